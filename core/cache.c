@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * cache.c - the one allocation, laid out; and what can be asked of a cache.
+ */
+#include "cache.h"
+
+/* I11, I12: every table has its size from here on. The journal buffers come
+ * first, for their alignment. */
+struct layout {
+	u64 cache, entry, bucket, free_map, free_sum, list, batch, end;
+	u32 nr_buckets, batch_max;
+};
+
+static u64 place(u64 *at, u64 size)
+{
+	u64 here = *at;
+
+	*at = (here + size + 7) / 8 * 8;
+	return here;
+}
+
+static void lay_out(const struct xp_sb *sb, struct layout *l)
+{
+	u64 slots = le64_to_cpu(sb->nr_slots);
+	u64 words = (slots + 63) / 64;
+	u64 at = 0;
+
+	l->nr_buckets = (u32)(slots / 2 + 1);
+	l->batch_max = (u32)min(slots, max(slots / 64, (u64)256));
+	place(&at, XP_WINDOW * XP_BLOCK_SIZE);
+	l->cache = place(&at, sizeof(struct xp));
+	l->entry = place(&at, slots * sizeof(struct xp_entry));
+	l->bucket = place(&at, l->nr_buckets * sizeof(u32));
+	l->free_map = place(&at, words * sizeof(u64));
+	l->free_sum = place(&at, (words + 63) / 64 * sizeof(u64));
+	l->list = place(&at, le64_to_cpu(sb->journal_blocks) * sizeof(u32));
+	l->batch = place(&at, l->batch_max * sizeof(struct xp_batch_entry));
+	l->end = at;
+}
+
+u64 xp_memory(const struct xp_sb *sb)
+{
+	struct layout l;
+
+	lay_out(sb, &l);
+	return l.end;
+}
+
+static void set_limits(struct xp *c)
+{
+	u64 n = c->nr_slots;
+
+	c->low_free = (u32)min(max(n / 64, (u64)2), (u64)4096);
+	c->dirty_low = (u32)(n * c->opt.dirty_low / 100);
+	c->dirty_high = (u32)(n * c->opt.dirty_high / 100);
+	c->dirty_soft = c->dirty_low + (c->dirty_high - c->dirty_low) / 2;
+}
+
+static void init_journal(struct xp *c, u8 *base, const struct layout *l,
+			 const struct xp_sb *sb)
+{
+	struct xp_journal *j = &c->journal;
+
+	j->start = le64_to_cpu(sb->journal_start);
+	j->blocks = le64_to_cpu(sb->journal_blocks);
+	j->buffer = (struct xp_jblock *)base;
+	j->list = (u32 *)(base + l->list);
+	memset(j->list, 0xff, j->blocks * sizeof(u32));
+	memcpy(j->uuid, sb->uuid, sizeof(j->uuid));
+}
+
+static void init_lists(struct xp *c)
+{
+	xp_list_init(&c->busy);
+	xp_list_init(&c->space);
+	xp_list_init(&c->room);
+	xp_list_init(&c->parked);
+	xp_list_init(&c->sync);
+}
+
+struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *opt)
+{
+	struct layout l;
+	u8 *base = mem;
+	struct xp *c;
+	u32 i;
+
+	lay_out(sb, &l);
+	c = (struct xp *)(base + l.cache);
+	xp_lock_init(&c->lock);
+	c->opt = *opt;
+	c->memory = l.end;
+	c->slow_sectors = le64_to_cpu(sb->slow.sectors);
+	c->nr_lbas = (c->slow_sectors + XP_BLOCK_SECTORS - 1) / XP_BLOCK_SECTORS;
+	c->data_start = le64_to_cpu(sb->data_start);
+	c->nr_slots = (u32)le64_to_cpu(sb->nr_slots);
+	c->nr_buckets = l.nr_buckets;
+	c->entry = (struct xp_entry *)(base + l.entry);
+	c->bucket = (u32 *)(base + l.bucket);
+	c->free_map = (u64 *)(base + l.free_map);
+	c->free_sum = (u64 *)(base + l.free_sum);
+	memset(c->bucket, 0xff, c->nr_buckets * sizeof(u32));
+	for (i = 0; i < c->nr_slots; i++)
+		c->entry[i].hash_next = XP_NIL;
+	c->batch.entry = (struct xp_batch_entry *)(base + l.batch);
+	c->batch.max = l.batch_max;
+	init_journal(c, base, &l, sb);
+	init_lists(c);
+	set_limits(c);
+	return c;
+}
+
+u32 xp_pressure(struct xp *c)
+{
+	u32 over, range = c->dirty_high - c->dirty_soft;
+	u32 dirty = c->nr_dirty;	/* one word; a stale one does no harm */
+
+	if (dirty <= c->dirty_soft)
+		return 0;
+	over = dirty - c->dirty_soft;
+	if (over >= range)
+		return 1024;
+	return (u32)((u64)over * 1024 / range);
+}
+
+void xp_get_stats(struct xp *c, struct xp_stats *s)
+{
+	xp_lock(&c->lock);
+	*s = c->stats;
+	s->slots = c->nr_slots;
+	s->free = c->nr_free;
+	s->dirty = c->nr_dirty;
+	s->clean = c->nr_clean;
+	s->journal_blocks = c->journal.blocks;
+	s->journal_used = journal_used(c);
+	s->seq = c->journal.sealed;
+	s->durable_seq = c->journal.durable;
+	s->incarnation = c->journal.incarnation;
+	s->memory = c->memory;
+	s->pressure = xp_pressure(c);
+	s->failed = c->failed;
+	xp_unlock(&c->lock);
+}
+
+bool xp_is_clean(struct xp *c)
+{
+	bool clean;
+
+	xp_lock(&c->lock);
+	clean = !c->nr_dirty && !c->bypass_running &&
+		c->bypass_done == c->bypass_flushed;
+	xp_unlock(&c->lock);
+	return clean;
+}
+
+static void describe(const struct xp_entry *e, xp_slot_t slot,
+		     struct xp_mapping *m)
+{
+	m->lba = entry_lba(e);
+	m->slot = slot;
+	m->dirty = e->dirty;
+	m->zeros = e->zeros;
+}
+
+bool xp_lookup(struct xp *c, xp_lba_t lba, struct xp_mapping *m)
+{
+	xp_slot_t slot;
+
+	xp_lock(&c->lock);
+	slot = map_mapped(c, lba);
+	if (is_slot(slot))
+		describe(entry_of(c, slot), slot, m);
+	xp_unlock(&c->lock);
+	return is_slot(slot);
+}
+
+bool xp_walk(struct xp *c, u32 *cursor, struct xp_mapping *m)
+{
+	bool found = false;
+
+	xp_lock(&c->lock);
+	while (!found && *cursor < c->nr_slots) {
+		const struct xp_entry *e = &c->entry[*cursor];
+
+		if (e->state == SLOT_MAPPED) {
+			describe(e, XP_SLOT(*cursor), m);
+			found = true;
+		}
+		++*cursor;
+	}
+	xp_unlock(&c->lock);
+	return found;
+}

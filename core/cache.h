@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * cache.h - the cache's own structures; the map of core/.
+ *
+ * The life of a slot. Each arrow names the function that draws it; "record"
+ * is a journal record placed in the open block, "durable" that its block and
+ * all before it are.
+ *
+ *             slots_alloc            write_flip (+ MAP record)
+ *      FREE ----------------> WRITING ------------------------> MAPPED
+ *       ^  \                     | data failed                  |  |  |
+ *       |   \ slots_alloc        v                              |  |  | evict, or zeros
+ *       |    `------> FILLING  FREE          superseded by a    |  |  | brought home
+ *       |              |    \                newer write        |  |  | (+ UNMAP record)
+ *       |   touched by |     `- xp_fill_end ---> MAPPED         |  |  v
+ *       |   a write    v        (+ MAP record)       LIMBO <----'  | UNMAPPING
+ *       |<---------- DOOMED                            | durable   |  | durable
+ *       |             xp_fill_end                      v           |  v
+ *       `------------------------------------------- DEAD <--------'--'
+ *                       last pin goes
+ *
+ * True in each state:
+ *   FREE       no recoverable mapping names it, nobody reads it
+ *   WRITING    in the hash: its lba is busy. No record names it, or (beside) a
+ *              record whose checksum tells recovery whether the data landed
+ *   FILLING    in the hash; no record names it
+ *   DOOMED     not in the hash; the fill's write may still be in flight
+ *   MAPPED     in the hash, the only MAPPED slot of its lba; on the list of the
+ *              journal block that holds its newest MAP record
+ *   UNMAPPING  in the hash, not read from: blocks bypassing writes (I8)
+ *   LIMBO      not in the hash; older recoverable states may name it (I1)
+ *   DEAD       no recoverable mapping names it; pinned by a reader
+ *
+ * Locking: every function of core/ that is not in xpcache.h is called with
+ * c->lock held, unless it says otherwise.
+ */
+#ifndef XP_CACHE_H
+#define XP_CACHE_H
+
+#include "xpcache.h"
+
+#define XP_NIL		0xffffffffu	/* no slot, end of a chain */
+
+enum xp_state {
+	SLOT_FREE,
+	SLOT_WRITING,
+	SLOT_FILLING,
+	SLOT_DOOMED,
+	SLOT_MAPPED,
+	SLOT_UNMAPPING,
+	SLOT_LIMBO,
+	SLOT_DEAD,
+};
+
+/* 20 bytes a slot. */
+struct xp_entry {
+	u32 lba_low;
+	u8 lba_high;
+	u8 state : 3;		/* enum xp_state */
+	u8 dirty : 1;		/* MAPPED: the slow device does not hold it */
+	u8 zeros : 1;		/* MAPPED: reads as zeros, whatever the slot holds; dirty as well */
+	u8 referenced : 1;	/* MAPPED: second chance */
+	u8 held : 1;		/* MAPPED: a write beside its record may supersede it, or fall
+				 * back to it: its record must not be carried past that one */
+	u8 listed : 1;		/* on the list of a journal block */
+	u16 pins;		/* readers, and destage */
+	u32 hash_next;
+	u32 list_next;
+	u32 list_prev;		/* a slot, or XP_LIST_HEAD | ring position */
+};
+
+#define XP_LIST_HEAD	0x80000000u
+#define XP_MAX_PINS	0xffffu
+
+/* Records that are new in a block; the rest of it is for carried ones. With a
+ * ring of which a full map fills a quarter, that keeps the head from ever
+ * reaching the tail (docs/ARCHITECTURE.md, "The ring never fills"). */
+#define XP_NEW_MAX	(XP_RECORDS * 2 / 3)
+#define XP_CARRY_MAX	(XP_RECORDS - XP_NEW_MAX)
+
+enum xp_block_state {
+	BLOCK_IDLE,		/* no journal block */
+	BLOCK_OPEN,		/* takes records */
+	BLOCK_SEALED,		/* with the shell */
+	BLOCK_WRITTEN,
+};
+
+/* A journal block from its first record until it and its data are durable. */
+struct xp_window {
+	u64 seq;
+	u64 tail;		/* once sealed */
+	u32 undone;		/* requests whose data is not known to be durable */
+	u32 nr_freed;
+	u8 state;		/* enum xp_block_state */
+	u32 freed[XP_RECORDS];	/* slots that its being durable sets free */
+};
+
+struct xp_journal {
+	/* Fixed. */
+	u64 start;		/* block of the fast device */
+	u64 blocks;
+	u64 incarnation;
+	u8 uuid[16];
+	struct xp_jblock *buffer;	/* XP_WINDOW blocks */
+	u32 *list;		/* a ring position: its slots with their newest record there */
+
+	/* open == sealed + 1; durable <= written <= sealed */
+	u64 sealed;		/* newest block given to the shell */
+	u64 written;		/* it and all before it are on the medium */
+	u64 durable;		/* ... and the data their records name */
+	u64 stamp;		/* durable_seq while recovery restates; 0: durable */
+	u64 tail;		/* oldest block with a live record, or open */
+	u64 tail_written;	/* tail of the newest block written: what a recovery may need */
+	bool seal_wanted;	/* as soon as window and ring allow */
+	struct xp_window window[XP_WINDOW];	/* seq % XP_WINDOW */
+};
+
+struct xp_bypass {
+	u64 lba;
+	u32 nr;			/* 0: unused */
+};
+#define XP_BYPASS_MAX	32u
+
+struct xp_batch_entry {
+	u32 slot;
+	u8 zeros;
+	u8 home;		/* its data is on the slow device, not yet flushed */
+};
+
+enum xp_batch_state {
+	BATCH_NONE,
+	BATCH_BUILDING,
+	BATCH_RUNNING,
+	BATCH_CLEANING,		/* flushed; records are being placed */
+};
+
+struct xp_batch {
+	struct xp_batch_entry *entry;
+	u32 max, nr, next;
+	u8 state;		/* enum xp_batch_state */
+	u64 cursor;		/* lba where the next batch begins */
+	u64 bypassed;		/* bypassing writes its slow flush covers */
+	u64 barrier;		/* journal block that must be written before its first run */
+};
+
+struct xp {
+	struct xp_lock lock;
+
+	/* Fixed at start. */
+	struct xp_options opt;
+	u64 slow_sectors;
+	u64 nr_lbas;
+	u64 data_start;		/* block of the fast device */
+	u32 nr_slots;
+	u32 nr_buckets;
+	u32 low_free;		/* below: evict ahead of need */
+	u32 dirty_low, dirty_soft, dirty_high;	/* slots */
+	u64 memory;
+
+	/* Of the lock. */
+	struct xp_entry *entry;
+	u32 *bucket;
+	u64 *free_map;		/* bit a slot */
+	u64 *free_sum;		/* bit a word of free_map: has a free slot */
+	u32 alloc_hand, evict_hand;
+	u32 nr_free, nr_dirty, nr_clean, nr_limbo;
+
+	struct xp_journal journal;
+	struct xp_batch batch;
+	struct xp_bypass bypass[XP_BYPASS_MAX];
+	u64 bypass_done;	/* writes around the cache that ended */
+	u64 bypass_flushed;	/* of those, how many a slow flush has covered */
+	u32 bypass_running;
+	bool fills_held_up;	/* by bypass_flushed < bypass_done, since the last tick */
+	bool slow_flush_wanted;	/* a batch without runs, for the sake of fills */
+
+	struct xp_list busy;	/* wait for their lba, or a place in bypass[] */
+	struct xp_list space;	/* wait for a free slot */
+	struct xp_list room;	/* wait for room in the journal, to be submitted again */
+	struct xp_list parked;	/* written; wait for room in the journal */
+	struct xp_list sync;	/* wait for req->seq to be written */
+
+	bool draining;
+	bool running;		/* recovered; else look only */
+	int failed;
+	struct xp_stats stats;
+};
+
+static inline struct xp_entry *entry_of(struct xp *c, xp_slot_t slot)
+{
+	return &c->entry[xp_slot_n(slot)];
+}
+
+static inline xp_lba_t entry_lba(const struct xp_entry *e)
+{
+	return XP_LBA((u64)e->lba_high << 32 | e->lba_low);
+}
+
+static inline void entry_set_lba(struct xp_entry *e, xp_lba_t lba)
+{
+	e->lba_low = (u32)xp_lba_n(lba);
+	e->lba_high = (u8)(xp_lba_n(lba) >> 32);
+}
+
+static inline bool is_slot(xp_slot_t slot)
+{
+	return xp_slot_n(slot) != XP_NIL;
+}
+
+static inline xp_lba_t lba_add(xp_lba_t lba, u64 n)
+{
+	return XP_LBA(xp_lba_n(lba) + n);
+}
+
+static inline xp_slot_t slot_add(xp_slot_t slot, u32 n)
+{
+	return XP_SLOT(xp_slot_n(slot) + n);
+}
+
+/* map.c: lba to slot */
+
+/* What the hash holds of an lba; XP_NIL where nothing. */
+struct xp_found {
+	xp_slot_t mapped, writing, filling, unmapping;
+};
+
+void map_insert(struct xp *c, xp_slot_t slot, xp_lba_t lba);
+void map_remove(struct xp *c, xp_slot_t slot);
+void map_find(struct xp *c, xp_lba_t lba, struct xp_found *f);
+xp_slot_t map_mapped(struct xp *c, xp_lba_t lba);
+
+/* slots.c: free and used slots */
+void slots_init_free(struct xp *c);
+/* Up to @want consecutive free slots, FREE -> @state, in the hash from @lba on.
+ * Returns how many; 0: none. */
+u32 slots_alloc(struct xp *c, u32 want, enum xp_state state, xp_lba_t lba,
+		xp_slot_t *first);
+/* Nobody names it any more: FREE, or DEAD until the last pin goes. Must be
+ * neither in the hash nor on a list. */
+void slot_release(struct xp *c, xp_slot_t slot);
+void slot_pin(struct xp *c, xp_slot_t slot);
+void slot_unpin(struct xp *c, xp_slot_t slot);
+void slot_set_dirty(struct xp *c, struct xp_entry *e, bool dirty);
+/* WRITING or FILLING -> MAPPED, counted. */
+void slot_map(struct xp *c, xp_slot_t slot, bool dirty);
+/* Out of the hash and of the counts of MAPPED slots; -> LIMBO. */
+void slot_supersede(struct xp *c, xp_slot_t slot);
+/* MAPPED -> UNMAPPING; stays in the hash. */
+void slot_unmap(struct xp *c, xp_slot_t slot);
+
+/* journal.c */
+/* Room for @n records in the open block, sealing a full one if need be. */
+bool journal_room(struct xp *c, u32 n, struct xp_todo *todo);
+bool journal_room_undo(struct xp *c, u32 n, struct xp_todo *todo);
+/* Places a record; the caller has seen journal_room(). A MAP moves its slot to
+ * the open block's list. Returns the block's number. */
+u64 journal_add(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba,
+		xp_slot_t slot, u64 hash);
+/* @slot becomes free when the open block is durable. */
+void journal_free_later(struct xp *c, xp_slot_t slot);
+void journal_unlist(struct xp *c, xp_slot_t slot);
+void journal_list(struct xp *c, xp_slot_t slot, u64 seq);
+struct xp_window *journal_window(struct xp *c, u64 seq);
+/* Seals the open block if it holds a record, now or as soon as it can be.
+ * Returns the newest block that then covers all records placed so far. */
+u64 journal_commit(struct xp *c, struct xp_todo *todo);
+/* Few free blocks left: no write may go beside its record (journal.c). */
+bool journal_tight(const struct xp *c);
+u64 journal_used(const struct xp *c);
+/* Forces an empty block out (recovery). */
+void journal_seal_now(struct xp *c, struct xp_todo *todo);
+/* Data named by a record of block @seq is durable, or the record undone. */
+void journal_data_done(struct xp *c, u64 seq);
+/* After blocks were written or data done: frees, wakes, seals what now can be. */
+void journal_advance(struct xp *c, struct xp_todo *todo);
+u64 jblock_checksum(struct xp_jblock *b);
+
+/* request.c */
+/* Called by journal_advance(), and when the journal failed. */
+void requests_progress(struct xp *c, struct xp_todo *todo);
+/* The lba is no longer busy. */
+void requests_wake(struct xp *c, xp_lba_t lba, u32 nr, struct xp_todo *todo);
+
+/* policy.c: what to admit, what to evict */
+bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks);
+/* Evicts up to @want clean blocks; they become free once durable. */
+u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo);
+/* Keeps c->low_free slots free or about to be. */
+void policy_evict_ahead(struct xp *c, struct xp_todo *todo);
+
+/* destage.c */
+/* Called by requests_progress(). */
+void destage_progress(struct xp *c, struct xp_todo *todo);
+
+#endif /* XP_CACHE_H */

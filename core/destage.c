@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * destage.c - which dirty blocks go home next, and when they are clean.
+ *
+ * A batch is the dirty blocks with the smallest lbas from the cursor on, found
+ * by one pass over the slots with a bounded heap: lba order without any memory
+ * a slot. Its slots are pinned, so none is reused under a running read.
+ *
+ * I4, I7: one batch at a time, an lba once in it, and the next begins after
+ * this one's slow flush: an older version never overtakes a newer one, and a
+ * CLEAN record is placed only behind that flush.
+ *
+ * A block dirtied after the batch was gathered is not in it, so the barrier of
+ * xp_destage_begin() covers every record the batch's slots rest on, but for a
+ * block that turned to zeros since: gather() leaves it to the next batch.
+ */
+#include "cache.h"
+
+#define SCAN_CHUNK	128u	/* slots looked at while the lock is held */
+
+bool xp_destage_wanted(struct xp *c)
+{
+	bool wanted = false;
+
+	xp_lock(&c->lock);
+	if (c->batch.state == BATCH_NONE && !c->failed) {
+		if (c->nr_dirty)
+			wanted = c->draining || c->nr_dirty > c->dirty_low ||
+				 !xp_list_empty(&c->space);
+		else
+			wanted = (c->draining || c->slow_flush_wanted) &&
+				 c->bypass_flushed < c->bypass_done;
+	}
+	xp_unlock(&c->lock);
+	return wanted;
+}
+
+void xp_drain(struct xp *c, bool on)
+{
+	xp_lock(&c->lock);
+	c->draining = on;
+	xp_unlock(&c->lock);
+}
+
+/* ------------------------------------------------------------ the heap ---- */
+
+static u64 heap_lba(struct xp *c, u32 i)
+{
+	return xp_lba_n(entry_lba(&c->entry[c->batch.entry[i].slot]));
+}
+
+static void heap_swap(struct xp *c, u32 i, u32 k)
+{
+	struct xp_batch_entry kept = c->batch.entry[i];
+
+	c->batch.entry[i] = c->batch.entry[k];
+	c->batch.entry[k] = kept;
+}
+
+static void heap_up(struct xp *c, u32 i)
+{
+	while (i && heap_lba(c, i) > heap_lba(c, (i - 1) / 2)) {
+		heap_swap(c, i, (i - 1) / 2);
+		i = (i - 1) / 2;
+	}
+}
+
+static void heap_down(struct xp *c, u32 i, u32 nr)
+{
+	for (;;) {
+		u32 k = 2 * i + 1;
+
+		if (k >= nr)
+			return;
+		if (k + 1 < nr && heap_lba(c, k + 1) > heap_lba(c, k))
+			k++;
+		if (heap_lba(c, i) >= heap_lba(c, k))
+			return;
+		heap_swap(c, i, k);
+		i = k;
+	}
+}
+
+static void heap_sort(struct xp *c)
+{
+	u32 nr;
+
+	for (nr = c->batch.nr; nr > 1; nr--) {
+		heap_swap(c, 0, nr - 1);
+		heap_down(c, 0, nr - 1);
+	}
+}
+
+/* ----------------------------------------------------------- the batch ---- */
+
+static void consider(struct xp *c, u32 i)
+{
+	struct xp_batch *b = &c->batch;
+	struct xp_entry *e = &c->entry[i];
+
+	if (e->state != SLOT_MAPPED || !e->dirty || e->pins == XP_MAX_PINS ||
+	    xp_lba_n(entry_lba(e)) < b->cursor)
+		return;
+	if (b->nr < b->max) {
+		b->entry[b->nr] = (struct xp_batch_entry){ i, e->zeros, 0 };
+		slot_pin(c, XP_SLOT(i));
+		heap_up(c, b->nr++);
+	} else if (xp_lba_n(entry_lba(e)) < heap_lba(c, 0)) {
+		slot_unpin(c, XP_SLOT(b->entry[0].slot));
+		b->entry[0] = (struct xp_batch_entry){ i, e->zeros, 0 };
+		slot_pin(c, XP_SLOT(i));
+		heap_down(c, 0, b->nr);
+	}
+}
+
+/* Takes and leaves the lock, so that requests are not held up by the pass. */
+static void scan(struct xp *c)
+{
+	u32 i = 0;
+
+	while (i < c->nr_slots) {
+		u32 end = min(i + SCAN_CHUNK, c->nr_slots);
+
+		xp_lock(&c->lock);
+		for (; i < end; i++)
+			consider(c, i);
+		xp_unlock(&c->lock);
+	}
+}
+
+bool xp_destage_begin(struct xp *c, struct xp_todo *todo)
+{
+	struct xp_batch *b = &c->batch;
+	bool flush_owed;
+
+	xp_lock(&c->lock);
+	XP_ASSERT(b->state == BATCH_NONE);
+	b->state = BATCH_BUILDING;
+	b->nr = b->next = 0;
+	b->bypassed = c->bypass_done;
+	flush_owed = c->bypass_flushed < c->bypass_done;
+	c->slow_flush_wanted = false;
+	xp_unlock(&c->lock);
+
+	scan(c);
+	if (!b->nr && b->cursor) {
+		b->cursor = 0;
+		scan(c);
+	}
+
+	xp_lock(&c->lock);
+	heap_sort(c);
+	b->cursor = b->nr < b->max ? 0 : heap_lba(c, b->nr - 1) + 1;
+	b->state = b->nr || flush_owed ? BATCH_RUNNING : BATCH_NONE;
+	b->barrier = b->nr ? journal_commit(c, todo) : 0;
+	xp_unlock(&c->lock);
+	return b->state == BATCH_RUNNING;
+}
+
+/* Is the block still as it was when the batch was gathered? */
+static bool unchanged(struct xp *c, const struct xp_batch_entry *be)
+{
+	const struct xp_entry *e = &c->entry[be->slot];
+
+	return e->state == SLOT_MAPPED && e->dirty && e->zeros == be->zeros;
+}
+
+static void gather(struct xp *c, struct xp_run *run)
+{
+	struct xp_batch *b = &c->batch;
+
+	run->nr_blocks = 0;
+	run->err = 0;
+	for (; b->next < b->nr && run->nr_blocks < XP_RUN_MAX; b->next++) {
+		struct xp_batch_entry *be = &b->entry[b->next];
+		struct xp_entry *e = &c->entry[be->slot];
+
+		if (!run->nr_blocks) {
+			if (!unchanged(c, be))
+				continue;
+			run->lba = entry_lba(e);
+			run->zeroes = e->zeros;
+			run->batch_index = b->next;
+		} else if (!unchanged(c, be) || e->zeros != run->zeroes ||
+			   xp_lba_n(entry_lba(e)) !=
+			   xp_lba_n(run->lba) + run->nr_blocks) {
+			break;
+		}
+		run->slot[run->nr_blocks++] = XP_SLOT(be->slot);
+	}
+}
+
+/* I3: half a destage write must never be what a power cut leaves of a block.
+ * The cache still holds it, if the record that says so is durable first. */
+enum xp_next xp_destage_next(struct xp *c, struct xp_run *run)
+{
+	enum xp_next next = XP_NEXT_END;
+
+	xp_lock(&c->lock);
+	if (c->failed) {
+		run->nr_blocks = 0;
+	} else if (c->batch.barrier > c->journal.written) {
+		next = XP_NEXT_WAIT;
+	} else {
+		gather(c, run);
+		if (run->nr_blocks)
+			next = XP_NEXT_RUN;
+	}
+	xp_unlock(&c->lock);
+	return next;
+}
+
+void xp_destage_end(struct xp *c, struct xp_run *run)
+{
+	u32 i;
+
+	xp_lock(&c->lock);
+	for (i = 0; i < run->nr_blocks; i++)
+		c->batch.entry[run->batch_index + i].home = !run->err;
+	if (!run->err)
+		c->stats.destaged += run->nr_blocks;
+	xp_unlock(&c->lock);
+}
+
+/* --------------------------------------------------------------- clean ---- */
+
+/* A block of zeros that is home needs no slot to say so; nor does any block
+ * while slots are short. */
+static bool unmap_instead(struct xp *c, const struct xp_entry *e)
+{
+	if (e->zeros)
+		return true;
+	return e->pins == 1 && !e->held && c->nr_free + c->nr_limbo < c->low_free;
+}
+
+static bool clean_one(struct xp *c, const struct xp_batch_entry *be,
+		      struct xp_todo *todo)
+{
+	struct xp_entry *e = &c->entry[be->slot];
+	xp_slot_t slot = XP_SLOT(be->slot);
+
+	if (!be->home || !unchanged(c, be))
+		return true;
+	if (e->zeros && e->held)
+		return true;	/* UNMAP ends whatever mapping: not before that write */
+	if (!journal_room(c, 1, todo))
+		return false;
+	if (unmap_instead(c, e)) {
+		journal_add(c, XP_REC_UNMAP, 0, entry_lba(e), slot, 0);
+		journal_unlist(c, slot);
+		slot_unmap(c, slot);
+		journal_free_later(c, slot);
+	} else {
+		journal_add(c, XP_REC_CLEAN, 0, entry_lba(e), slot, 0);
+		slot_set_dirty(c, e, false);
+	}
+	return true;
+}
+
+/* Goes on where room in the journal ended. */
+void destage_progress(struct xp *c, struct xp_todo *todo)
+{
+	struct xp_batch *b = &c->batch;
+
+	if (b->state == BATCH_RUNNING && b->barrier &&
+	    b->barrier <= c->journal.written) {
+		b->barrier = 0;
+		todo->work = true;
+	}
+	if (b->state != BATCH_CLEANING)
+		return;
+	for (; b->next < b->nr; b->next++) {
+		if (!clean_one(c, &b->entry[b->next], todo))
+			return;
+		slot_unpin(c, XP_SLOT(b->entry[b->next].slot));
+	}
+	b->state = BATCH_NONE;
+	todo->work = true;
+	if (!xp_list_empty(&c->space))
+		journal_commit(c, todo);
+}
+
+static void abandon(struct xp *c)
+{
+	struct xp_batch *b = &c->batch;
+
+	for (b->next = 0; b->next < b->nr; b->next++)
+		slot_unpin(c, XP_SLOT(b->entry[b->next].slot));
+	b->state = BATCH_NONE;
+}
+
+void xp_destage_commit(struct xp *c, int err, struct xp_todo *todo)
+{
+	struct xp_batch *b = &c->batch;
+
+	xp_lock(&c->lock);
+	XP_ASSERT(b->state == BATCH_RUNNING);
+	if (err || c->failed) {
+		abandon(c);
+	} else {
+		c->bypass_flushed = max(c->bypass_flushed, b->bypassed);
+		b->state = BATCH_CLEANING;
+		b->next = 0;
+		destage_progress(c, todo);
+	}
+	xp_unlock(&c->lock);
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * format.h - every byte that xpcache keeps on the fast device.
+ *
+ * All integers are little-endian. A block is 4096 bytes, the unit that every
+ * NVMe and persistent-memory device accepts and that a file system's page is.
+ * docs/FORMAT.md says the same in words, with a worked example.
+ *
+ *   block 0                 superblock, first copy
+ *   block 16 (64 KiB)       superblock, second copy: another flash page
+ *   block 32                scratch area, for benchmarks of the raw device
+ *   journal_start           the journal ring
+ *   data_start              slot 0, aligned to 1 MiB
+ */
+#ifndef XP_FORMAT_H
+#define XP_FORMAT_H
+
+#include "platform.h"
+
+#define XP_BLOCK_SHIFT		12
+#define XP_BLOCK_SIZE		4096u
+#define XP_SECTOR_SHIFT		9
+#define XP_BLOCK_SECTORS	8u		/* 512-byte sectors in a block */
+
+#define XP_SB_BLOCK_A		0u
+#define XP_SB_BLOCK_B		16u
+#define XP_SCRATCH_START	32u
+#define XP_SCRATCH_BLOCKS	224u		/* 896 KiB */
+#define XP_DATA_ALIGN		256u		/* blocks: 1 MiB */
+
+#define XP_SB_MAGIC		"xpcache\n"	/* 8 bytes, no terminator */
+#define XP_SB_VERSION		1u
+#define XP_JOURNAL_MAGIC	0x4c4e4a50u	/* "PJNL" on the medium */
+
+/* Features. A reader that does not know a bit of
+ *   compat     may use the cache;
+ *   ro_compat  may read it (check, dump, bring it home) but not write it;
+ *   incompat   must not touch it. */
+#define XP_COMPAT_KNOWN		0ull
+#define XP_RO_COMPAT_KNOWN	0ull
+#define XP_INCOMPAT_KNOWN	0ull
+
+/* lbas of a journal record and of the in-memory map have 40 bits: 4 PiB. */
+#define XP_MAX_LBAS		(1ull << 40)
+#define XP_MAX_SLOTS		(1u << 31)	/* 8 TiB of fast device */
+#define XP_MIN_SLOTS		8u
+
+/* Who the slow device is. It is never written to, so it is known by what it
+ * says of itself; empty strings are unknown. NUL-padded. */
+struct xp_sb_slow {
+	__le64	sectors;		/*   0 size, 512-byte sectors */
+	__le32	logical_size;		/*   8 logical sector, bytes */
+	__le32	reserved;		/*  12 zero */
+	u8	hwid[96];		/*  16 WWID, or model and serial number */
+	u8	content[64];		/* 112 partition-table or file-system UUID at create, "TYPE:UUID" */
+	u8	path[64];		/* 176 its name when the cache was made; for messages only */
+};					/* 240 */
+
+struct xp_sb {
+	u8	magic[8];		/*   0 XP_SB_MAGIC */
+	__le32	version;		/*   8 XP_SB_VERSION */
+	__le32	flags;			/*  12 zero */
+	__le64	compat;			/*  16 */
+	__le64	ro_compat;		/*  24 */
+	__le64	incompat;		/*  32 */
+	u8	uuid[16];		/*  40 of this cache; in every journal block too */
+	u8	name[32];		/*  56 NUL-padded; the name under /dev/mapper */
+	__le64	created;		/*  88 seconds since 1970 */
+	__le64	generation;		/*  96 of the superblock: the higher of two valid copies counts */
+	__le64	fast_blocks;		/* 104 size of the fast device when made */
+	__le64	scratch_start;		/* 112 block */
+	__le64	scratch_blocks;		/* 120 */
+	__le64	journal_start;		/* 128 block */
+	__le64	journal_blocks;		/* 136 */
+	__le64	data_start;		/* 144 block */
+	__le64	nr_slots;		/* 152 */
+	struct xp_sb_slow slow;		/* 160 */
+	u8	reserved[3688];		/* 400 zero */
+	__le64	checksum;		/* 4088 XXH64, seed 0, of bytes 0 to 4087 */
+};
+
+/* Why XXH64: Linux has xxh64 but no XXH3, and both sides must compute it. */
+
+struct xp_jheader {
+	__le32	magic;			/*  0 XP_JOURNAL_MAGIC */
+	__le32	count;			/*  4 records that follow, at most XP_RECORDS */
+	u8	uuid[16];		/*  8 of the cache */
+	__le64	incarnation;		/* 24 grows by one at each recovery */
+	__le64	seq;			/* 32 lies at journal_start + seq % journal_blocks */
+	__le64	tail_seq;		/* 40 oldest block a recovery from this one needs */
+	__le64	durable_seq;		/* 48 this block and all before it, and the data they name, are durable */
+	__le64	checksum;		/* 56 XXH64 of the header with this field zero, and count records */
+};
+
+/* What a record says. MAP and UNMAP hold whatever was mapped before: a slot is
+ * reused only after one of them, so a replay that took an older mapping for the
+ * block, because a checksum failed on a slot since reused, is set right by it.
+ * CLEAN and ZERO apply only while the slot they name is the block's mapping. */
+enum xp_kind {
+	XP_REC_MAP	= 1,		/* the block lives in the slot */
+	XP_REC_CLEAN	= 2,		/* the slow device holds the same */
+	XP_REC_UNMAP	= 3,		/* the block lives in no slot (it did in this one) */
+	XP_REC_ZERO	= 4,		/* the block reads as zeros; the slot is kept to say so */
+};
+
+#define XP_REC_DIRTY	0x01		/* MAP: the slow device does not hold it */
+#define XP_REC_ZEROS	0x02		/* MAP: the state after ZERO, carried over */
+#define XP_REC_CHECKED	0x04		/* MAP: hash holds the XXH64 of the slot's data */
+
+struct xp_record {
+	__le64	lba;			/*  0 bits 0-39 lba; 40-47 kind; 48-55 flags; 56-63 zero */
+	__le32	slot;			/*  8 */
+	__le32	reserved;		/* 12 zero */
+	__le64	hash;			/* 16 of the 4096 bytes, when CHECKED; else zero */
+};
+
+#define XP_RECORDS	168u		/* (4096 - 64) / 24 */
+
+struct xp_jblock {
+	struct xp_jheader head;
+	struct xp_record rec[XP_RECORDS];
+};
+
+static_assert(sizeof(struct xp_sb_slow) == 240, "slow identity");
+static_assert(sizeof(struct xp_sb) == 4096, "superblock is one block");
+static_assert(offsetof(struct xp_sb, slow) == 160, "superblock layout");
+static_assert(offsetof(struct xp_sb, checksum) == 4088, "superblock layout");
+static_assert(sizeof(struct xp_jheader) == 64, "journal header");
+static_assert(offsetof(struct xp_jheader, checksum) == 56, "journal header");
+static_assert(sizeof(struct xp_record) == 24, "journal record");
+static_assert(sizeof(struct xp_jblock) == XP_BLOCK_SIZE, "journal block");
+
+#endif /* XP_FORMAT_H */

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * journal.c - one self-compacting ring: placing records, sealing blocks, and
+ * what becomes true when they are on the medium.
+ *
+ * Which invariant each part serves:
+ *   I1  a slot is freed only by window_written(), when the block that
+ *       supersedes it and all before that one are on the medium;
+ *   I2  journal_commit() says which block a FLUSH must wait for;
+ *   and the ring position of a block is written again only when the newest
+ *   written block's tail has passed it (seal_possible).
+ *
+ * A slot whose newest record lies in a block is on that block's list, so the
+ * records that are still alive in the oldest block are found without reading
+ * it. seal() carries them over into the room a new block has left, and the
+ * tail moves on. Carried is only what is alive at that moment and cannot be
+ * superseded by an earlier block: a MAPPED slot that is not held.
+ */
+#include "cache.h"
+
+struct xp_window *journal_window(struct xp *c, u64 seq)
+{
+	return &c->journal.window[seq % XP_WINDOW];
+}
+
+static struct xp_jblock *buffer_of(struct xp *c, u64 seq)
+{
+	return &c->journal.buffer[seq % XP_WINDOW];
+}
+
+static u64 open_seq(const struct xp *c)
+{
+	return c->journal.sealed + 1;
+}
+
+static u32 ring_position(const struct xp *c, u64 seq)
+{
+	return (u32)(seq % c->journal.blocks);
+}
+
+u64 journal_used(const struct xp *c)
+{
+	return c->journal.sealed + 1 - c->journal.tail_written;
+}
+
+/* While fewer than a quarter of the ring is free no record goes out before its
+ * data: such a write holds the record it would supersede, and the tail with it.
+ * A quarter is at least two windows (xp_sb_verify), enough for those under way. */
+bool journal_tight(const struct xp *c)
+{
+	return journal_used(c) > c->journal.blocks / 4 * 3;
+}
+
+/* ---------------------------------------------------- lists of a block ---- */
+
+void journal_unlist(struct xp *c, xp_slot_t slot)
+{
+	struct xp_entry *e = entry_of(c, slot);
+
+	if (!e->listed)
+		return;
+	if (e->list_prev & XP_LIST_HEAD)
+		c->journal.list[e->list_prev & ~XP_LIST_HEAD] = e->list_next;
+	else
+		c->entry[e->list_prev].list_next = e->list_next;
+	if (e->list_next != XP_NIL)
+		c->entry[e->list_next].list_prev = e->list_prev;
+	e->listed = 0;
+}
+
+/* @slot's newest record is in block @seq. */
+void journal_list(struct xp *c, xp_slot_t slot, u64 seq)
+{
+	struct xp_entry *e = entry_of(c, slot);
+	u32 position = ring_position(c, seq);
+	u32 *head = &c->journal.list[position];
+
+	journal_unlist(c, slot);
+	e->list_prev = XP_LIST_HEAD | position;
+	e->list_next = *head;
+	if (*head != XP_NIL)
+		c->entry[*head].list_prev = xp_slot_n(slot);
+	*head = xp_slot_n(slot);
+	e->listed = 1;
+}
+
+/* -------------------------------------------------------------- records ---- */
+
+static u32 open_count(struct xp *c)
+{
+	return journal_window(c, open_seq(c))->state == BLOCK_OPEN ?
+	       le32_to_cpu(buffer_of(c, open_seq(c))->head.count) : 0;
+}
+
+static void put_record(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba,
+		       xp_slot_t slot, u64 hash)
+{
+	struct xp_jblock *b = buffer_of(c, open_seq(c));
+	u32 n = le32_to_cpu(b->head.count);
+	struct xp_record *r = &b->rec[n];
+
+	r->lba = cpu_to_le64(xp_lba_n(lba) | (u64)kind << 40 | (u64)flags << 48);
+	r->slot = cpu_to_le32(xp_slot_n(slot));
+	r->reserved = 0;
+	r->hash = cpu_to_le64(hash);
+	b->head.count = cpu_to_le32(n + 1);
+	if (kind == XP_REC_MAP)
+		journal_list(c, slot, open_seq(c));
+}
+
+static bool open_block(struct xp *c)
+{
+	struct xp_window *w = journal_window(c, open_seq(c));
+
+	if (w->state == BLOCK_OPEN)
+		return true;
+	if (w->state != BLOCK_IDLE || c->failed)
+		return false;
+	w->state = BLOCK_OPEN;
+	w->seq = open_seq(c);
+	w->undone = 0;
+	w->nr_freed = 0;
+	buffer_of(c, w->seq)->head.count = 0;
+	return true;
+}
+
+u64 journal_add(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba,
+		xp_slot_t slot, u64 hash)
+{
+	XP_ASSERT(open_count(c) < XP_NEW_MAX);
+	put_record(c, kind, flags, lba, slot, hash);
+	return open_seq(c);
+}
+
+void journal_free_later(struct xp *c, xp_slot_t slot)
+{
+	struct xp_window *w = journal_window(c, open_seq(c));
+
+	XP_ASSERT(w->state == BLOCK_OPEN && w->nr_freed < XP_RECORDS);
+	w->freed[w->nr_freed++] = xp_slot_n(slot);
+	c->nr_limbo++;
+}
+
+/* -------------------------------------------------------------- sealing ---- */
+
+/* Can the tail leave this slot's record behind, by repeating it? */
+static bool can_carry(const struct xp_entry *e)
+{
+	return e->state == SLOT_MAPPED && !e->held;
+}
+
+/* Moves live records of the oldest blocks into the open one. Only as far as
+ * needed to keep the ring a quarter full: carrying costs instructions. */
+static void carry(struct xp *c)
+{
+	struct xp_journal *j = &c->journal;
+	u32 room = XP_RECORDS - open_count(c), carried = 0;
+
+	while (j->tail < open_seq(c)) {
+		u32 i = j->list[ring_position(c, j->tail)];
+		struct xp_entry *e;
+
+		if (i == XP_NIL) {
+			j->tail++;
+			continue;
+		}
+		e = &c->entry[i];
+		if (carried == room || !can_carry(e) ||
+		    open_seq(c) - j->tail < j->blocks / 4)
+			break;
+		put_record(c, XP_REC_MAP, (e->dirty ? XP_REC_DIRTY : 0) |
+			   (e->zeros ? XP_REC_ZEROS : 0), entry_lba(e),
+			   XP_SLOT(i), 0);
+		carried++;
+	}
+	c->stats.carried += carried;
+}
+
+/* Every window is in order, and no block that a recovery from any written one
+ * may need is overwritten. */
+static bool seal_possible(const struct xp *c)
+{
+	const struct xp_journal *j = &c->journal;
+
+	return !c->failed && open_seq(c) < j->tail_written + j->blocks;
+}
+
+static void seal(struct xp *c, struct xp_todo *todo)
+{
+	struct xp_journal *j = &c->journal;
+	struct xp_window *w = journal_window(c, open_seq(c));
+	struct xp_jheader *h = &buffer_of(c, open_seq(c))->head;
+
+	carry(c);
+	w->tail = j->tail;
+	w->state = BLOCK_SEALED;
+	h->magic = cpu_to_le32(XP_JOURNAL_MAGIC);
+	memcpy(h->uuid, j->uuid, sizeof(h->uuid));
+	h->incarnation = cpu_to_le64(j->incarnation);
+	h->seq = cpu_to_le64(w->seq);
+	h->tail_seq = cpu_to_le64(w->tail);
+	h->durable_seq = cpu_to_le64(j->stamp ? j->stamp : j->durable);
+	h->checksum = 0;
+	j->sealed++;
+	j->seal_wanted = false;
+	c->stats.journal_writes++;
+	todo->journal |= 1u << (w->seq % XP_WINDOW);
+}
+
+void journal_seal_now(struct xp *c, struct xp_todo *todo)
+{
+	bool open = open_block(c);
+
+	XP_ASSERT(open && seal_possible(c));
+	seal(c, todo);
+}
+
+static void seal_if_wanted(struct xp *c, struct xp_todo *todo)
+{
+	if (c->journal.seal_wanted && open_count(c) && seal_possible(c))
+		seal(c, todo);
+}
+
+u64 journal_commit(struct xp *c, struct xp_todo *todo)
+{
+	if (!open_count(c))
+		return c->journal.sealed;
+	c->journal.seal_wanted = true;
+	seal_if_wanted(c, todo);
+	return open_count(c) ? open_seq(c) : c->journal.sealed;
+}
+
+/* Also from the last place of the window, which is kept for records that undo
+ * others: a block cannot leave the window while it holds one that must be. */
+bool journal_room_undo(struct xp *c, u32 n, struct xp_todo *todo)
+{
+	if (open_count(c) + n > XP_NEW_MAX)
+		journal_commit(c, todo);
+	return open_block(c) && open_count(c) + n <= XP_NEW_MAX;
+}
+
+bool journal_room(struct xp *c, u32 n, struct xp_todo *todo)
+{
+	return journal_room_undo(c, n, todo) &&
+	       journal_window(c, open_seq(c) + 1)->state == BLOCK_IDLE;
+}
+
+u64 jblock_checksum(struct xp_jblock *b)
+{
+	__le64 kept = b->head.checksum;
+	u64 sum;
+
+	b->head.checksum = 0;
+	sum = xp_xxh64(b, sizeof(b->head) +
+		       le32_to_cpu(b->head.count) * sizeof(b->rec[0]));
+	b->head.checksum = kept;
+	return sum;
+}
+
+/* No lock: a sealed block is the caller's until xp_journal_end(). */
+void xp_journal_io(struct xp *c, u32 i, struct xp_journal_io *io)
+{
+	struct xp_jblock *b = &c->journal.buffer[i];
+
+	XP_ASSERT(c->journal.window[i].state == BLOCK_SEALED);
+	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	io->data = b;
+	io->target = (c->journal.start +
+		      ring_position(c, le64_to_cpu(b->head.seq))) * XP_BLOCK_SECTORS;
+	io->flush_fua = c->opt.volatile_fast;
+}
+
+/* ----------------------------------------------------------- on medium ---- */
+
+static void freed_slot(struct xp *c, u32 i, struct xp_todo *todo)
+{
+	struct xp_entry *e = &c->entry[i];
+	bool unmapping = e->state == SLOT_UNMAPPING;
+
+	if (unmapping)
+		map_remove(c, XP_SLOT(i));
+	c->nr_limbo--;
+	slot_release(c, XP_SLOT(i));
+	if (unmapping)
+		requests_wake(c, entry_lba(e), 1, todo);
+}
+
+/* The oldest block that was not known to be written is. */
+static void window_written(struct xp *c, struct xp_window *w,
+			   struct xp_todo *todo)
+{
+	u32 i;
+
+	c->journal.written = w->seq;
+	c->journal.tail_written = w->tail;
+	for (i = 0; i < w->nr_freed; i++)
+		freed_slot(c, w->freed[i], todo);
+	w->nr_freed = 0;
+}
+
+/* Ends blocks of which nothing is outstanding; true if there was one. */
+static bool retire(struct xp *c)
+{
+	struct xp_journal *j = &c->journal;
+	u64 before = j->durable;
+
+	while (j->durable < j->written) {
+		struct xp_window *w = journal_window(c, j->durable + 1);
+
+		if (w->undone)
+			break;
+		w->state = BLOCK_IDLE;
+		j->durable++;
+	}
+	return j->durable != before;
+}
+
+void journal_data_done(struct xp *c, u64 seq)
+{
+	struct xp_window *w = journal_window(c, seq);
+
+	XP_ASSERT(w->seq == seq && w->undone > 0);
+	w->undone--;
+}
+
+void journal_advance(struct xp *c, struct xp_todo *todo)
+{
+	struct xp_journal *j = &c->journal;
+
+	while (j->written < j->sealed) {
+		struct xp_window *w = journal_window(c, j->written + 1);
+
+		if (w->state != BLOCK_WRITTEN)
+			break;
+		window_written(c, w, todo);
+	}
+	retire(c);
+	do {
+		seal_if_wanted(c, todo);
+		requests_progress(c, todo);
+	} while (retire(c));
+}
+
+void xp_journal_end(struct xp *c, u32 i, int err, struct xp_todo *todo)
+{
+	xp_lock(&c->lock);
+	XP_ASSERT(c->journal.window[i].state == BLOCK_SEALED);
+	if (err && !c->failed)
+		c->failed = err;	/* I9: nothing is acknowledged from here on */
+	if (!c->failed)
+		c->journal.window[i].state = BLOCK_WRITTEN;
+	if (c->failed)
+		requests_progress(c, todo);
+	else
+		journal_advance(c, todo);
+	xp_unlock(&c->lock);
+}
+
+void xp_tick(struct xp *c, struct xp_todo *todo)
+{
+	xp_lock(&c->lock);
+	policy_evict_ahead(c, todo);
+	journal_commit(c, todo);
+	if (c->fills_held_up) {
+		c->fills_held_up = false;
+		c->slow_flush_wanted = true;
+		todo->work = true;
+	}
+	xp_unlock(&c->lock);
+}

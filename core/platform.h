@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * platform.h - everything the core needs from the world it is compiled into.
+ *
+ * Need: fixed-width integers, little-endian conversion, memcpy/memset/memcmp,
+ *       XXH64, one lock, an assertion, snprintf (messages of refused metadata).
+ *
+ * This is the only file of core/ that may ask where it is compiled. What the
+ * user-space object may import is listed in XP_PLATFORM_SYMBOLS below, which
+ * tests/unit/symbols.sh compares with `nm -u`.
+ *
+ * XP_PLATFORM_SYMBOLS: memcpy memset memcmp memmove snprintf XXH64
+ * XP_PLATFORM_SYMBOLS: pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock
+ * XP_PLATFORM_SYMBOLS: xp_assert_failed
+ */
+#ifndef XP_PLATFORM_H
+#define XP_PLATFORM_H
+
+#ifdef __KERNEL__
+
+#include <linux/bug.h>
+#include <linux/build_bug.h>
+#include <linux/errno.h>
+#include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/spinlock.h>
+#include <linux/string.h>
+#include <linux/types.h>
+#include <linux/xxhash.h>
+#include <asm/byteorder.h>
+
+/* An index into the slow device, into the fast device, and a journal number
+ * are three types: sparse refuses to mix them. */
+typedef u64 __bitwise xp_lba_t;		/* 4 KiB block of the slow device */
+typedef u32 __bitwise xp_slot_t;	/* 4 KiB block of the fast device's data area */
+typedef u64 __bitwise xp_seq_t;		/* journal block, counted from 1 */
+
+#define XP_LBA(n)	((__force xp_lba_t)(u64)(n))
+#define XP_SLOT(n)	((__force xp_slot_t)(u32)(n))
+#define XP_SEQ(n)	((__force xp_seq_t)(u64)(n))
+#define xp_lba_n(x)	((__force u64)(x))
+#define xp_slot_n(x)	((__force u32)(x))
+#define xp_seq_n(x)	((__force u64)(x))
+
+/* Taken from completion context too, so interrupts are off while it is held. */
+struct xp_lock {
+	spinlock_t spin;
+	unsigned long flags;	/* of the holder; written under the lock */
+};
+
+static inline void xp_lock_init(struct xp_lock *l)
+{
+	spin_lock_init(&l->spin);
+}
+
+static inline void xp_lock(struct xp_lock *l)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&l->spin, flags);
+	l->flags = flags;
+}
+
+static inline void xp_unlock(struct xp_lock *l)
+{
+	spin_unlock_irqrestore(&l->spin, l->flags);
+}
+
+#define xp_xxh64(data, len)	xxh64(data, len, 0)
+#define XP_ASSERT(cond)		BUG_ON(!(cond))
+
+#else /* user space */
+
+#include <endian.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <xxhash.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef uint16_t __le16;
+typedef uint32_t __le32;
+typedef uint64_t __le64;
+
+typedef struct { u64 n; } xp_lba_t;
+typedef struct { u32 n; } xp_slot_t;
+typedef struct { u64 n; } xp_seq_t;
+
+#define XP_LBA(v)	((xp_lba_t){ (u64)(v) })
+#define XP_SLOT(v)	((xp_slot_t){ (u32)(v) })
+#define XP_SEQ(v)	((xp_seq_t){ (u64)(v) })
+#define xp_lba_n(x)	((x).n)
+#define xp_slot_n(x)	((x).n)
+#define xp_seq_n(x)	((x).n)
+
+struct xp_lock {
+	pthread_mutex_t mutex;
+};
+
+#define xp_lock_init(l)	pthread_mutex_init(&(l)->mutex, NULL)
+#define xp_lock(l)	pthread_mutex_lock(&(l)->mutex)
+#define xp_unlock(l)	pthread_mutex_unlock(&(l)->mutex)
+
+#define cpu_to_le16(x)	htole16(x)
+#define cpu_to_le32(x)	htole32(x)
+#define cpu_to_le64(x)	htole64(x)
+#define le16_to_cpu(x)	le16toh(x)
+#define le32_to_cpu(x)	le32toh(x)
+#define le64_to_cpu(x)	le64toh(x)
+
+#define static_assert	_Static_assert
+#define container_of(p, type, member) \
+	((type *)((char *)(p) - offsetof(type, member)))
+#define min(a, b)	((a) < (b) ? (a) : (b))
+#define max(a, b)	((a) > (b) ? (a) : (b))
+#ifndef EUCLEAN
+#define EUCLEAN 117
+#endif
+
+#define xp_xxh64(data, len)	XXH64(data, len, 0)
+
+/* Supplied by the program: prints and aborts. */
+void xp_assert_failed(const char *what, const char *file, int line)
+	__attribute__((noreturn));
+#define XP_ASSERT(cond) \
+	((cond) ? (void)0 : xp_assert_failed(#cond, __FILE__, __LINE__))
+
+#endif /* __KERNEL__ */
+
+#endif /* XP_PLATFORM_H */

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * policy.c - what is admitted and what is evicted. Nothing here can make the
+ * cache wrong, only slow.
+ *
+ * Admit on a read miss; evict clean blocks by second chance, a hand going
+ * round the slots: slots evicted side by side are free side by side.
+ */
+#include "cache.h"
+
+/* Longer reads are sequential: the slow device is good at those, and one of
+ * them would push out what thousands of small ones brought in. */
+#define ADMIT_MAX_BLOCKS	64u	/* 256 KiB */
+
+/* Slots looked at for one to evict, and in one call: the lock is held. */
+#define EVICT_STEPS_EACH	16u
+#define EVICT_STEPS_MAX		1024u
+
+bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks)
+{
+	(void)req;
+	return nr_blocks <= ADMIT_MAX_BLOCKS &&
+	       c->nr_free > nr_blocks + c->low_free / 2;
+}
+
+static bool evictable(const struct xp_entry *e)
+{
+	return e->state == SLOT_MAPPED && !e->dirty && !e->pins && !e->held;
+}
+
+u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo)
+{
+	u32 steps = min(want * EVICT_STEPS_EACH, EVICT_STEPS_MAX), done = 0;
+
+	while (done < want && steps-- && c->nr_clean) {
+		xp_slot_t slot = XP_SLOT(c->evict_hand);
+		struct xp_entry *e = entry_of(c, slot);
+
+		if (evictable(e) && !e->referenced) {
+			if (!journal_room(c, 1, todo))
+				break;
+			journal_add(c, XP_REC_UNMAP, 0, entry_lba(e), slot, 0);
+			journal_unlist(c, slot);
+			slot_unmap(c, slot);
+			journal_free_later(c, slot);
+			done++;
+		} else if (e->state == SLOT_MAPPED) {
+			e->referenced = 0;
+		}
+		if (++c->evict_hand == c->nr_slots)
+			c->evict_hand = 0;
+	}
+	c->stats.evicted += done;
+	return done;
+}
+
+void policy_evict_ahead(struct xp *c, struct xp_todo *todo)
+{
+	u32 coming = c->nr_free + c->nr_limbo;
+
+	if (coming < c->low_free)
+		policy_evict(c, min(c->low_free - coming, 32u), todo);
+	if (c->nr_limbo && c->nr_free < c->low_free / 2)
+		journal_commit(c, todo);
+}

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * recovery.c - from the journal on the medium to the map in memory.
+ *
+ *   1. scan    read the whole ring; which blocks are valid
+ *   2. pick    the newest block whose whole chain, from its own tail_seq to
+ *              itself, is there
+ *   3. replay  that chain in order. Records above its durable_seq that carry a
+ *              checksum are compared with their slot; those that fail are left
+ *              out, so that the older mapping holds (its slot is untouched, I1)
+ *   4. restate say on the medium what step 3 decided, in blocks of a new
+ *              incarnation, before the first request: a rejected record must
+ *              not turn valid when its slot happens to receive the same bytes
+ *
+ * I10: a chain broken at or below its own durable_seq is not what a power cut
+ * leaves. It is refused, not worked around.
+ */
+#include "cache.h"
+
+#define RECORDS_CHECKED_MAX	(2 * XP_WINDOW * XP_RECORDS)
+
+struct ring_block {
+	u64 seq;		/* 0: not valid */
+	u64 tail;
+	u64 durable;
+	u64 incarnation;
+};
+
+struct decided {
+	u64 lba;
+	u32 slot;
+	u32 reserved;
+};
+
+/* The caller's scratch memory, and what the steps hand on. */
+struct recovery {
+	struct xp *c;
+	const struct xp_media *m;
+	struct xp_message *msg;
+	u8 *chunk;			/* XP_RECOVER_CHUNK blocks */
+	u8 *block;			/* one more */
+	struct ring_block *ring;
+	struct decided *decided;	/* checked records above durable */
+	u32 nr_decided;
+	struct ring_block head;
+};
+
+u64 xp_recover_memory(const struct xp_sb *sb)
+{
+	return (XP_RECOVER_CHUNK + 1) * XP_BLOCK_SIZE +
+	       le64_to_cpu(sb->journal_blocks) * sizeof(struct ring_block) +
+	       RECORDS_CHECKED_MAX * sizeof(struct decided);
+}
+
+static int refuse(struct recovery *r, const char *what, u64 seq, u64 detail)
+{
+	struct xp_journal *j = &r->c->journal;
+
+	snprintf(r->msg->text, sizeof(r->msg->text),
+		 "journal block %llu (at block %llu of the fast device): %s (%llu)",
+		 (unsigned long long)seq,
+		 (unsigned long long)(j->start + seq % j->blocks), what,
+		 (unsigned long long)detail);
+	return -EUCLEAN;
+}
+
+/* -------------------------------------------------------------- 1. scan ---- */
+
+static bool jblock_valid(const struct xp *c, struct xp_jblock *b, u64 position)
+{
+	const struct xp_journal *j = &c->journal;
+	u64 seq = le64_to_cpu(b->head.seq), tail = le64_to_cpu(b->head.tail_seq);
+
+	return le32_to_cpu(b->head.magic) == XP_JOURNAL_MAGIC &&
+	       !memcmp(b->head.uuid, j->uuid, sizeof(j->uuid)) &&
+	       le32_to_cpu(b->head.count) <= XP_RECORDS &&
+	       le64_to_cpu(b->head.checksum) == jblock_checksum(b) &&
+	       seq && tail && tail <= seq && seq - tail < j->blocks &&
+	       b->head.durable_seq && le64_to_cpu(b->head.durable_seq) <= seq &&
+	       seq % j->blocks == position;
+}
+
+static void note_block(struct recovery *r, struct xp_jblock *b, u64 position)
+{
+	struct ring_block *rb = &r->ring[position];
+
+	rb->seq = 0;
+	if (!jblock_valid(r->c, b, position))
+		return;
+	rb->seq = le64_to_cpu(b->head.seq);
+	rb->tail = le64_to_cpu(b->head.tail_seq);
+	rb->durable = le64_to_cpu(b->head.durable_seq);
+	rb->incarnation = le64_to_cpu(b->head.incarnation);
+	r->c->journal.incarnation = max(r->c->journal.incarnation,
+					rb->incarnation);
+}
+
+static int scan(struct recovery *r)
+{
+	struct xp_journal *j = &r->c->journal;
+	u64 position = 0;
+
+	while (position < j->blocks) {
+		u32 i, n = (u32)min(j->blocks - position, (u64)XP_RECOVER_CHUNK);
+		int err = r->m->read(r->m->ctx, j->start + position, n, r->chunk);
+
+		if (err) {
+			snprintf(r->msg->text, sizeof(r->msg->text),
+				 "journal: cannot read blocks %llu to %llu of the fast device",
+				 (unsigned long long)(j->start + position),
+				 (unsigned long long)(j->start + position + n - 1));
+			return err;
+		}
+		for (i = 0; i < n; i++)
+			note_block(r, (struct xp_jblock *)(r->chunk + i * XP_BLOCK_SIZE),
+				   position + i);
+		position += n;
+	}
+	return 0;
+}
+
+/* -------------------------------------------------------------- 2. pick ---- */
+
+/* Incarnations never fall along a chain: a leftover beyond a gap, from an
+ * earlier life, is not taken up again. Returns where it breaks, or 0. */
+static u64 chain_breaks_at(const struct recovery *r, const struct ring_block *head)
+{
+	u64 incarnation = head->incarnation, seq;
+
+	for (seq = head->seq; seq >= head->tail; seq--) {
+		const struct ring_block *b = &r->ring[seq % r->c->journal.blocks];
+
+		if (b->seq != seq)
+			return seq;
+		if (b->incarnation > incarnation)
+			return seq + 1;
+		incarnation = b->incarnation;
+	}
+	return 0;
+}
+
+static bool newer(const struct ring_block *a, const struct ring_block *b)
+{
+	return a->incarnation > b->incarnation ||
+	       (a->incarnation == b->incarnation && a->seq > b->seq);
+}
+
+/* The newest valid block older than @than. */
+static const struct ring_block *next_candidate(const struct recovery *r,
+					       const struct ring_block *than)
+{
+	const struct ring_block *best = NULL;
+	u64 i;
+
+	for (i = 0; i < r->c->journal.blocks; i++) {
+		const struct ring_block *b = &r->ring[i];
+
+		if (b->seq && (!than || newer(than, b)) &&
+		    (!best || newer(b, best)))
+			best = b;
+	}
+	return best;
+}
+
+/* Blocks in flight at a cut bound how many candidates can fail. */
+#define CANDIDATES_MAX	(4 * XP_WINDOW)
+
+static int pick(struct recovery *r)
+{
+	const struct ring_block *head = NULL;
+	u32 tries;
+
+	for (tries = 0; tries < CANDIDATES_MAX; tries++) {
+		u64 gap;
+
+		head = next_candidate(r, head);
+		if (!head)
+			break;
+		gap = chain_breaks_at(r, head);
+		if (!gap) {
+			r->head = *head;
+			return 0;
+		}
+		if (gap <= head->durable)
+			return refuse(r, "is damaged or missing, though a later one says it was durable; later one",
+				      gap, head->seq);
+	}
+	snprintf(r->msg->text, sizeof(r->msg->text),
+		 "journal: no block from which the mapping can be rebuilt, in blocks %llu to %llu of the fast device",
+		 (unsigned long long)r->c->journal.start,
+		 (unsigned long long)(r->c->journal.start + r->c->journal.blocks - 1));
+	return -EUCLEAN;
+}
+
+/* ------------------------------------------------------------ 3. replay ---- */
+
+struct parsed {
+	xp_lba_t lba;
+	xp_slot_t slot;
+	u8 kind, flags;
+	u64 hash;
+	u64 seq;
+};
+
+static int parse(struct recovery *r, const struct xp_record *rec, u64 seq,
+		 struct parsed *p)
+{
+	u64 word = le64_to_cpu(rec->lba);
+
+	p->lba = XP_LBA(word & (XP_MAX_LBAS - 1));
+	p->kind = (u8)(word >> 40);
+	p->flags = (u8)(word >> 48);
+	p->slot = XP_SLOT(le32_to_cpu(rec->slot));
+	p->hash = le64_to_cpu(rec->hash);
+	p->seq = seq;
+	if (word >> 56 || rec->reserved || p->kind < XP_REC_MAP ||
+	    p->kind > XP_REC_ZERO ||
+	    p->flags & ~(XP_REC_DIRTY | XP_REC_ZEROS | XP_REC_CHECKED))
+		return refuse(r, "holds a record of unknown kind", seq, word >> 40);
+	if (xp_lba_n(p->lba) >= r->c->nr_lbas)
+		return refuse(r, "names an lba past the slow device", seq,
+			      xp_lba_n(p->lba));
+	if (xp_slot_n(p->slot) >= r->c->nr_slots)
+		return refuse(r, "names a slot past the data area", seq,
+			      xp_slot_n(p->slot));
+	return 0;
+}
+
+static void unmap(struct xp *c, xp_slot_t slot)
+{
+	journal_unlist(c, slot);
+	slot_supersede(c, slot);
+	entry_of(c, slot)->state = SLOT_FREE;
+}
+
+static int replay_map(struct recovery *r, const struct parsed *p)
+{
+	struct xp *c = r->c;
+	struct xp_entry *e = entry_of(c, p->slot);
+	xp_slot_t old = map_mapped(c, p->lba);
+
+	if (e->state == SLOT_MAPPED &&
+	    xp_lba_n(entry_lba(e)) != xp_lba_n(p->lba)) {
+		if (!e->held)
+			return refuse(r, "maps a slot that holds another block; slot",
+				      p->seq, xp_slot_n(p->slot));
+		unmap(c, p->slot);
+	}
+	if (is_slot(old) && xp_slot_n(old) != xp_slot_n(p->slot))
+		unmap(c, old);
+	if (e->state != SLOT_MAPPED) {
+		map_insert(c, p->slot, p->lba);
+		slot_map(c, p->slot, p->flags & XP_REC_DIRTY);
+	}
+	slot_set_dirty(c, e, p->flags & XP_REC_DIRTY);
+	e->zeros = !!(p->flags & XP_REC_ZEROS);
+	e->held = 0;
+	journal_list(c, p->slot, p->seq);
+	return 0;
+}
+
+/* Did the data that the record was sent beside land? */
+static int landed(struct recovery *r, const struct parsed *p, bool *yes)
+{
+	u64 block = r->c->data_start + xp_slot_n(p->slot);
+	int err = r->m->read(r->m->ctx, block, 1, r->block);
+
+	if (err) {
+		snprintf(r->msg->text, sizeof(r->msg->text),
+			 "slot %u: cannot read block %llu of the fast device",
+			 xp_slot_n(p->slot), (unsigned long long)block);
+		return err;
+	}
+	*yes = xp_xxh64(r->block, XP_BLOCK_SIZE) == p->hash;
+	return 0;
+}
+
+/* The older mapping holds for now. If the record failed only because its slot
+ * was reused, then so may the older slot have been, and what replaced both comes
+ * later in the chain: until then the older slot may be taken away (held). */
+static void fall_back(struct xp *c, xp_lba_t lba)
+{
+	xp_slot_t old = map_mapped(c, lba);
+
+	if (is_slot(old))
+		entry_of(c, old)->held = 1;
+}
+
+static int replay_checked(struct recovery *r, const struct parsed *p)
+{
+	struct decided *d = &r->decided[r->nr_decided];
+	bool yes;
+	int err;
+
+	if (r->nr_decided == RECORDS_CHECKED_MAX)
+		return refuse(r, "holds more unproven records than can be in flight",
+			      p->seq, r->nr_decided);
+	err = landed(r, p, &yes);
+	if (err)
+		return err;
+	d->lba = xp_lba_n(p->lba);
+	d->slot = xp_slot_n(p->slot);
+	r->nr_decided++;
+	if (yes)
+		return replay_map(r, p);
+	fall_back(r->c, p->lba);
+	return 0;
+}
+
+static int replay_record(struct recovery *r, const struct parsed *p)
+{
+	struct xp *c = r->c;
+	struct xp_entry *e = entry_of(c, p->slot);
+
+	if (p->kind == XP_REC_MAP) {
+		if (p->flags & XP_REC_CHECKED && p->seq > r->head.durable)
+			return replay_checked(r, p);
+		return replay_map(r, p);
+	}
+	if (p->kind == XP_REC_UNMAP) {
+		xp_slot_t mapped = map_mapped(c, p->lba);
+
+		if (is_slot(mapped))
+			unmap(c, mapped);
+		return 0;
+	}
+	if (xp_slot_n(map_mapped(c, p->lba)) != xp_slot_n(p->slot))
+		return 0;
+	if (p->kind == XP_REC_CLEAN) {
+		slot_set_dirty(c, e, false);
+	} else {
+		slot_set_dirty(c, e, true);
+		e->zeros = 1;
+	}
+	return 0;
+}
+
+static int replay_block(struct recovery *r, struct xp_jblock *b, u64 seq)
+{
+	u32 i, count = le32_to_cpu(b->head.count);
+
+	if (!jblock_valid(r->c, b, seq % r->c->journal.blocks) ||
+	    le64_to_cpu(b->head.seq) != seq)
+		return refuse(r, "changed while it was read", seq, 0);
+	for (i = 0; i < count; i++) {
+		struct parsed p;
+		int err = parse(r, &b->rec[i], seq, &p);
+
+		if (!err)
+			err = replay_record(r, &p);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int replay(struct recovery *r)
+{
+	struct xp_journal *j = &r->c->journal;
+	u64 seq = r->head.tail;
+
+	while (seq <= r->head.seq) {
+		u64 position = seq % j->blocks;
+		u32 i, n = (u32)min(min(j->blocks - position, r->head.seq - seq + 1),
+				    (u64)XP_RECOVER_CHUNK);
+		int err = r->m->read(r->m->ctx, j->start + position, n, r->chunk);
+
+		if (err)
+			return refuse(r, "cannot be read", seq, n);
+		for (i = 0; i < n && !err; i++)
+			err = replay_block(r, (struct xp_jblock *)(r->chunk +
+					   i * XP_BLOCK_SIZE), seq + i);
+		if (err)
+			return err;
+		seq += n;
+	}
+	return 0;
+}
+
+/* ----------------------------------------------------------- 4. restate ---- */
+
+/* Writes what the todo holds, and what that adds. */
+static int write_out(struct xp *c, const struct xp_media *m,
+		     struct xp_todo *todo)
+{
+	while (todo->journal) {
+		u32 i = (u32)__builtin_ctz(todo->journal);
+		struct xp_journal_io io;
+		int err;
+
+		todo->journal &= ~(1u << i);
+		xp_journal_io(c, i, &io);
+		err = m->write(m->ctx, io.target / XP_BLOCK_SECTORS, 1, io.data);
+		xp_journal_end(c, i, err, todo);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int seal_and_write(struct xp *c, const struct xp_media *m)
+{
+	struct xp_todo todo;
+
+	xp_todo_init(&todo);
+	xp_lock(&c->lock);
+	journal_seal_now(c, &todo);
+	xp_unlock(&c->lock);
+	return write_out(c, m, &todo);
+}
+
+static void restate_one(struct xp *c, const struct decided *d)
+{
+	xp_slot_t mapped = map_mapped(c, XP_LBA(d->lba));
+
+	if (is_slot(mapped)) {
+		const struct xp_entry *e = entry_of(c, mapped);
+
+		journal_add(c, XP_REC_MAP, (e->dirty ? XP_REC_DIRTY : 0) |
+			    (e->zeros ? XP_REC_ZEROS : 0), XP_LBA(d->lba), mapped, 0);
+	} else {
+		journal_add(c, XP_REC_UNMAP, 0, XP_LBA(d->lba), XP_SLOT(d->slot), 0);
+	}
+}
+
+/*
+ * Until the last of these blocks is durable their durable_seq stays what it
+ * was, so that a cut in between decides the same again (no slot has changed).
+ * One block more, with a durable_seq that covers them, ends it.
+ */
+static int restate(struct recovery *r)
+{
+	struct xp *c = r->c;
+	struct xp_todo todo;
+	u32 i;
+	int err;
+
+	c->journal.stamp = r->head.durable;
+	for (i = 0; i < r->nr_decided; i++) {
+		bool room;
+
+		xp_todo_init(&todo);
+		xp_lock(&c->lock);
+		room = journal_room(c, 1, &todo);
+		XP_ASSERT(room);	/* all before is written: the window is empty */
+		restate_one(c, &r->decided[i]);
+		xp_unlock(&c->lock);
+		err = write_out(c, r->m, &todo);
+		if (err)
+			return err;
+	}
+	err = seal_and_write(c, r->m);
+	c->journal.stamp = 0;
+	return err ? err : seal_and_write(c, r->m);
+}
+
+/* -------------------------------------------------------------- recover ---- */
+
+static void begin_after(struct xp *c, const struct ring_block *head)
+{
+	struct xp_journal *j = &c->journal;
+	u32 i;
+
+	j->sealed = j->written = j->durable = head->seq;
+	j->tail = j->tail_written = head->tail;
+	j->incarnation++;
+	for (i = 0; i < c->nr_slots; i++)
+		c->entry[i].held = 0;
+	slots_init_free(c);
+}
+
+int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
+	       bool restating, struct xp_message *msg)
+{
+	struct recovery r = { .c = c, .m = m, .msg = msg };
+	int err;
+
+	r.chunk = scratch;
+	r.block = r.chunk + XP_RECOVER_CHUNK * XP_BLOCK_SIZE;
+	r.ring = (struct ring_block *)(r.block + XP_BLOCK_SIZE);
+	r.decided = (struct decided *)(r.ring + c->journal.blocks);
+	err = scan(&r);
+	if (!err)
+		err = pick(&r);
+	if (!err)
+		err = replay(&r);
+	if (err)
+		return err;
+	begin_after(c, &r.head);
+	if (!restating)
+		return 0;
+	err = restate(&r);
+	if (err) {
+		snprintf(msg->text, sizeof(msg->text),
+			 "journal: cannot write to the fast device");
+		return err;
+	}
+	c->running = true;
+	return 0;
+}
+
+int xp_close(struct xp *c, const struct xp_media *m)
+{
+	struct xp_todo todo;
+
+	xp_todo_init(&todo);
+	xp_lock(&c->lock);
+	journal_commit(c, &todo);
+	xp_unlock(&c->lock);
+	if (c->failed)
+		return c->failed;
+	return write_out(c, m, &todo);
+}

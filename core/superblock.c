@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * superblock.c - laying out, verifying, reading and writing the superblock.
+ *
+ * I10: what does not verify is refused with what and where.
+ */
+#include "cache.h"
+
+#define RING_SHARE	4u	/* a full map fills a quarter of the ring */
+#define RING_MIN	96u	/* a quarter of it holds three windows */
+#define RING_SLACK	32u
+
+static u64 ring_needed(u64 slots)
+{
+	return max((slots * RING_SHARE + XP_RECORDS - 1) / XP_RECORDS,
+		   (u64)RING_MIN);
+}
+
+static u64 align_up(u64 n, u64 to)
+{
+	return (n + to - 1) / to * to;
+}
+
+int xp_sb_layout(struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg)
+{
+	u64 start = XP_SCRATCH_START + XP_SCRATCH_BLOCKS;
+	u64 limit = min(fast_blocks, (u64)XP_MAX_SLOTS);
+	u64 ring = ring_needed(limit) + RING_SLACK;
+	u64 data = align_up(start + ring, XP_DATA_ALIGN);
+
+	if (limit < data + XP_MIN_SLOTS) {
+		snprintf(msg->text, sizeof(msg->text),
+			 "fast device of %llu KiB is too small: at least %llu KiB are needed",
+			 (unsigned long long)fast_blocks * 4,
+			 (unsigned long long)(data + XP_MIN_SLOTS) * 4);
+		return -ENOSPC;
+	}
+	memcpy(sb->magic, XP_SB_MAGIC, sizeof(sb->magic));
+	sb->version = cpu_to_le32(XP_SB_VERSION);
+	sb->fast_blocks = cpu_to_le64(fast_blocks);
+	sb->scratch_start = cpu_to_le64(XP_SCRATCH_START);
+	sb->scratch_blocks = cpu_to_le64(XP_SCRATCH_BLOCKS);
+	sb->journal_start = cpu_to_le64(start);
+	sb->journal_blocks = cpu_to_le64(ring);
+	sb->data_start = cpu_to_le64(data);
+	sb->nr_slots = cpu_to_le64(limit - data);
+	return 0;
+}
+
+void xp_sb_seal(struct xp_sb *sb)
+{
+	sb->checksum = cpu_to_le64(xp_xxh64(sb, offsetof(struct xp_sb, checksum)));
+}
+
+static int bad(struct xp_message *msg, int err, const char *what, u64 have)
+{
+	snprintf(msg->text, sizeof(msg->text), "superblock: %s (%llu)", what,
+		 (unsigned long long)have);
+	return err;
+}
+
+static int verify_features(const struct xp_sb *sb, struct xp_message *msg)
+{
+	u64 unknown = le64_to_cpu(sb->incompat) & ~XP_INCOMPAT_KNOWN;
+
+	if (le32_to_cpu(sb->version) != XP_SB_VERSION)
+		return bad(msg, -ENOTSUP, "version unknown to this xpcache, use a newer one",
+			   le32_to_cpu(sb->version));
+	if (unknown)
+		return bad(msg, -ENOTSUP, "incompat features unknown to this xpcache, use a newer one; bits",
+			   unknown);
+	return 0;
+}
+
+static int verify_geometry(const struct xp_sb *sb, u64 fast_blocks,
+			   struct xp_message *msg)
+{
+	u64 blocks = le64_to_cpu(sb->fast_blocks);
+	u64 journal = le64_to_cpu(sb->journal_start);
+	u64 ring = le64_to_cpu(sb->journal_blocks);
+	u64 data = le64_to_cpu(sb->data_start);
+	u64 slots = le64_to_cpu(sb->nr_slots);
+	u64 scratch = le64_to_cpu(sb->scratch_start);
+	u64 scratch_blocks = le64_to_cpu(sb->scratch_blocks);
+	u64 sectors = le64_to_cpu(sb->slow.sectors);
+
+	if (blocks > fast_blocks)
+		return bad(msg, -EUCLEAN, "fast device shrank, blocks recorded", blocks);
+	if (slots < XP_MIN_SLOTS || slots > XP_MAX_SLOTS)
+		return bad(msg, -EUCLEAN, "number of slots out of range", slots);
+	if (data > blocks || slots > blocks - data)
+		return bad(msg, -EUCLEAN, "slots reach past the fast device", slots);
+	if (ring < ring_needed(slots) || ring >= XP_LIST_HEAD)
+		return bad(msg, -EUCLEAN, "journal size out of range", ring);
+	if (journal <= XP_SB_BLOCK_B || journal > data || ring > data - journal)
+		return bad(msg, -EUCLEAN, "journal overlaps something, block", journal);
+	if (scratch_blocks && (scratch <= XP_SB_BLOCK_B || scratch > journal ||
+			       scratch_blocks > journal - scratch))
+		return bad(msg, -EUCLEAN, "scratch area overlaps something, block", scratch);
+	if (!sectors || sectors > XP_MAX_LBAS * XP_BLOCK_SECTORS)
+		return bad(msg, -EUCLEAN, "slow device size out of range, sectors", sectors);
+	return 0;
+}
+
+int xp_sb_verify(const struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg)
+{
+	u64 sum = xp_xxh64(sb, offsetof(struct xp_sb, checksum));
+	int err;
+
+	if (memcmp(sb->magic, XP_SB_MAGIC, sizeof(sb->magic)))
+		return bad(msg, -ENOENT, "no xpcache superblock here", 0);
+	if (le64_to_cpu(sb->checksum) != sum)
+		return bad(msg, -EUCLEAN, "checksum is wrong", le64_to_cpu(sb->checksum));
+	err = verify_features(sb, msg);
+	return err ? err : verify_geometry(sb, fast_blocks, msg);
+}
+
+static int read_copy(const struct xp_media *m, u64 fast_blocks, u64 block,
+		     struct xp_sb *sb, struct xp_message *msg)
+{
+	int err = block < fast_blocks ? m->read(m->ctx, block, 1, sb) : -ENOENT;
+
+	if (err) {
+		snprintf(msg->text, sizeof(msg->text),
+			 "superblock: cannot read block %llu",
+			 (unsigned long long)block);
+		return err;
+	}
+	return xp_sb_verify(sb, fast_blocks, msg);
+}
+
+int xp_sb_read(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb,
+	       struct xp_message *msg)
+{
+	struct xp_message msg_b;
+	u64 generation = 0;
+	int err_a, err_b;
+
+	err_a = read_copy(m, fast_blocks, XP_SB_BLOCK_A, sb, msg);
+	if (!err_a)
+		generation = le64_to_cpu(sb->generation);
+	err_b = read_copy(m, fast_blocks, XP_SB_BLOCK_B, sb, &msg_b);
+	if (!err_b && (err_a || le64_to_cpu(sb->generation) >= generation))
+		return 0;
+	if (!err_a)
+		return read_copy(m, fast_blocks, XP_SB_BLOCK_A, sb, msg);
+	if (err_a == -ENOENT && err_b != -ENOENT) {
+		*msg = msg_b;	/* the other copy is the one with something to say */
+		return err_b;
+	}
+	return err_a;
+}
+
+int xp_sb_write(const struct xp_media *m, struct xp_sb *sb)
+{
+	int err;
+
+	xp_sb_seal(sb);
+	err = m->write(m->ctx, XP_SB_BLOCK_B, 1, sb);
+	return err ? err : m->write(m->ctx, XP_SB_BLOCK_A, 1, sb);
+}
+
+int xp_sb_erase(const struct xp_media *m, void *block)
+{
+	int err;
+
+	memset(block, 0, XP_BLOCK_SIZE);
+	err = m->write(m->ctx, XP_SB_BLOCK_A, 1, block);
+	return err ? err : m->write(m->ctx, XP_SB_BLOCK_B, 1, block);
+}
+
+/* The ring's other blocks need no erasing: they bear another cache's UUID. */
+int xp_format(const struct xp_media *m, struct xp_sb *sb, void *block)
+{
+	struct xp_jblock *b = block;
+	u64 first = 1;
+	int err;
+
+	memset(b, 0, sizeof(*b));
+	b->head.magic = cpu_to_le32(XP_JOURNAL_MAGIC);
+	memcpy(b->head.uuid, sb->uuid, sizeof(sb->uuid));
+	b->head.incarnation = cpu_to_le64(1);
+	b->head.seq = cpu_to_le64(first);
+	b->head.tail_seq = cpu_to_le64(first);
+	b->head.durable_seq = cpu_to_le64(first);
+	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	err = m->write(m->ctx, le64_to_cpu(sb->journal_start) +
+		       first % le64_to_cpu(sb->journal_blocks), 1, b);
+	return err ? err : xp_sb_write(m, sb);
+}

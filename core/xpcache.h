@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * xpcache.h - what a shell (dm target, daemon, tool, simulator) asks of the core.
+ *
+ * The core decides; the shell performs. Nothing here does I/O, sleeps, reads a
+ * clock or allocates, but for recovery.c, which reads and writes metadata
+ * through the blocking callbacks of struct xp_media before the first request.
+ *
+ * A request's way:
+ *
+ *   xp_submit() -> what to do with the first req->nr_sectors of it
+ *        |              (the shell splits off the rest and submits that too)
+ *        |-- XP_DONE ---------------------------------> end it with req->err
+ *        |-- XP_ZERO -- clear the caller's buffer ----> end it
+ *        |-- XP_WAIT -- the core keeps it ------------> comes back in todo:
+ *        |                 .ready: xp_submit() it again; .done: end it
+ *        |-- XP_FAST, XP_SLOW, XP_SLOW_FILL - the I/O -> xp_end()
+ *        `-- XP_COPY -- private buffer, base, merge,
+ *              xp_copied(), the I/O -----------------> xp_end()
+ *
+ *   xp_end() -> XP_DONE or XP_WAIT, as above.
+ *
+ * Every call that takes a struct xp_todo adds to it what else the shell must
+ * now do. It must do it (xp_todo_empty() says whether there is anything),
+ * without holding a lock that a completion needs; order does not matter.
+ *
+ * Locking: all functions below take the core's own lock, which disables
+ * interrupts in the kernel; they may be called from any context, interrupts
+ * included, unless marked "may sleep". Sizes are in 512-byte sectors where
+ * named "sector", else in 4 KiB blocks. Errors are negative errno.
+ */
+#ifndef XPCACHE_H
+#define XPCACHE_H
+
+#include "format.h"
+
+struct xp;		/* one cache; core/cache.h */
+
+/* -------------------------------------------------------------- lists ---- */
+
+struct xp_link {
+	struct xp_link *next;
+};
+
+/* A queue of requests: first in, first out. */
+struct xp_list {
+	struct xp_link *head;
+	struct xp_link **tail;
+};
+
+static inline void xp_list_init(struct xp_list *l)
+{
+	l->head = NULL;
+	l->tail = &l->head;
+}
+
+static inline bool xp_list_empty(const struct xp_list *l)
+{
+	return !l->head;
+}
+
+static inline void xp_list_add(struct xp_list *l, struct xp_link *link)
+{
+	link->next = NULL;
+	*l->tail = link;
+	l->tail = &link->next;
+}
+
+static inline struct xp_link *xp_list_pop(struct xp_list *l)
+{
+	struct xp_link *link = l->head;
+
+	if (link) {
+		l->head = link->next;
+		if (!l->head)
+			l->tail = &l->head;
+	}
+	return link;
+}
+
+/* Moves all of @from to the end of @to. */
+static inline void xp_list_splice(struct xp_list *to, struct xp_list *from)
+{
+	if (xp_list_empty(from))
+		return;
+	*to->tail = from->head;
+	to->tail = from->tail;
+	xp_list_init(from);
+}
+
+/* ----------------------------------------------------------- requests ---- */
+
+enum xp_op {
+	XP_READ,
+	XP_WRITE,
+	XP_FLUSH,		/* carries no data; nr_sectors 0 */
+	XP_DISCARD,
+	XP_ZEROES,		/* write zeroes */
+};
+
+/* What to do with a request, or with what is left of it. */
+enum xp_act {
+	XP_DONE,		/* end it: success, or req->err */
+	XP_WAIT,		/* the core has queued all of it; it may be anywhere by now: do
+				 * not look at it again until it comes back */
+	XP_ZERO,		/* a read of zeros: clear the buffer, end it. No xp_end(). */
+	XP_FAST,		/* the caller's own buffer, at fast sector req->target; then xp_end() */
+	XP_SLOW,		/* the same operation at the same sector of the slow device; then
+				 * xp_end(). An XP_FLUSH so answered flushes the slow device. A FUA
+				 * write keeps its FUA. */
+	XP_SLOW_FILL,		/* as XP_SLOW, for a read: after xp_end() without error req->fill
+				 * may hold blocks for the cache, to be copied out of the caller's
+				 * buffer before the read is ended; see xp_fill_end() */
+	XP_COPY,		/* a write of req->nr_blocks whole blocks from a private buffer;
+				 * see struct xp_copy */
+};
+
+/* Where the bytes of a block that a partial write leaves alone come from. */
+enum xp_base {
+	XP_BASE_NONE,		/* the write covers all of it */
+	XP_BASE_ZERO,
+	XP_BASE_FAST,		/* 8 sectors at fast sector req->copy.from */
+	XP_BASE_SLOW,		/* 8 sectors at slow sector req->copy.from; the last block of a
+				 * slow device may be shorter: what is beyond its end is zeros */
+};
+
+/*
+ * XP_COPY: the shell
+ *  1. takes a buffer of nr_blocks * 4096 bytes (nr_blocks is 1 where base is
+ *     not NONE) and reads or clears the base into it; an error ends in xp_end();
+ *  2. copies the caller's data in at byte copy.offset (XP_ZEROES: clears there);
+ *  3. if copy.beside, computes the XXH64 of each block into hash[] and calls
+ *     xp_copied(), which may add journal writes to the todo;
+ *  4. writes the buffer to fast sector req->target (with FUA if copy.beside and
+ *     the fast device has a volatile cache), at the same time as those journal
+ *     writes; then xp_end().
+ */
+struct xp_copy {
+	enum xp_base base;
+	u64 from;		/* sector */
+	u32 offset;		/* bytes */
+	bool beside;		/* the record goes to the journal beside the data */
+};
+
+#define XP_COPY_MAX	16u	/* blocks of one XP_COPY: 64 KiB */
+#define XP_RUN_MAX	256u	/* blocks of one request: 1 MiB; what is longer is split */
+
+/* Blocks read from the slow device, on their way into the cache. */
+struct xp_fill {
+	xp_lba_t lba;
+	xp_slot_t slot;
+	u32 nr_blocks;		/* 0: nothing to fill */
+	u64 target;		/* fast sector */
+};
+
+struct xp_req {
+	struct xp_link link;	/* the core's while it keeps the request, and in todo lists */
+
+	/* Set by the shell before the first xp_submit(). */
+	u64 sector;
+	u32 nr_sectors;		/* xp_submit() lowers it to what its answer is about */
+	u8 op;			/* enum xp_op */
+	bool fua;		/* XP_WRITE: durable when it ends (zeroes: flush after them) */
+
+	/* The core's answer. */
+	int err;
+	u64 target;		/* fast sector, for XP_FAST and XP_COPY */
+	u32 nr_blocks;		/* blocks touched by the nr_sectors */
+	struct xp_copy copy;
+	struct xp_fill fill;
+
+	/* The core's own. */
+	u8 state;		/* enum xp_req_state, request.c */
+	u8 bypass;		/* place in the table of bypassing writes */
+	u32 progress;		/* blocks whose records are placed */
+	xp_slot_t slot;		/* first of nr_blocks */
+	xp_slot_t base_slot;	/* pinned: what a partial write reads */
+	xp_seq_t seq;		/* journal block it waits for */
+	xp_seq_t record_seq;	/* journal block its records went to beside the data */
+	u64 bypassed;		/* XP_FLUSH: bypassing writes its slow flush covers */
+};
+
+/* --------------------------------------------------------------- todo ---- */
+
+/* Journal blocks being written at once; more FLUSHes than that share one. */
+#define XP_WINDOW	8u
+
+struct xp_todo {
+	struct xp_list done;	/* struct xp_req: end them with req->err */
+	struct xp_list ready;	/* struct xp_req: xp_submit() them again, in order */
+	u32 journal;		/* bit i: xp_journal_io(i), write it, xp_journal_end(i) */
+	bool work;		/* xp_destage_wanted() may have become true */
+};
+
+static inline void xp_todo_init(struct xp_todo *t)
+{
+	xp_list_init(&t->done);
+	xp_list_init(&t->ready);
+	t->journal = 0;
+	t->work = false;
+}
+
+static inline bool xp_todo_empty(const struct xp_todo *t)
+{
+	return xp_list_empty(&t->done) && xp_list_empty(&t->ready) &&
+	       !t->journal && !t->work;
+}
+
+enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+void xp_copied(struct xp *c, struct xp_req *req, const u64 *hash,
+	       struct xp_todo *todo);
+enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
+		   struct xp_todo *todo);
+
+/* After the fill's data is in its slots, or was not written (@err). Every
+ * req->fill with nr_blocks must come here once, whether it was used or not. */
+void xp_fill_end(struct xp *c, const struct xp_fill *fill, int err,
+		 struct xp_todo *todo);
+
+/* ------------------------------------------------------------ journal ---- */
+
+struct xp_journal_io {
+	void *data;		/* one block; the shell must not keep it past xp_journal_end() */
+	u64 target;		/* fast sector */
+	bool flush_fua;		/* PREFLUSH | FUA; else a plain write */
+};
+
+/* Seals block @i of the todo (computes its checksum; outside the lock). */
+void xp_journal_io(struct xp *c, u32 i, struct xp_journal_io *io);
+/* After an error the cache stops acknowledging writes, for good: XP_FAILED. */
+void xp_journal_end(struct xp *c, u32 i, int err, struct xp_todo *todo);
+
+/* To be called about once a second: nothing acknowledged stays out of the
+ * journal for longer than two calls. */
+void xp_tick(struct xp *c, struct xp_todo *todo);
+
+/* ------------------------------------------------------------ destage ---- */
+
+/* Dirty blocks, consecutive on the slow device. */
+struct xp_run {
+	xp_lba_t lba;
+	u32 nr_blocks;		/* up to XP_RUN_MAX */
+	bool zeroes;		/* write zeroes (fall back to a buffer of them); else read the slots */
+	int err;		/* of its I/O; set by the shell before xp_destage_end() */
+	u32 batch_index;	/* the core's */
+	xp_slot_t slot[XP_RUN_MAX];
+};
+
+enum xp_next {
+	XP_NEXT_RUN,		/* *run holds one */
+	XP_NEXT_WAIT,		/* its records are not durable yet: a block on its way to the slow
+				 * device must be found by a recovery, or a cut would leave half a
+				 * write there. Ask again after a todo with .work set */
+	XP_NEXT_END,		/* no more in this batch */
+};
+
+/*
+ * One batch at a time, from one thread. May take long, but lets others in:
+ *
+ *	if (xp_destage_wanted(c) && xp_destage_begin(c, todo)) {
+ *		perform todo;
+ *		while (xp_destage_next(c, run) != XP_NEXT_END)   any number in flight
+ *			read its slots, write it to the slow device, xp_destage_end(c, run);
+ *		when all have ended: err = flush the slow device;
+ *		xp_destage_commit(c, err, todo);
+ *	}
+ *
+ * The shell may stop asking for runs early; what is left stays dirty. A batch
+ * may hold no run at all, when only the slow flush is owed. A run may reach
+ * past the end of a slow device whose size is no multiple of 4 KiB: clip it.
+ * After the journal failed there is XP_NEXT_END.
+ */
+bool xp_destage_wanted(struct xp *c);
+bool xp_destage_begin(struct xp *c, struct xp_todo *todo);
+enum xp_next xp_destage_next(struct xp *c, struct xp_run *run);
+void xp_destage_end(struct xp *c, struct xp_run *run);
+void xp_destage_commit(struct xp *c, int err, struct xp_todo *todo);
+
+/* Makes xp_destage_wanted() true while there is a dirty block (a flush was
+ * asked for, or the cache is idle); @on false ends it. */
+void xp_drain(struct xp *c, bool on);
+
+/* Fast sector of a slot. */
+u64 xp_slot_sector(const struct xp *c, xp_slot_t slot);
+
+/* How hard a write should be slowed now, 0 (not) to 1024 (to the pace at which
+ * blocks are destaged): rises smoothly between the two dirty limits. */
+u32 xp_pressure(struct xp *c);
+
+/* -------------------------------------------------------------- state ---- */
+
+struct xp_stats {
+	/* now */
+	u64 slots, free, dirty, clean;		/* blocks; the rest is in flight */
+	u64 journal_blocks, journal_used;
+	u64 seq, durable_seq, incarnation;
+	u64 memory;				/* bytes, all of it */
+	/* since start, requests as the shell submitted them after splitting */
+	u64 read_hits, read_misses, writes, write_bypass, flushes, discards;
+	u64 flushes_slow;			/* flushes that had to go to the slow device */
+	u64 fills, fills_dropped;		/* blocks */
+	u64 write_blocks, destaged, evicted;	/* blocks */
+	u64 journal_writes, carried;		/* blocks, records */
+	u64 waits;				/* requests that had to wait */
+	u64 pressure;				/* 0 to 1024 */
+	int failed;				/* 0, or the error that stopped it */
+};
+
+void xp_get_stats(struct xp *c, struct xp_stats *s);
+
+/* True when nothing acknowledged would be lost by a power cut and the slow
+ * device alone is complete: no dirty block, no unflushed bypassing write. */
+bool xp_is_clean(struct xp *c);
+
+/* --------------------------------------------------- superblock, start ---- */
+
+/* Blocking access to the fast device before the first request and after the
+ * last: may sleep. In blocks. When @write returns, it and all that completed
+ * before it are durable (PREFLUSH and FUA, or fdatasync before and after). */
+struct xp_media {
+	void *ctx;
+	int (*read)(void *ctx, u64 block, u32 nr_blocks, void *buf);
+	int (*write)(void *ctx, u64 block, u32 nr_blocks, const void *buf);
+};
+
+#define XP_MESSAGE_MAX	256
+
+/* What was refused, where, and why; one line without a full stop. */
+struct xp_message {
+	char text[XP_MESSAGE_MAX];
+};
+
+struct xp_options {
+	bool volatile_fast;	/* the fast device has a volatile write cache */
+	bool slow_discards;	/* pass discards of unmapped blocks to the slow device */
+	u32 dirty_low;		/* percent of slots: destage above */
+	u32 dirty_high;		/* percent: writers are slowed towards, and held at, it */
+};
+
+#define XP_DEFAULT_DIRTY_LOW	10u
+#define XP_DEFAULT_DIRTY_HIGH	80u
+
+/* Lays out a superblock for a fast device of @fast_blocks; the caller has set
+ * uuid, name, created and slow. -ENOSPC: too small. No I/O. */
+int xp_sb_layout(struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg);
+void xp_sb_seal(struct xp_sb *sb);		/* sets the checksum */
+/* 0, -ENOENT (no magic: not a cache), -EUCLEAN (damaged), -ENOTSUP (features). */
+int xp_sb_verify(const struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg);
+/* Reads both copies, the newer valid one into @sb. Same errors, or the read's. */
+int xp_sb_read(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb,
+	       struct xp_message *msg);
+/* Writes both copies, B before A, so that an interruption leaves one valid. */
+int xp_sb_write(const struct xp_media *m, struct xp_sb *sb);
+/* Erases both, A first: after that there is no cache. @block: 4096 bytes. */
+int xp_sb_erase(const struct xp_media *m, void *block);
+/* First journal block, then the superblocks: there is a cache only at the end.
+ * @sb and @block (4096 bytes) are given to m->write(): aligned as it needs. */
+int xp_format(const struct xp_media *m, struct xp_sb *sb, void *block);
+
+/* Bytes of memory for a cache of this superblock; the shell gives them zeroed
+ * and aligned to 4096 to xp_init() and frees them after the last call. */
+u64 xp_memory(const struct xp_sb *sb);
+struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *opt);
+
+/*
+ * Reads the journal and rebuilds the map. May sleep; before the first request.
+ * @scratch: xp_recover_memory() bytes.
+ * @restate: write what was decided and begin a new incarnation; required before
+ * xp_submit(). False: look only (check, dump).
+ * -EUCLEAN and *msg: refused; nothing was written.
+ */
+#define XP_RECOVER_CHUNK	64u	/* blocks read at once */
+u64 xp_recover_memory(const struct xp_sb *sb);
+int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
+	       bool restate, struct xp_message *msg);
+
+/* After the last request has ended: nothing acknowledged is still only in
+ * memory when this returns 0. May sleep; writes through @m. */
+int xp_close(struct xp *c, const struct xp_media *m);
+
+/* For check and dump: what block @lba is mapped to. False: not cached. */
+struct xp_mapping {
+	xp_lba_t lba;
+	xp_slot_t slot;
+	bool dirty, zeros;
+};
+bool xp_lookup(struct xp *c, xp_lba_t lba, struct xp_mapping *m);
+/* Walks the slots from *@cursor (start with 0); false at the end. */
+bool xp_walk(struct xp *c, u32 *cursor, struct xp_mapping *m);
+
+#endif /* XPCACHE_H */

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "fixture.h"
+
+void xp_assert_failed(const char *what, const char *file, int line)
+{
+	mock_assert(0, what, file, line);
+	abort();
+}
+
+static int media_read(void *ctx, u64 block, u32 nr, void *buf)
+{
+	struct fixture *f = ctx;
+
+	if (block + nr > f->fast_blocks)
+		return -EIO;
+	memcpy(buf, f->fast + block * XP_BLOCK_SIZE, nr * XP_BLOCK_SIZE);
+	return 0;
+}
+
+static int media_write(void *ctx, u64 block, u32 nr, const void *buf)
+{
+	struct fixture *f = ctx;
+
+	f->media_writes++;
+	if (block + nr > f->fast_blocks)
+		return -EIO;
+	memcpy(f->fast + block * XP_BLOCK_SIZE, buf, nr * XP_BLOCK_SIZE);
+	return 0;
+}
+
+int fixture_restart(struct fixture *f)
+{
+	void *scratch = malloc(xp_recover_memory(&f->sb));
+	int err;
+
+	free(f->memory);
+	f->memory = aligned_alloc(4096, (xp_memory(&f->sb) + 4095) / 4096 * 4096);
+	memset(f->memory, 0, xp_memory(&f->sb));
+	f->c = xp_init(f->memory, &f->sb, &f->opt);
+	xp_todo_init(&f->todo);
+	err = xp_recover(f->c, &f->media, scratch, true, &f->msg);
+	free(scratch);
+	return err;
+}
+
+void fixture_reopen(struct fixture *f)
+{
+	assert_int_equal(fixture_restart(f), 0);
+}
+
+void fixture_setup(struct fixture *f, u64 fast_blocks, u64 lbas)
+{
+	u8 block[XP_BLOCK_SIZE];
+
+	memset(f, 0, sizeof(*f));
+	f->fast_blocks = fast_blocks;
+	f->fast = calloc(fast_blocks, XP_BLOCK_SIZE);
+	f->media = (struct xp_media){ f, media_read, media_write };
+	f->opt = (struct xp_options){ .slow_discards = true,
+		.dirty_low = XP_DEFAULT_DIRTY_LOW, .dirty_high = XP_DEFAULT_DIRTY_HIGH };
+	memset(f->sb.uuid, 0xab, sizeof(f->sb.uuid));
+	f->sb.slow.sectors = cpu_to_le64(lbas * XP_BLOCK_SECTORS);
+	assert_int_equal(xp_sb_layout(&f->sb, fast_blocks, &f->msg), 0);
+	assert_int_equal(xp_format(&f->media, &f->sb, block), 0);
+	fixture_reopen(f);
+}
+
+void fixture_teardown(struct fixture *f)
+{
+	free(f->memory);
+	free(f->fast);
+}
+
+void write_journal(struct fixture *f)
+{
+	while (f->todo.journal) {
+		u32 i = (u32)__builtin_ctz(f->todo.journal);
+		struct xp_journal_io io;
+
+		f->todo.journal &= ~(1u << i);
+		xp_journal_io(f->c, i, &io);
+		memcpy(f->fast + io.target * 512, io.data, XP_BLOCK_SIZE);
+		xp_journal_end(f->c, i, 0, &f->todo);
+	}
+}
+
+enum xp_act submit(struct fixture *f, struct xp_req *req, enum xp_op op,
+		   u64 sector, u32 nr_sectors, bool fua)
+{
+	memset(req, 0, sizeof(*req));
+	req->op = (u8)op;
+	req->sector = sector;
+	req->nr_sectors = nr_sectors;
+	req->fua = fua;
+	return xp_submit(f->c, req, &f->todo);
+}
+
+void write_blocks(struct fixture *f, u64 lba, u32 nr, int byte)
+{
+	struct xp_req req;
+
+	assert_int_equal(submit(f, &req, XP_WRITE, lba * 8, nr * 8, false), XP_FAST);
+	assert_int_equal(req.nr_blocks, nr);
+	memset(f->fast + req.target * 512, byte, nr * XP_BLOCK_SIZE);
+	assert_int_equal(xp_end(f->c, &req, 0, &f->todo), XP_DONE);
+	write_journal(f);
+}
+
+void flush(struct fixture *f)
+{
+	struct xp_req req;
+	enum xp_act act = submit(f, &req, XP_FLUSH, 0, 0, false);
+
+	write_journal(f);
+	if (act == XP_WAIT)
+		assert_ptr_equal(xp_list_pop(&f->todo.done), &req.link);
+	else
+		assert_int_equal(act, XP_DONE);
+}
+
+void fill_block(struct fixture *f, u64 lba, int byte)
+{
+	struct xp_req req;
+
+	assert_int_equal(submit(f, &req, XP_READ, lba * 8, 8, false), XP_SLOW_FILL);
+	assert_int_equal(xp_end(f->c, &req, 0, &f->todo), XP_DONE);
+	assert_int_equal(req.fill.nr_blocks, 1);
+	memset(f->fast + req.fill.target * 512, byte, XP_BLOCK_SIZE);
+	xp_fill_end(f->c, &req.fill, 0, &f->todo);
+	write_journal(f);
+}
+
+struct xp_jblock *ring_block(struct fixture *f, u64 seq)
+{
+	u64 at = le64_to_cpu(f->sb.journal_start) +
+		 seq % le64_to_cpu(f->sb.journal_blocks);
+
+	return (struct xp_jblock *)(f->fast + at * XP_BLOCK_SIZE);
+}
+
+u8 *slot_data(struct fixture *f, xp_slot_t slot)
+{
+	return f->fast + xp_slot_sector(f->c, slot) * 512;
+}
+
+int mapped_byte(struct fixture *f, u64 lba)
+{
+	struct xp_mapping m;
+
+	if (!xp_lookup(f->c, XP_LBA(lba), &m))
+		return -1;
+	return m.zeros ? 0 : *slot_data(f, m.slot);
+}
+
+bool mapped_dirty(struct fixture *f, u64 lba)
+{
+	struct xp_mapping m;
+
+	return xp_lookup(f->c, XP_LBA(lba), &m) && m.dirty;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* fixture.h - a cache over plain memory, for tests of one thing at a time. */
+#ifndef TEST_FIXTURE_H
+#define TEST_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include "cache.h"
+
+struct fixture {
+	u8 *fast;			/* what is on the medium */
+	u64 fast_blocks;
+	struct xp_media media;
+	struct xp_sb sb;
+	struct xp_options opt;
+	struct xp_message msg;
+	void *memory;
+	struct xp *c;
+	struct xp_todo todo;
+	u32 media_writes;
+};
+
+/* A formatted and started cache of a slow device of @lbas blocks. */
+void fixture_setup(struct fixture *f, u64 fast_blocks, u64 lbas);
+void fixture_teardown(struct fixture *f);
+/* Forgets memory and starts again from the medium: recovery's answer. */
+int fixture_restart(struct fixture *f);
+void fixture_reopen(struct fixture *f);	/* ... which must succeed */
+
+/* Writes what the todo asks of the journal to the medium, and completes it. */
+void write_journal(struct fixture *f);
+/* A request of whole blocks; its answer. */
+enum xp_act submit(struct fixture *f, struct xp_req *req, enum xp_op op,
+		   u64 sector, u32 nr_sectors, bool fua);
+/* A write of blocks filled with @byte, to its end. */
+void write_blocks(struct fixture *f, u64 lba, u32 nr, int byte);
+void flush(struct fixture *f);
+/* A read miss with its fill, to its end. */
+void fill_block(struct fixture *f, u64 lba, int byte);
+struct xp_jblock *ring_block(struct fixture *f, u64 seq);
+u8 *slot_data(struct fixture *f, xp_slot_t slot);
+/* First byte of the block's slot, or -1 when it is not mapped. */
+int mapped_byte(struct fixture *f, u64 lba);
+bool mapped_dirty(struct fixture *f, u64 lba);
+
+#endif

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "fixture.h"
+
+static struct fixture f;
+
+static int setup(void **state)
+{
+	(void)state;
+	fixture_setup(&f, 8192, 100000);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fixture_teardown(&f);
+	return 0;
+}
+
+static void refused(const char *why)
+{
+	assert_int_equal(fixture_restart(&f), -EUCLEAN);
+	if (!strstr(f.msg.text, why))
+		fail_msg("message \"%s\" does not say \"%s\"", f.msg.text, why);
+}
+
+static void flushed_writes_are_found(void **state)
+{
+	(void)state;
+	write_blocks(&f, 5, 3, 3);
+	fill_block(&f, 20, 4);
+	flush(&f);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), 3);
+	assert_int_equal(mapped_byte(&f, 7), 3);
+	assert_true(mapped_dirty(&f, 7));
+	assert_int_equal(mapped_byte(&f, 20), 4);	/* warm, and known to be clean */
+	assert_false(mapped_dirty(&f, 20));
+}
+
+static void unflushed_writes_may_vanish(void **state)
+{
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), -1);
+}
+
+static void the_newest_mapping_counts(void **state)
+{
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	flush(&f);
+	write_blocks(&f, 5, 1, 4);
+	write_blocks(&f, 5, 1, 5);
+	flush(&f);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), 5);
+}
+
+/* Whoever read zeros after a discard and a flush reads them after a cut. */
+static void zeros_stay(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	assert_int_equal(submit(&f, &req, XP_DISCARD, 40, 8, false), XP_DONE);
+	flush(&f);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), 0);
+	assert_true(mapped_dirty(&f, 5));
+}
+
+static void wrap_and_carry(void **state)
+{
+	u64 blocks = le64_to_cpu(f.sb.journal_blocks), i;
+	struct xp_stats s;
+
+	(void)state;
+	write_blocks(&f, 1, 200, 9);
+	for (i = 0; i < 3 * blocks; i++) {
+		write_blocks(&f, 500 + i % 7, 1, (int)(i % 250) + 1);
+		flush(&f);
+	}
+	xp_get_stats(f.c, &s);
+	assert_true(s.seq > 3 * blocks);
+	assert_true(s.carried >= 200);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 1), 9);
+	assert_int_equal(mapped_byte(&f, 200), 9);
+	assert_int_equal(mapped_byte(&f, 500 + (i - 1) % 7), (int)((i - 1) % 250) + 1);
+}
+
+/* A torn newest block is what a cut leaves: the one before counts. */
+static void a_torn_head_is_left_out(void **state)
+{
+	struct xp_stats s;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	flush(&f);
+	write_blocks(&f, 5, 1, 4);
+	flush(&f);
+	xp_get_stats(f.c, &s);
+	memset(ring_block(&f, s.seq), 0xee, 100);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), 3);
+}
+
+/* Not so one that a later block says was durable. */
+static void damage_below_durable_is_refused(void **state)
+{
+	struct xp_stats s;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	flush(&f);
+	xp_get_stats(f.c, &s);
+	write_blocks(&f, 6, 1, 4);
+	flush(&f);
+	memset(ring_block(&f, s.seq), 0xee, 100);
+	refused("is damaged or missing");
+}
+
+static void no_journal_is_refused(void **state)
+{
+	u64 i;
+
+	(void)state;
+	for (i = 0; i < le64_to_cpu(f.sb.journal_blocks); i++)
+		memset(ring_block(&f, i), 0, XP_BLOCK_SIZE);
+	refused("no block from which");
+}
+
+static void reseal(struct xp_jblock *b)
+{
+	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+}
+
+static struct xp_jblock *forge(void)
+{
+	struct xp_stats s;
+
+	write_blocks(&f, 5, 1, 3);
+	flush(&f);
+	xp_get_stats(f.c, &s);
+	return ring_block(&f, s.seq);
+}
+
+static void bad_records_are_refused(void **state)
+{
+	struct xp_jblock *b = forge(), kept = *b;
+
+	(void)state;
+	b->rec[0].slot = cpu_to_le32(0x7fffffff);
+	reseal(b);
+	refused("slot past the data area");
+	*b = kept;
+	b->rec[0].lba |= cpu_to_le64(XP_MAX_LBAS - 1);
+	reseal(b);
+	refused("past the slow device");
+	*b = kept;
+	b->rec[0].lba |= cpu_to_le64(0xffull << 40);
+	reseal(b);
+	refused("unknown kind");
+	*b = kept;
+	b->rec[1] = b->rec[0];
+	b->rec[1].lba = cpu_to_le64(le64_to_cpu(b->rec[0].lba) + 1);
+	b->head.count = cpu_to_le32(le32_to_cpu(b->head.count) + 1);
+	reseal(b);
+	refused("holds another block");
+}
+
+/* A record beside its data, and the power goes between the two. */
+static struct xp_req half_written_fua(u64 lba, int byte, bool data)
+{
+	u8 block[XP_BLOCK_SIZE];
+	struct xp_req req;
+	u64 hash;
+
+	memset(block, byte, sizeof(block));
+	hash = xp_xxh64(block, sizeof(block));
+	assert_int_equal(submit(&f, &req, XP_WRITE, lba * 8, 8, true), XP_COPY);
+	xp_copied(f.c, &req, &hash, &f.todo);
+	write_journal(&f);
+	if (data)
+		memcpy(f.fast + req.target * 512, block, sizeof(block));
+	return req;
+}
+
+static void a_record_without_its_data_falls_back(void **state)
+{
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	flush(&f);
+	half_written_fua(5, 4, false);
+	half_written_fua(6, 4, false);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), 3);
+	assert_int_equal(mapped_byte(&f, 6), -1);
+}
+
+static void a_record_with_its_data_counts(void **state)
+{
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	flush(&f);
+	half_written_fua(5, 4, true);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), 4);
+}
+
+/* DESIGN, restating: the rejected record's slot later receives those very
+ * bytes; what was read after the first recovery must not change. */
+static void a_rejected_record_stays_rejected(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	flush(&f);
+	req = half_written_fua(5, 4, false);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), 3);
+	memset(f.fast + req.target * 512, 4, XP_BLOCK_SIZE);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), 3);
+}
+
+/* A block beyond a gap stays on the medium; it must not link up again. */
+static void a_leftover_beyond_a_gap_is_not_taken_up(void **state)
+{
+	struct xp_stats s;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	flush(&f);
+	write_blocks(&f, 6, 1, 4);
+	flush(&f);
+	write_blocks(&f, 5, 1, 8);
+	write_blocks(&f, 7, 1, 8);
+	flush(&f);
+	xp_get_stats(f.c, &s);
+	/* As if the two had been in flight together and one had not landed. */
+	ring_block(&f, s.seq)->head.durable_seq = cpu_to_le64(s.seq - 2);
+	reseal(ring_block(&f, s.seq));
+	memset(ring_block(&f, s.seq - 1), 0, XP_BLOCK_SIZE);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), 3);
+	assert_int_equal(mapped_byte(&f, 6), -1);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), 3);
+	assert_int_equal(mapped_byte(&f, 7), -1);
+}
+
+static void looking_writes_nothing(void **state)
+{
+	void *scratch = malloc(xp_recover_memory(&f.sb));
+	u32 before;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	flush(&f);
+	before = f.media_writes;
+	memset(f.memory, 0, xp_memory(&f.sb));
+	f.c = xp_init(f.memory, &f.sb, &f.opt);
+	assert_int_equal(xp_recover(f.c, &f.media, scratch, false, &f.msg), 0);
+	assert_int_equal(f.media_writes, before);
+	assert_int_equal(mapped_byte(&f, 5), 3);
+	free(scratch);
+}
+
+static void close_leaves_nothing_in_memory(void **state)
+{
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	assert_int_equal(xp_close(f.c, &f.media), 0);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		T(flushed_writes_are_found),
+		T(unflushed_writes_may_vanish),
+		T(the_newest_mapping_counts),
+		T(zeros_stay),
+		T(wrap_and_carry),
+		T(a_torn_head_is_left_out),
+		T(damage_below_durable_is_refused),
+		T(no_journal_is_refused),
+		T(bad_records_are_refused),
+		T(a_record_without_its_data_falls_back),
+		T(a_record_with_its_data_counts),
+		T(a_rejected_record_stays_rejected),
+		T(a_leftover_beyond_a_gap_is_not_taken_up),
+		T(looking_writes_nothing),
+		T(close_leaves_nothing_in_memory),
+	};
+
+	return cmocka_run_group_tests_name("recovery", tests, NULL, NULL);
+}

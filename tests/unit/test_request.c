@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "fixture.h"
+
+static struct fixture f;
+
+static int setup(void **state)
+{
+	(void)state;
+	fixture_setup(&f, 8192, 100000);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fixture_teardown(&f);
+	return 0;
+}
+
+static void a_write_is_one_run(void **state)
+{
+	(void)state;
+	write_blocks(&f, 1000, XP_RUN_MAX, 7);	/* 1 MiB: one answer, one bio */
+	assert_int_equal(mapped_byte(&f, 1000), 7);
+	assert_int_equal(mapped_byte(&f, 1000 + XP_RUN_MAX - 1), 7);
+	assert_int_equal(mapped_byte(&f, 1000 + XP_RUN_MAX), -1);
+}
+
+static void a_hit_is_one_run(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	write_blocks(&f, 1000, XP_RUN_MAX, 7);
+	assert_int_equal(submit(&f, &req, XP_READ, 8003, 2000, false), XP_FAST);
+	assert_int_equal(req.nr_sectors, 2000);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+}
+
+static void a_read_is_split_where_the_cache_ends(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	write_blocks(&f, 10, 2, 7);
+	assert_int_equal(submit(&f, &req, XP_READ, 75, 100, false), XP_SLOW);
+	assert_int_equal(req.nr_sectors, 5);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_int_equal(submit(&f, &req, XP_READ, 80, 100, false), XP_FAST);
+	assert_int_equal(req.nr_sectors, 16);
+	xp_end(f.c, &req, 0, &f.todo);
+}
+
+static void a_miss_fills(void **state)
+{
+	(void)state;
+	fill_block(&f, 5, 9);
+	assert_int_equal(mapped_byte(&f, 5), 9);
+	assert_false(mapped_dirty(&f, 5));
+}
+
+/* DESIGN: a fill is dropped if anything touched the block since its read began. */
+static void a_write_dooms_the_fill(void **state)
+{
+	struct xp_req read;
+
+	(void)state;
+	assert_int_equal(submit(&f, &read, XP_READ, 40, 8, false), XP_SLOW_FILL);
+	write_blocks(&f, 5, 1, 2);
+	assert_int_equal(xp_end(f.c, &read, 0, &f.todo), XP_DONE);
+	xp_fill_end(f.c, &read.fill, 0, &f.todo);
+	assert_int_equal(mapped_byte(&f, 5), 2);
+}
+
+static void overlapping_writes_take_turns(void **state)
+{
+	struct xp_req a, b;
+
+	(void)state;
+	assert_int_equal(submit(&f, &a, XP_WRITE, 40, 8, false), XP_FAST);
+	assert_int_equal(submit(&f, &b, XP_WRITE, 40, 8, false), XP_WAIT);
+	assert_int_equal(xp_end(f.c, &a, 0, &f.todo), XP_DONE);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &b.link);
+	assert_int_equal(xp_submit(f.c, &b, &f.todo), XP_FAST);
+	assert_int_not_equal(a.target, b.target);
+	xp_end(f.c, &b, 0, &f.todo);
+}
+
+static void a_partial_write_reads_the_rest(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	assert_int_equal(submit(&f, &req, XP_WRITE, 43, 20, false), XP_COPY);
+	assert_int_equal(req.nr_sectors, 5);
+	assert_int_equal(req.copy.base, XP_BASE_SLOW);
+	assert_int_equal(req.copy.from, 40);
+	assert_int_equal(req.copy.offset, 3 * 512);
+	assert_false(req.copy.beside);
+	xp_end(f.c, &req, -EIO, &f.todo);
+	write_blocks(&f, 5, 1, 3);
+	assert_int_equal(submit(&f, &req, XP_WRITE, 43, 1, false), XP_COPY);
+	assert_int_equal(req.copy.base, XP_BASE_FAST);
+	xp_end(f.c, &req, 0, &f.todo);
+}
+
+static void a_failed_write_changes_nothing(void **state)
+{
+	struct xp_req req;
+	struct xp_stats s;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	assert_int_equal(submit(&f, &req, XP_WRITE, 40, 8, false), XP_FAST);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+	assert_int_equal(mapped_byte(&f, 5), 3);
+	xp_get_stats(f.c, &s);
+	assert_int_equal(s.free + s.dirty, s.slots);
+}
+
+static void a_flush_with_nothing_pending_is_free(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_DONE);
+	write_blocks(&f, 5, 1, 3);
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_WAIT);
+	assert_int_not_equal(f.todo.journal, 0);
+	write_journal(&f);
+	assert_ptr_equal(xp_list_pop(&f.todo.done), &req.link);
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_DONE);
+}
+
+/* One journal write, at once with the data: not data, then journal. */
+static void a_fua_write_goes_beside_its_record(void **state)
+{
+	struct xp_req req;
+	u64 hash = 1;
+
+	(void)state;
+	assert_int_equal(submit(&f, &req, XP_WRITE, 40, 8, true), XP_COPY);
+	assert_true(req.copy.beside);
+	assert_int_equal(f.todo.journal, 0);
+	xp_copied(f.c, &req, &hash, &f.todo);
+	assert_int_not_equal(f.todo.journal, 0);
+	write_journal(&f);
+	assert_int_equal(mapped_byte(&f, 5), -1);	/* not before its data */
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_int_not_equal(mapped_byte(&f, 5), -1);
+}
+
+static void zeroes_hide_what_was_there(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	write_blocks(&f, 5, 2, 3);
+	assert_int_equal(submit(&f, &req, XP_ZEROES, 40, 24, false), XP_DONE);
+	assert_int_equal(req.nr_sectors, 16);
+	assert_int_equal(submit(&f, &req, XP_READ, 40, 8, false), XP_ZERO);
+	assert_int_equal(submit(&f, &req, XP_ZEROES, 56, 8, false), XP_SLOW);
+	xp_end(f.c, &req, 0, &f.todo);
+}
+
+/* All slots dirty: what is not mapped goes around, and the next FLUSH follows. */
+static void a_full_cache_lets_writes_around(void **state)
+{
+	struct xp_stats s;
+	struct xp_req req;
+	u64 lba = 0;
+
+	(void)state;
+	for (xp_get_stats(f.c, &s); s.free; xp_get_stats(f.c, &s), lba++)
+		write_blocks(&f, lba, 1, 1);
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_WAIT);
+	write_journal(&f);
+	xp_list_pop(&f.todo.done);
+	assert_int_equal(submit(&f, &req, XP_WRITE, 50000 * 8, 8, false), XP_SLOW);
+	xp_end(f.c, &req, 0, &f.todo);
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_DONE);
+	assert_int_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_WAIT);
+	assert_true(xp_destage_wanted(f.c));
+}
+
+static void a_failed_journal_stops_acknowledging(void **state)
+{
+	struct xp_req req, read;
+	u32 i;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_WAIT);
+	i = (u32)__builtin_ctz(f.todo.journal);
+	f.todo.journal = 0;
+	xp_journal_end(f.c, i, -EIO, &f.todo);
+	assert_ptr_equal(xp_list_pop(&f.todo.done), &req.link);
+	assert_int_equal(req.err, -EIO);
+	assert_int_equal(submit(&f, &req, XP_WRITE, 40, 8, false), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+	assert_int_equal(submit(&f, &read, XP_READ, 40, 8, false), XP_FAST);
+	xp_end(f.c, &read, 0, &f.todo);
+}
+
+/* I3: a dirty block leaves for the slow device only once a recovery finds it. */
+static void destage_waits_for_the_record(void **state)
+{
+	struct xp_run *run = malloc(sizeof(*run));
+	struct xp_todo todo;
+
+	(void)state;
+	xp_todo_init(&todo);
+	write_blocks(&f, 7, 1, 3);
+	write_blocks(&f, 5, 2, 3);
+	xp_drain(f.c, true);
+	assert_true(xp_destage_wanted(f.c));
+	assert_true(xp_destage_begin(f.c, &f.todo));
+	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_WAIT);
+	write_journal(&f);
+	assert_true(f.todo.work);
+	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_RUN);
+	assert_int_equal(xp_lba_n(run->lba), 5);	/* in lba order, merged */
+	assert_int_equal(run->nr_blocks, 3);
+	xp_destage_end(f.c, run);
+	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_END);
+	assert_true(mapped_dirty(&f, 5));
+	xp_destage_commit(f.c, 0, &f.todo);
+	assert_false(mapped_dirty(&f, 5));
+	assert_int_equal(mapped_byte(&f, 5), 3);
+	assert_true(xp_is_clean(f.c));
+	free(run);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		T(a_write_is_one_run),
+		T(a_hit_is_one_run),
+		T(a_read_is_split_where_the_cache_ends),
+		T(a_miss_fills),
+		T(a_write_dooms_the_fill),
+		T(overlapping_writes_take_turns),
+		T(a_partial_write_reads_the_rest),
+		T(a_failed_write_changes_nothing),
+		T(a_flush_with_nothing_pending_is_free),
+		T(a_fua_write_goes_beside_its_record),
+		T(zeroes_hide_what_was_there),
+		T(a_full_cache_lets_writes_around),
+		T(a_failed_journal_stops_acknowledging),
+		T(destage_waits_for_the_record),
+	};
+
+	return cmocka_run_group_tests_name("request", tests, NULL, NULL);
+}
