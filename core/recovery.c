@@ -435,6 +435,7 @@ static int restate(struct recovery *r)
 	u32 i;
 	int err;
 
+	c->journal.incarnation++;
 	c->journal.stamp = r->head.durable;
 	for (i = 0; i < r->nr_decided; i++) {
 		bool room;
@@ -463,7 +464,6 @@ static void begin_after(struct xp *c, const struct ring_block *head)
 
 	j->sealed = j->written = j->durable = head->seq;
 	j->tail = j->tail_written = head->tail;
-	j->incarnation++;
 	for (i = 0; i < c->nr_slots; i++)
 		c->entry[i].held = 0;
 	slots_init_free(c);

@@ -172,6 +172,39 @@ static struct version *check_sector(const u8 *data, u64 sector, bool running,
 
 /* ------------------------------------------------------------- requests ---- */
 
+/* Memory of one life: what a power cut finds in flight goes with it. */
+struct chunk {
+	struct chunk *next, **prev;
+	u8 data[] __attribute__((aligned(16)));
+};
+
+static struct chunk *chunks;
+
+static void *life_alloc(u64 size)
+{
+	struct chunk *k = calloc(1, sizeof(*k) + size);
+
+	k->next = chunks;
+	k->prev = &chunks;
+	if (chunks)
+		chunks->prev = &k->next;
+	chunks = k;
+	return k->data;
+}
+
+static void life_free(void *data)
+{
+	struct chunk *k;
+
+	if (!data)
+		return;
+	k = container_of(data, struct chunk, data);
+	*k->prev = k->next;
+	if (k->next)
+		k->next->prev = k->prev;
+	free(k);
+}
+
 struct user {
 	u8 op;
 	bool fua;
@@ -311,8 +344,8 @@ static void user_end(struct user *u)
 		user_written(u);
 	requests_done++;
 	nr_users--;
-	free(u->buf);
-	free(u);
+	life_free(u->buf);
+	life_free(u);
 }
 
 static void piece_end(struct piece *p)
@@ -321,8 +354,8 @@ static void piece_end(struct piece *p)
 
 	if (p->req.err && !u->err)
 		u->err = p->req.err;
-	free(p->copy);
-	free(p);
+	life_free(p->copy);
+	life_free(p);
 	if (!--u->pieces)
 		user_end(u);
 }
@@ -336,7 +369,7 @@ static void split_rest(struct piece *p, struct xp_todo *todo)
 
 	if (p->req.nr_sectors == p->asked)
 		return;
-	rest = calloc(1, sizeof(*rest));
+	rest = life_alloc(sizeof(*rest));
 	rest->u = p->u;
 	rest->req.op = p->req.op;
 	rest->req.fua = p->req.fua;
@@ -371,7 +404,7 @@ static void start_copy(struct piece *p, struct xp_todo *todo)
 {
 	struct disk *d = p->req.copy.base == XP_BASE_FAST ? &fast : &slow;
 
-	p->copy = calloc(p->req.nr_blocks, XP_BLOCK_SIZE);
+	p->copy = life_alloc(p->req.nr_blocks * XP_BLOCK_SIZE);
 	if (p->req.copy.base == XP_BASE_NONE || p->req.copy.base == XP_BASE_ZERO)
 		copy_go(p, todo);
 	else
@@ -503,8 +536,8 @@ static void note_writes(struct user *u)
 
 static void new_request(void)
 {
-	struct user *u = calloc(1, sizeof(*u));
-	struct piece *p = calloc(1, sizeof(*p));
+	struct user *u = life_alloc(sizeof(*u));
+	struct piece *p = life_alloc(sizeof(*p));
 	struct xp_todo todo;
 
 	now++;
@@ -514,7 +547,7 @@ static void new_request(void)
 	if (u->op != XP_FLUSH)
 		random_range(u);
 	u->fua = u->op == XP_WRITE && !below(4);
-	u->buf = calloc(u->nr + 1, SECTOR);
+	u->buf = life_alloc((u->nr + 1) * SECTOR);
 	if (u->op != XP_READ && u->op != XP_FLUSH)
 		note_writes(u);
 	u->pieces = 1;
@@ -565,12 +598,12 @@ static void destage_step(void)
 	if (batch_flushing)
 		return;
 	if (batch_runs < 3 && below(20)) {
-		run = malloc(sizeof(*run));
+		run = life_alloc(sizeof(*run));
 		next = xp_destage_next(c, run);
 		if (next == XP_NEXT_RUN)
 			run_go(run);
 		else
-			free(run);
+			life_free(run);
 		if (next != XP_NEXT_END)
 			return;
 	}
@@ -660,7 +693,7 @@ static void complete_one(u32 which)
 	} else if (io.kind == IO_RUN) {
 		xp_destage_end(c, io.run);
 		batch_runs--;
-		free(io.run);
+		life_free(io.run);
 	} else {
 		xp_destage_commit(c, 0, &todo);
 		batch_open = batch_flushing = false;
@@ -716,7 +749,8 @@ static int media_write(void *ctx, u64 block, u32 nr, const void *buf)
 
 static void forget_life(void)
 {
-	/* What was in flight is leaked to the cut: the process would be gone. */
+	while (chunks)
+		life_free(chunks->data);
 	nr_ios = nr_users = 0;
 	batch_open = batch_flushing = false;
 	batch_runs = 0;
@@ -891,6 +925,10 @@ static void one_seed(u64 s)
 	forget_life();
 	disk_free(&fast);
 	disk_free(&slow);
+	for (i = 0; i < MAX_SECTORS; i++) {
+		free(history[i].v);
+		history[i] = (struct history){ 0 };
+	}
 }
 
 int main(int argc, char **argv)
