@@ -90,6 +90,7 @@ struct xp_window {
 	u64 seq;
 	u64 tail;		/* once sealed */
 	u32 undone;		/* requests whose data is not known to be durable */
+	u32 undoing;		/* of those: failed, and the records that undo them placed */
 	u32 nr_freed;
 	u8 state;		/* enum xp_block_state */
 	u32 freed[XP_RECORDS];	/* slots that its being durable sets free */
@@ -251,7 +252,8 @@ void slot_unmap(struct xp *c, xp_slot_t slot);
 /* journal.c */
 /* Room for @n records in the open block, sealing a full one if need be. */
 bool journal_room(struct xp *c, u32 n, struct xp_todo *todo);
-bool journal_room_undo(struct xp *c, u32 n, struct xp_todo *todo);
+/* ... for records that undo those of block @undo. */
+bool journal_room_undo(struct xp *c, u64 undo, struct xp_todo *todo);
 /* Places a record; the caller has seen journal_room(). A MAP moves its slot to
  * the open block's list. Returns the block's number. */
 u64 journal_add(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba,
@@ -269,8 +271,12 @@ bool journal_tight(const struct xp *c);
 u64 journal_used(const struct xp *c);
 /* Forces an empty block out (recovery). */
 void journal_seal_now(struct xp *c, struct xp_todo *todo);
-/* Data named by a record of block @seq is durable, or the record undone. */
+/* Data named by a record of block @seq is durable. */
 void journal_data_done(struct xp *c, u64 seq);
+/* All of a failed request's records in block @seq are undone by records placed
+ * in the open block; returns that. journal_undone() when it is written. */
+u64 journal_undo(struct xp *c, u64 seq, struct xp_todo *todo);
+void journal_undone(struct xp *c, u64 seq);
 /* After blocks were written or data done: frees, wakes, seals what now can be. */
 void journal_advance(struct xp *c, struct xp_todo *todo);
 u64 jblock_checksum(struct xp_jblock *b);

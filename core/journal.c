@@ -118,7 +118,7 @@ static bool open_block(struct xp *c)
 		return false;
 	w->state = BLOCK_OPEN;
 	w->seq = open_seq(c);
-	w->undone = 0;
+	w->undone = w->undoing = 0;
 	w->nr_freed = 0;
 	buffer_of(c, w->seq)->head.count = 0;
 	return true;
@@ -176,13 +176,31 @@ static void carry(struct xp *c)
 	c->stats.carried += carried;
 }
 
-/* Every window is in order, and no block that a recovery from any written one
- * may need is overwritten. */
-static bool seal_possible(const struct xp *c)
+/*
+ * The last place of the window is for records that undo those of the oldest
+ * block in it. That block cannot leave while one of its requests has failed and
+ * that is not recorded, and without it leaving there is no further place.
+ */
+static bool open_is_last(struct xp *c)
+{
+	return journal_window(c, open_seq(c) + 1)->state != BLOCK_IDLE;
+}
+
+/* ... so it goes out when it holds all that there may be to undo. */
+static bool last_is_complete(struct xp *c)
+{
+	const struct xp_window *oldest = journal_window(c, c->journal.durable + 1);
+
+	return oldest->undone == oldest->undoing;
+}
+
+/* No block that a recovery from any written one may need is overwritten. */
+static bool seal_possible(struct xp *c)
 {
 	const struct xp_journal *j = &c->journal;
 
-	return !c->failed && open_seq(c) < j->tail_written + j->blocks;
+	return !c->failed && open_seq(c) < j->tail_written + j->blocks &&
+	       (!open_is_last(c) || last_is_complete(c));
 }
 
 static void seal(struct xp *c, struct xp_todo *todo)
@@ -230,9 +248,7 @@ u64 journal_commit(struct xp *c, struct xp_todo *todo)
 	return open_count(c) ? open_seq(c) : c->journal.sealed;
 }
 
-/* Also from the last place of the window, which is kept for records that undo
- * others: a block cannot leave the window while it holds one that must be. */
-bool journal_room_undo(struct xp *c, u32 n, struct xp_todo *todo)
+static bool room(struct xp *c, u32 n, struct xp_todo *todo)
 {
 	if (open_count(c) + n > XP_NEW_MAX)
 		journal_commit(c, todo);
@@ -241,8 +257,27 @@ bool journal_room_undo(struct xp *c, u32 n, struct xp_todo *todo)
 
 bool journal_room(struct xp *c, u32 n, struct xp_todo *todo)
 {
-	return journal_room_undo(c, n, todo) &&
-	       journal_window(c, open_seq(c) + 1)->state == BLOCK_IDLE;
+	return room(c, n, todo) && !open_is_last(c);
+}
+
+/* The oldest block of the window may use the last place: it has as many records
+ * to undo as the place has room for. */
+bool journal_room_undo(struct xp *c, u64 undo, struct xp_todo *todo)
+{
+	return room(c, 1, todo) &&
+	       (!open_is_last(c) || undo == c->journal.durable + 1);
+}
+
+u64 journal_undo(struct xp *c, u64 seq, struct xp_todo *todo)
+{
+	journal_window(c, seq)->undoing++;
+	return journal_commit(c, todo);
+}
+
+void journal_undone(struct xp *c, u64 seq)
+{
+	journal_window(c, seq)->undoing--;
+	journal_data_done(c, seq);
 }
 
 u64 jblock_checksum(struct xp_jblock *b)

@@ -567,10 +567,10 @@ static void undo_block(struct xp *c, xp_lba_t lba, xp_slot_t slot)
 static enum xp_act write_undo(struct xp *c, struct xp_req *req,
 			      struct xp_todo *todo)
 {
+	u64 seq = xp_seq_n(req->record_seq);
+
 	for (; req->progress < req->nr_blocks; req->progress++) {
-		if (!journal_room_undo(c, 1, todo)) {
-			if (c->journal.sealed == c->journal.written)
-				c->failed = req->err;	/* nothing will make room */
+		if (!journal_room_undo(c, seq, todo)) {
 			req->state = REQ_UNDO;
 			return wait_on(c, &c->parked, req);
 		}
@@ -578,7 +578,7 @@ static enum xp_act write_undo(struct xp *c, struct xp_req *req,
 			   slot_add(req->slot, req->progress));
 	}
 	requests_wake(c, req_lba(req), req->nr_blocks, todo);
-	return wait_for(c, req, journal_commit(c, todo), REQ_SYNC_UNDO);
+	return wait_for(c, req, journal_undo(c, seq, todo), REQ_SYNC_UNDO);
 }
 
 static enum xp_act beside_end(struct xp *c, struct xp_req *req, int err,
@@ -736,7 +736,7 @@ static enum xp_act sync_end(struct xp *c, struct xp_req *req,
 	if (req->state == REQ_SYNC_BESIDE)
 		return beside_flip(c, req, todo);
 	if (req->state == REQ_SYNC_UNDO) {
-		journal_data_done(c, xp_seq_n(req->record_seq));
+		journal_undone(c, xp_seq_n(req->record_seq));
 		return finish(req, req->err);
 	}
 	return finish(req, 0);
@@ -819,10 +819,6 @@ void requests_progress(struct xp *c, struct xp_todo *todo)
 	}
 	progress_sync(c, todo);
 	progress_parked(c, todo);
-	if (c->failed) {
-		fail_all(c, todo);
-		return;
-	}
 	destage_progress(c, todo);
 	if (journal_room(c, 1, todo))
 		xp_list_splice(&todo->ready, &c->room);
@@ -890,11 +886,9 @@ enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
 	if ((req->state == REQ_DATA || beside) && is_slot(req->base_slot))
 		slot_unpin(c, req->base_slot);
 	act = end_by_state(c, req, err, todo);
-	if (c->failed)
-		requests_progress(c, todo);
-	else if (beside)
+	if (beside && !c->failed)
 		journal_advance(c, todo);
-	else
+	else if (!c->failed)
 		relieve(c, todo);
 	xp_unlock(&c->lock);
 	return act;

@@ -503,11 +503,20 @@ static u8 random_op(void)
 	       dice < 95 ? XP_DISCARD : XP_ZEROES;
 }
 
+static u64 last_sector;
+static u32 last_nr;
+
+/* Often where the last request was: most bugs need two to meet. */
 static void random_range(struct user *u)
 {
 	u64 blocks = slow.sectors / XP_BLOCK_SECTORS;
 	u32 hot = below(3) ? (u32)min(blocks, (u64)12) : (u32)blocks;
 
+	if (last_nr && !below(4)) {
+		u->sector = last_sector;
+		u->nr = last_nr;
+		return;
+	}
 	if (below(4)) {
 		u->sector = below(hot) * XP_BLOCK_SECTORS;
 		u->nr = (1 + (below(3) ? 0 : below(6))) * XP_BLOCK_SECTORS;
@@ -516,6 +525,8 @@ static void random_range(struct user *u)
 		u->nr = 1 + below(20);
 	}
 	u->nr = (u32)min((u64)u->nr, slow.sectors - u->sector);
+	last_sector = u->sector;
+	last_nr = u->nr;
 }
 
 static void note_writes(struct user *u)
@@ -909,7 +920,7 @@ static void one_seed(u64 s)
 	seed = rng = s;
 	now = 2;
 	next_id = 0;
-	nr_ios = nr_users = 0;
+	nr_ios = nr_users = last_nr = 0;
 	inject_errors = s % 4 == 3;
 	format();
 	start();
