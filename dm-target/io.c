@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * io.c - a caller's bio: its parts, its remapping, its end.
+ *
+ * A bio belongs to exactly one of: a queue of the shell, the core (after
+ * XP_WAIT), a device below, or the function that holds it. After XP_WAIT it
+ * may end on another processor at once, so nothing touches it then.
+ *
+ * A remapped bio comes back through xs_end_io() with .below set; when it ends
+ * for good it passes there once more, with .below clear (as bio_endio() of a
+ * bio that dm gave us always does), and is let through.
+ */
+#include "shell.h"
+
+/* ------------------------------------------------------------ errors ---- */
+
+void xs_fast_error(struct xs_cache *cache, const char *what, u64 sector, int err)
+{
+	atomic64_inc(&cache->counts.fast_errors);
+	DMERR_LIMIT("%pg: fast device: %s failed at sector %llu, error %d",
+		    xs_fast(cache), what, sector, err);
+}
+
+void xs_slow_error(struct xs_cache *cache, const char *what, u64 sector, int err)
+{
+	atomic64_inc(&cache->counts.slow_errors);
+	DMERR_LIMIT("%pg: slow device: %s failed at sector %llu, error %d",
+		    xs_slow(cache), what, sector, err);
+}
+
+static void io_error(struct xs_cache *cache, const struct xs_io *io, int err)
+{
+	static const char * const name[] = {
+		[XP_READ] = "read", [XP_WRITE] = "write", [XP_FLUSH] = "flush",
+		[XP_DISCARD] = "discard", [XP_ZEROES] = "write zeroes",
+	};
+
+	/* A caller may try what a device need not be able to do, and fall back. */
+	if (err == -EOPNOTSUPP &&
+	    (io->req.op == XP_DISCARD || io->req.op == XP_ZEROES))
+		return;
+	if (io->act == XP_FAST)
+		xs_fast_error(cache, name[io->req.op], io->req.target, err);
+	else
+		xs_slow_error(cache, name[io->req.op], io->req.sector, err);
+}
+
+/* -------------------------------------------------------- slow reads ---- */
+
+void xs_slow_read_begin(struct xs_cache *cache)
+{
+	atomic_inc(&cache->slow_reads);
+}
+
+void xs_slow_read_end(struct xs_cache *cache)
+{
+	if (atomic_dec_and_test(&cache->slow_reads) &&
+	    wq_has_sleeper(&cache->slow_read_wait))
+		wake_up(&cache->slow_read_wait);
+}
+
+static bool io_is_slow_read(const struct xs_io *io)
+{
+	return io->req.op == XP_READ && io->act != XP_FAST;
+}
+
+/* --------------------------------------------------------------- end ---- */
+
+/* Moves on to the next part; false if there is none, or no point in it. */
+static bool io_next_part(struct xs_io *io)
+{
+	u32 bytes = io->req.nr_sectors << SECTOR_SHIFT;
+
+	if (io->req.err || bytes >= io->iter.bi_size)
+		return false;
+	bio_advance_iter(io->bio, &io->iter, bytes);
+	return true;
+}
+
+void xs_io_done(struct xs_cache *cache, struct xs_io *io)
+{
+	if (io_next_part(io)) {
+		xs_queue_io(cache, &cache->todo.ready, io);
+		return;
+	}
+	io->bio->bi_status = errno_to_blk_status(io->req.err);
+	bio_endio(io->bio);
+}
+
+/* A read of the slow device has ended well or not: what becomes of its fill.
+ * True: the worker is to copy it, and to end the part. */
+static bool io_fill(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo)
+{
+	if (io->act != XP_SLOW_FILL || !io->req.fill.nr_blocks)
+		return false;
+	if (io->req.err) {
+		xp_fill_end(cache->core, &io->req.fill, io->req.err, todo);
+		return false;
+	}
+	if (io->req.fill.nr_blocks > XS_FILL_INLINE) {
+		xs_queue_io(cache, &cache->todo.late, io);
+		return true;
+	}
+	xs_fill_take(cache, io, todo);
+	return false;
+}
+
+/* A device has ended the bio. True: the bio has nothing left to do. */
+static bool io_below_ended(struct xs_cache *cache, struct xs_io *io, int err)
+{
+	bool over = false;
+	struct xp_todo todo;
+
+	io->below = false;
+	if (err)
+		io_error(cache, io, err);
+	if (io_is_slow_read(io))
+		xs_slow_read_end(cache);
+	xp_todo_init(&todo);
+	if (xp_end(cache->core, &io->req, err, &todo) == XP_DONE &&
+	    !io_fill(cache, io, &todo)) {
+		over = !io_next_part(io);
+		if (!over)
+			xs_queue_io(cache, &cache->todo.ready, io);
+	}
+	xs_post(cache, &todo);
+	return over;
+}
+
+int xs_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *error)
+{
+	struct xs_io *io = dm_per_bio_data(bio, sizeof(*io));
+
+	if (!io->below)
+		return DM_ENDIO_DONE;
+	if (!io_below_ended(ti->private, io, blk_status_to_errno(*error)))
+		return DM_ENDIO_INCOMPLETE;
+	*error = errno_to_blk_status(io->req.err);
+	return DM_ENDIO_DONE;
+}
+
+/* ------------------------------------------------------------- begin ---- */
+
+/* Points the bio at a device, for the present part. */
+static void io_remap(struct xs_cache *cache, struct xs_io *io)
+{
+	struct bio *bio = io->bio;
+
+	bio->bi_iter = io->iter;
+	bio->bi_iter.bi_size = io->req.nr_sectors << SECTOR_SHIFT;
+	/* As new: a part of it may have been with a device, merged or split there. */
+	bio->bi_next = NULL;
+	bio->bi_status = BLK_STS_OK;
+	bio->bi_flags = io->bi_flags;
+	atomic_set(&bio->__bi_remaining, 1);
+	/* A device without a volatile cache has had them stripped by the block layer. */
+	if (io->req.fua)
+		bio->bi_opf |= REQ_FUA;
+	if (io->req.op == XP_FLUSH)
+		bio->bi_opf |= REQ_PREFLUSH;
+
+	if (io_is_slow_read(io))
+		xs_slow_read_begin(cache);
+	if (io->act == XP_FAST) {
+		bio_set_dev(bio, xs_fast(cache));
+		bio->bi_iter.bi_sector = io->req.target;
+		if (io->req.op == XP_WRITE)
+			atomic64_add(bio->bi_iter.bi_size,
+				     &cache->counts.fast_bytes_written);
+	} else {
+		bio_set_dev(bio, xs_slow(cache));
+	}
+	io->below = true;
+}
+
+static void io_zero(struct xs_io *io)
+{
+	io->bio->bi_iter = io->iter;
+	io->bio->bi_iter.bi_size = io->req.nr_sectors << SECTOR_SHIFT;
+	zero_fill_bio(io->bio);
+	io->req.err = 0;
+}
+
+/* Asks the core and does it. @mapping: in xs_map(), where dm can split. True:
+ * the bio is remapped, and the caller submits it. */
+static bool io_perform(struct xs_cache *cache, struct xs_io *io,
+		       struct xp_todo *todo, bool mapping)
+{
+	u32 asked = io->iter.bi_size >> SECTOR_SHIFT;
+	enum xp_act act;
+
+	io->req.sector = io->iter.bi_sector;
+	io->req.nr_sectors = asked;
+	act = xp_submit(cache->core, &io->req, todo);
+	if (act == XP_WAIT)
+		return false;
+	io->act = act;
+	if (mapping && io->req.nr_sectors < asked) {
+		dm_accept_partial_bio(io->bio, io->req.nr_sectors);
+		io->iter.bi_size = io->req.nr_sectors << SECTOR_SHIFT;
+	}
+
+	switch (act) {
+	case XP_FAST:
+	case XP_SLOW:
+	case XP_SLOW_FILL:
+		io_remap(cache, io);
+		return true;
+	case XP_COPY:
+		xs_copy_start(cache, io, todo);
+		return false;
+	case XP_ZERO:
+		io_zero(io);
+		break;
+	default:
+		break;
+	}
+	xs_io_done(cache, io);
+	return false;
+}
+
+void xs_io_submit(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo)
+{
+	if (!io_perform(cache, io, todo, false))
+		return;
+	if (io->own)
+		submit_bio_noacct(io->bio);
+	else
+		dm_submit_bio_remap(io->bio, NULL);
+}
+
+static bool io_set_op(struct xs_io *io)
+{
+	struct bio *bio = io->bio;
+
+	switch (bio_op(bio)) {
+	case REQ_OP_READ:
+		io->req.op = XP_READ;
+		break;
+	case REQ_OP_WRITE:
+		/* dm sends a flush apart from the data it came with. */
+		io->req.op = bio->bi_opf & REQ_PREFLUSH ? XP_FLUSH : XP_WRITE;
+		break;
+	case REQ_OP_DISCARD:
+		io->req.op = XP_DISCARD;
+		break;
+	case REQ_OP_WRITE_ZEROES:
+		io->req.op = XP_ZEROES;
+		break;
+	default:
+		return false;
+	}
+	io->req.fua = (bio->bi_opf & REQ_FUA) && op_is_write(bio_op(bio)) &&
+		      io->req.op != XP_FLUSH;
+	return true;
+}
+
+static void io_init(struct xs_io *io, struct bio *bio)
+{
+	memset(io, 0, sizeof(*io));
+	io->bio = bio;
+	io->iter = bio->bi_iter;
+	io->bi_flags = bio->bi_flags;
+}
+
+int xs_map(struct dm_target *ti, struct bio *bio)
+{
+	struct xs_io *io = dm_per_bio_data(bio, sizeof(*io));
+	struct xs_cache *cache = ti->private;
+	struct xp_todo todo;
+	bool remapped;
+
+	io_init(io, bio);
+	io->iter.bi_sector = dm_target_offset(ti, bio->bi_iter.bi_sector);
+	if (!io_set_op(io))
+		return DM_MAPIO_KILL;
+	xs_clock_stir(cache, true);
+	if (xs_throttle(cache, io))
+		return DM_MAPIO_SUBMITTED;
+	xp_todo_init(&todo);
+	remapped = io_perform(cache, io, &todo, true);
+	xs_perform(cache, &todo);
+	return remapped ? DM_MAPIO_REMAPPED : DM_MAPIO_SUBMITTED;
+}
+
+/* --------------------------------------------------- the shell's own ---- */
+
+struct own_flush {
+	struct xs_io io;
+	struct bio bio;
+	struct xs_cache *cache;
+	struct completion done;
+};
+
+static void own_flush_endio(struct bio *bio)
+{
+	struct own_flush *own = container_of(bio, struct own_flush, bio);
+
+	if (own->io.below &&
+	    !io_below_ended(own->cache, &own->io, blk_status_to_errno(bio->bi_status)))
+		return;
+	complete(&own->done);
+}
+
+int xs_commit(struct xs_cache *cache)
+{
+	struct own_flush own;
+	struct xp_todo todo;
+
+	bio_init(&own.bio, xs_slow(cache), NULL, 0,
+		 REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC);
+	own.bio.bi_end_io = own_flush_endio;
+	own.cache = cache;
+	own.done = COMPLETION_INITIALIZER_ONSTACK(own.done);
+	io_init(&own.io, &own.bio);
+	own.io.own = true;
+	own.io.req.op = XP_FLUSH;
+	xp_todo_init(&todo);
+	xs_io_submit(cache, &own.io, &todo);
+	xs_perform(cache, &todo);
+	wait_for_completion_io(&own.done);
+	return own.io.req.err;
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * lifecycle.c - a cache's first resume, its suspends and resumes.
+ *
+ *	constructed --preresume--> active <--preresume/postsuspend--> suspended
+ *	  metadata is read here      |                                    |
+ *	                             |        another instance takes over v
+ *	                             `------------------------------->  lost
+ *
+ * When a table is reloaded, a new instance is constructed while the old one
+ * still serves requests; only when the old one is suspended, and has written
+ * all it knew, may the new one read the metadata. The registry sees to that,
+ * and that the old one, if it were resumed after all, does not go on with a
+ * map that is no longer true.
+ */
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "shell.h"
+
+/* ---------------------------------------------------------- registry ---- */
+
+static DEFINE_MUTEX(registry_lock);
+static LIST_HEAD(registry);	/* of registry_lock: all that have been resumed and are not lost */
+
+static bool same_cache(const struct xs_cache *a, const struct xs_cache *b)
+{
+	return !memcmp(a->uuid, b->uuid, sizeof(a->uuid));
+}
+
+static bool shares_device(const struct xs_cache *a, const struct xs_cache *b)
+{
+	return xs_fast(a)->bd_dev == xs_fast(b)->bd_dev ||
+	       xs_slow(a)->bd_dev == xs_slow(b)->bd_dev;
+}
+
+/* @other is in the way, or gives way to @cache. */
+static int settle(struct xs_cache *cache, struct xs_cache *other)
+{
+	const char *name = dm_table_device_name(other->ti->table);
+
+	if (same_cache(cache, other)) {
+		if (other->active) {
+			DMERR("%pg: this cache is active already as device %s; suspend or remove that first",
+			      xs_fast(cache), name);
+			return -EBUSY;
+		}
+		other->lost = true;
+		list_del_init(&other->registered);
+	} else if (shares_device(cache, other)) {
+		DMERR("%pg or %pg belongs to another cache, device %s; remove that first",
+		      xs_fast(cache), xs_slow(cache), name);
+		return -EBUSY;
+	}
+	return 0;
+}
+
+/* @cache is the active one from here on, or -EBUSY. */
+static int claim(struct xs_cache *cache)
+{
+	struct xs_cache *other, *next;
+	int err = 0;
+
+	mutex_lock(&registry_lock);
+	list_for_each_entry_safe(other, next, &registry, registered) {
+		err = settle(cache, other);
+		if (err)
+			break;
+	}
+	if (!err) {
+		list_add(&cache->registered, &registry);
+		cache->active = true;
+	}
+	mutex_unlock(&registry_lock);
+	return err;
+}
+
+static int reclaim(struct xs_cache *cache)
+{
+	int err = 0;
+
+	mutex_lock(&registry_lock);
+	if (cache->lost) {
+		DMERR("%pg: another device has taken this cache over; remove this one",
+		      xs_fast(cache));
+		err = -ESTALE;
+	} else {
+		cache->active = true;
+	}
+	mutex_unlock(&registry_lock);
+	return err;
+}
+
+static void unclaim(struct xs_cache *cache)
+{
+	mutex_lock(&registry_lock);
+	cache->active = false;
+	list_del_init(&cache->registered);
+	mutex_unlock(&registry_lock);
+}
+
+/* -------------------------------------------------------- first resume ---- */
+
+static u64 fast_blocks(const struct xs_cache *cache)
+{
+	return bdev_nr_sectors(xs_fast(cache)) / XP_BLOCK_SECTORS;
+}
+
+static int check_sizes(const struct xs_cache *cache, const struct xp_sb *sb)
+{
+	u64 recorded = le64_to_cpu(sb->slow.sectors);
+	u64 present = bdev_nr_sectors(xs_slow(cache));
+
+	if (present != recorded) {
+		DMERR("%pg: the slow device has %llu sectors, but %llu when the cache was made; it is another device or was resized",
+		      xs_slow(cache), present, recorded);
+		return -EINVAL;
+	}
+	if (cache->ti->begin || cache->ti->len != recorded) {
+		DMERR("%pg: the table maps %llu sectors from %llu on; it must map all %llu of the slow device, from 0 on",
+		      xs_slow(cache), (u64)cache->ti->len, (u64)cache->ti->begin,
+		      recorded);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int make_core(struct xs_cache *cache, const struct xp_sb *sb)
+{
+	struct xp_options opt = {
+		.volatile_fast = cache->volatile_fast,
+		.slow_discards = bdev_max_discard_sectors(xs_slow(cache)) != 0,
+		.dirty_low = cache->options.dirty_low,
+		.dirty_high = cache->options.dirty_high,
+	};
+
+	cache->memory = vzalloc(xp_memory(sb));
+	if (!cache->memory) {
+		DMERR("%pg: no memory for the map: %llu KiB for %llu blocks",
+		      xs_fast(cache), xp_memory(sb) >> 10, le64_to_cpu(sb->nr_slots));
+		return -ENOMEM;
+	}
+	cache->core = xp_init(cache->memory, sb, &opt);
+	cache->memory_bytes = sizeof(*cache) + xs_copies_bytes() +
+			      xs_writeback_bytes(cache);
+	return 0;
+}
+
+static void free_core(struct xs_cache *cache)
+{
+	cache->core = NULL;
+	vfree(cache->memory);
+	cache->memory = NULL;
+}
+
+static int recover(struct xs_cache *cache, const struct xp_media *media,
+		   const struct xp_sb *sb, struct xp_message *msg)
+{
+	void *scratch;
+	int err;
+
+	err = make_core(cache, sb);
+	if (err)
+		return err;
+	scratch = vmalloc(xp_recover_memory(sb));
+	if (!scratch) {
+		DMERR("%pg: no memory for recovery: %llu KiB", xs_fast(cache),
+		      xp_recover_memory(sb) >> 10);
+		err = -ENOMEM;
+	} else {
+		err = xp_recover(cache->core, media, scratch, true, msg);
+		if (err)
+			DMERR("%pg: %s (error %d)", xs_fast(cache), msg->text, err);
+	}
+	vfree(scratch);
+	if (err)
+		free_core(cache);
+	return err;
+}
+
+static int load(struct xs_cache *cache, struct xp_sb *sb, struct xp_message *msg)
+{
+	struct xp_media media;
+	int err;
+
+	xs_media_setup(cache, &media);
+	err = xp_sb_read(&media, fast_blocks(cache), sb, msg);
+	if (err) {
+		DMERR("%pg: %s (error %d)", xs_fast(cache),
+		      msg->text[0] ? msg->text : "the superblock cannot be read", err);
+		return err;
+	}
+	err = check_sizes(cache, sb);
+	if (err)
+		return err;
+	memcpy(cache->uuid, sb->uuid, sizeof(cache->uuid));
+	cache->volatile_fast = bdev_write_cache(xs_fast(cache));
+	err = claim(cache);
+	if (err)
+		return err;
+	/* Only now: whoever had the cache may have written until it was suspended. */
+	err = recover(cache, &media, sb, msg);
+	if (err)
+		unclaim(cache);
+	return err;
+}
+
+static int first_resume(struct xs_cache *cache)
+{
+	struct xp_message *msg = kzalloc(sizeof(*msg), GFP_NOIO);
+	struct xp_sb *sb = kzalloc(sizeof(*sb), GFP_NOIO);
+	unsigned int noio = memalloc_noio_save();
+	int err = msg && sb ? load(cache, sb, msg) : -ENOMEM;
+
+	memalloc_noio_restore(noio);
+	kfree(sb);
+	kfree(msg);
+	return err;
+}
+
+int xs_preresume(struct dm_target *ti)
+{
+	struct xs_cache *cache = ti->private;
+
+	return cache->core ? reclaim(cache) : first_resume(cache);
+}
+
+void xs_resume(struct dm_target *ti)
+{
+	struct xs_cache *cache = ti->private;
+
+	WRITE_ONCE(cache->suspending, false);
+	xs_writeback_start(cache);
+	xs_clock_stir(cache, true);
+}
+
+/* ------------------------------------------------------------- suspend ---- */
+
+/* What is in flight is waited for by dm: it must not be delayed. All else goes
+ * on, since it may wait for destage or the journal. */
+void xs_presuspend(struct dm_target *ti)
+{
+	struct xs_cache *cache = ti->private;
+
+	WRITE_ONCE(cache->suspending, true);
+}
+
+void xs_presuspend_undo(struct dm_target *ti)
+{
+	struct xs_cache *cache = ti->private;
+
+	WRITE_ONCE(cache->suspending, false);
+}
+
+/* No request is in flight, and none will come. */
+void xs_postsuspend(struct dm_target *ti)
+{
+	struct xs_cache *cache = ti->private;
+	struct xp_media media;
+	unsigned int noio;
+	int err;
+
+	if (!cache->core)
+		return;
+	flush_work(&cache->throttle.work);
+	xs_writeback_stop(cache);
+	xs_drain(cache);
+	xs_clock_stop(cache);
+	xs_drain(cache);
+
+	xs_media_setup(cache, &media);
+	noio = memalloc_noio_save();
+	err = xp_close(cache->core, &media);
+	memalloc_noio_restore(noio);
+	if (err)
+		DMERR("%pg: what was acknowledged and not flushed may not be durable: closing the journal failed, error %d",
+		      xs_fast(cache), err);
+
+	mutex_lock(&registry_lock);
+	cache->active = false;
+	mutex_unlock(&registry_lock);
+}
+
+void xs_release(struct xs_cache *cache)
+{
+	unclaim(cache);
+	free_core(cache);
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * media.c - blocking access to the fast device, for superblock, recovery and
+ * close: when there are no requests. Through a borrowed copy buffer, so that
+ * the core may pass any memory, and closing needs none.
+ */
+#include <linux/highmem.h>
+
+#include "shell.h"
+
+static int media_chunk(struct xs_copy *copy, u64 block, u32 nr, blk_opf_t opf)
+{
+	struct bio *bio = &copy->bio;
+	int err;
+	u32 i;
+
+	bio_init(bio, xs_fast(copy->cache), copy->vec, XP_COPY_MAX, opf);
+	bio->bi_iter.bi_sector = block * XP_BLOCK_SECTORS;
+	for (i = 0; i < nr; i++)
+		__bio_add_page(bio, copy->page[i], XP_BLOCK_SIZE, 0);
+	err = submit_bio_wait(bio);
+	bio_uninit(bio);
+	if (err)
+		xs_fast_error(copy->cache, op_is_write(opf) ? "write" : "read",
+			      block * XP_BLOCK_SECTORS, err);
+	return err;
+}
+
+static int media_read(void *ctx, u64 block, u32 nr_blocks, void *buf)
+{
+	struct xs_copy *copy = xs_copy_borrow(ctx);
+	u32 n, i;
+	int err = 0;
+
+	if (WARN_ON(!copy))
+		return -ENOMEM;
+	for (; nr_blocks && !err; nr_blocks -= n, block += n) {
+		n = min(nr_blocks, XP_COPY_MAX);
+		err = media_chunk(copy, block, n, REQ_OP_READ | REQ_SYNC | REQ_META);
+		for (i = 0; i < n; i++, buf += XP_BLOCK_SIZE)
+			memcpy_from_page(buf, copy->page[i], 0, XP_BLOCK_SIZE);
+	}
+	xs_copy_return(copy);
+	return err;
+}
+
+static int media_write(void *ctx, u64 block, u32 nr_blocks, const void *buf)
+{
+	struct xs_copy *copy = xs_copy_borrow(ctx);
+	u32 n, i;
+	int err = 0;
+
+	if (WARN_ON(!copy))
+		return -ENOMEM;
+	for (; nr_blocks && !err; nr_blocks -= n, block += n) {
+		n = min(nr_blocks, XP_COPY_MAX);
+		for (i = 0; i < n; i++, buf += XP_BLOCK_SIZE)
+			memcpy_to_page(copy->page[i], 0, buf, XP_BLOCK_SIZE);
+		err = media_chunk(copy, block, n, REQ_OP_WRITE | REQ_SYNC |
+				  REQ_META | REQ_PREFLUSH | REQ_FUA);
+	}
+	xs_copy_return(copy);
+	return err;
+}
+
+void xs_media_setup(struct xs_cache *cache, struct xp_media *m)
+{
+	m->ctx = cache;
+	m->read = media_read;
+	m->write = media_write;
+}

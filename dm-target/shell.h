@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * shell.h - the kernel shell of xpcache: bios in, bios out; the map of dm-target/.
+ *
+ * The core (core/xpcache.h) decides, the shell performs. A bio's way:
+ *
+ *	dm --> xs_map() --> xp_submit() --> io.c     the caller's bio, remapped
+ *	          |                     `-> copy.c   a write from a private buffer
+ *	          `-> throttle.c, under pressure     |
+ *	                                             v
+ *	dm <-- bio_endio() <-- xs_io_done() <-- xp_end()   (fill.c takes a miss's data)
+ *
+ *	todo.c        performs what the core adds to a struct xp_todo
+ *	journal_io.c  writes journal blocks
+ *	writeback.c   brings dirty blocks home
+ *	clock.c       once a second: commits, notices an idle cache
+ *	media.c       blocking access to the fast device, before and after requests
+ *	lifecycle.c   first resume, suspend, resume; who owns a cache
+ *	target.c      table line, status, messages; the module
+ *
+ * Terms. A *part* is what one answer of the core is about: often all of a bio.
+ * In xs_map() the device mapper splits off the rest; later the parts of a bio
+ * follow one another, on the same bio, so that nothing is allocated for them.
+ *
+ * Contexts. "Any" includes hard interrupts. No bio is submitted in one: what
+ * a completion leads to is queued (xs_post) and done by the worker. The worker
+ * never waits for memory that only the worker can give back.
+ *
+ * Locks. xs_cache.lock is a leaf below the core's; it covers the queues of
+ * struct xs_work and the counts named there. Each other lock stands beside
+ * what it protects. No lock of the shell is held over a call into the core,
+ * except writeback.take (a mutex).
+ */
+#ifndef XS_SHELL_H
+#define XS_SHELL_H
+
+#include <linux/bio.h>
+#include <linux/blkdev.h>
+#include <linux/completion.h>
+#include <linux/device-mapper.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "xpcache.h"
+
+#define DM_MSG_PREFIX "xpcache"
+
+struct xs_cache;
+
+/* One bio of the caller's, in dm's per-bio data. */
+struct xs_io {
+	struct xp_req req;	/* the present part; .link is the shell's when the core has let go */
+	struct bio *bio;
+	struct bvec_iter iter;	/* of bio: the present part and what follows; sectors of the slow device */
+	unsigned short bi_flags;	/* of bio, as dm gave it */
+	u64 release;		/* throttle.c: when, ns */
+	u8 act;			/* enum xp_act: how the present part is done */
+	bool below;		/* bio is with a device: its end is not yet the caller's */
+	bool own;		/* not dm's: xs_commit()'s flush */
+};
+
+static inline struct xs_io *xs_io_of(struct xp_link *link)
+{
+	return container_of(link, struct xs_io, req.link);
+}
+
+/* The private buffer of an XP_COPY. */
+struct xs_copy {
+	struct list_head list;	/* free reserve, or waiting for the worker */
+	struct xs_cache *cache;
+	struct xs_io *io;
+	struct bio bio;
+	bool reserved;		/* from xs_copies.reserve, to be put back there */
+	u32 nr_pages;
+	struct page *page[XP_COPY_MAX];
+	struct bio_vec vec[XP_COPY_MAX];
+};
+
+/* As many can be under way when no memory can be had; each of full size, so
+ * that any write can go ahead with any of them. */
+#define XS_COPY_RESERVE	2u
+
+/* One block of the journal's window. */
+struct xs_journal_io {
+	struct xs_cache *cache;
+	u32 i;
+	struct bio bio;
+	struct bio_vec vec[2];
+};
+
+/* What the worker is to do. All but the works under xs_cache.lock. */
+struct xs_work {
+	struct work_struct work;
+	struct work_struct journal_work;	/* its own: never behind a full slow device */
+	struct xp_list ready;		/* struct xs_io: submit */
+	struct xp_list late;		/* struct xs_io: reads whose fill is to be taken */
+	struct xp_list unbuffered;	/* struct xs_io: XP_COPY, waiting for a buffer in order */
+	struct list_head based;		/* struct xs_copy: base has been read */
+	struct list_head fills;		/* struct xs_fill: write */
+	u32 journal;			/* as xp_todo.journal */
+};
+
+/* One run on its way home; several work on a batch together. */
+struct xs_hauler {
+	struct work_struct work;
+	struct xs_cache *cache;
+	u32 nr_pages;		/* at least one, always */
+	struct page *page[XP_RUN_MAX];
+	struct xp_run run;
+};
+
+struct xs_writeback {
+	struct workqueue_struct *wq;
+	struct delayed_work work;
+	struct xs_hauler *hauler;
+	u32 nr_haulers;
+	struct bio_set bios;
+	u64 block_ns;		/* measured time to bring a block home; written by the work only */
+	bool stopping;		/* suspended: no new batch */
+	bool idle;		/* clock.c: no request for idle_ms */
+	bool flushing;		/* message "flush" */
+	atomic_t kicks;		/* calls of xs_writeback_kick() */
+	wait_queue_head_t kicked;
+
+	struct mutex take;	/* xp_destage_next() and what follows it */
+	u32 errors;		/* of take: runs of this batch that failed */
+	u32 taken;		/* of take: blocks of this batch */
+};
+
+struct xs_throttle {
+	struct work_struct work;
+	spinlock_t lock;	/* what follows; a leaf */
+	struct xp_list queue;	/* struct xs_io, in order of .release */
+	u64 next;		/* when the pace allows the next write, ns */
+};
+
+struct xs_clock {
+	struct delayed_work work;
+	u32 running;		/* the work is queued; cmpxchg */
+	bool active;		/* a request came since the last tick */
+	u32 commits;		/* calls of xp_tick() still owed; only the work lowers it */
+	u32 quiet_ms;		/* of the work */
+};
+
+struct xs_options {
+	u32 dirty_low;		/* percent */
+	u32 dirty_high;		/* percent */
+	u32 idle_ms;		/* 0: never */
+};
+
+struct xs_counts {
+	atomic64_t fast_bytes_written;
+	atomic64_t fast_errors, slow_errors;
+	atomic64_t destage_flushes;
+};
+
+struct xs_cache {
+	/* Fixed by the constructor. */
+	struct dm_target *ti;
+	struct dm_dev *fast, *slow;
+	struct xs_options options;
+	struct workqueue_struct *wq;
+	u64 slow_sectors;
+
+	/* Fixed by the first resume; core is NULL before it. */
+	struct xp *core;
+	void *memory;
+	u64 memory_bytes;	/* of the core and of the shell */
+	u8 uuid[16];
+	bool volatile_fast;
+
+	/* lifecycle.c's registry lock. */
+	struct list_head registered;
+	bool active;		/* between resume and suspend */
+	bool lost;		/* another instance has taken the cache over */
+
+	bool suspending;	/* delay no bio */
+	atomic_t slow_reads;	/* callers' reads of the slow device in flight */
+	wait_queue_head_t slow_read_wait;
+	atomic_t fill_blocks;	/* in memory, on their way to the fast device */
+	struct xs_counts counts;
+	struct xs_work todo;
+	struct xs_throttle throttle;
+	struct xs_clock clock;
+	struct xs_writeback writeback;
+	struct xs_journal_io *journal;	/* XP_WINDOW of them */
+
+	spinlock_t lock;	/* what follows, and the queues of todo */
+	struct list_head copy_reserve;	/* struct xs_copy */
+	u32 in_flight;		/* the shell's own I/O: journal blocks, fills */
+	wait_queue_head_t drained;
+};
+
+/* io.c */
+int xs_map(struct dm_target *ti, struct bio *bio);
+int xs_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *error);
+/* Submits what @io has left to do. Process context. */
+void xs_io_submit(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo);
+/* The present part has ended, with req.err. Any context; the cache may be gone
+ * when it returns, if this was its last bio. */
+void xs_io_done(struct xs_cache *cache, struct xs_io *io);
+/* Makes all that was acknowledged durable; sleeps. */
+int xs_commit(struct xs_cache *cache);
+/* Counts and logs an error of a device. Any context. */
+void xs_fast_error(struct xs_cache *cache, const char *what, u64 sector, int err);
+void xs_slow_error(struct xs_cache *cache, const char *what, u64 sector, int err);
+/* Reads of the slow device that a caller waits for. */
+void xs_slow_read_begin(struct xs_cache *cache);
+void xs_slow_read_end(struct xs_cache *cache);
+
+/* todo.c */
+void xs_todo_setup(struct xs_cache *cache);
+/* Performs all of @todo, and what that adds to it. Process context. */
+void xs_perform(struct xs_cache *cache, struct xp_todo *todo);
+/* Ends what can be ended, leaves the rest to the worker. Any context; the
+ * cache may be gone when it returns, as for xs_io_done(). */
+void xs_post(struct xs_cache *cache, struct xp_todo *todo);
+void xs_queue_io(struct xs_cache *cache, struct xp_list *list, struct xs_io *io);
+void xs_queue_entry(struct xs_cache *cache, struct list_head *list, struct list_head *entry);
+void xs_wake_worker(struct xs_cache *cache);
+/* Between them the cache is not suspended. Any context; _end must be the last
+ * use of the cache. */
+void xs_own_begin(struct xs_cache *cache);
+void xs_own_end(struct xs_cache *cache);
+/* Waits until there is nothing left to perform, with no request in flight. */
+void xs_drain(struct xs_cache *cache);
+
+/* copy.c */
+int xs_copies_alloc(struct xs_cache *cache);
+void xs_copies_free(struct xs_cache *cache);
+u64 xs_copies_bytes(void);
+/* Performs XP_COPY for @io, or queues it for a buffer. Process context. */
+void xs_copy_start(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo);
+/* The base has been read. */
+void xs_copy_merge(struct xs_copy *copy, struct xp_todo *todo);
+/* Starts those that wait for a buffer, as far as there are any. */
+void xs_copy_retry(struct xs_cache *cache, struct xp_todo *todo);
+/* A buffer of XP_COPY_MAX pages of the reserve; none is in use without requests. */
+struct xs_copy *xs_copy_borrow(struct xs_cache *cache);
+void xs_copy_return(struct xs_copy *copy);
+
+/* fill.c */
+/* More than this is not copied in an interrupt. */
+#define XS_FILL_INLINE	16u
+/* Copies req.fill out of @io's bio and has it written, or drops it. Any context. */
+void xs_fill_take(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo);
+/* Writes one that xs_fill_take() queued. */
+void xs_fill_write(struct list_head *entry);
+
+/* journal_io.c */
+int xs_journal_alloc(struct xs_cache *cache);
+/* Writes the blocks of @mask. Process context. */
+void xs_journal_write(struct xs_cache *cache, u32 mask);
+
+/* writeback.c */
+int xs_writeback_alloc(struct xs_cache *cache);
+void xs_writeback_free(struct xs_cache *cache);
+u64 xs_writeback_bytes(const struct xs_cache *cache);
+/* There may be something to bring home. Any context. */
+void xs_writeback_kick(struct xs_cache *cache);
+/* Sets what is wished for; flushing ends by itself. */
+void xs_writeback_idle(struct xs_cache *cache, bool on);
+void xs_writeback_flush(struct xs_cache *cache, bool on);
+void xs_writeback_start(struct xs_cache *cache);
+void xs_writeback_stop(struct xs_cache *cache);
+
+/* throttle.c */
+void xs_throttle_setup(struct xs_cache *cache);
+/* True: @io is kept and will be submitted later. */
+bool xs_throttle(struct xs_cache *cache, struct xs_io *io);
+
+/* clock.c */
+void xs_clock_setup(struct xs_cache *cache);
+/* A request came (@request), or records were placed: the clock must run. */
+void xs_clock_stir(struct xs_cache *cache, bool request);
+void xs_clock_stop(struct xs_cache *cache);
+
+/* media.c */
+void xs_media_setup(struct xs_cache *cache, struct xp_media *m);
+
+/* lifecycle.c */
+int xs_preresume(struct dm_target *ti);
+void xs_resume(struct dm_target *ti);
+void xs_presuspend(struct dm_target *ti);
+void xs_presuspend_undo(struct dm_target *ti);
+void xs_postsuspend(struct dm_target *ti);
+/* Forgets the instance and frees what the first resume made. */
+void xs_release(struct xs_cache *cache);
+
+static inline struct block_device *xs_fast(const struct xs_cache *cache)
+{
+	return cache->fast->bdev;
+}
+
+static inline struct block_device *xs_slow(const struct xs_cache *cache)
+{
+	return cache->slow->bdev;
+}
+
+/* Bytes of the @nr_blocks blocks from slow sector @sector on that exist. */
+static inline u32 xs_slow_bytes(const struct xs_cache *cache, u64 sector, u32 nr_blocks)
+{
+	return min_t(u64, (u64)nr_blocks * XP_BLOCK_SECTORS,
+		     cache->slow_sectors - sector) << SECTOR_SHIFT;
+}
+
+#endif /* XS_SHELL_H */

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * target.c - the device-mapper target "xpcache": table line, status, messages.
+ *
+ *	0 <sectors> xpcache <fast device> <slow device> [<nr args> [<name> <value>]...]
+ *
+ * The fast device holds a cache already (xpcache create). It is read at the
+ * first resume, never in the constructor: while a table is loaded the same
+ * cache may still be running under the table that this one is to replace.
+ */
+#include <linux/module.h>
+#include <linux/slab.h>
+
+#include "shell.h"
+
+/* ----------------------------------------------------------- options ---- */
+
+struct option {
+	const char *name;
+	u32 min, max, value;	/* value: default */
+	size_t offset;
+};
+
+static const struct option options[] = {
+	{ "dirty_low", 0, 100, XP_DEFAULT_DIRTY_LOW, offsetof(struct xs_options, dirty_low) },
+	{ "dirty_high", 1, 100, XP_DEFAULT_DIRTY_HIGH, offsetof(struct xs_options, dirty_high) },
+	{ "idle_ms", 0, 24 * 3600 * 1000, 5000, offsetof(struct xs_options, idle_ms) },
+};
+
+static u32 *option_value(struct xs_options *o, const struct option *opt)
+{
+	return (u32 *)((char *)o + opt->offset);
+}
+
+static const struct option *find_option(const char *name)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++)
+		if (!strcmp(options[i].name, name))
+			return &options[i];
+	return NULL;
+}
+
+static int parse_option(struct dm_target *ti, struct xs_options *o,
+			const char *name, const char *text)
+{
+	const struct option *opt = find_option(name);
+	u32 value;
+
+	if (!opt) {
+		DMERR("option %s is unknown", name);
+		ti->error = "Unknown option; known are dirty_low, dirty_high, idle_ms";
+		return -EINVAL;
+	}
+	if (kstrtou32(text, 10, &value) || value < opt->min || value > opt->max) {
+		DMERR("option %s: %s is not a number from %u to %u", name, text,
+		      opt->min, opt->max);
+		ti->error = "Value of an option is out of range";
+		return -EINVAL;
+	}
+	*option_value(o, opt) = value;
+	return 0;
+}
+
+static int parse_options(struct dm_target *ti, struct xs_options *o,
+			 struct dm_arg_set *as)
+{
+	static const struct dm_arg arg = {
+		0, 2 * ARRAY_SIZE(options), "Invalid number of option words"
+	};
+	unsigned int nr = 0;
+	int err;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++)
+		*option_value(o, &options[i]) = options[i].value;
+	if (!as->argc)
+		return 0;
+	err = dm_read_arg_group(&arg, as, &nr, &ti->error);
+	if (err)
+		return err;
+	if (nr % 2 || as->argc != nr) {
+		ti->error = "Options must be pairs of a name and a value, counted in words";
+		return -EINVAL;
+	}
+	for (; nr && !err; nr -= 2) {
+		const char *name = dm_shift_arg(as);
+
+		err = parse_option(ti, o, name, dm_shift_arg(as));
+	}
+	if (!err && o->dirty_low >= o->dirty_high) {
+		ti->error = "dirty_low must be below dirty_high";
+		err = -EINVAL;
+	}
+	return err;
+}
+
+/* ------------------------------------------------------- constructor ---- */
+
+static int open_device(struct dm_target *ti, struct dm_arg_set *as,
+		       struct dm_dev **dev, char *error)
+{
+	int err = dm_get_device(ti, dm_shift_arg(as), dm_table_get_mode(ti->table), dev);
+
+	if (err)
+		ti->error = error;
+	return err;
+}
+
+static int check_devices(struct xs_cache *cache)
+{
+	struct dm_target *ti = cache->ti;
+
+	if (xs_fast(cache) == xs_slow(cache)) {
+		ti->error = "Fast and slow device are the same";
+		return -EINVAL;
+	}
+	if (bdev_is_zoned(xs_fast(cache)) || bdev_is_zoned(xs_slow(cache))) {
+		ti->error = "Zoned devices are not supported";
+		return -EINVAL;
+	}
+	if (bdev_logical_block_size(xs_fast(cache)) >
+	    bdev_logical_block_size(xs_slow(cache))) {
+		ti->error = "The fast device's logical sector is larger than the slow device's";
+		return -EINVAL;
+	}
+	if (bdev_logical_block_size(xs_slow(cache)) > XP_BLOCK_SIZE) {
+		ti->error = "The slow device's logical sector is larger than 4096 bytes";
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int open_devices(struct xs_cache *cache, struct dm_arg_set *as)
+{
+	struct dm_target *ti = cache->ti;
+	int err;
+
+	if (as->argc < 2) {
+		ti->error = "Expected: <fast device> <slow device> [<nr args> [<name> <value>]...]";
+		return -EINVAL;
+	}
+	err = open_device(ti, as, &cache->fast, "Cannot open the fast device");
+	if (!err)
+		err = open_device(ti, as, &cache->slow, "Cannot open the slow device");
+	if (!err)
+		err = check_devices(cache);
+	return err;
+}
+
+static int alloc_parts(struct xs_cache *cache)
+{
+	struct dm_target *ti = cache->ti;
+	int err = -ENOMEM;
+
+	cache->wq = alloc_workqueue("xpcache", WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
+	if (cache->wq)
+		err = xs_journal_alloc(cache);
+	if (!err)
+		err = xs_copies_alloc(cache);
+	if (!err)
+		err = xs_writeback_alloc(cache);
+	if (err)
+		ti->error = "Cannot allocate work queues and buffers";
+	return err;
+}
+
+static void setup(struct xs_cache *cache, struct dm_target *ti)
+{
+	cache->ti = ti;
+	cache->slow_sectors = ti->len;
+	INIT_LIST_HEAD(&cache->registered);
+	INIT_LIST_HEAD(&cache->copy_reserve);
+	init_waitqueue_head(&cache->slow_read_wait);
+	xs_todo_setup(cache);
+	xs_throttle_setup(cache);
+	xs_clock_setup(cache);
+}
+
+static void target_dtr(struct dm_target *ti)
+{
+	struct xs_cache *cache = ti->private;
+
+	if (cache->wq)
+		destroy_workqueue(cache->wq);
+	xs_writeback_free(cache);
+	xs_release(cache);
+	xs_copies_free(cache);
+	kfree(cache->journal);
+	if (cache->slow)
+		dm_put_device(ti, cache->slow);
+	if (cache->fast)
+		dm_put_device(ti, cache->fast);
+	kfree(cache);
+}
+
+static void describe_target(struct dm_target *ti)
+{
+	ti->per_io_data_size = sizeof(struct xs_io);
+	ti->num_flush_bios = 1;
+	ti->num_discard_bios = 1;
+	ti->num_write_zeroes_bios = 1;
+	ti->flush_supported = true;
+	ti->discards_supported = true;
+	ti->accounts_remapped_io = true;
+}
+
+static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
+{
+	struct dm_arg_set as = { .argc = argc, .argv = argv };
+	struct xs_cache *cache = kzalloc(sizeof(*cache), GFP_KERNEL);
+	int err;
+
+	if (!cache) {
+		ti->error = "Cannot allocate the cache";
+		return -ENOMEM;
+	}
+	ti->private = cache;
+	setup(cache, ti);
+	err = open_devices(cache, &as);
+	if (!err)
+		err = parse_options(ti, &cache->options, &as);
+	if (!err)
+		err = alloc_parts(cache);
+	if (err) {
+		target_dtr(ti);
+		return err;
+	}
+	describe_target(ti);
+	return 0;
+}
+
+/* ------------------------------------------------------------ status ---- */
+
+struct line {
+	char *text;
+	unsigned int len, max;
+};
+
+static __printf(2, 3) void put(struct line *l, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	l->len += vscnprintf(l->text + l->len, l->max - l->len, format, args);
+	va_end(args);
+}
+
+static void put_count(struct line *l, const char *name, u64 value)
+{
+	put(l, " %s %llu", name, value);
+}
+
+static const char *state_name(const struct xs_cache *cache, const struct xp_stats *s)
+{
+	if (s->failed)
+		return "failed";
+	return READ_ONCE(cache->active) ? "running" : "suspended";
+}
+
+static void put_now(struct line *l, struct xs_cache *cache, const struct xp_stats *s)
+{
+	put_count(l, "slots", s->slots);
+	put_count(l, "free", s->free);
+	put_count(l, "dirty", s->dirty);
+	put_count(l, "clean", s->clean);
+	put_count(l, "journal_blocks", s->journal_blocks);
+	put_count(l, "journal_used", s->journal_used);
+	put_count(l, "seq", s->seq);
+	put_count(l, "durable_seq", s->durable_seq);
+	put_count(l, "incarnation", s->incarnation);
+	put_count(l, "memory", s->memory + cache->memory_bytes);
+	put_count(l, "pressure", s->pressure);
+	put_count(l, "flushing", READ_ONCE(cache->writeback.flushing));
+	put_count(l, "home", xp_is_clean(cache->core));
+}
+
+static void put_totals(struct line *l, struct xs_cache *cache, const struct xp_stats *s)
+{
+	const struct xs_counts *c = &cache->counts;
+
+	put_count(l, "read_hits", s->read_hits);
+	put_count(l, "read_misses", s->read_misses);
+	put_count(l, "writes", s->writes);
+	put_count(l, "write_bypass", s->write_bypass);
+	put_count(l, "flushes", s->flushes);
+	put_count(l, "flushes_slow", s->flushes_slow);
+	put_count(l, "discards", s->discards);
+	put_count(l, "fills", s->fills);
+	put_count(l, "fills_dropped", s->fills_dropped);
+	put_count(l, "write_blocks", s->write_blocks);
+	put_count(l, "destaged", s->destaged);
+	put_count(l, "evicted", s->evicted);
+	put_count(l, "journal_writes", s->journal_writes);
+	put_count(l, "carried", s->carried);
+	put_count(l, "waits", s->waits);
+	put_count(l, "destage_flushes", atomic64_read(&c->destage_flushes));
+	put_count(l, "fast_bytes_written", atomic64_read(&c->fast_bytes_written));
+	put_count(l, "fast_errors", atomic64_read(&c->fast_errors));
+	put_count(l, "slow_errors", atomic64_read(&c->slow_errors));
+}
+
+static void put_info(struct line *l, struct xs_cache *cache)
+{
+	struct xp_stats s;
+
+	if (!cache->core) {
+		put(l, "loading");
+		return;
+	}
+	xp_get_stats(cache->core, &s);
+	put(l, "%s uuid %*phN", state_name(cache, &s), (int)sizeof(cache->uuid), cache->uuid);
+	put_now(l, cache, &s);
+	put_totals(l, cache, &s);
+}
+
+static void put_table(struct line *l, struct xs_cache *cache)
+{
+	u32 i, nr = 0;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++)
+		nr += *option_value(&cache->options, &options[i]) != options[i].value;
+	put(l, "%s %s", cache->fast->name, cache->slow->name);
+	if (nr)
+		put(l, " %u", 2 * nr);
+	for (i = 0; i < ARRAY_SIZE(options); i++) {
+		u32 value = *option_value(&cache->options, &options[i]);
+
+		if (value != options[i].value)
+			put(l, " %s %u", options[i].name, value);
+	}
+}
+
+static void target_status(struct dm_target *ti, status_type_t type,
+			  unsigned int flags, char *result, unsigned int maxlen)
+{
+	struct line line = { .text = result, .max = maxlen };
+
+	*result = 0;
+	if (type == STATUSTYPE_INFO)
+		put_info(&line, ti->private);
+	else if (type == STATUSTYPE_TABLE)
+		put_table(&line, ti->private);
+}
+
+/* ---------------------------------------------------------- messages ---- */
+
+static int message_flush(struct xs_cache *cache)
+{
+	xs_writeback_flush(cache, true);
+	return 0;
+}
+
+static int message_flush_stop(struct xs_cache *cache)
+{
+	xs_writeback_flush(cache, false);
+	return 0;
+}
+
+/* A suspended cache has committed everything. */
+static int message_commit(struct xs_cache *cache)
+{
+	return dm_suspended(cache->ti) ? 0 : xs_commit(cache);
+}
+
+static const struct {
+	const char *name;
+	int (*perform)(struct xs_cache *cache);
+} messages[] = {
+	{ "flush", message_flush },
+	{ "flush_stop", message_flush_stop },
+	{ "commit", message_commit },
+};
+
+static int target_message(struct dm_target *ti, unsigned int argc, char **argv,
+			  char *result, unsigned int maxlen)
+{
+	struct xs_cache *cache = ti->private;
+	u32 i;
+
+	if (!cache->core) {
+		DMERR("%pg: message %s before the first resume", xs_fast(cache), argv[0]);
+		return -ENXIO;
+	}
+	for (i = 0; argc == 1 && i < ARRAY_SIZE(messages); i++)
+		if (!strcasecmp(argv[0], messages[i].name))
+			return messages[i].perform(cache);
+	DMERR("%pg: unknown message %s; known are flush, flush_stop, commit",
+	      xs_fast(cache), argv[0]);
+	return -EINVAL;
+}
+
+/* ------------------------------------------------------------ limits ---- */
+
+/* The slow device alone: what the cache looks like, it decides. */
+static int target_iterate_devices(struct dm_target *ti,
+				  iterate_devices_callout_fn fn, void *data)
+{
+	struct xs_cache *cache = ti->private;
+
+	return fn(ti, cache->slow, 0, ti->len, data);
+}
+
+/* Any sector can be written, as on the slow device; whole blocks are better. */
+static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
+{
+	limits->physical_block_size = max(limits->physical_block_size, XP_BLOCK_SIZE);
+	limits->io_min = max(limits->io_min, XP_BLOCK_SIZE);
+	limits->discard_granularity = max(limits->discard_granularity, XP_BLOCK_SIZE);
+	limits->discard_alignment = 0;
+	limits->max_discard_sectors = UINT_MAX >> SECTOR_SHIFT;
+	limits->max_hw_discard_sectors = UINT_MAX >> SECTOR_SHIFT;
+}
+
+static struct target_type xpcache_target = {
+	.name = "xpcache",
+	.version = { 1, 0, 0 },
+	.features = DM_TARGET_SINGLETON | DM_TARGET_ALWAYS_WRITEABLE,
+	.module = THIS_MODULE,
+	.ctr = target_ctr,
+	.dtr = target_dtr,
+	.map = xs_map,
+	.end_io = xs_end_io,
+	.presuspend = xs_presuspend,
+	.presuspend_undo = xs_presuspend_undo,
+	.postsuspend = xs_postsuspend,
+	.preresume = xs_preresume,
+	.resume = xs_resume,
+	.status = target_status,
+	.message = target_message,
+	.iterate_devices = target_iterate_devices,
+	.io_hints = target_io_hints,
+};
+
+static int __init xpcache_module_init(void)
+{
+	return dm_register_target(&xpcache_target);
+}
+
+static void __exit xpcache_module_exit(void)
+{
+	dm_unregister_target(&xpcache_target);
+}
+
+module_init(xpcache_module_init);
+module_exit(xpcache_module_exit);
+
+MODULE_DESCRIPTION("Device-mapper write-back block cache, crash-consistent for every 4 KiB block");
+MODULE_LICENSE("GPL");

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * throttle.c - slows writers smoothly while dirty blocks approach their limit.
+ *
+ * Each write costs time, in proportion to its blocks, to how long a block takes
+ * to be brought home, and to the core's pressure. It is let go when the time of
+ * those before it has passed. Without pressure all this is one call.
+ */
+#include <linux/delay.h>
+#include <linux/ktime.h>
+
+#include "shell.h"
+
+#define COST_MAX	(100 * NSEC_PER_MSEC)	/* of one bio */
+#define AHEAD_MAX	(1 * NSEC_PER_SEC)	/* of all that wait: no caller is forgotten */
+#define SLACK		(1 * NSEC_PER_MSEC)	/* less is not worth a sleep: paid by the next */
+
+static u64 write_cost(struct xs_cache *cache, const struct xs_io *io, u32 pressure)
+{
+	u64 blocks = DIV_ROUND_UP(io->iter.bi_size, XP_BLOCK_SIZE);
+	u64 ns = READ_ONCE(cache->writeback.block_ns);
+
+	return min_t(u64, (ns * blocks * pressure) >> 10, COST_MAX);
+}
+
+bool xs_throttle(struct xs_cache *cache, struct xs_io *io)
+{
+	struct xs_throttle *t = &cache->throttle;
+	bool kept = false;
+	u32 pressure;
+	u64 now;
+
+	if (io->req.op != XP_WRITE && io->req.op != XP_ZEROES)
+		return false;
+	pressure = xp_pressure(cache->core);
+	if ((!pressure && xp_list_empty(&t->queue)) || READ_ONCE(cache->suspending))
+		return false;
+
+	spin_lock(&t->lock);
+	now = ktime_get_ns();
+	t->next = min_t(u64, max(t->next, now) + write_cost(cache, io, pressure),
+			now + AHEAD_MAX);
+	if (t->next - now > SLACK || !xp_list_empty(&t->queue)) {
+		io->release = t->next;
+		xp_list_add(&t->queue, &io->req.link);
+		kept = true;
+	}
+	spin_unlock(&t->lock);
+	if (kept)
+		queue_work(cache->writeback.wq, &t->work);
+	return kept;
+}
+
+/* The first in the queue whose time has come; NULL and how long until then,
+ * or 0 if the queue is empty. */
+static struct xs_io *next_due(struct xs_cache *cache, u64 *wait)
+{
+	struct xs_throttle *t = &cache->throttle;
+	bool free = READ_ONCE(cache->suspending) || !xp_pressure(cache->core);
+	struct xs_io *io = NULL;
+	u64 now = ktime_get_ns();
+
+	*wait = 0;
+	spin_lock(&t->lock);
+	if (!xp_list_empty(&t->queue)) {
+		struct xs_io *first = xs_io_of(t->queue.head);
+
+		if (free || first->release <= now) {
+			xp_list_pop(&t->queue);
+			io = first;
+		} else {
+			*wait = first->release - now;
+		}
+	}
+	spin_unlock(&t->lock);
+	return io;
+}
+
+static void throttle_work(struct work_struct *work)
+{
+	struct xs_cache *cache = container_of(work, struct xs_cache, throttle.work);
+
+	for (;;) {
+		u64 wait, us;
+		struct xs_io *io = next_due(cache, &wait);
+
+		if (io) {
+			xs_queue_io(cache, &cache->todo.ready, io);
+			continue;
+		}
+		if (!wait)
+			return;
+		/* Not long at once: the pressure may go. */
+		us = clamp_t(u64, wait / NSEC_PER_USEC, 50, 20000);
+		usleep_range(us, us + us / 8);
+	}
+}
+
+void xs_throttle_setup(struct xs_cache *cache)
+{
+	spin_lock_init(&cache->throttle.lock);
+	xp_list_init(&cache->throttle.queue);
+	INIT_WORK(&cache->throttle.work, throttle_work);
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * todo.c - performing what the core asks for, here or in the worker.
+ *
+ * xs_perform() does everything at once, in the caller's own context: so a
+ * FLUSH sends its journal block from the thread that waits for it. xs_post()
+ * is for interrupts: it ends requests, and queues the rest.
+ */
+#include "shell.h"
+
+void xs_wake_worker(struct xs_cache *cache)
+{
+	queue_work(cache->wq, &cache->todo.work);
+}
+
+void xs_queue_io(struct xs_cache *cache, struct xp_list *list, struct xs_io *io)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cache->lock, flags);
+	xp_list_add(list, &io->req.link);
+	spin_unlock_irqrestore(&cache->lock, flags);
+	xs_wake_worker(cache);
+}
+
+void xs_queue_entry(struct xs_cache *cache, struct list_head *list, struct list_head *entry)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cache->lock, flags);
+	list_add_tail(entry, list);
+	spin_unlock_irqrestore(&cache->lock, flags);
+	xs_wake_worker(cache);
+}
+
+/* Must come last: ending the last bio may let the cache go. */
+static void end_requests(struct xs_cache *cache, struct xp_list *done)
+{
+	struct xp_link *link;
+
+	while ((link = xp_list_pop(done)))
+		xs_io_done(cache, xs_io_of(link));
+}
+
+void xs_perform(struct xs_cache *cache, struct xp_todo *todo)
+{
+	while (!xp_todo_empty(todo)) {
+		u32 journal = todo->journal;
+		struct xp_link *link;
+
+		todo->journal = 0;
+		xs_journal_write(cache, journal);
+		if (todo->work) {
+			todo->work = false;
+			xs_writeback_kick(cache);
+		}
+		end_requests(cache, &todo->done);
+		link = xp_list_pop(&todo->ready);
+		if (link)
+			xs_io_submit(cache, xs_io_of(link), todo);
+	}
+}
+
+void xs_post(struct xs_cache *cache, struct xp_todo *todo)
+{
+	if (todo->work)
+		xs_writeback_kick(cache);
+	if (todo->journal || !xp_list_empty(&todo->ready)) {
+		bool ready = !xp_list_empty(&todo->ready);
+		unsigned long flags;
+
+		spin_lock_irqsave(&cache->lock, flags);
+		cache->todo.journal |= todo->journal;
+		xp_list_splice(&cache->todo.ready, &todo->ready);
+		spin_unlock_irqrestore(&cache->lock, flags);
+		if (todo->journal)
+			queue_work(cache->wq, &cache->todo.journal_work);
+		if (ready)
+			xs_wake_worker(cache);
+	}
+	end_requests(cache, &todo->done);
+}
+
+/* -------------------------------------------------------- the worker ---- */
+
+/* What the worker has taken out of the queues. */
+struct taken {
+	struct xp_list late;
+	struct list_head based, fills;
+};
+
+/* Takes the queues whole; requests that are ready go into @todo. False: all
+ * were empty. */
+static bool take(struct xs_cache *cache, struct taken *t, struct xp_todo *todo)
+{
+	struct xs_work *w = &cache->todo;
+
+	xp_list_init(&t->late);
+	INIT_LIST_HEAD(&t->based);
+	INIT_LIST_HEAD(&t->fills);
+	spin_lock_irq(&cache->lock);
+	xp_list_splice(&todo->ready, &w->ready);
+	xp_list_splice(&t->late, &w->late);
+	list_splice_init(&w->based, &t->based);
+	list_splice_init(&w->fills, &t->fills);
+	spin_unlock_irq(&cache->lock);
+	return !xp_list_empty(&todo->ready) || !xp_list_empty(&t->late) ||
+	       !list_empty(&t->based) || !list_empty(&t->fills);
+}
+
+static void perform_taken(struct xs_cache *cache, struct taken *t, struct xp_todo *todo)
+{
+	struct list_head *entry, *next;
+	struct xp_link *link;
+
+	list_for_each_safe(entry, next, &t->based)
+		xs_copy_merge(list_entry(entry, struct xs_copy, list), todo);
+	list_for_each_safe(entry, next, &t->fills)
+		xs_fill_write(entry);
+	while ((link = xp_list_pop(&t->late))) {
+		xs_fill_take(cache, xs_io_of(link), todo);
+		xs_io_done(cache, xs_io_of(link));
+	}
+	xs_perform(cache, todo);
+}
+
+static void worker(struct work_struct *work)
+{
+	struct xs_cache *cache = container_of(work, struct xs_cache, todo.work);
+	struct blk_plug plug;
+	struct xp_todo todo;
+	struct taken t;
+
+	xp_todo_init(&todo);
+	blk_start_plug(&plug);
+	while (take(cache, &t, &todo))
+		perform_taken(cache, &t, &todo);
+	xs_copy_retry(cache, &todo);
+	xs_perform(cache, &todo);
+	blk_finish_plug(&plug);
+}
+
+static void journal_worker(struct work_struct *work)
+{
+	struct xs_cache *cache = container_of(work, struct xs_cache, todo.journal_work);
+	u32 journal;
+
+	spin_lock_irq(&cache->lock);
+	journal = cache->todo.journal;
+	cache->todo.journal = 0;
+	spin_unlock_irq(&cache->lock);
+	xs_journal_write(cache, journal);
+}
+
+/* ---------------------------------------------------- the shell's own ---- */
+
+void xs_own_begin(struct xs_cache *cache)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cache->lock, flags);
+	cache->in_flight++;
+	spin_unlock_irqrestore(&cache->lock, flags);
+}
+
+/* Woken under the lock, so that whoever saw zero under it knows that this is over. */
+void xs_own_end(struct xs_cache *cache)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cache->lock, flags);
+	if (!--cache->in_flight)
+		wake_up(&cache->drained);
+	spin_unlock_irqrestore(&cache->lock, flags);
+}
+
+static bool at_rest(struct xs_cache *cache)
+{
+	struct xs_work *w = &cache->todo;
+	bool rest;
+
+	spin_lock_irq(&cache->lock);
+	rest = !cache->in_flight && !w->journal && xp_list_empty(&w->ready) &&
+	       xp_list_empty(&w->late) && list_empty(&w->fills) &&
+	       list_empty(&w->based);
+	spin_unlock_irq(&cache->lock);
+	return rest;
+}
+
+void xs_drain(struct xs_cache *cache)
+{
+	do {
+		flush_work(&cache->todo.work);
+		flush_work(&cache->todo.journal_work);
+		wait_event(cache->drained, !READ_ONCE(cache->in_flight));
+	} while (!at_rest(cache) || work_busy(&cache->todo.work) ||
+		 work_busy(&cache->todo.journal_work));
+}
+
+void xs_todo_setup(struct xs_cache *cache)
+{
+	struct xs_work *w = &cache->todo;
+
+	spin_lock_init(&cache->lock);
+	init_waitqueue_head(&cache->drained);
+	xp_list_init(&w->ready);
+	xp_list_init(&w->late);
+	xp_list_init(&w->unbuffered);
+	INIT_LIST_HEAD(&w->based);
+	INIT_LIST_HEAD(&w->fills);
+	INIT_WORK(&w->work, worker);
+	INIT_WORK(&w->journal_work, journal_worker);
+}

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * writeback.c - brings dirty blocks home, a batch of the core's at a time.
+ *
+ * One work leads: it begins a batch, works on it as the first of several
+ * haulers, waits for the others, flushes the slow device and commits. Each
+ * hauler takes runs until there are none, reads a run's slots into its own
+ * pages and writes them to the slow device in one piece, or in smaller ones
+ * when memory for all of it cannot be had: a single page, which each hauler
+ * always has, is enough. The leader needs no other hauler to get anywhere, so
+ * it works on the workqueue's rescuer alone.
+ */
+#include <linux/ktime.h>
+#include <linux/slab.h>
+
+#include "shell.h"
+
+#define BACK_OFF	HZ			/* after an error */
+#define ERRORS_MAX	8u			/* of a batch: then the device, not a sector, is bad */
+#define YIELD_MAX	msecs_to_jiffies(20)	/* of a run, to callers' reads of the slow device */
+
+#define PAGE_GFP	(GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN | __GFP_NOMEMALLOC)
+
+/* Until one has been measured: a guess at the time to bring a block home. */
+#define BLOCK_NS_ROTATIONAL	(2 * NSEC_PER_MSEC)
+#define BLOCK_NS_FLASH		(50 * NSEC_PER_USEC)
+
+#define HAULERS_ROTATIONAL	4u
+#define HAULERS_FLASH		16u
+
+/* ------------------------------------------------------- waiting for I/O ---- */
+
+/* Several bios and their first error. */
+struct wait_io {
+	atomic_t left;
+	int err;
+	struct completion done;
+};
+
+static void wait_io_init(struct wait_io *w)
+{
+	atomic_set(&w->left, 1);
+	w->err = 0;
+	w->done = COMPLETION_INITIALIZER_ONSTACK(w->done);
+}
+
+static void wait_io_put(struct wait_io *w)
+{
+	if (atomic_dec_and_test(&w->left))
+		complete(&w->done);
+}
+
+static void wait_io_end(struct bio *bio)
+{
+	struct wait_io *w = bio->bi_private;
+
+	if (bio->bi_status)
+		cmpxchg(&w->err, 0, blk_status_to_errno(bio->bi_status));
+	bio_put(bio);
+	wait_io_put(w);
+}
+
+static void wait_io_submit(struct wait_io *w, struct bio *bio)
+{
+	atomic_inc(&w->left);
+	bio->bi_private = w;
+	bio->bi_end_io = wait_io_end;
+	submit_bio(bio);
+}
+
+static int wait_io_finish(struct wait_io *w)
+{
+	wait_io_put(w);
+	wait_for_completion_io(&w->done);
+	return w->err;
+}
+
+/* --------------------------------------------------------------- a run ---- */
+
+static struct bio *run_bio(struct xs_cache *cache, struct block_device *bdev,
+			   u64 sector, u32 nr_pages, blk_opf_t opf)
+{
+	struct bio *bio = bio_alloc_bioset(bdev, nr_pages, opf, GFP_NOIO,
+					   &cache->writeback.bios);
+
+	bio->bi_iter.bi_sector = sector;
+	return bio;
+}
+
+/* How many of the run's slots, from @i on, lie side by side. */
+static u32 side_by_side(const struct xp_run *run, u32 i, u32 end)
+{
+	u32 n = 1;
+
+	while (i + n < end &&
+	       xp_slot_n(run->slot[i + n]) == xp_slot_n(run->slot[i]) + n)
+		n++;
+	return n;
+}
+
+static int read_slots(struct xs_hauler *h, u32 first, u32 nr)
+{
+	struct xs_cache *cache = h->cache;
+	const struct xp_run *run = &h->run;
+	struct blk_plug plug;
+	struct wait_io wait;
+	u32 i, n, k;
+	int err;
+
+	wait_io_init(&wait);
+	blk_start_plug(&plug);
+	for (i = 0; i < nr; i += n) {
+		xp_slot_t slot = run->slot[first + i];
+		struct bio *bio;
+
+		n = side_by_side(run, first + i, first + nr);
+		bio = run_bio(cache, xs_fast(cache), xp_slot_sector(cache->core, slot),
+			      n, REQ_OP_READ);
+		for (k = 0; k < n; k++)
+			__bio_add_page(bio, h->page[i + k], XP_BLOCK_SIZE, 0);
+		wait_io_submit(&wait, bio);
+	}
+	blk_finish_plug(&plug);
+	err = wait_io_finish(&wait);
+	if (err)
+		xs_fast_error(cache, "read of dirty blocks",
+			      xp_slot_sector(cache->core, run->slot[first]), err);
+	return err;
+}
+
+static int write_home(struct xs_hauler *h, u32 first, u32 nr)
+{
+	struct xs_cache *cache = h->cache;
+	u64 sector = (xp_lba_n(h->run.lba) + first) * XP_BLOCK_SECTORS;
+	u32 bytes = xs_slow_bytes(cache, sector, nr), i;
+	struct wait_io wait;
+	struct bio *bio;
+	int err;
+
+	wait_io_init(&wait);
+	bio = run_bio(cache, xs_slow(cache), sector, nr, REQ_OP_WRITE);
+	for (i = 0; i < nr; i++, bytes -= min(bytes, XP_BLOCK_SIZE))
+		__bio_add_page(bio, h->page[i], min(bytes, XP_BLOCK_SIZE), 0);
+	wait_io_submit(&wait, bio);
+	err = wait_io_finish(&wait);
+	if (err)
+		xs_slow_error(cache, "write of dirty blocks", sector, err);
+	return err;
+}
+
+static int zero_home(struct xs_hauler *h)
+{
+	struct xs_cache *cache = h->cache;
+	u64 sector = xp_lba_n(h->run.lba) * XP_BLOCK_SECTORS;
+	u32 bytes = xs_slow_bytes(cache, sector, h->run.nr_blocks);
+	int err = blkdev_issue_zeroout(xs_slow(cache), sector, bytes >> SECTOR_SHIFT,
+				       GFP_NOIO, BLKDEV_ZERO_NOUNMAP);
+
+	if (err)
+		xs_slow_error(cache, "write of zeroes", sector, err);
+	return err;
+}
+
+static void get_pages(struct xs_hauler *h, u32 want)
+{
+	while (h->nr_pages < want) {
+		struct page *page = alloc_page(PAGE_GFP);
+
+		if (!page)
+			return;
+		h->page[h->nr_pages++] = page;
+	}
+}
+
+static void put_pages(struct xs_hauler *h, u32 keep)
+{
+	while (h->nr_pages > keep)
+		__free_page(h->page[--h->nr_pages]);
+}
+
+static int bring_home(struct xs_hauler *h)
+{
+	u32 first, nr;
+	int err = 0;
+
+	if (h->run.zeroes)
+		return zero_home(h);
+	get_pages(h, h->run.nr_blocks);
+	for (first = 0; first < h->run.nr_blocks && !err; first += nr) {
+		nr = min(h->nr_pages, h->run.nr_blocks - first);
+		err = read_slots(h, first, nr);
+		if (!err)
+			err = write_home(h, first, nr);
+	}
+	return err;
+}
+
+/* --------------------------------------------------------------- a batch ---- */
+
+/* Callers' reads of the slow device go first, unless writers wait for us. */
+static void yield_to_reads(struct xs_cache *cache)
+{
+	if (atomic_read(&cache->slow_reads) && xp_pressure(cache->core) < 512)
+		wait_event_timeout(cache->slow_read_wait,
+				   !atomic_read(&cache->slow_reads), YIELD_MAX);
+}
+
+/* The core may first want its records to be durable; the todo that says so
+ * kicks us. */
+static enum xp_next next_run(struct xs_hauler *h)
+{
+	struct xs_writeback *w = &h->cache->writeback;
+	enum xp_next next = XP_NEXT_END;
+
+	while (w->errors < ERRORS_MAX && !READ_ONCE(w->stopping)) {
+		u32 kicks = atomic_read(&w->kicks);
+
+		next = xp_destage_next(h->cache->core, &h->run);
+		if (next != XP_NEXT_WAIT)
+			return next;
+		wait_event(w->kicked, atomic_read(&w->kicks) != kicks ||
+			   READ_ONCE(w->stopping));
+	}
+	return XP_NEXT_END;
+}
+
+static bool take_run(struct xs_hauler *h)
+{
+	struct xs_writeback *w = &h->cache->writeback;
+	bool taken;
+
+	mutex_lock(&w->take);
+	taken = next_run(h) == XP_NEXT_RUN;
+	if (taken)
+		w->taken += h->run.nr_blocks;
+	mutex_unlock(&w->take);
+	return taken;
+}
+
+static void haul(struct xs_hauler *h)
+{
+	struct xs_writeback *w = &h->cache->writeback;
+
+	while (take_run(h)) {
+		yield_to_reads(h->cache);
+		h->run.err = bring_home(h);
+		if (h->run.err) {
+			mutex_lock(&w->take);
+			w->errors++;
+			mutex_unlock(&w->take);
+		}
+		xp_destage_end(h->cache->core, &h->run);
+	}
+	put_pages(h, 1);
+}
+
+static void hauler_work(struct work_struct *work)
+{
+	haul(container_of(work, struct xs_hauler, work));
+}
+
+/* A running mean, so that one slow run does not stop writers for long. */
+static void measure(struct xs_writeback *w, u64 ns)
+{
+	if (w->taken)
+		WRITE_ONCE(w->block_ns, (w->block_ns * 3 + div_u64(ns, w->taken)) / 4);
+}
+
+/* With all runs of the batch over: the flush, and what follows from it. */
+static bool finish_batch(struct xs_cache *cache)
+{
+	struct xp_todo todo;
+	int err;
+
+	atomic64_inc(&cache->counts.destage_flushes);
+	err = blkdev_issue_flush(xs_slow(cache));
+	if (err)
+		xs_slow_error(cache, "flush of dirty blocks", 0, err);
+	xp_todo_init(&todo);
+	xp_destage_commit(cache->core, err, &todo);
+	xs_clock_stir(cache, false);
+	xs_perform(cache, &todo);
+	return !err && !cache->writeback.errors;
+}
+
+static bool run_batch(struct xs_cache *cache)
+{
+	struct xs_writeback *w = &cache->writeback;
+	u64 begun = ktime_get_ns();
+	bool ok;
+	u32 i;
+
+	w->errors = 0;
+	w->taken = 0;
+	for (i = 1; i < w->nr_haulers; i++)
+		queue_work(w->wq, &w->hauler[i].work);
+	haul(&w->hauler[0]);
+	/* One that never got a thread is not waited for. */
+	for (i = 1; i < w->nr_haulers; i++)
+		cancel_work_sync(&w->hauler[i].work);
+	ok = finish_batch(cache);
+	measure(w, ktime_get_ns() - begun);
+	return ok;
+}
+
+/* Says to the core what is wished for now; ends a flush that has arrived. */
+static void update_drain(struct xs_cache *cache)
+{
+	struct xs_writeback *w = &cache->writeback;
+
+	if (READ_ONCE(w->flushing) && xp_is_clean(cache->core))
+		WRITE_ONCE(w->flushing, false);
+	xp_drain(cache->core, READ_ONCE(w->flushing) || READ_ONCE(w->idle));
+}
+
+static bool begin_batch(struct xs_cache *cache)
+{
+	struct xp_todo todo;
+	bool begun;
+
+	xp_todo_init(&todo);
+	begun = xp_destage_begin(cache->core, &todo);
+	xs_perform(cache, &todo);
+	return begun;
+}
+
+static void lead(struct work_struct *work)
+{
+	struct xs_cache *cache = container_of(to_delayed_work(work), struct xs_cache,
+					      writeback.work);
+	struct xs_writeback *w = &cache->writeback;
+
+	for (;;) {
+		update_drain(cache);
+		if (READ_ONCE(w->stopping) || !xp_destage_wanted(cache->core) ||
+		    !begin_batch(cache))
+			return;
+		if (!run_batch(cache) && !READ_ONCE(w->stopping)) {
+			/* Also if we have been kicked; further kicks find it queued. */
+			mod_delayed_work(w->wq, &w->work, BACK_OFF);
+			return;
+		}
+	}
+}
+
+void xs_writeback_kick(struct xs_cache *cache)
+{
+	struct xs_writeback *w = &cache->writeback;
+
+	atomic_inc(&w->kicks);
+	if (wq_has_sleeper(&w->kicked))
+		wake_up_all(&w->kicked);
+	if (!READ_ONCE(w->stopping))
+		queue_delayed_work(w->wq, &w->work, 0);
+}
+
+void xs_writeback_idle(struct xs_cache *cache, bool on)
+{
+	if (READ_ONCE(cache->writeback.idle) == on)
+		return;
+	WRITE_ONCE(cache->writeback.idle, on);
+	xs_writeback_kick(cache);
+}
+
+void xs_writeback_flush(struct xs_cache *cache, bool on)
+{
+	WRITE_ONCE(cache->writeback.flushing, on);
+	xs_writeback_kick(cache);
+}
+
+/* -------------------------------------------------------- start and stop ---- */
+
+void xs_writeback_start(struct xs_cache *cache)
+{
+	WRITE_ONCE(cache->writeback.stopping, false);
+	xs_writeback_kick(cache);
+}
+
+/* With no request in flight: the batch under way is cut short. */
+void xs_writeback_stop(struct xs_cache *cache)
+{
+	WRITE_ONCE(cache->writeback.stopping, true);
+	wake_up_all(&cache->writeback.kicked);
+	cancel_delayed_work_sync(&cache->writeback.work);
+}
+
+static int haulers_alloc(struct xs_cache *cache, u32 nr)
+{
+	struct xs_writeback *w = &cache->writeback;
+	u32 i;
+
+	w->hauler = kvcalloc(nr, sizeof(*w->hauler), GFP_KERNEL);
+	if (!w->hauler)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		struct xs_hauler *h = &w->hauler[i];
+
+		h->cache = cache;
+		INIT_WORK(&h->work, hauler_work);
+		w->nr_haulers++;
+		get_pages(h, 1);
+		if (!h->nr_pages)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int xs_writeback_alloc(struct xs_cache *cache)
+{
+	struct xs_writeback *w = &cache->writeback;
+	bool flash = bdev_nonrot(xs_slow(cache));
+	u32 nr = flash ? HAULERS_FLASH : HAULERS_ROTATIONAL;
+	int err;
+
+	mutex_init(&w->take);
+	init_waitqueue_head(&w->kicked);
+	INIT_DELAYED_WORK(&w->work, lead);
+	w->block_ns = flash ? BLOCK_NS_FLASH : BLOCK_NS_ROTATIONAL;
+	w->stopping = true;
+	w->wq = alloc_workqueue("xpcache_destage", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	if (!w->wq)
+		return -ENOMEM;
+	err = bioset_init(&w->bios, HAULERS_FLASH, 0, BIOSET_NEED_BVECS);
+	if (err)
+		return err;
+	return haulers_alloc(cache, nr);
+}
+
+void xs_writeback_free(struct xs_cache *cache)
+{
+	struct xs_writeback *w = &cache->writeback;
+
+	if (w->wq)
+		destroy_workqueue(w->wq);
+	while (w->nr_haulers)
+		put_pages(&w->hauler[--w->nr_haulers], 0);
+	kvfree(w->hauler);
+	bioset_exit(&w->bios);
+}
+
+u64 xs_writeback_bytes(const struct xs_cache *cache)
+{
+	return cache->writeback.nr_haulers * (sizeof(struct xs_hauler) + PAGE_SIZE);
+}
