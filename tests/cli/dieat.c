@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * dieat - preloaded: the program is killed before its n-th write to a file,
+ * n being DIEAT; or, with DIEAT_SIGNAL, gets that signal and goes on.
+ */
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+ssize_t pwrite64(int fd, const void *buf, size_t len, off64_t at)
+{
+	static ssize_t (*next)(int, const void *, size_t, off64_t);
+	static int n;
+	const char *die = getenv("DIEAT"), *sig = getenv("DIEAT_SIGNAL");
+
+	if (!next)
+		*(void **)&next = dlsym(RTLD_NEXT, "pwrite64");
+	if (die && ++n == atoi(die))
+		kill(getpid(), sig ? atoi(sig) : SIGKILL);
+	return next(fd, buf, len, at);
+}

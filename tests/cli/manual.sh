@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The manual page names every verb, option and exit code that the program has.
+
+page=$root/docs/xpcache.8
+verbs=$("$xpcache" help | sed -n 's/^  xpcache \([a-z]*\) .*/\1/p')
+: >out
+for verb in $verbs; do
+	grep -qE "^\.(Cm|It Cm|It Ic|Ic) $verb\b" "$page" || echo "verb $verb" >>out
+	"$xpcache" help "$verb" | sed -n 's/^  --\([a-z-]*\).*/\1/p' >options
+	while read -r option; do
+		grep -qE "Fl Fl $option\b" "$page" || echo "option --$option" >>out
+	done <options
+done
+for code in 0 1 2 3 4 5 130; do
+	grep -qE "^\.It $code\$" "$page" || echo "exit code $code" >>out
+done
+[ -n "$verbs" ] && [ ! -s out ] && pass "manual page is complete" || fail "manual page is complete" "missing"
+man_warnings=$(groff -mdoc -Tutf8 -ww -z "$page" 2>&1)
+same "manual page formats" "$man_warnings" ""

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Every way to get the command line wrong: exit code 2, nothing touched.
+
+truncate -s 64M fast
+truncate -s 256M slow
+"$xpcache" >out 2>&1
+same "no verb: help" "$? $(grep -c "xpcache create" out)" "2 1"
+expect "unknown verb" 2 "no such verb: mend: xpcache help" mend
+expect "unknown option" 2 "wrong option: --quick" create --quick
+expect "option of another verb" 2 "wrong option: --json" create --json
+expect "value missing" 2 "a value is missing: --fast" create --fast
+expect "value where none goes" 2 "wrong option: --force=yes" create --force=yes
+expect "fast missing" 2 "the fast device is missing" create --slow slow
+expect "slow missing" 2 "the slow device is missing" create --fast fast
+expect "one word too many" 2 "one word too many: more" create --fast fast --slow slow --no-start more
+expect "name missing" 2 "missing: stop" stop
+expect "name empty" 2 "the name is empty" check ""
+expect "device missing" 2 "missing: check" check
+for value in -1 101 ten 5x "" 99999999999999999999; do
+	expect "dirty-low \"$value\"" 2 "wrong value .*--dirty-low: give a number from 0 to 100" \
+		create --fast fast --slow slow --dirty-low "$value"
+done
+expect "dirty-high 0" 2 "wrong value \"0\": --dirty-high" create --fast fast --slow slow --dirty-high 0
+expect "low above high" 2 "60 % is above the high limit of 50 %" \
+	create --fast fast --slow slow --dirty-low 60 --dirty-high 50
+expect "low above the default high" 2 "90 % is above the high limit of 80 %" \
+	create --fast fast --slow slow --dirty-low 90
+expect "idle too long" 2 "wrong value .*--idle-ms" create --fast fast --slow slow --idle-ms 86400001
+expect "limits of what does not run" 2 "give them to xpcache start" \
+	create --fast fast --slow slow --no-start --idle-ms 1
+for name in "a b" "../x" "-x" ".x" "control" "" "0123456789012345678901234567890123"; do
+	expect "name \"$name\"" 2 "not a name for a cache" create --fast fast --slow slow --no-start "--name=$name"
+done
+expect "help" 0 "Exit codes: 0 done" help
+expect "--help" 0 "Exit codes: 0 done" --help
+expect "help of a verb" 0 "--dirty-low PERCENT" help create
+expect "verb --help" 0 "--all" start --help
+expect "help of no verb" 2 "no such verb" help mend
+expect "version" 0 "format 1" version
+same "nothing was written" "$(tr -d '\0' <fast | wc -c) $(tr -d '\0' <slow | wc -c)" "0 0"

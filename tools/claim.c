@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * May this device be taken? Mounted, swap, part of another device, read-only.
+ *
+ * The kernel's exclusive open (device_reopen()) is what really protects; this
+ * finds the words: who has it, and what to end.
+ */
+#include "tool.h"
+
+#include <dirent.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+static dev_t number_of(const char *kname)
+{
+	char number[32];
+	unsigned int maj, min;
+
+	if (!sysfs_read(kname, "dev", number, sizeof(number)) ||
+	    sscanf(number, "%u:%u", &maj, &min) != 2)
+		return 0;
+	return makedev(maj, min);
+}
+
+static bool names_device(const char *path, dev_t dev)
+{
+	struct stat st;
+
+	return path[0] == '/' && !stat(path, &st) && S_ISBLK(st.st_mode) &&
+	       st.st_rdev == dev;
+}
+
+/* btrfs mounts under a number of its own: its source names the device. */
+static bool mounted(dev_t dev, char *where, size_t len)
+{
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	char line[8192], point[PATH_MAX], source[PATH_MAX];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		unsigned int maj, min;
+		const char *rest = strstr(line, " - ");
+
+		if (sscanf(line, "%*d %*d %u:%u %*s %4095s", &maj, &min, point) != 3)
+			continue;
+		found = makedev(maj, min) == dev ||
+			(rest && sscanf(rest, " - %*s %4095s", source) == 1 &&
+			 names_device(source, dev));
+	}
+	if (f)
+		fclose(f);
+	if (found)
+		snprintf(where, len, "mounted at %s", point);
+	return found;
+}
+
+static bool swapped(dev_t dev, char *who, size_t len)
+{
+	FILE *f = fopen("/proc/swaps", "re");
+	char line[PATH_MAX + 128], path[PATH_MAX];
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = sscanf(line, "%4095s", path) == 1 && names_device(path, dev);
+	if (f)
+		fclose(f);
+	if (found)
+		snprintf(who, len, "used as swap");
+	return found;
+}
+
+static bool held(const char *kname, char *who, size_t len)
+{
+	char path[PATH_MAX], node[PATH_MAX];
+	struct dirent *e;
+	bool found = false;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/sys/class/block/%s/holders", kname);
+	dir = opendir(path);
+	while (dir && !found && (e = readdir(dir))) {
+		if (e->d_name[0] == '.')
+			continue;
+		device_node(e->d_name, node, sizeof(node));
+		snprintf(who, len, "part of %s", node);
+		found = true;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+static bool has_open(const char *pid, dev_t dev)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	struct stat st;
+	bool found = false;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	dir = opendir(path);
+	while (dir && !found && (e = readdir(dir)))
+		found = e->d_name[0] != '.' && !fstatat(dirfd(dir), e->d_name, &st, 0) &&
+			S_ISBLK(st.st_mode) && st.st_rdev == dev;
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+bool claim_opener(dev_t dev, char *who, size_t len)
+{
+	DIR *dir = opendir("/proc");
+	char path[64], name[64];
+	struct dirent *e;
+	bool found = false;
+	FILE *f;
+
+	while (dir && !found && (e = readdir(dir))) {
+		if (strspn(e->d_name, "0123456789") != strlen(e->d_name) || !has_open(e->d_name, dev))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.20s/comm", e->d_name);
+		f = fopen(path, "re");
+		if (!f || !fgets(name, sizeof(name), f))
+			strcpy(name, "process");
+		if (f)
+			fclose(f);
+		name[strcspn(name, "\n")] = '\0';
+		snprintf(who, len, "open by %s, pid %.20s", name, e->d_name);
+		found = true;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+bool claim_holder(const char *kname, char *who, size_t len)
+{
+	dev_t dev = number_of(kname);
+
+	return mounted(dev, who, len) || swapped(dev, who, len) ||
+	       held(kname, who, len);
+}
+
+static enum xc refuse(const char *path, const char *who)
+{
+	bool is_swap = strstr(who, "swap");
+
+	return complain(XC_REFUSED, path,
+			is_swap ? "swapoff it first" :
+			strstr(who, "mounted") ? "unmount it first" : "take that apart first",
+			"in use, %s", who);
+}
+
+/* Partitions are directories within the disk's own. */
+static enum xc check_partitions(const struct device *d)
+{
+	char path[PATH_MAX], attr[300], text[32], who[PATH_MAX], node[PATH_MAX];
+	enum xc ret = XC_OK;
+	struct dirent *e;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/sys/class/block/%s", d->kname);
+	dir = opendir(path);
+	while (dir && !ret && (e = readdir(dir))) {
+		snprintf(attr, sizeof(attr), "%s/partition", e->d_name);
+		if (e->d_name[0] == '.' || !sysfs_read(d->kname, attr, text, sizeof(text)) ||
+		    !claim_holder(e->d_name, who, sizeof(who)))
+			continue;
+		device_node(e->d_name, node, sizeof(node));
+		ret = refuse(node, who);
+	}
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
+enum xc claim_check(const struct device *d)
+{
+	char who[PATH_MAX];
+
+	if (d->read_only)
+		return complain(XC_REFUSED, d->path,
+				d->is_block ? "blockdev --setrw, or another device" : "make it writable",
+				"read-only");
+	if (!d->is_block)
+		return XC_OK;
+	if (claim_holder(d->kname, who, sizeof(who)))
+		return refuse(d->path, who);
+	return check_partitions(d);
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * create: a new cache.
+ *
+ * All checks come first. Then xp_format() writes the superblock last, so that
+ * an interruption leaves no cache, or a good one that was not started. The slow
+ * device is only ever read.
+ */
+#include "tool.h"
+
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+struct making {
+	const struct options *opt;
+	struct device fast, slow;
+	struct xp_sb sb;
+	bool wipe;		/* something else is on the fast device, and may go */
+};
+
+/* ------------------------------------------------------------ options ---- */
+
+static enum xc check_options(const struct options *opt)
+{
+	u32 low = opt->dirty_low == UNSET ? XP_DEFAULT_DIRTY_LOW : opt->dirty_low;
+	u32 high = opt->dirty_high == UNSET ? XP_DEFAULT_DIRTY_HIGH : opt->dirty_high;
+
+	if (!opt->fast || !opt->slow)
+		return complain(XC_USAGE, opt->fast ? "--slow" : "--fast",
+				"xpcache create --fast DEV --slow DEV",
+				"the %s device is missing", opt->fast ? "slow" : "fast");
+	if (low > high)
+		return complain(XC_USAGE, "--dirty-low", "give a lower one, or a higher --dirty-high",
+				"%u %% is above the high limit of %u %%", low, high);
+	if (opt->no_start && (opt->dirty_low != UNSET || opt->dirty_high != UNSET ||
+			      opt->idle_ms != UNSET))
+		return complain(XC_USAGE, "--no-start", "give them to xpcache start",
+				"the limits are those of a running cache");
+	return opt->name ? cache_check_name(opt->name) : XC_OK;
+}
+
+/* ------------------------------------------------------------ devices ---- */
+
+static enum xc check_pair(const struct device *fast, const struct device *slow)
+{
+	if (fast->dev == slow->dev && fast->ino == slow->ino)
+		return complain(XC_REFUSED, slow->path, "give two different disks",
+				"the fast and the slow device are the same");
+	if (device_overlap(fast, slow))
+		return complain(XC_REFUSED, slow->path, "give two different disks",
+				"on the same disk as the fast device %s", fast->path);
+	if (fast->logical > slow->logical)
+		return complain(XC_REFUSED, fast->path,
+				"format it to smaller sectors (nvme format), or take another",
+				"its logical sector, %u bytes, is bigger than the %u of %s",
+				fast->logical, slow->logical, slow->path);
+	if (!slow->sectors)
+		return complain(XC_REFUSED, slow->path, NULL, "the slow device is empty");
+	if (device_blocks(slow) >= XP_MAX_LBAS)
+		return complain(XC_REFUSED, slow->path, "cache a part of it",
+				"bigger than 4 PiB");
+	return XC_OK;
+}
+
+/* Opens both and takes them, so that what is checked stays so. */
+static enum xc take_devices(struct making *k)
+{
+	const struct options *opt = k->opt;
+	enum xc ret = device_open(&k->fast, opt->fast, opt->no_start);
+
+	if (!ret)
+		ret = device_open(&k->slow, opt->slow, opt->no_start);
+	if (!ret)
+		ret = check_pair(&k->fast, &k->slow);
+	if (!ret)
+		ret = claim_check(&k->fast);
+	if (!ret)
+		ret = claim_check(&k->slow);
+	if (!ret)
+		ret = device_reopen(&k->fast, DEVICE_OWN);
+	if (!ret)
+		ret = device_reopen(&k->slow, DEVICE_CLAIM);
+	return ret;
+}
+
+/* ------------------------------------------------ what is on them now ---- */
+
+/* Another cache's fast device: even --force must not lose its dirty blocks. */
+static enum xc check_old_cache(struct making *k)
+{
+	const struct options *opt = k->opt;
+	enum xc ret = XC_OK;
+	struct offline o;
+	char what[128];
+	int err = offline_open(&o, &k->fast);
+	bool known = !err;
+
+	if (err == -ENOENT)
+		goto out;
+	if (!err)
+		known = !offline_load(&o);
+	snprintf(what, sizeof(what), "it is the fast device of the xpcache %.31s",
+		 err ? "(damaged or unknown)" : (const char *)o.sb.name);
+	if (!opt->force)
+		ret = complain(XC_REFUSED, k->fast.path,
+			       "xpcache remove ends it in order; --force overwrites it", "%s", what);
+	else if (!known && !opt->discard_dirty)
+		ret = complain(XC_REFUSED, k->fast.path,
+			       "xpcache check tells more; --force --discard-dirty overwrites it",
+			       "%s, and how many dirty blocks it has cannot be told", what);
+	else if (known && o.stats.dirty && !opt->discard_dirty)
+		ret = complain(XC_REFUSED, k->fast.path,
+			       "xpcache start and remove save them; --force --discard-dirty loses them",
+			       "%s with %s dirty", what, text_blocks(o.stats.dirty));
+out:
+	offline_close(&o);
+	return ret;
+}
+
+static enum xc check_signatures(struct making *k)
+{
+	char list[512];
+	int n = signature_list(k->fast.fd, list, sizeof(list));
+
+	if (n < 0)
+		return complain_errno(n, k->fast.path, "cannot look for signatures");
+	if (n && !k->opt->force)
+		return complain(XC_REFUSED, k->fast.path,
+				"is it the right device? --force overwrites what is on it",
+				"the fast device holds data: %s", list);
+	k->wipe = n > 0;
+	return XC_OK;
+}
+
+/* The slow device may hold anything, but not another cache's half. */
+static enum xc check_slow_is_free(struct making *k)
+{
+	char why[512];
+	enum xc ret = XC_OK;
+	struct caches all;
+	struct cache c;
+
+	if (cache_read(&c, &k->slow) == 0)
+		return complain(XC_REFUSED, k->slow.path, "are --fast and --slow the right way round?",
+				"it is the fast device of the xpcache %s", c.name);
+	if (!k->slow.is_block || geteuid() != 0 || caches_scan(&all))
+		return XC_OK;
+	for (size_t i = 0; i < all.n && !ret; i++) {
+		const struct cache *other = &all.v[i];
+
+		if (!other->err && other->fast.dev != k->fast.dev &&
+		    identity_same(&other->sb.slow, &k->slow, false, why, sizeof(why)))
+			ret = complain(XC_REFUSED, k->slow.path, "xpcache start and remove that one first",
+				       "it is the slow device of the xpcache %s on %s",
+				       other->name, other->fast.path);
+	}
+	caches_free(&all);
+	return ret;
+}
+
+static enum xc check_contents(struct making *k)
+{
+	enum xc ret = check_old_cache(k);
+
+	if (!ret)
+		ret = check_signatures(k);
+	if (!ret)
+		ret = check_slow_is_free(k);
+	return ret;
+}
+
+/* --------------------------------------------------------- superblock ---- */
+
+static bool name_taken(const struct caches *all, const char *name, dev_t except)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (!strcmp(all->v[i].name, name) && all->v[i].fast.dev != except)
+			return true;
+	return geteuid() == 0 && kernel_has_name(name);
+}
+
+/* The first of xpcache0, xpcache1, ... that no cache has, running or not. */
+static enum xc choose_name(struct making *k)
+{
+	char *name = (char *)k->sb.name;
+	struct caches all = { NULL, 0 };
+	enum xc ret = XC_OK;
+
+	if (k->fast.is_block)
+		caches_scan(&all);
+	if (k->opt->name) {
+		snprintf(name, NAME_LEN, "%s", k->opt->name);
+		if (name_taken(&all, name, k->fast.dev))
+			ret = complain(XC_REFUSED, name, "give another --name",
+				       "there is a cache or a device of this name");
+	} else {
+		unsigned int i = 0;
+
+		do
+			snprintf(name, NAME_LEN, "xpcache%u", i++);
+		while (name_taken(&all, name, k->fast.dev));
+	}
+	caches_free(&all);
+	return ret;
+}
+
+static enum xc prepare_superblock(struct making *k)
+{
+	struct xp_message msg = { "" };
+	enum xc ret = choose_name(k);
+	int err;
+
+	if (ret)
+		return ret;
+	if (getrandom(k->sb.uuid, sizeof(k->sb.uuid), 0) != sizeof(k->sb.uuid))
+		return complain_errno(errno, NULL, "no random numbers");
+	k->sb.created = cpu_to_le64(time(NULL));
+	identity_of(&k->slow, &k->sb.slow);
+	err = xp_sb_layout(&k->sb, device_blocks(&k->fast), &msg);
+	if (err)
+		return complain(err == -ENOSPC ? XC_REFUSED : XC_FAILED, k->fast.path,
+				"take a bigger one", "%s", msg.text);
+	return XC_OK;
+}
+
+/* -------------------------------------------------------------- making ---- */
+
+/* An older cache's superblocks go first: with this one's journal they would
+ * be a damaged cache. */
+static enum xc format(struct making *k)
+{
+	struct xp_jblock block;
+	struct media m;
+	int err = k->wipe ? signature_wipe(k->fast.fd) : 0;
+
+	if (err)
+		return complain_errno(err, k->fast.path, "cannot erase what is on it");
+	err = media_init(&m, k->fast.fd);
+	if (!err) {
+		err = xp_sb_erase(&m.io, &block);
+		if (!err)
+			err = xp_format(&m.io, &k->sb, &block);
+		media_done(&m);
+	}
+	if (err)
+		return complain_errno(err, k->fast.path, "cannot write the metadata");
+	if (k->wipe && k->fast.is_block && !k->fast.partition)
+		ioctl(k->fast.fd, BLKRRPART);	/* its old partitions are gone */
+	return XC_OK;
+}
+
+/* The kernel would not take it: leave no cache behind. */
+static enum xc undo(struct making *k, enum xc why)
+{
+	struct xp_sb zeros;
+	struct media m;
+	int err;
+
+	if (device_reopen(&k->fast, DEVICE_OWN))
+		return why;
+	err = media_init(&m, k->fast.fd);
+	if (!err) {
+		err = xp_sb_erase(&m.io, &zeros);
+		media_done(&m);
+	}
+	if (err)
+		complain_errno(err, k->fast.path, "cannot erase the superblock again");
+	else
+		printf("%s: no cache was made, the superblock is erased again\n", k->fast.path);
+	return why;
+}
+
+/* The kernel claims both devices for itself, so ours must be closed before. */
+static enum xc make(struct making *k)
+{
+	enum xc ret;
+
+	signals_hold();
+	ret = format(k);
+	device_close(&k->slow);
+	device_close(&k->fast);
+	if (!ret && !k->opt->no_start) {
+		ret = kernel_create(&k->sb, (char *)k->sb.name, &k->fast, &k->slow, k->opt);
+		if (ret)
+			ret = undo(k, ret);
+	}
+	signals_release();
+	return ret;
+}
+
+static void tell(const struct making *k)
+{
+	const char *name = (const char *)k->sb.name;
+	const char *content = (const char *)k->sb.slow.content;
+
+	printf("%s: %s (%s, %s slots) %s %s (%s)\n", name, k->fast.path,
+	       text_bytes(k->fast.sectors << XP_SECTOR_SHIFT),
+	       text_count(le64_to_cpu(k->sb.nr_slots)),
+	       k->opt->no_start ? "is made to cache" : "now caches", k->slow.path,
+	       text_bytes(k->slow.sectors << XP_SECTOR_SHIFT));
+	if (k->opt->no_start) {
+		printf("not started: xpcache start %s does that\n", name);
+		return;
+	}
+	printf("from now on use /dev/mapper/%s and not %s\n", name, k->slow.path);
+	if (!strncmp(content, "gpt:", 4) || !strncmp(content, "dos:", 4))
+		printf("it has partitions: kpartx -a /dev/mapper/%s shows them\n", name);
+}
+
+enum xc create_run(struct options *opt)
+{
+	struct making k = { .opt = opt, .fast.fd = -1, .slow.fd = -1 };
+	enum xc ret = check_options(opt);
+
+	if (!ret && !opt->no_start && geteuid() != 0)
+		ret = complain(XC_FAILED, "create", "run it with sudo", "only root can do this");
+	if (!ret)
+		ret = take_devices(&k);
+	if (!ret)
+		ret = check_contents(&k);
+	if (!ret && !opt->no_start)
+		ret = kernel_ready();
+	if (!ret)
+		ret = prepare_superblock(&k);
+	if (!ret)
+		ret = make(&k);
+	if (!ret)
+		tell(&k);
+	device_close(&k.fast);
+	device_close(&k.slow);
+	return ret;
+}

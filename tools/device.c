@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A block device or a file: size, sector, number, and what sysfs says of it. */
+#include "tool.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define SYSFS_BLOCK	"/sys/class/block"
+
+/* Sysfs pads models with blanks and ends lines. */
+static void trim(char *s)
+{
+	size_t len = strlen(s), lead = strspn(s, " \t\r\n");
+
+	while (len > lead && isspace((unsigned char)s[len - 1]))
+		len--;
+	s[len] = '\0';
+	memmove(s, s + lead, len - lead + 1);
+}
+
+bool sysfs_read(const char *kname, const char *attr, char *buf, size_t len)
+{
+	char path[PATH_MAX];
+	FILE *f;
+	bool ok;
+
+	snprintf(path, sizeof(path), SYSFS_BLOCK "/%s/%s", kname, attr);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	ok = fgets(buf, len, f);
+	fclose(f);
+	if (ok)
+		trim(buf);
+	return ok && *buf;
+}
+
+void device_node(const char *kname, char *path, size_t len)
+{
+	char name[256];
+
+	if (sysfs_read(kname, "dm/name", name, sizeof(name))) {
+		snprintf(path, len, "/dev/mapper/%s", name);
+		return;
+	}
+	snprintf(path, len, "/dev/%s", kname);
+	for (char *p = path; *p; p++)	/* sysfs writes cciss!c0d0 */
+		if (*p == '!')
+			*p = '/';
+}
+
+bool device_kname(dev_t dev, char *kname, size_t len)
+{
+	char path[64], target[PATH_MAX];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(dev), minor(dev));
+	n = readlink(path, target, sizeof(target) - 1);
+	if (n < 0)
+		return false;
+	target[n] = '\0';
+	snprintf(kname, len, "%s", basename(target));
+	return true;
+}
+
+/* The disk a partition is on; the device itself if it is none. */
+static dev_t whole_disk(const struct device *d)
+{
+	char path[PATH_MAX], up[PATH_MAX], number[32];
+	unsigned int maj, min;
+
+	if (!d->partition)
+		return d->dev;
+	snprintf(path, sizeof(path), SYSFS_BLOCK "/%s", d->kname);
+	if (!realpath(path, up) ||
+	    !sysfs_read(basename(dirname(up)), "dev", number, sizeof(number)) ||
+	    sscanf(number, "%u:%u", &maj, &min) != 2)
+		return d->dev;
+	return makedev(maj, min);
+}
+
+static int learn_block(struct device *d, dev_t dev)
+{
+	char number[32];
+	u64 bytes;
+	int logical, ro;
+
+	if (ioctl(d->fd, BLKGETSIZE64, &bytes) || ioctl(d->fd, BLKSSZGET, &logical) ||
+	    ioctl(d->fd, BLKROGET, &ro))
+		return -errno;
+	d->is_block = true;
+	d->dev = dev;
+	d->sectors = bytes >> XP_SECTOR_SHIFT;
+	d->logical = logical;
+	d->read_only = ro;
+	if (device_kname(dev, d->kname, sizeof(d->kname)) &&
+	    sysfs_read(d->kname, "partition", number, sizeof(number)))
+		d->partition = atoi(number);
+	d->disk = whole_disk(d);
+	return 0;
+}
+
+static int learn(struct device *d)
+{
+	struct stat st;
+
+	if (fstat(d->fd, &st))
+		return -errno;
+	if (S_ISBLK(st.st_mode))
+		return learn_block(d, st.st_rdev);
+	if (!S_ISREG(st.st_mode))
+		return -ENOTBLK;
+	d->dev = st.st_dev;
+	d->ino = st.st_ino;
+	d->sectors = st.st_size >> XP_SECTOR_SHIFT;
+	d->logical = 1 << XP_SECTOR_SHIFT;
+	d->read_only = access(d->path, W_OK) != 0;
+	return 0;
+}
+
+/* O_NONBLOCK: what is a pipe by mistake must not hang us. */
+int device_look(struct device *d, const char *path)
+{
+	int err;
+
+	memset(d, 0, sizeof(*d));
+	snprintf(d->path, sizeof(d->path), "%s", path);
+	d->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (d->fd < 0)
+		return -errno;
+	err = learn(d);
+	if (err)
+		device_close(d);
+	return err;
+}
+
+enum xc device_open(struct device *d, const char *path, bool files)
+{
+	int err = device_look(d, path);
+
+	if (!err && !d->is_block && !files) {
+		device_close(d);
+		err = -ENOTBLK;
+	}
+	switch (err) {
+	case 0:
+		return XC_OK;
+	case -ENOENT:
+	case -ENXIO:
+	case -ENODEV:
+	case -ENOMEDIUM:
+		return complain(XC_NOT_FOUND, path, "lsblk shows the devices there are",
+				"no such device");
+	case -ENOTBLK:
+		return complain(XC_USAGE, path, "give a disk or a partition, such as /dev/nvme0n1",
+				"not a block device");
+	default:
+		return complain_errno(err, path, "cannot open it");
+	}
+}
+
+enum xc device_reopen(struct device *d, enum device_mode mode)
+{
+	int flags = mode == DEVICE_OWN ? O_RDWR : O_RDONLY;
+	int fd;
+
+	if (d->is_block && mode != DEVICE_LOOK)
+		flags |= O_EXCL;
+	fd = open(d->path, flags | O_CLOEXEC);
+	if (fd < 0 && errno == EBUSY)
+		return complain(XC_REFUSED, d->path, "unmount it, or end what uses it, first",
+				"in use by the kernel or another program");
+	if (fd < 0 && errno == EROFS)
+		return complain(XC_REFUSED, d->path, "blockdev --setrw, or another device", "read-only");
+	if (fd < 0)
+		return complain_errno(errno, d->path, "cannot open it");
+	device_close(d);
+	d->fd = fd;
+	return XC_OK;
+}
+
+void device_close(struct device *d)
+{
+	if (d->fd >= 0)
+		close(d->fd);
+	d->fd = -1;
+}
+
+bool device_overlap(const struct device *a, const struct device *b)
+{
+	if (a->is_block != b->is_block)
+		return false;
+	if (a->is_block)
+		return a->disk == b->disk;
+	return a->dev == b->dev && a->ino == b->ino;
+}
+
+u64 device_blocks(const struct device *d)
+{
+	return d->sectors / XP_BLOCK_SECTORS;
+}
+
+static int holds_something(const struct dirent *e)
+{
+	char size[32];
+
+	return e->d_name[0] != '.' && strncmp(e->d_name, "ram", 3) != 0 &&
+	       sysfs_read(e->d_name, "size", size, sizeof(size)) && atoll(size) > 0;
+}
+
+int device_each(int (*fn)(const char *kname, void *ctx), void *ctx)
+{
+	struct dirent **names;
+	int n = scandir(SYSFS_BLOCK, &names, holds_something, versionsort);
+	int err = 0;
+
+	if (n < 0)
+		return -errno;
+	for (int i = 0; i < n; i++) {
+		if (!err)
+			err = fn(names[i]->d_name, ctx);
+		free(names[i]);
+	}
+	free(names);
+	return err;
+}

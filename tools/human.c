@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a person reads: complaints, sizes, durations, the progress bar. */
+#include "tool.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TEXTS	8
+
+static char *next_text(size_t *len)
+{
+	static char text[TEXTS][64];
+	static unsigned int next;
+
+	*len = sizeof(text[0]);
+	return text[next++ % TEXTS];
+}
+
+static bool bar_shown;	/* a progress bar is on the line where a complaint would go */
+
+enum xc complain(enum xc code, const char *where, const char *todo,
+		 const char *what, ...)
+{
+	va_list args;
+
+	fflush(stdout);
+	fprintf(stderr, "%sxpcache: ", bar_shown ? "\r\033[K" : "");
+	bar_shown = false;
+	va_start(args, what);
+	vfprintf(stderr, what, args);
+	va_end(args);
+	if (where)
+		fprintf(stderr, ": %s", where);
+	if (todo)
+		fprintf(stderr, ": %s", todo);
+	fputc('\n', stderr);
+	return code;
+}
+
+enum xc complain_errno(int err, const char *where, const char *what)
+{
+	const char *todo = NULL;
+
+	err = err < 0 ? -err : err;
+	if (err == EACCES || err == EPERM)
+		todo = "run as root";
+	return complain(XC_FAILED, where, todo, "%s: %s", what, strerror(err));
+}
+
+const char *text_bytes(u64 n)
+{
+	static const char unit[][4] = { "B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB" };
+	unsigned int i = 0;
+	double v = n;
+	size_t len;
+	char *s = next_text(&len);
+
+	while (v >= 1024 && i < 6) {
+		v /= 1024;
+		i++;
+	}
+	snprintf(s, len, "%.*f %s", i && v < 100 ? 2 - (v >= 10) : 0, v, unit[i]);
+	return s;
+}
+
+const char *text_count(u64 n)
+{
+	char digits[24];
+	size_t len, have = snprintf(digits, sizeof(digits), "%" PRIu64, n);
+	char *s = next_text(&len), *p = s;
+
+	for (size_t i = 0; i < have; i++) {
+		if (i && (have - i) % 3 == 0)
+			*p++ = ',';
+		*p++ = digits[i];
+	}
+	*p = '\0';
+	return s;
+}
+
+const char *text_blocks(u64 n)
+{
+	size_t len;
+	char *s = next_text(&len);
+
+	snprintf(s, len, "%s block%s (%s)", text_count(n), n == 1 ? "" : "s",
+		 text_bytes(n << XP_BLOCK_SHIFT));
+	return s;
+}
+
+const char *text_duration(u64 t)
+{
+	size_t len;
+	char *s = next_text(&len);
+
+	if (t >= 3600)
+		snprintf(s, len, "%" PRIu64 ":%02u:%02u", t / 3600,
+			 (unsigned int)(t / 60 % 60), (unsigned int)(t % 60));
+	else
+		snprintf(s, len, "%u:%02u", (unsigned int)(t / 60),
+			 (unsigned int)(t % 60));
+	return s;
+}
+
+const char *text_percent(u64 part, u64 whole)
+{
+	size_t len;
+	char *s = next_text(&len);
+
+	if (whole)
+		snprintf(s, len, "%.1f %%", 100.0 * part / whole);
+	else
+		snprintf(s, len, "-");
+	return s;
+}
+
+const char *text_uuid(const u8 uuid[16])
+{
+	size_t len;
+	char *s = next_text(&len);
+
+	for (int i = 0; i < 16; i++)
+		snprintf(s + 2 * i, 3, "%02x", uuid[i]);
+	return s;
+}
+
+static const char *colour(const char *escape)
+{
+	static int wanted = -1;
+
+	if (wanted < 0) {
+		const char *term = getenv("TERM"), *no = getenv("NO_COLOR");
+
+		wanted = isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0 &&
+			 !(no && *no);
+	}
+	return wanted ? escape : "";
+}
+
+const char *colour_good(void) { return colour("\033[32m"); }
+const char *colour_bad(void)  { return colour("\033[31m"); }
+const char *colour_dim(void)  { return colour("\033[2m"); }
+const char *colour_off(void)  { return colour("\033[0m"); }
+
+double seconds_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+void progress_begin(struct progress *p, u64 left)
+{
+	memset(p, 0, sizeof(*p));
+	p->total = p->last_left = left;
+	p->start = p->last = seconds_now();
+	p->tty = isatty(STDERR_FILENO);
+}
+
+/* The rate is smoothed over some seconds: a disk's pace jumps. */
+static void progress_measure(struct progress *p, u64 left)
+{
+	double now = seconds_now(), dt = now - p->last;
+
+	if (left > p->total)
+		p->total = left;
+	if (dt < 0.1)
+		return;
+	double rate = ((double)p->last_left - (double)left) / dt;
+	double weight = p->last == p->start ? 1 : min(dt / 5, 1);
+
+	p->rate += weight * (rate - p->rate);
+	p->last = now;
+	p->last_left = left;
+}
+
+void progress_show(struct progress *p, u64 left)
+{
+	enum { WIDTH = 30 };
+	char bar[WIDTH + 1];
+	u64 done;
+
+	progress_measure(p, left);
+	if (!p->tty)
+		return;
+	done = p->total ? (p->total - left) * WIDTH / p->total : WIDTH;
+	memset(bar, '.', WIDTH);
+	memset(bar, '#', done);
+	bar[WIDTH] = '\0';
+	fprintf(stderr, "\r[%s] %s left", bar,
+		text_bytes(left << XP_BLOCK_SHIFT));
+	if (p->rate >= 1)
+		fprintf(stderr, ", %s/s, ETA %s",
+			text_bytes((u64)p->rate << XP_BLOCK_SHIFT),
+			text_duration((u64)(left / p->rate) + 1));
+	fprintf(stderr, "\033[K");
+	fflush(stderr);
+	bar_shown = true;
+}
+
+void progress_end(void)
+{
+	if (bar_shown)
+		fprintf(stderr, "\r\033[K");
+	bar_shown = false;
+}
+
+static sigset_t held;
+
+void signals_hold(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGQUIT);
+	sigprocmask(SIG_BLOCK, &set, &held);
+}
+
+void signals_release(void)
+{
+	sigprocmask(SIG_SETMASK, &held, NULL);
+}
+
+/* platform.h wants it of every program that contains the core. */
+void xp_assert_failed(const char *what, const char *file, int line)
+{
+	fprintf(stderr, "xpcache: this is a bug: %s:%d: %s\n", file, line, what);
+	abort();
+}

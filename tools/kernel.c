@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Device mapper, through libdevmapper: create, remove, message, status.
+ *
+ * libdevmapper prints its own complaints; they are kept instead, and told in
+ * ours. What a target refuses it says in the kernel log only, so that is read.
+ * Without udev (an initramfs) the nodes under /dev/mapper are made here.
+ */
+#include "tool.h"
+
+#include <fcntl.h>
+#include <libdevmapper.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/sysmacros.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TARGET		"xpcache"
+#define MODULE		"dm-xpcache"
+#define UUID_PREFIX	"XPCACHE-"
+
+static char dm_said[256];
+
+__attribute__((format(printf, 5, 6)))
+static void keep_message(int level, const char *file, int line, int errno_or_class,
+			 const char *format, ...)
+{
+	va_list args;
+
+	(void)file;
+	(void)line;
+	(void)errno_or_class;
+	if ((level & 7) > 3 || dm_said[0])	/* 3: errors; the first is the cause */
+		return;
+	va_start(args, format);
+	vsnprintf(dm_said, sizeof(dm_said), format, args);
+	va_end(args);
+}
+
+/* NULL: no device mapper in the kernel (it asks that first), or no memory. */
+static struct dm_task *task_new(int type, const char *name)
+{
+	static bool ready;
+	struct dm_task *t;
+
+	if (!ready) {
+		dm_log_with_errno_init(keep_message);
+		if (access("/run/udev/control", F_OK) || getenv("DM_DISABLE_UDEV")) {
+			dm_udev_set_sync_support(0);
+			dm_udev_set_checking(0);
+		}
+		ready = true;
+	}
+	dm_said[0] = '\0';
+	t = dm_task_create(type);
+	if (t && name && !dm_task_set_name(t, name)) {
+		dm_task_destroy(t);
+		t = NULL;
+	}
+	return t;
+}
+
+/* Negative errno. ENXIO is device mapper's "no such device". */
+static int task_run(struct dm_task *t)
+{
+	int err;
+
+	if (dm_task_run(t))
+		return 0;
+	err = dm_task_get_errno(t);
+	return err > 0 ? -err : -EIO;
+}
+
+/* With udev: waits until its rules have run, so that the node is there. */
+static int task_run_with_udev(struct dm_task *t)
+{
+	uint32_t cookie = 0;
+	int err;
+
+	if (!dm_task_set_cookie(t, &cookie, 0))
+		return -EIO;
+	err = task_run(t);
+	dm_udev_wait(cookie);
+	dm_task_update_nodes();
+	return err;
+}
+
+/* RESUME and REMOVE. udev opens new and changed devices for a moment, so
+ * libdevmapper tries a removal again. */
+static int simple_task(int type, const char *name)
+{
+	struct dm_task *t = task_new(type, name);
+	int err = -ENODEV;
+
+	if (t) {
+		if (type == DM_DEVICE_REMOVE)
+			dm_task_retry_remove(t);
+		err = task_run_with_udev(t);
+		dm_task_destroy(t);
+	}
+	return err;
+}
+
+/* ------------------------------------------------------- the module ---- */
+
+static void load_module(void)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int null = open("/dev/null", O_RDWR);
+
+		if (null >= 0) {
+			dup2(null, STDOUT_FILENO);
+			dup2(null, STDERR_FILENO);
+		}
+		execlp("modprobe", "modprobe", "-q", MODULE, (char *)NULL);
+		execl("/sbin/modprobe", "modprobe", "-q", MODULE, (char *)NULL);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* 1: it has the target; 0: it has not; negative: there is no device mapper. */
+static int has_target(void)
+{
+	struct dm_task *t = task_new(DM_DEVICE_LIST_VERSIONS, NULL);
+	struct dm_versions *v;
+	int found = 0;
+
+	if (!t || task_run(t)) {
+		found = -ENODEV;
+	} else {
+		for (v = dm_task_get_versions(t); v && !found;
+		     v = v->next ? (void *)((char *)v + v->next) : NULL)
+			found = !strcmp(v->name, TARGET);
+	}
+	if (t)
+		dm_task_destroy(t);
+	return found;
+}
+
+enum xc kernel_ready(void)
+{
+	struct utsname uts;
+	int have = has_target();
+
+	if (have <= 0) {
+		load_module();
+		have = has_target();
+	}
+	if (have > 0)
+		return XC_OK;
+	uname(&uts);
+	if (have < 0)
+		return complain(XC_FAILED, "/dev/mapper/control", "modprobe dm-mod",
+				"no device mapper in the running kernel (%s)", uts.release);
+	return complain(XC_FAILED, uts.release,
+			"modprobe " MODULE ", or in the sources of xpcache: make module && "
+			"insmod build/module-$(uname -r)/" MODULE ".ko",
+			"the running kernel has no xpcache target");
+}
+
+/* -------------------------------------------------------- the kernel log ---- */
+
+/* Positioned at its end. -1: not readable. */
+static int kmsg_open(void)
+{
+	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd >= 0)
+		lseek(fd, 0, SEEK_END);
+	return fd;
+}
+
+/* The first thing our target has said since; "" if nothing. */
+static void kmsg_reason(int fd, char *buf, size_t len)
+{
+	static const char tag[] = ": " TARGET ": ";
+	char record[2048];
+	ssize_t n;
+
+	*buf = '\0';
+	while (fd >= 0 && !*buf && (n = read(fd, record, sizeof(record) - 1)) > 0) {
+		char *said;
+
+		record[n] = '\0';
+		record[strcspn(record, "\n")] = '\0';
+		said = strstr(record, tag);
+		if (said)
+			snprintf(buf, len, "%s", said + sizeof(tag) - 1);
+	}
+	if (fd >= 0)
+		close(fd);
+}
+
+/* --------------------------------------------------------------- finding ---- */
+
+/* The devices of the table line: "<fast> <slow> ...". */
+static void learn_table(struct running *r)
+{
+	struct dm_task *t = task_new(DM_DEVICE_TABLE, r->name);
+	unsigned int fast[2], slow[2];
+	char *type = NULL, *params = NULL;
+	uint64_t start, len = 0;
+
+	if (t && !task_run(t)) {
+		dm_get_next_target(t, NULL, &start, &len, &type, &params);
+		if (type && !strcmp(type, TARGET) && params &&
+		    sscanf(params, "%u:%u %u:%u", &fast[0], &fast[1], &slow[0], &slow[1]) == 4) {
+			r->sectors = len;
+			r->fast = makedev(fast[0], fast[1]);
+			r->slow = makedev(slow[0], slow[1]);
+		}
+	}
+	if (t)
+		dm_task_destroy(t);
+}
+
+static bool learn_info(struct dm_task *t, struct running *r)
+{
+	size_t prefix = strlen(UUID_PREFIX);
+	struct dm_info info;
+	const char *uuid;
+
+	if (!dm_task_get_info(t, &info) || !info.exists || !info.live_table)
+		return false;	/* without a table nothing runs */
+	memset(r, 0, sizeof(*r));
+	snprintf(r->name, sizeof(r->name), "%s", dm_task_get_name(t));
+	uuid = dm_task_get_uuid(t);
+	if (uuid && !strncmp(uuid, UUID_PREFIX, prefix))
+		snprintf(r->uuid, sizeof(r->uuid), "%s", uuid + prefix);
+	r->dev = makedev(info.major, info.minor);
+	r->open_count = info.open_count;
+	return true;
+}
+
+int kernel_find(const char *name, const char *uuid, struct running *r)
+{
+	struct dm_task *t = task_new(DM_DEVICE_INFO, name);
+	char full[sizeof(UUID_PREFIX) + UUID_HEX];
+	bool found = false;
+	int err;
+
+	if (!t)
+		return -ENODEV;
+	if (uuid) {
+		snprintf(full, sizeof(full), UUID_PREFIX "%s", uuid);
+		dm_task_set_uuid(t, full);
+	}
+	err = task_run(t);
+	if (!err)
+		found = learn_info(t, r);
+	dm_task_destroy(t);
+	if (found && r->uuid[0])
+		learn_table(r);
+	return err && err != -ENXIO ? err : found;
+}
+
+bool kernel_has_name(const char *name)
+{
+	struct running r;
+
+	return kernel_find(name, NULL, &r) == 1;
+}
+
+int kernel_list(struct running **list, size_t *n)
+{
+	struct dm_task *t = task_new(DM_DEVICE_LIST, NULL);
+	struct dm_names *names;
+	int err;
+
+	*list = NULL;
+	*n = 0;
+	err = t ? task_run(t) : -ENODEV;
+	names = err ? NULL : dm_task_get_names(t);
+	while (names && names->dev) {
+		struct running r, *grown;
+
+		if (kernel_find(names->name, NULL, &r) == 1 && r.uuid[0]) {
+			grown = realloc(*list, (*n + 1) * sizeof(r));
+			if (!grown) {
+				err = -ENOMEM;
+				break;
+			}
+			*list = grown;
+			grown[(*n)++] = r;
+		}
+		names = names->next ? (void *)((char *)names + names->next) : NULL;
+	}
+	if (t)
+		dm_task_destroy(t);
+	return err;
+}
+
+/* -------------------------------------------------------------- changing ---- */
+
+/* By number: a path may hold anything, and no udev may have made it. */
+static void table_line(char *line, size_t len, const struct device *fast,
+		       const struct device *slow, const struct options *opt)
+{
+	const struct { const char *name; u32 value; } arg[] = {
+		{ "dirty_low", opt->dirty_low },
+		{ "dirty_high", opt->dirty_high },
+		{ "idle_ms", opt->idle_ms },
+	};
+	unsigned int words = 0;
+	int n = snprintf(line, len, "%u:%u %u:%u", major(fast->dev), minor(fast->dev),
+			 major(slow->dev), minor(slow->dev));
+
+	for (size_t i = 0; i < 3; i++)
+		words += arg[i].value == UNSET ? 0 : 2;
+	if (words)
+		n += snprintf(line + n, len - n, " %u", words);
+	for (size_t i = 0; i < 3; i++)
+		if (arg[i].value != UNSET)
+			n += snprintf(line + n, len - n, " %s %u", arg[i].name, arg[i].value);
+}
+
+/* The exit code for what the target or the device mapper answered. */
+static enum xc refusal(int err)
+{
+	switch (err) {
+	case -EUCLEAN:
+	case -ENOTSUP:
+		return XC_DAMAGED;
+	case -EBUSY:
+	case -EEXIST:
+		return XC_REFUSED;
+	default:
+		return XC_FAILED;
+	}
+}
+
+/* What a create left that was killed half-way: a device without a table. */
+static void remove_leftover(const char *uuid)
+{
+	struct dm_task *t = task_new(DM_DEVICE_INFO, NULL);
+	struct dm_info info = { .exists = 0 };
+
+	if (t && dm_task_set_uuid(t, uuid) && !task_run(t) && dm_task_get_info(t, &info) &&
+	    info.exists && !info.live_table)
+		simple_task(DM_DEVICE_REMOVE, dm_task_get_name(t));
+	if (t)
+		dm_task_destroy(t);
+}
+
+static int create_device(const char *name, const char *uuid)
+{
+	struct dm_task *t = task_new(DM_DEVICE_CREATE, name);
+	int err = -ENODEV;
+
+	if (t && dm_task_set_uuid(t, uuid))
+		err = task_run(t);
+	if (t)
+		dm_task_destroy(t);
+	return err;
+}
+
+static int load_table(const char *name, u64 sectors, const char *line)
+{
+	struct dm_task *t = task_new(DM_DEVICE_RELOAD, name);
+	int err = -ENODEV;
+
+	if (t && dm_task_add_target(t, 0, sectors, TARGET, line))
+		err = task_run(t);
+	if (t)
+		dm_task_destroy(t);
+	return err;
+}
+
+/* Step by step, as the target's own errno is lost when libdevmapper does all in
+ * one. Metadata is read by the resume. */
+static int create_running(const char *name, const char *uuid, u64 sectors, const char *line)
+{
+	int err;
+
+	remove_leftover(uuid);
+	err = create_device(name, uuid);
+	if (err)
+		return err;
+	err = load_table(name, sectors, line);
+	if (!err)
+		err = simple_task(DM_DEVICE_RESUME, name);
+	if (err) {
+		char first[sizeof(dm_said)];
+
+		memcpy(first, dm_said, sizeof(first));
+		simple_task(DM_DEVICE_REMOVE, name);
+		memcpy(dm_said, first, sizeof(first));
+	}
+	return err;
+}
+
+enum xc kernel_create(const struct xp_sb *sb, const char *name,
+		      const struct device *fast, const struct device *slow,
+		      const struct options *opt)
+{
+	char line[256], uuid[64], why[512];
+	int err, kmsg = kmsg_open();
+
+	table_line(line, sizeof(line), fast, slow, opt);
+	snprintf(uuid, sizeof(uuid), UUID_PREFIX "%s", text_uuid(sb->uuid));
+	err = create_running(name, uuid, le64_to_cpu(sb->slow.sectors), line);
+	kmsg_reason(kmsg, why, sizeof(why));
+	if (!err)
+		return XC_OK;
+	return complain(refusal(err), name, "dmesg may tell more", "cannot start the cache: %s",
+			*why ? why : *dm_said ? dm_said : strerror(-err));
+}
+
+enum xc kernel_remove(const char *name)
+{
+	int err = simple_task(DM_DEVICE_REMOVE, name);
+
+	if (err == -EBUSY)
+		return complain(XC_REFUSED, name, "unmount it, or end what uses it, first",
+				"in use");
+	if (err)
+		return complain(XC_FAILED, name, "it still runs", "cannot stop the cache: %s",
+				*dm_said ? dm_said : strerror(-err));
+	return XC_OK;
+}
+
+int kernel_message(const char *name, const char *message)
+{
+	struct dm_task *t = task_new(DM_DEVICE_TARGET_MSG, name);
+	int err = -ENOMEM;
+
+	if (t && dm_task_set_sector(t, 0) && dm_task_set_message(t, message))
+		err = task_run(t);
+	if (t)
+		dm_task_destroy(t);
+	return err;
+}
+
+int kernel_status(const char *name, char *line, size_t len)
+{
+	struct dm_task *t = task_new(DM_DEVICE_STATUS, name);
+	char *type = NULL, *params = NULL;
+	uint64_t start, sectors;
+	int err = -ENOMEM;
+
+	if (t) {
+		dm_task_no_flush(t);
+		err = task_run(t);
+	}
+	if (!err) {
+		dm_get_next_target(t, NULL, &start, &sectors, &type, &params);
+		if (!type || strcmp(type, TARGET) || !params)
+			err = -ENOENT;
+		else
+			snprintf(line, len, "%s", params);
+	}
+	if (t)
+		dm_task_destroy(t);
+	return err;
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * xpcache - the command line. Verbs are one table, options another; help, the
+ * parser and the manual page's test read them.
+ */
+#include "tool.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ------------------------------------------------------------- options ---- */
+
+enum {
+	OPT_FAST	= 1 << 0,
+	OPT_SLOW	= 1 << 1,
+	OPT_NAME	= 1 << 2,
+	OPT_FORCE	= 1 << 3,
+	OPT_DISCARD	= 1 << 4,
+	OPT_NO_START	= 1 << 5,
+	OPT_ALL		= 1 << 6,
+	OPT_JSON	= 1 << 7,
+	OPT_LIMITS	= 1 << 8,
+	OPT_HELP	= 1 << 9,
+};
+
+enum kind { FLAG, TEXT, NUMBER };
+
+static const struct option_row {
+	const char *name, *value;	/* value: its name in the help */
+	unsigned int bit;
+	enum kind kind;
+	size_t offset;
+	u32 min, max;
+	const char *help;
+} option_table[] = {
+#define AT(member)	offsetof(struct options, member)
+	{ "fast", "DEV", OPT_FAST, TEXT, AT(fast), 0, 0, "the fast device" },
+	{ "slow", "DEV", OPT_SLOW, TEXT, AT(slow), 0, 0, "the slow device" },
+	{ "name", "NAME", OPT_NAME, TEXT, AT(name), 0, 0, "name under /dev/mapper" },
+	{ "dirty-low", "PERCENT", OPT_LIMITS, NUMBER, AT(dirty_low), 0, 100,
+	  "dirty blocks go home above this part of the cache (10)" },
+	{ "dirty-high", "PERCENT", OPT_LIMITS, NUMBER, AT(dirty_high), 1, 100,
+	  "writers are slowed down towards this part (80)" },
+	{ "idle-ms", "MS", OPT_LIMITS, NUMBER, AT(idle_ms), 0, 86400000,
+	  "all dirty blocks go home when idle so long; 0: never (5000)" },
+	{ "no-start", NULL, OPT_NO_START, FLAG, AT(no_start), 0, 0,
+	  "write the metadata only; plain files will do" },
+	{ "force", NULL, OPT_FORCE, FLAG, AT(force), 0, 0,
+	  "go on where the complaint says that --force does" },
+	{ "discard-dirty", NULL, OPT_DISCARD, FLAG, AT(discard_dirty), 0, 0,
+	  "with --force: lose the dirty blocks of the cache that was there" },
+	{ "all", NULL, OPT_ALL, FLAG, AT(all), 0, 0, "all stopped caches" },
+	{ "json", NULL, OPT_JSON, FLAG, AT(json), 0, 0, "for programs" },
+	{ "help", NULL, OPT_HELP, FLAG, AT(help), 0, 0, "show this" },
+#undef AT
+};
+
+#define NR_OPTIONS	(sizeof(option_table) / sizeof(*option_table))
+
+/* --------------------------------------------------------------- verbs ---- */
+
+enum arg { ARG_NONE, ARG_MAY, ARG_MUST };
+enum needs { NEEDS_NOTHING, NEEDS_ROOT };
+
+static enum xc help_run(struct options *opt);
+static enum xc version_run(struct options *opt);
+
+static const struct verb {
+	const char *name;
+	enum xc (*fn)(struct options *opt);
+	const char *usage;
+	const char *description;
+	enum needs needs;	/* create asks for itself: --no-start does not */
+	enum arg arg;
+	unsigned int options;
+} verbs[] = {
+	{ "create", create_run, "--fast DEV --slow DEV [OPTION...]",
+	  "make a cache of two devices; the slow one keeps what it holds", NEEDS_NOTHING, ARG_NONE,
+	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_LIMITS | OPT_NO_START | OPT_FORCE | OPT_DISCARD },
+	{ "list", list_run, "",
+	  "show all caches, running and stopped", NEEDS_ROOT, ARG_NONE, 0 },
+	{ "status", status_run, "[NAME] [--json]",
+	  "show what running caches do", NEEDS_ROOT, ARG_MAY, OPT_JSON },
+	{ "flush", flush_run, "NAME",
+	  "bring every dirty block home to the slow device", NEEDS_ROOT, ARG_MUST, 0 },
+	{ "stop", stop_run, "NAME [--force]",
+	  "stop a cache; dirty blocks stay on the fast device", NEEDS_ROOT, ARG_MUST, OPT_FORCE },
+	{ "start", start_run, "[NAME | --all] [OPTION...]",
+	  "start a stopped cache again", NEEDS_ROOT, ARG_MAY,
+	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_ALL | OPT_LIMITS | OPT_FORCE },
+	{ "remove", remove_run, "NAME [--fast DEV] [--slow DEV]",
+	  "flush, then end the cache; the slow device is a plain disk again", NEEDS_ROOT, ARG_MUST,
+	  OPT_FAST | OPT_SLOW },
+	{ "check", check_run, "FAST",
+	  "verify the metadata on a fast device, without the kernel module", NEEDS_NOTHING, ARG_MUST, 0 },
+	{ "dump", dump_run, "FAST [--json]",
+	  "print superblock, journal and all mappings", NEEDS_NOTHING, ARG_MUST, OPT_JSON },
+	{ "help", help_run, "[VERB]", "show this, or more about a verb", NEEDS_NOTHING, ARG_MAY, 0 },
+	{ "version", version_run, "", "show the version", NEEDS_NOTHING, ARG_NONE, 0 },
+};
+
+#define NR_VERBS	(sizeof(verbs) / sizeof(*verbs))
+
+static const struct verb *verb_find(const char *name)
+{
+	for (size_t i = 0; i < NR_VERBS; i++)
+		if (!strcmp(verbs[i].name, name))
+			return &verbs[i];
+	return NULL;
+}
+
+/* ---------------------------------------------------------------- help ---- */
+
+static void help_all(FILE *f)
+{
+	fprintf(f, "xpcache: a crash-consistent cache on a fast device, before a slow one\n\n");
+	for (size_t i = 0; i < NR_VERBS; i++)
+		fprintf(f, "  xpcache %-8s %s\n  %18s%s\n", verbs[i].name, verbs[i].usage, "",
+			verbs[i].description);
+	fprintf(f, "\nxpcache VERB --help tells the options of a verb. Exit codes: 0 done, 1 I/O or\n"
+		   "system error, 2 wrong usage, 3 refused to protect data, 4 metadata damaged or\n"
+		   "unknown, 5 no such cache or device, 130 interrupted. Manual: man xpcache\n");
+}
+
+static void help_verb(const struct verb *v)
+{
+	printf("xpcache %s %s\n  %s\n", v->name, v->usage, v->description);
+	for (size_t i = 0; i < NR_OPTIONS; i++) {
+		const struct option_row *o = &option_table[i];
+		char name[64];
+
+		if (!(v->options & o->bit))
+			continue;
+		snprintf(name, sizeof(name), "--%s%s%s", o->name, o->value ? " " : "",
+			 o->value ? o->value : "");
+		printf("  %-22s %s\n", name, o->help);
+	}
+}
+
+static enum xc unknown_verb(const char *name)
+{
+	return complain(XC_USAGE, name, "xpcache help shows all", "no such verb");
+}
+
+static enum xc help_run(struct options *opt)
+{
+	const struct verb *v = opt->arg ? verb_find(opt->arg) : NULL;
+
+	if (opt->arg && !v)
+		return unknown_verb(opt->arg);
+	if (v)
+		help_verb(v);
+	else
+		help_all(stdout);
+	return XC_OK;
+}
+
+static enum xc version_run(struct options *opt)
+{
+	(void)opt;
+	printf("xpcache %s, format %u\n", XPCACHE_VERSION, XP_SB_VERSION);
+	return XC_OK;
+}
+
+/* ------------------------------------------------------------- parsing ---- */
+
+static enum xc set_option(struct options *opt, const struct option_row *row, const char *text)
+{
+	void *to = (char *)opt + row->offset;
+	char *end;
+	unsigned long n;
+
+	switch (row->kind) {
+	case FLAG:
+		*(bool *)to = true;
+		break;
+	case TEXT:
+		*(const char **)to = text;
+		break;
+	case NUMBER:
+		errno = 0;
+		n = strtoul(text, &end, 10);
+		if (*end || end == text || text[0] == '-' || errno || n < row->min || n > row->max) {
+			char name[64], todo[64];
+
+			snprintf(name, sizeof(name), "--%s", row->name);
+			snprintf(todo, sizeof(todo), "give a number from %u to %u", row->min, row->max);
+			return complain(XC_USAGE, name, todo, "wrong value \"%s\"", text);
+		}
+		*(u32 *)to = n;
+		break;
+	}
+	return XC_OK;
+}
+
+/* The long options of one verb; val is the row of the table, from 1. */
+static void long_options(const struct verb *v, struct option *out)
+{
+	for (size_t i = 0; i < NR_OPTIONS; i++) {
+		const struct option_row *row = &option_table[i];
+
+		if (row->bit != OPT_HELP && !(v->options & row->bit))
+			continue;
+		*out++ = (struct option){ row->name, row->kind == FLAG ? no_argument :
+					  required_argument, NULL, i + 1 };
+	}
+	memset(out, 0, sizeof(*out));
+}
+
+static enum xc parse_options(const struct verb *v, int argc, char **argv, struct options *opt)
+{
+	struct option longs[NR_OPTIONS + 1];
+	enum xc ret = XC_OK;
+	char todo[64];
+	int c;
+
+	long_options(v, longs);
+	snprintf(todo, sizeof(todo), "xpcache %s --help shows all", v->name);
+	opterr = 0;
+	while (!ret && (c = getopt_long(argc, argv, ":h", longs, NULL)) != -1) {
+		if (c == 'h')
+			opt->help = true;
+		else if (c == ':')
+			ret = complain(XC_USAGE, argv[optind - 1], todo, "a value is missing");
+		else if (c == '?')
+			ret = complain(XC_USAGE, argv[optind - 1], todo, "wrong option");
+		else
+			ret = set_option(opt, &option_table[c - 1], optarg);
+	}
+	return ret;
+}
+
+static enum xc parse(const struct verb *v, int argc, char **argv, struct options *opt)
+{
+	enum xc ret = parse_options(v, argc, argv, opt);
+	int left = argc - optind;
+	char usage[128];
+
+	if (ret || opt->help)
+		return ret;
+	snprintf(usage, sizeof(usage), "xpcache %s %s", v->name, v->usage);
+	if (left > (v->arg != ARG_NONE))
+		return complain(XC_USAGE, argv[optind + (v->arg != ARG_NONE)], usage,
+				"one word too many");
+	if (v->arg == ARG_MUST && !left)
+		return complain(XC_USAGE, v->name, usage, "a name or a device is missing");
+	opt->arg = left ? argv[optind] : NULL;
+	if (opt->arg && !*opt->arg)
+		return complain(XC_USAGE, v->name, usage, "the name is empty");
+	return XC_OK;
+}
+
+static enum xc run(const struct verb *v, int argc, char **argv)
+{
+	struct options opt = { .dirty_low = UNSET, .dirty_high = UNSET, .idle_ms = UNSET };
+	enum xc ret = parse(v, argc, argv, &opt);
+
+	if (ret)
+		return ret;
+	if (opt.help) {
+		help_verb(v);
+		return XC_OK;
+	}
+	if (v->needs == NEEDS_ROOT && geteuid() != 0)
+		return complain(XC_FAILED, v->name, "run it with sudo", "only root can do this");
+	return v->fn(&opt);
+}
+
+int main(int argc, char **argv)
+{
+	const struct verb *v;
+	const char *name = argc > 1 ? argv[1] : NULL;
+
+	if (!name) {
+		help_all(stderr);
+		return XC_USAGE;
+	}
+	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+		name = "help";
+	else if (!strcmp(name, "--version"))
+		name = "version";
+	v = verb_find(name);
+	return v ? run(v, argc - 1, argv + 1) : unknown_verb(name);
+}

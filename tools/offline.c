@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* A cache at rest: its map rebuilt by the core's own recovery, looking only. */
+#include "tool.h"
+
+#include <stdlib.h>
+
+int offline_open(struct offline *o, const struct device *d)
+{
+	int err;
+
+	memset(o, 0, sizeof(*o));
+	err = media_init(&o->media, d->fd);
+	if (err)
+		return err;
+	return xp_sb_read(&o->media.io, device_blocks(d), &o->sb, &o->message);
+}
+
+int offline_load(struct offline *o)
+{
+	const struct xp_options opt = {
+		.dirty_low = XP_DEFAULT_DIRTY_LOW,
+		.dirty_high = XP_DEFAULT_DIRTY_HIGH,
+	};
+	int err;
+
+	if (posix_memalign(&o->memory, XP_BLOCK_SIZE, xp_memory(&o->sb)) ||
+	    posix_memalign(&o->scratch, XP_BLOCK_SIZE, xp_recover_memory(&o->sb)))
+		return -ENOMEM;
+	memset(o->memory, 0, xp_memory(&o->sb));
+	o->core = xp_init(o->memory, &o->sb, &opt);
+	err = xp_recover(o->core, &o->media.io, o->scratch, false, &o->message);
+	if (!err)
+		xp_get_stats(o->core, &o->stats);
+	return err;
+}
+
+void offline_close(struct offline *o)
+{
+	media_done(&o->media);
+	free(o->memory);
+	free(o->scratch);
+	o->memory = o->scratch = NULL;
+	o->core = NULL;
+}
+
+enum xc offline_complain(const struct offline *o, const struct device *d, int err)
+{
+	const char *words = *o->message.text ? o->message.text : NULL;
+
+	switch (err) {
+	case 0:
+		return XC_OK;
+	case -ENOENT:
+		return complain(XC_NOT_FOUND, d->path, "is it the fast device? xpcache list shows all",
+				"no xpcache on this device");
+	case -EUCLEAN:
+		return complain(XC_DAMAGED, d->path, "nothing was changed; xpcache check tells more",
+				"%s", words ? words : "damaged metadata");
+	case -ENOTSUP:
+		return complain(XC_DAMAGED, d->path, "use the version of xpcache that made it, or a newer one",
+				"%s", words ? words : "features this version does not know");
+	default:
+		if (words)
+			return complain(XC_FAILED, d->path, NULL, "%s: %s", words, strerror(-err));
+		return complain_errno(err, d->path, "cannot read the metadata");
+	}
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * remove: every dirty block goes home, then there is no cache any more.
+ *
+ * Flush, stop, look offline that no dirty block is left, and only then erase
+ * the superblocks. Wherever it is interrupted, there is a good cache or none.
+ */
+#include "tool.h"
+
+/* The cache rests: @fast holds it, and nothing dirty, or it is refused. */
+static enum xc erase(const char *name, struct device *fast)
+{
+	enum xc ret = device_reopen(fast, DEVICE_OWN);
+	struct xp_sb zeros;
+	struct offline o;
+	int err;
+
+	if (ret)
+		return ret;
+	signals_hold();
+	err = offline_open(&o, fast);
+	if (!err)
+		err = offline_load(&o);
+	if (err)
+		ret = offline_complain(&o, fast, err);
+	else if (o.stats.dirty)
+		ret = complain(XC_REFUSED, name, "xpcache start, then remove again; nothing is lost",
+			       "%s became dirty meanwhile", text_blocks(o.stats.dirty));
+	else if ((err = xp_sb_erase(&o.media.io, &zeros)))
+		ret = complain_errno(err, fast->path, "cannot erase the superblock");
+	offline_close(&o);
+	signals_release();
+	return ret;
+}
+
+static void node_of(dev_t dev, char *path, size_t len)
+{
+	char kname[64];
+
+	snprintf(path, len, "the device");
+	if (device_kname(dev, kname, sizeof(kname)))
+		device_node(kname, path, len);
+}
+
+static enum xc remove_running(const struct running *r)
+{
+	char fast_path[PATH_MAX], slow_path[PATH_MAX];
+	struct device fast = { .fd = -1 };
+	enum xc ret = stop_check(r);
+
+	node_of(r->fast, fast_path, sizeof(fast_path));
+	node_of(r->slow, slow_path, sizeof(slow_path));
+	if (!ret)
+		ret = flush_home(r->name);
+	if (!ret)
+		ret = kernel_remove(r->name);
+	if (!ret)
+		ret = device_open(&fast, fast_path, false);
+	if (!ret)
+		ret = erase(r->name, &fast);
+	device_close(&fast);
+	if (!ret)
+		printf("%s: removed; %s is a plain disk again, %s is free\n", r->name,
+		       slow_path, fast_path);
+	return ret;
+}
+
+/* How many blocks a stopped cache has dirty. */
+static enum xc count_dirty(const struct cache *c, u64 *dirty)
+{
+	struct offline o;
+	struct device d;
+	enum xc ret = device_open(&d, c->fast.path, true);
+	int err;
+
+	if (ret)
+		return ret;
+	err = offline_open(&o, &d);
+	if (!err)
+		err = offline_load(&o);
+	*dirty = o.stats.dirty;
+	ret = offline_complain(&o, &d, err);
+	offline_close(&o);
+	device_close(&d);
+	return ret;
+}
+
+/* With dirty blocks it must run once more; without, erasing is all. */
+static enum xc remove_stopped(struct cache *c, const struct options *opt)
+{
+	struct device fast = { .fd = -1 };
+	struct running r;
+	u64 dirty = 0;
+	enum xc ret = count_dirty(c, &dirty);
+
+	if (ret)
+		return ret;
+	if (dirty) {
+		printf("%s: %s dirty must go home first\n", c->name, text_blocks(dirty));
+		ret = start_cache(c, opt);
+		if (!ret)
+			ret = kernel_find(NULL, c->uuid, &r) == 1 ? remove_running(&r) :
+				complain(XC_FAILED, c->name, NULL, "it did not start");
+		return ret;
+	}
+	ret = device_open(&fast, c->fast.path, false);
+	if (!ret)
+		ret = claim_check(&fast);
+	if (!ret)
+		ret = erase(c->name, &fast);
+	device_close(&fast);
+	if (!ret)
+		printf("%s: removed; its slow device is a plain disk again, %s is free\n",
+		       c->name, c->fast.path);
+	return ret;
+}
+
+enum xc remove_run(struct options *opt)
+{
+	const char *name = cache_plain_name(opt->arg);
+	struct running r;
+	struct cache c;
+	enum xc ret;
+
+	if (!opt->fast && (kernel_find(name, NULL, &r) == 1 ||
+			   (strlen(name) == UUID_HEX - 1 && kernel_find(NULL, name, &r) == 1))) {
+		if (!r.uuid[0])
+			return complain(XC_USAGE, name, "xpcache list shows the caches",
+					"not an xpcache");
+		return remove_running(&r);
+	}
+	ret = caches_find_stopped(name, opt->fast, &c);
+	return ret ? ret : remove_stopped(&c, opt);
+}

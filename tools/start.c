@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* start: a cache at rest runs again, its slow device found by its identity. */
+#include "tool.h"
+
+#include <stdlib.h>
+
+/* ---------------------------------------------------- the slow device ---- */
+
+struct search {
+	const struct cache *cache;
+	struct device found;
+	char names[512];	/* of all that match */
+	char near[PATH_MAX + 600];	/* the same hardware, but not the same size */
+	unsigned int n;
+};
+
+/* A disk that shrank or grew is named, not just missed. */
+static void note_near(struct search *s, const struct device *d)
+{
+	const struct xp_sb_slow *was = &s->cache->sb.slow;
+	struct xp_sb_slow now;
+	char why[512];
+
+	if (!was->hwid[0] || s->near[0])
+		return;
+	identity_of(d, &now);
+	if (!memcmp(now.hwid, was->hwid, sizeof(now.hwid)) &&
+	    !identity_same(was, d, false, why, sizeof(why)))
+		snprintf(s->near, sizeof(s->near), "%s is that disk, but %s", d->path, why);
+}
+
+static int match_one(const char *kname, void *ctx)
+{
+	struct search *s = ctx;
+	char path[PATH_MAX], why[512], uuid[64];
+	struct device d;
+
+	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && !strncmp(uuid, "XPCACHE-", 8))
+		return 0;
+	device_node(kname, path, sizeof(path));
+	if (device_look(&d, path))
+		return 0;
+	if (d.dev == s->cache->fast.dev) {
+		/* not itself */
+	} else if (identity_same(&s->cache->sb.slow, &d, false, why, sizeof(why))) {
+		size_t have = strlen(s->names);
+
+		snprintf(s->names + have, sizeof(s->names) - have, "%s%s",
+			 have ? ", " : "", path);
+		s->found = d;
+		s->n++;
+	} else {
+		note_near(s, &d);
+	}
+	device_close(&d);
+	return 0;
+}
+
+static enum xc find_slow(const struct cache *c, struct device *slow)
+{
+	struct search s = { .cache = c };
+	const char *who = identity_text(&c->sb.slow);
+	int err;
+
+	if (!identity_known(&c->sb.slow))
+		return complain(XC_NOT_FOUND, c->name, "name it by --slow DEV",
+				"the slow device said nothing it could be known by (%s)", who);
+	err = device_each(match_one, &s);
+	if (err)
+		return complain_errno(err, "/sys/class/block", "cannot look for the slow device");
+	if (s.n > 1)
+		return complain(XC_REFUSED, c->name, "say which by --slow DEV",
+				"%u devices match its slow device (%s): %s", s.n, who, s.names);
+	if (s.n == 0 && s.near[0])
+		return complain(XC_REFUSED, c->name,
+				"a cache cannot follow: restore the size; nothing was changed",
+				"%s", s.near);
+	if (s.n == 0)
+		return complain(XC_NOT_FOUND, c->name, "connect it, or name it by --slow DEV",
+				"its slow device is not here (%s)", who);
+	*slow = s.found;
+	slow->fd = -1;
+	return device_open(slow, s.found.path, false);
+}
+
+/* The user named it: what is known of it must still agree. */
+static enum xc check_slow(const struct cache *c, const struct options *opt,
+			  struct device *slow)
+{
+	const struct xp_sb_slow *id = &c->sb.slow;
+	enum xc ret = device_open(slow, opt->slow, false);
+	char why[512];
+
+	if (ret || identity_same(id, slow, true, why, sizeof(why)))
+		return ret;
+	if (opt->force && slow->sectors == le64_to_cpu(id->sectors) &&
+	    slow->logical == le32_to_cpu(id->logical_size))
+		return XC_OK;
+	return complain(XC_REFUSED, slow->path,
+			slow->sectors != le64_to_cpu(id->sectors) ?
+				"give the device the cache was made for; nothing was changed" :
+				"give the right one, or --force if it is an exact copy of it",
+			"not the slow device of %s: %s", c->name, why);
+}
+
+/* ------------------------------------------------------------ starting ---- */
+
+static enum xc check_pair(const struct cache *c, const struct device *slow)
+{
+	if (device_overlap(&c->fast, slow))
+		return complain(XC_REFUSED, slow->path, "give the slow device",
+				"on the same disk as the fast device %s", c->fast.path);
+	return claim_check(slow);
+}
+
+/* Check and dump may read what has these; a running cache writes. */
+static enum xc check_features(const struct cache *c)
+{
+	u64 unknown = le64_to_cpu(c->sb.ro_compat) & ~XP_RO_COMPAT_KNOWN;
+
+	if (!unknown)
+		return XC_OK;
+	return complain(XC_DAMAGED, c->fast.path, "use the version of xpcache that made it, or a newer one",
+			"features this version may read but not write, bits 0x%" PRIx64, unknown);
+}
+
+enum xc start_cache(struct cache *c, const struct options *opt)
+{
+	const char *name = opt->name ? opt->name : c->name;
+	struct device slow = { .fd = -1 };
+	enum xc ret = cache_check_name(name);
+
+	if (!ret)
+		ret = check_features(c);
+	if (!ret)
+		ret = claim_check(&c->fast);
+	if (!ret && kernel_has_name(name))
+		ret = complain(XC_REFUSED, name, "start it under another by --name NAME",
+			       "another device has this name");
+	if (!ret)
+		ret = opt->slow ? check_slow(c, opt, &slow) : find_slow(c, &slow);
+	if (!ret)
+		ret = check_pair(c, &slow);
+	device_close(&slow);
+	if (!ret)
+		ret = kernel_ready();
+	if (!ret) {
+		signals_hold();
+		ret = kernel_create(&c->sb, name, &c->fast, &slow, opt);
+		signals_release();
+	}
+	if (!ret)
+		printf("%s: started, %s before %s: /dev/mapper/%s\n", name, c->fast.path,
+		       slow.path, name);
+	return ret;
+}
+
+static enum xc start_all(const struct options *opt)
+{
+	enum xc ret = XC_OK, one;
+	struct caches all;
+	unsigned int n = 0;
+	int err = caches_scan(&all);
+
+	if (err)
+		return complain_errno(err, "/sys/class/block", "cannot look for caches");
+	for (size_t i = 0; i < all.n; i++) {
+		struct cache *c = &all.v[i];
+
+		if (c->running)
+			continue;
+		n++;
+		if (c->err)
+			one = complain(XC_DAMAGED, c->fast.path, "xpcache check tells more",
+				       "%s", c->message.text);
+		else
+			one = start_cache(c, opt);
+		if (!ret)
+			ret = one;
+	}
+	if (!n)
+		printf("no stopped cache found\n");
+	caches_free(&all);
+	return ret;
+}
+
+enum xc start_run(struct options *opt)
+{
+	struct cache c;
+	enum xc ret;
+
+	if (opt->all && (opt->arg || opt->fast || opt->slow || opt->name))
+		return complain(XC_USAGE, "--all", "give either",
+				"it goes with no name and no device");
+	if (opt->all)
+		return start_all(opt);
+	ret = caches_find_stopped(opt->arg, opt->fast, &c);
+	return ret ? ret : start_cache(&c, opt);
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* status and list: what the caches do, for people and as JSON. */
+#include "tool.h"
+
+#include <json-c/json.h>
+#include <stdlib.h>
+
+/* ------------------------------------------------- the kernel's line ---- */
+
+/* "<state> <name> <value> ...": readers look names up, so the order may grow. */
+int status_read(const char *name, struct status *s)
+{
+	char *word, *next;
+	int err;
+
+	memset(s, 0, sizeof(*s));
+	err = kernel_status(name, s->line, sizeof(s->line));
+	if (err)
+		return err;
+	s->state = strtok_r(s->line, " ", &next);
+	if (!s->state)
+		return -EPROTO;
+	while (s->n < 64 && (word = strtok_r(NULL, " ", &next))) {
+		s->name[s->n] = word;
+		s->value[s->n] = strtok_r(NULL, " ", &next);
+		if (!s->value[s->n])
+			return -EPROTO;
+		s->n++;
+	}
+	return 0;
+}
+
+const char *status_text(const struct status *s, const char *name)
+{
+	for (unsigned int i = 0; i < s->n; i++)
+		if (!strcmp(s->name[i], name))
+			return s->value[i];
+	return NULL;
+}
+
+u64 status_number(const struct status *s, const char *name)
+{
+	const char *text = status_text(s, name);
+
+	return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static double bytes_per_slot(const struct status *s)
+{
+	u64 slots = status_number(s, "slots");
+
+	return slots ? (double)status_number(s, "memory") / slots : 0;
+}
+
+/* ---------------------------------------------------------- devices ---- */
+
+struct part {
+	char path[PATH_MAX];
+	u64 bytes;
+};
+
+static void part_of(dev_t dev, struct part *p)
+{
+	char kname[64], size[32];
+
+	p->bytes = 0;
+	snprintf(p->path, sizeof(p->path), "gone");
+	if (!device_kname(dev, kname, sizeof(kname)))
+		return;
+	device_node(kname, p->path, sizeof(p->path));
+	if (sysfs_read(kname, "size", size, sizeof(size)))
+		p->bytes = strtoull(size, NULL, 10) << XP_SECTOR_SHIFT;
+}
+
+/* ------------------------------------------------------- for people ---- */
+
+static const char *state_colour(const char *state)
+{
+	return !strcmp(state, "running") ? colour_good() :
+	       !strcmp(state, "failed") ? colour_bad() : colour_dim();
+}
+
+static void show_blocks(const struct status *s)
+{
+	static const char *const kind[] = { "dirty", "clean", "free" };
+	u64 slots = status_number(s, "slots");
+
+	printf("  slots     %s\n", text_blocks(slots));
+	for (int i = 0; i < 3; i++) {
+		u64 n = status_number(s, kind[i]);
+
+		printf("  %-8s  %s, %s%s\n", kind[i], text_blocks(n), text_percent(n, slots),
+		       i == 0 && status_number(s, "flushing") ? ", going home" :
+		       i == 0 && status_number(s, "home") ? ", the slow device is complete" : "");
+	}
+}
+
+static void show_traffic(const struct status *s)
+{
+	u64 hits = status_number(s, "read_hits"), misses = status_number(s, "read_misses");
+	u64 writes = status_number(s, "writes"), bypass = status_number(s, "write_bypass");
+
+	printf("  reads     %s, %s of them from the fast device\n",
+	       text_count(hits + misses), text_percent(hits, hits + misses));
+	printf("  writes    %s, %s of them to the fast device\n",
+	       text_count(writes), text_percent(writes - min(bypass, writes), writes));
+	printf("  flushes   %s, %s went to the slow device; %s more by destage\n",
+	       text_count(status_number(s, "flushes")),
+	       text_count(status_number(s, "flushes_slow")),
+	       text_count(status_number(s, "destage_flushes")));
+	printf("  moved     %s filled, %s destaged, %s evicted\n",
+	       text_count(status_number(s, "fills")), text_count(status_number(s, "destaged")),
+	       text_count(status_number(s, "evicted")));
+}
+
+static void show_machinery(const struct status *s)
+{
+	u64 errors_fast = status_number(s, "fast_errors");
+	u64 errors_slow = status_number(s, "slow_errors");
+
+	printf("  journal   %s of %s blocks, %s written\n",
+	       text_count(status_number(s, "journal_used")),
+	       text_count(status_number(s, "journal_blocks")),
+	       text_count(status_number(s, "journal_writes")));
+	printf("  memory    %s, %.2f bytes a slot\n",
+	       text_bytes(status_number(s, "memory")), bytes_per_slot(s));
+	printf("  written   %s to the fast device since it was started\n",
+	       text_bytes(status_number(s, "fast_bytes_written")));
+	printf("  errors    %s%s of the fast device, %s of the slow%s\n",
+	       errors_fast || errors_slow ? colour_bad() : "", text_count(errors_fast),
+	       text_count(errors_slow), colour_off());
+}
+
+static void show(const struct running *r, const struct status *s)
+{
+	struct part fast, slow;
+
+	part_of(r->fast, &fast);
+	part_of(r->slow, &slow);
+	printf("%s  %s%s%s  /dev/mapper/%s%s\n", r->name, state_colour(s->state), s->state,
+	       colour_off(), r->name, r->open_count ? "" : "  (not in use)");
+	printf("  fast      %s, %s\n", fast.path, text_bytes(fast.bytes));
+	printf("  slow      %s, %s\n", slow.path, text_bytes(slow.bytes));
+	show_blocks(s);
+	show_traffic(s);
+	show_machinery(s);
+}
+
+/* ----------------------------------------------------------- as JSON ---- */
+
+static struct json_object *json_part(const struct part *p)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "path", json_object_new_string(p->path));
+	json_object_object_add(o, "bytes", json_object_new_int64(p->bytes));
+	return o;
+}
+
+/* The kernel's own names; what is a number there is one here. */
+static struct json_object *json_counters(const struct status *s)
+{
+	struct json_object *o = json_object_new_object();
+
+	for (unsigned int i = 0; i < s->n; i++) {
+		char *end;
+		u64 n = strtoull(s->value[i], &end, 10);
+
+		if (!strcmp(s->name[i], "uuid"))
+			continue;
+		json_object_object_add(o, s->name[i], *end ? json_object_new_string(s->value[i]) :
+							      json_object_new_uint64(n));
+	}
+	return o;
+}
+
+static struct json_object *json_cache(const struct running *r, const struct status *s)
+{
+	u64 hits = status_number(s, "read_hits"), reads = hits + status_number(s, "read_misses");
+	struct json_object *o = json_object_new_object();
+	struct part fast, slow;
+	char device[PATH_MAX];
+
+	part_of(r->fast, &fast);
+	part_of(r->slow, &slow);
+	snprintf(device, sizeof(device), "/dev/mapper/%s", r->name);
+	json_object_object_add(o, "name", json_object_new_string(r->name));
+	json_object_object_add(o, "uuid", json_object_new_string(r->uuid));
+	json_object_object_add(o, "state", json_object_new_string(s->state));
+	json_object_object_add(o, "device", json_object_new_string(device));
+	json_object_object_add(o, "open_count", json_object_new_int64(r->open_count));
+	json_object_object_add(o, "fast", json_part(&fast));
+	json_object_object_add(o, "slow", json_part(&slow));
+	json_object_object_add(o, "block_bytes", json_object_new_int64(XP_BLOCK_SIZE));
+	json_object_object_add(o, "bytes_per_slot", json_object_new_double(bytes_per_slot(s)));
+	json_object_object_add(o, "read_hit_ratio",
+			       reads ? json_object_new_double((double)hits / reads) : NULL);
+	json_object_object_add(o, "counters", json_counters(s));
+	return o;
+}
+
+static void print_json(struct json_object *caches)
+{
+	struct json_object *all = json_object_new_object();
+
+	json_object_object_add(all, "caches", caches);
+	printf("%s\n", json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
+							    JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(all);
+}
+
+/* ------------------------------------------------------------ status ---- */
+
+static enum xc status_of(const struct running *r, size_t n, bool json)
+{
+	struct json_object *array = json ? json_object_new_array() : NULL;
+	enum xc ret = XC_OK;
+
+	for (size_t i = 0; i < n && !ret; i++) {
+		struct status s;
+		int err = status_read(r[i].name, &s);
+
+		if (err) {
+			ret = complain_errno(err, r[i].name, "cannot read its status");
+		} else if (json) {
+			json_object_array_add(array, json_cache(&r[i], &s));
+		} else {
+			printf("%s", i ? "\n" : "");
+			show(&r[i], &s);
+		}
+	}
+	if (json && !ret)
+		print_json(array);
+	else if (json)
+		json_object_put(array);
+	return ret;
+}
+
+enum xc status_run(struct options *opt)
+{
+	struct running *all, one;
+	size_t n;
+	enum xc ret;
+	int err;
+
+	if (opt->arg) {
+		ret = caches_find_running(opt->arg, &one);
+		return ret ? ret : status_of(&one, 1, opt->json);
+	}
+	err = kernel_list(&all, &n);
+	if (err && err != -ENODEV)	/* without a device mapper nothing runs */
+		return complain_errno(err, NULL, "cannot ask the device mapper");
+	if (!n && !opt->json)
+		printf("no cache is running; xpcache list shows the stopped ones\n");
+	ret = n || opt->json ? status_of(all, n, opt->json) : XC_OK;
+	free(all);
+	return ret;
+}
+
+/* -------------------------------------------------------------- list ---- */
+
+#define LIST_FORMAT	"%-16s %-10s %-20s %-20s %10s  %s\n"
+
+static void list_running(const struct running *r)
+{
+	struct part fast, slow;
+	struct status s;
+	bool ok = !status_read(r->name, &s);
+
+	part_of(r->fast, &fast);
+	part_of(r->slow, &slow);
+	printf(LIST_FORMAT, r->name, ok ? s.state : "unknown", fast.path, slow.path,
+	       text_bytes(r->sectors << XP_SECTOR_SHIFT),
+	       ok ? text_bytes(status_number(&s, "dirty") << XP_BLOCK_SHIFT) : "?");
+}
+
+/* How much of it is dirty only the whole journal tells: check does. */
+static void list_stopped(const struct cache *c)
+{
+	char slow[64];
+
+	if (c->err) {
+		printf(LIST_FORMAT, *c->name ? c->name : "?",
+		       c->err == -ENOTSUP ? "unknown" : "damaged", c->fast.path, "?", "?", "?");
+		return;
+	}
+	snprintf(slow, sizeof(slow), "%.63s", (const char *)c->sb.slow.path);
+	printf(LIST_FORMAT, c->name, "stopped", c->fast.path, slow,
+	       text_bytes(le64_to_cpu(c->sb.slow.sectors) << XP_SECTOR_SHIFT), "?");
+}
+
+enum xc list_run(struct options *opt)
+{
+	struct caches all;
+	struct running *r;
+	size_t n, stopped = 0;
+	int err;
+
+	(void)opt;
+	if (kernel_list(&r, &n))	/* no device mapper: no cache runs */
+		n = 0;
+	err = caches_scan(&all);
+	if (err) {
+		free(r);
+		return complain_errno(err, "/sys/class/block", "cannot look for caches");
+	}
+	for (size_t i = 0; i < all.n; i++)
+		stopped += !all.v[i].running;
+	if (n + stopped)
+		printf(LIST_FORMAT, "NAME", "STATE", "FAST", "SLOW", "SIZE", "DIRTY");
+	else
+		printf("no cache found\n");
+	for (size_t i = 0; i < n; i++)
+		list_running(&r[i]);
+	for (size_t i = 0; i < all.n; i++)
+		if (!all.v[i].running)
+			list_stopped(&all.v[i]);
+	free(r);
+	caches_free(&all);
+	return XC_OK;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* stop: the cache rests; its dirty blocks stay on the fast device. */
+#include "tool.h"
+
+#include <time.h>
+
+/* After an unmount udev takes a look at a device, for some milliseconds. */
+static u32 wait_for_closing(const char *name)
+{
+	const struct timespec pause = { .tv_nsec = 50 * 1000000L };
+	struct running r = { .open_count = 1 };
+
+	for (int i = 0; i < 40 && r.open_count; i++) {
+		nanosleep(&pause, NULL);
+		if (kernel_find(name, NULL, &r) != 1)
+			break;
+	}
+	return r.open_count;
+}
+
+enum xc stop_check(const struct running *r)
+{
+	u32 open_count = r->open_count;
+	char kname[64], who[PATH_MAX];
+
+	if (device_kname(r->dev, kname, sizeof(kname)) &&
+	    claim_holder(kname, who, sizeof(who)))
+		return complain(XC_REFUSED, r->name,
+				strstr(who, "mounted") ? "unmount it first" : "end that first",
+				"in use, %s", who);
+	if (open_count)
+		open_count = wait_for_closing(r->name);
+	if (!open_count)
+		return XC_OK;
+	return complain(XC_REFUSED, r->name, "end that first", "in use, %s",
+			claim_opener(r->dev, who, sizeof(who)) ? who : "open elsewhere");
+}
+
+static void say_dirty(const struct running *r, const struct status *s)
+{
+	char kname[64], fast[PATH_MAX] = "the fast device";
+	u64 dirty = status_number(s, "dirty");
+
+	if (device_kname(r->fast, kname, sizeof(kname)))
+		device_node(kname, fast, sizeof(fast));
+	if (dirty)	/* some may have gone home while it stopped */
+		printf("%s: stopped; up to %s dirty stay on %s: do not use the slow device alone\n",
+		       r->name, text_blocks(dirty), fast);
+	else
+		printf("%s: stopped, no dirty block\n", r->name);
+	printf("xpcache start brings it back\n");
+}
+
+enum xc stop_run(struct options *opt)
+{
+	struct running r;
+	struct status s;
+	enum xc ret = caches_find_running(opt->arg, &r);
+	int err;
+
+	if (!ret)
+		ret = stop_check(&r);
+	if (ret)
+		return ret;
+	err = kernel_message(r.name, "commit");
+	if (err && !opt->force)
+		return complain(XC_FAILED, r.name,
+				"dmesg tells more; --force stops it and loses what was not committed",
+				"the journal cannot be written: %s", strerror(-err));
+	err = status_read(r.name, &s);
+	if (err)
+		return complain_errno(err, r.name, "cannot read its status");
+	signals_hold();
+	ret = kernel_remove(r.name);
+	signals_release();
+	if (!ret)
+		say_dirty(&r, &s);
+	return ret;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * tool.h - what the files of the command line ask of each other.
+ *
+ *   main.c       verbs and options: two tables, help, what a verb needs
+ *   create.c     start.c  stop.c  remove.c  flush.c  status.c  check.c  dump.c
+ *                one verb each (status.c: list too)
+ *   claim.c      may this device be taken? mounts, swap, holders, partitions
+ *   device.c     a block device or file: size, sector, number, sysfs
+ *   identity.c   which disk is this, whatever it is called today
+ *   signature.c  what blkid sees on a device
+ *   caches.c     all caches of this machine: running ones, and those at rest
+ *   kernel.c     device mapper: create, remove, message, status
+ *   media.c      the core's blocking access to metadata, over a file descriptor
+ *   offline.c    a cache at rest, its map rebuilt by the core's own recovery
+ *   human.c      complaints, sizes, durations, the progress bar
+ *
+ * A function that can fail returns an exit code of the program and has then
+ * said why, once; what returns a negative errno has said nothing.
+ */
+#ifndef XP_TOOL_H
+#define XP_TOOL_H
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+/* System headers bring linux/types.h in, whose __le64 is another C type than
+ * that of platform.h: it goes by another name here. */
+#define __le16	linux_le16
+#define __le32	linux_le32
+#define __le64	linux_le64
+#include <linux/types.h>
+#undef __le16
+#undef __le32
+#undef __le64
+
+#include "xpcache.h"
+
+#ifndef XPCACHE_VERSION
+#define XPCACHE_VERSION "0.1.0"
+#endif
+
+/* Exit codes; main.c and docs/xpcache.8 describe them. */
+enum xc {
+	XC_OK		= 0,
+	XC_FAILED	= 1,	/* I/O or system error */
+	XC_USAGE	= 2,	/* the command line is wrong */
+	XC_REFUSED	= 3,	/* would lose or disturb data */
+	XC_DAMAGED	= 4,	/* metadata damaged, or not known to this version */
+	XC_NOT_FOUND	= 5,	/* no such cache or device */
+	XC_INTERRUPTED	= 130,	/* Ctrl-C; nothing is lost */
+};
+
+#define NAME_LEN	32	/* of a cache, with NUL: what the superblock holds */
+#define UUID_HEX	33	/* 32 digits and NUL */
+
+/* ------------------------------------------------------------ main.c ---- */
+
+#define UNSET	UINT32_MAX
+
+struct options {
+	const char *arg;	/* what is not an option: a cache's name, a device or a verb */
+	const char *fast, *slow, *name;
+	bool force, discard_dirty, no_start, all, json, help;
+	u32 dirty_low, dirty_high, idle_ms;	/* UNSET: the target's default */
+};
+
+/* ----------------------------------------------------------- human.c ---- */
+
+/* "xpcache: what: where: todo" on stderr; @where and @todo may be NULL. Returns @code. */
+enum xc complain(enum xc code, const char *where, const char *todo,
+		 const char *what, ...) __attribute__((format(printf, 4, 5)));
+/* The same for an errno. */
+enum xc complain_errno(int err, const char *where, const char *what);
+
+/* Texts that live until the eighth next call. */
+const char *text_bytes(u64 n);		/* 1.50 GiB */
+const char *text_blocks(u64 n);		/* 12,288 blocks (48 MiB) */
+const char *text_count(u64 n);		/* 1,234,567 */
+const char *text_duration(u64 seconds);	/* 1:02:03 */
+const char *text_percent(u64 part, u64 whole);
+const char *text_uuid(const u8 uuid[16]);
+
+/* Colour escapes, or "" where stdout is not a terminal. */
+const char *colour_good(void), *colour_bad(void), *colour_dim(void), *colour_off(void);
+
+struct progress {
+	u64 total;		/* most blocks seen left */
+	u64 last_left;
+	double start, last;	/* seconds */
+	double rate;		/* blocks a second, smoothed */
+	bool tty;
+};
+void progress_begin(struct progress *p, u64 left);
+void progress_show(struct progress *p, u64 left);
+void progress_end(void);
+double seconds_now(void);
+
+/* Signals that would end the program wait between these two. */
+void signals_hold(void);
+void signals_release(void);
+
+/* ---------------------------------------------------------- device.c ---- */
+
+struct device {
+	char path[PATH_MAX];	/* as the user gave it, or /dev/... */
+	char kname[64];		/* name in /sys/class/block; "" for a file */
+	int fd;			/* -1: not open */
+	dev_t dev, disk;	/* itself; the whole disk it is (on). For a file 0 */
+	ino_t ino;		/* of a file, with its file system in dev */
+	unsigned int partition;	/* number, 0 for a whole disk */
+	bool is_block, read_only;
+	u64 sectors;		/* 512 bytes */
+	u32 logical;		/* bytes */
+};
+
+enum device_mode {
+	DEVICE_LOOK,		/* read */
+	DEVICE_CLAIM,		/* read, and nobody else may claim it */
+	DEVICE_OWN,		/* read and write, and nobody else may claim it */
+};
+
+/* Opens for reading; @files: a plain file will do as well. */
+enum xc device_open(struct device *d, const char *path, bool files);
+/* Without a complaint: for scans. Negative errno. */
+int device_look(struct device *d, const char *path);
+/* Opens it again, so. */
+enum xc device_reopen(struct device *d, enum device_mode mode);
+void device_close(struct device *d);
+/* The same disk, or one a part of the other. Both partitions of one disk too. */
+bool device_overlap(const struct device *a, const struct device *b);
+u64 device_blocks(const struct device *d);
+
+/* One line of /sys/class/block/@kname/@attr, trimmed; false: there is none. */
+bool sysfs_read(const char *kname, const char *attr, char *buf, size_t len);
+/* "/dev/sda", "/dev/mapper/x" of a kernel name. */
+void device_node(const char *kname, char *path, size_t len);
+/* The kernel name of a device number; false: gone. */
+bool device_kname(dev_t dev, char *kname, size_t len);
+/* Calls @fn for every block device that holds something; stops at a non-zero result. */
+int device_each(int (*fn)(const char *kname, void *ctx), void *ctx);
+
+/* ----------------------------------------------------------- claim.c ---- */
+
+/* Complains if it is mounted, swap, part of another device, or read-only. */
+enum xc claim_check(const struct device *d);
+/* Who has the device open: "mounted at /x"; false: nobody that can be named. */
+bool claim_holder(const char *kname, char *who, size_t len);
+/* Which program has it open, "open by dd, pid 1234"; takes a look at every process. */
+bool claim_opener(dev_t dev, char *who, size_t len);
+
+/* ------------------------------------------------------- signature.c ---- */
+
+/* "ext4 file system, gpt partition table"; 0 and "" if there is nothing. */
+int signature_list(int fd, char *buf, size_t len);
+int signature_wipe(int fd);
+/* "gpt:UUID" or "ext4:UUID", or "". */
+void signature_content(int fd, char *buf, size_t len);
+
+/* -------------------------------------------------------- identity.c ---- */
+
+void identity_of(const struct device *d, struct xp_sb_slow *id);
+/* Why @d is not the device @id was made of: false, and @why. @loose: the user
+ * named it, so what cannot be known is believed. */
+bool identity_same(const struct xp_sb_slow *id, const struct device *d,
+		   bool loose, char *why, size_t len);
+bool identity_known(const struct xp_sb_slow *id);
+/* Its words: "HWID, 1.0 TiB" */
+const char *identity_text(const struct xp_sb_slow *id);
+
+/* ----------------------------------------------------------- media.c ---- */
+
+struct media {
+	struct xp_media io;	/* what the core calls */
+	int fd;
+	void *bounce;
+};
+int media_init(struct media *m, int fd);
+void media_done(struct media *m);
+
+/* --------------------------------------------------------- offline.c ---- */
+
+struct offline {
+	struct media media;
+	struct xp_sb sb;
+	struct xp *core;
+	void *memory, *scratch;
+	struct xp_stats stats;
+	struct xp_message message;	/* why not, when a call failed */
+};
+/* Superblock only, then the map as well. Negative errno; see message. Whatever
+ * came of them, offline_close(). */
+int offline_open(struct offline *o, const struct device *d);
+int offline_load(struct offline *o);
+void offline_close(struct offline *o);
+/* The exit code and the complaint for what they returned. */
+enum xc offline_complain(const struct offline *o, const struct device *d, int err);
+
+/* ---------------------------------------------------------- kernel.c ---- */
+
+struct running {
+	char name[128];
+	char uuid[UUID_HEX];	/* of the cache; "" for another dm device */
+	dev_t dev, fast, slow;	/* fast and slow: 0 unknown */
+	u32 open_count;
+	u64 sectors;
+};
+
+/* Is there a device mapper, and the target? Loads the modules if it can. */
+enum xc kernel_ready(void);
+/* 1: *r filled; 0: no such device; negative errno. */
+int kernel_find(const char *name, const char *uuid, struct running *r);
+/* All running caches; free() the result. */
+int kernel_list(struct running **list, size_t *n);
+enum xc kernel_create(const struct xp_sb *sb, const char *name,
+		      const struct device *fast, const struct device *slow,
+		      const struct options *opt);
+enum xc kernel_remove(const char *name);
+/* Negative errno. */
+int kernel_message(const char *name, const char *message);
+int kernel_status(const char *name, char *line, size_t len);
+/* True if some dm device, ours or not, has the name. */
+bool kernel_has_name(const char *name);
+
+/* ---------------------------------------------------------- caches.c ---- */
+
+/* A cache that some fast device holds, running or not. */
+struct cache {
+	struct device fast;	/* closed */
+	struct xp_sb sb;
+	char name[NAME_LEN], uuid[UUID_HEX];
+	int err;		/* 0, or why the superblock was refused, */
+	struct xp_message message;	/* in words */
+	bool running;
+};
+
+struct caches {
+	struct cache *v;
+	size_t n;
+};
+
+int caches_scan(struct caches *all);
+void caches_free(struct caches *all);
+/* Reads the superblock of one device. As xp_sb_read(). */
+int cache_read(struct cache *c, struct device *fast);
+/* The one called @name (or of that uuid) that does not run, on @fast if given. */
+enum xc caches_find_stopped(const char *name, const char *fast, struct cache *c);
+/* The running one called @name; "/dev/mapper/NAME" and the uuid will do. */
+enum xc caches_find_running(const char *name, struct running *r);
+const char *cache_plain_name(const char *name);
+enum xc cache_check_name(const char *name);
+
+/* ----------------------------------------------------- status.c, flush.c ---- */
+
+struct status {
+	char line[2048];	/* the kernel's words, NUL-separated */
+	const char *state;
+	const char *name[64], *value[64];
+	unsigned int n;
+};
+int status_read(const char *name, struct status *s);
+u64 status_number(const struct status *s, const char *name);
+const char *status_text(const struct status *s, const char *name);
+
+/* Brings every dirty block home, with a progress bar. */
+enum xc flush_home(const char *name);
+/* Starts the cache @c; its slow device is looked for, or @opt->slow. */
+enum xc start_cache(struct cache *c, const struct options *opt);
+/* Complains if the running cache is open. */
+enum xc stop_check(const struct running *r);
+
+/* ------------------------------------------------------------- verbs ---- */
+
+enum xc create_run(struct options *opt);
+enum xc list_run(struct options *opt);
+enum xc status_run(struct options *opt);
+enum xc flush_run(struct options *opt);
+enum xc stop_run(struct options *opt);
+enum xc start_run(struct options *opt);
+enum xc remove_run(struct options *opt);
+enum xc check_run(struct options *opt);
+enum xc dump_run(struct options *opt);
+
+#endif /* XP_TOOL_H */

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The command line: build/xpcache, its tests and its manual page. Needs
+# libdevmapper, libblkid, json-c and xxhash. CC=clang-14 builds it as well.
+
+XP_VERSION	?= 0.1.0
+TOOLS_LIBS	:= devmapper blkid json-c libxxhash
+TOOLS_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE \
+		   -D_FILE_OFFSET_BITS=64 -DXPCACHE_VERSION='"$(XP_VERSION)"' -Icore -Itools
+TOOLS_SRC	:= $(wildcard tools/*.c)
+TOOLS_CORE	:= $(wildcard core/*.c)
+TOOLS_OBJ	:= $(TOOLS_SRC:tools/%.c=build/tools/%.o) \
+		   $(TOOLS_CORE:core/%.c=build/tools/core/%.o)
+
+build/tools/%.o: tools/%.c
+	@mkdir -p $(@D)
+	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+build/tools/core/%.o: core/%.c
+	@mkdir -p $(@D)
+	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+build/xpcache: $(TOOLS_OBJ)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS)) -lpthread
+
+# Writes into the caches of the tests, through the core: tests/cli/forge.c.
+build/tests/forge: tests/cli/forge.c build/tools/media.o $(filter build/tools/core/%,$(TOOLS_OBJ))
+	@mkdir -p $(@D)
+	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -o $@ $^ $$(pkg-config --libs libxxhash) -lpthread
+
+# Kills a program before its n-th write of metadata.
+build/tests/dieat.so: tests/cli/dieat.c
+	@mkdir -p $(@D)
+	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
+
+.PHONY: tools-test tools-install
+tools-test: build/xpcache build/tests/forge build/tests/dieat.so ## the command line's own tests, on plain files
+	tests/cli/run build/xpcache build/tests/forge build/tests/dieat.so
+
+tools-install: build/xpcache
+	install -D -m 755 build/xpcache $(DESTDIR)$(PREFIX)/sbin/xpcache
+	install -D -m 644 docs/xpcache.8 $(DESTDIR)$(PREFIX)/share/man/man8/xpcache.8
+
+-include $(TOOLS_OBJ:.o=.d)
