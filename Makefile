@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# xpcache: one Makefile. `make help` lists what it can do; all that is built goes
+# to build/. Parts have rules of their own, included below.
+
+PREFIX	?= /usr/local
+CUTS	?= 25
+SEED	?= 1
+
+CFLAGS_ALL := -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icore
+
+.PHONY: all
+all: build/xpcache module ## the command line, and the module for the running kernel
+
+include tools/tools.mk
+include dm-target/module.mk
+include tests/unit/unit.mk
+
+.PHONY: bootstrap
+bootstrap: ## install what is missing to build and test
+	@scripts/bootstrap
+
+# ------------------------------------------------------------- core ----
+
+core-objects := $(patsubst core/%.c,build/core/%.o,$(wildcard core/*.c))
+
+build/core/%.o: core/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(core-objects:.o=.d)
+
+# ---------------------------------------------------------- test, check ----
+
+.PHONY: demo test check vm-build vm-quick vm-test vm-powercut
+
+demo: vm-build ## a cache at work in a virtual machine: latency before and after
+	@tests/vm/demo
+
+test: bootstrap ## everything a commit must pass: check, and the quick set of machines
+	@tests/tally check vm-quick
+
+lints := $(addprefix lint-,$(shell tests/lint --list))
+
+check: bootstrap ## fast: unit tests and linters
+	+@$(MAKE) --no-print-directory --keep-going unit-test tools-test $(lints)
+
+.PHONY: $(lints)
+$(lints): lint-%:
+	+@tests/lint $*
+
+# ------------------------------------------------------ virtual machines ----
+
+kernels := 6.1 6.12
+guest-programs := $(patsubst tests/vm/guest/%.c,build/vm/bin/%,$(wildcard tests/vm/guest/*.c))
+
+build/vm/bin/%: tests/vm/guest/%.c tests/vm/guest/pattern.h
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(CFLAGS) -static -o $@ $<
+
+.PHONY: vm-parts $(kernels:%=vm-module-%)
+$(kernels:%=vm-module-%): vm-module-%:
+	+@kver=$$(tests/vm/kernel $*) && \
+	$(MAKE) --no-print-directory module KDIR=build/kernel/$*/headers module-name=$$kver \
+		>build/module-$*.log 2>&1 || { tail -n 20 build/module-$*.log >&2; exit 1; }
+
+vm-parts: build/xpcache build/tests/forge $(guest-programs) $(kernels:%=vm-module-%)
+
+vm-build: bootstrap ## all that the machines need: kernels, module, tool
+	+@$(MAKE) --no-print-directory vm-parts
+
+vm-quick: vm-build ## the machines that `make test` boots: every job, 3 power cuts a kernel
+	@tests/vm/run
+	@tests/vm/powercut --cuts 3 --seed $(SEED)
+
+vm-test: vm-build vm-powercut ## the campaign: more of everything, 25 power cuts a kernel
+	@tests/vm/run --set PASSES=4 --set ROUNDS=40
+
+vm-powercut: vm-build ## power cuts only: CUTS= for each kernel, SEED= for another series
+	@tests/vm/powercut --cuts $(CUTS) --seed $(SEED)
+
+# ----------------------------------------------------------- the rest ----
+
+.PHONY: install clean help
+install: all tools-install ## PREFIX= and DESTDIR= are heeded; then run depmod -a
+	install -D -m 644 build/module-$(module-name)/dm-xpcache.ko \
+		$(DESTDIR)/lib/modules/$(KVER)/extra/dm-xpcache.ko
+
+clean: ## remove build/, kernels of the tests included
+	rm -rf build
+
+help: ## this
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# lib.sh - what jobs share. A job reports each thing it proves: PASS name, or
+# FAIL name: why. It goes on after a failure unless the rest depends on it.
+
+set -uo pipefail
+
+FAST=/dev/nvme0n1
+SLOW=/dev/sda
+CACHE=/dev/mapper/xpcache0
+
+report()
+{
+	printf '%s\n' "$*" >"$REPORT"
+	echo "### $*"
+}
+
+pass() { report "PASS $1"; }
+fail() { report "FAIL $1: ${*:2}"; }
+note() { report "NOTE $*"; }
+
+# die NAME WHY - reports a failure that the rest of the job cannot do without.
+die()
+{
+	fail "$@"
+	exit 1
+}
+
+# try NAME COMMAND... - the command must succeed.
+try()
+{
+	local name=$1 out
+	shift
+	if out=$("$@" 2>&1); then
+		pass "$name"
+	else
+		fail "$name" "status $?: $(tail -n 1 <<<"$out")"
+		echo "$out"
+		return 1
+	fi
+}
+
+# must COMMAND... - a step that has no name of its own, and must succeed.
+must()
+{
+	local out
+	out=$("$@" 2>&1) || die "step" "'$*' ended with status $?: $(tail -n 1 <<<"$out")"
+	echo "$out"
+}
+
+# equal NAME WANTED GOT - two texts.
+equal()
+{
+	if [ "$2" = "$3" ]; then
+		pass "$1"
+	else
+		# Of long texts only what differs.
+		fail "$1" "$(diff <(printf '%s\n' "$2") <(printf '%s\n' "$3") |
+			sed -n -e 's/^< /wanted: /p' -e 's/^> /got: /p' | head -n 4 | tr '\n' ' ')"
+	fi
+}
+
+# counter NAME - one figure of the target's status line.
+counter()
+{
+	dmsetup status xpcache0 | tr ' ' '\n' | sed -n "/^$1\$/{n;p}"
+}
+
+# tree FOLDER - the sha256 of every file below it, in an order of its own.
+tree()
+{
+	(cd "$1" && find . -type f -exec sha256sum {} + | sort -k 2)
+}
+
+# fill FOLDER COUNT KIB - files of random bytes.
+fill()
+{
+	local n
+	mkdir -p "$1"
+	for ((n = 0; n < $2; n++)); do
+		dd if=/dev/urandom of="$1/file$n" bs=1k count="$3" status=none
+	done
+}
+
+create()
+{
+	must xpcache create --fast $FAST --slow $SLOW "$@"
+	[ -b $CACHE ] || die create "no $CACHE after create"
+}
+
+# cut_power - the power goes here; the job runs again from its start, with BOOT one
+# higher, on the same disks.
+cut_power()
+{
+	report CUT
+	sleep infinity
+}
+
+# settled COMMAND... - waits until it succeeds, at most 60 s.
+settled()
+{
+	local n
+	for ((n = 0; n < 600; n++)); do
+		"$@" && return
+		sleep 0.1
+	done
+	return 1
+}
+
+checksum()
+{
+	dd if="$1" bs=1M iflag=direct status=none | md5sum | cut -d ' ' -f 1
+}
+
+start()
+{
+	must xpcache start --all
+	[ -b $CACHE ] || die start "no $CACHE after start"
+}
+
+stop() { must xpcache stop xpcache0; }
+remove() { must xpcache remove xpcache0; }
+
+# refused NAME CODE PATTERN COMMAND... - the tool says no: with this exit code,
+# and one line that matches.
+refused()
+{
+	local name=$1 code=$2 pattern=$3 out status
+	shift 3
+	out=$("$@" 2>&1 >/dev/null)
+	status=$?
+	echo "\$ $* -> $status: $out"
+	if [ $status -ne "$code" ]; then
+		fail "$name" "exit code $status instead of $code: $out"
+	elif [ "$(wc -l <<<"$out")" -ne 1 ]; then
+		fail "$name" "not one line: ${out//$'\n'/ / }"
+	elif ! grep -qE "$pattern" <<<"$out"; then
+		fail "$name" "'$pattern' is not in: $out"
+	else
+		pass "$name"
+	fi
+}

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0-only
+"""vm - a virtual machine with a stock kernel, an NVMe disk and a SCSI disk.
+
+A machine runs one job, a shell script, and reports by lines on a port of its
+own: PASS name, FAIL name: why, NOTE text, and at its end END status. Its disks
+are sparse files that outlive it, so that the next machine finds what the last
+one left. Everything is kept in one folder a run, under build/vm/.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build"
+HERE = ROOT / "tests" / "vm"
+
+# What must never be in a kernel's log.
+ALARM = re.compile(
+    r"BUG:|BUG at|WARNING:|Oops|KFENCE|KASAN|UBSAN|general protection|"
+    r"blocked for more than|soft lockup|hard LOCKUP|detected stall|"
+    r"bad page|Poison overwritten|Redzone|Object already free|"
+    r"Kernel panic|refcount_t|INFO: task|Call Trace")
+
+# Debugging that stock kernels have built in and leave off.
+WATCHFUL = {"6.12": "kfence.sample_interval=5 slub_debug=FZPU page_poison=1"}
+
+
+class Refused(Exception):
+    """Something is missing on the host; the message says what to do."""
+
+
+def release(series):
+    """The full version of the kernel of a series, unpacked if it was not."""
+    done = subprocess.run([HERE / "kernel", series], stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        raise Refused(f"no kernel {series}")
+    return done.stdout.strip()
+
+
+def base_initramfs(series):
+    out = BUILD / "vm" / series / "base.cpio"
+    newest = max((HERE / name).stat().st_mtime for name in ("initramfs", "init"))
+    if not out.exists() or out.stat().st_mtime < newest:
+        subprocess.run([HERE / "initramfs", series, out], check=True)
+    return out
+
+
+def libraries(program):
+    listed = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
+    return re.findall(r"(/[^ )]+)", listed)
+
+
+def payload(series, job, environment, folder):
+    """Packs what is under test: module, tool, job."""
+    kver = release(series)
+    stage = folder / "payload"
+    shutil.rmtree(stage, ignore_errors=True)
+
+    def put(source, target):
+        target = stage / target.lstrip("/")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(source, target)
+
+    for script in (HERE / "jobs").glob("*.sh"):
+        put(script, f"/job/{script.name}")
+    for program in (BUILD / "vm" / "bin").glob("*"):
+        put(program, f"/usr/bin/{program.name}")
+    tools = [BUILD / "xpcache", BUILD / "tests" / "forge"]
+    module = BUILD / f"module-{kver}" / "dm-xpcache.ko"
+    for needed in (*tools, module):
+        if not needed.exists():
+            raise Refused(f"{needed} is not built: run make vm-build")
+    for tool in tools:
+        put(tool, f"/usr/bin/{tool.name}")
+        for library in libraries(tool):
+            put(library, "/usr/lib/" + os.path.basename(library))
+    put(module, f"/usr/lib/modules/{kver}/extra/dm-xpcache.ko")
+    (stage / "job" / "name").write_text(Path(job).name)
+    (stage / "job" / "environment").write_text(
+        "".join(f"{key}={value}\n" for key, value in environment.items()))
+
+    initrd = folder / "initrd"
+    shutil.copy(base_initramfs(series), initrd)
+    with open(initrd, "ab") as file:
+        names = subprocess.run(["find", "."], cwd=stage, stdout=subprocess.PIPE, check=True)
+        subprocess.run(["cpio", "-o", "-H", "newc", "-R", "0:0", "--quiet"], cwd=stage,
+                       input=names.stdout, stdout=file, check=True)
+    return initrd
+
+
+def wants(job):
+    """What a job's `# vm:` lines ask for: fast=64M slow=1G timeout=600 ..."""
+    words = " ".join(re.findall(r"^# vm:(.*)$", Path(job).read_text(), re.M)).split()
+    return dict(word.split("=", 1) for word in words)
+
+
+def disk(path, size):
+    """A sparse file; one that is there is kept, with what is in it."""
+    if not path.exists():
+        subprocess.run(["truncate", "-s", size, path], check=True)
+    return path
+
+
+def accelerator():
+    """kvm if a guest really starts under it (nested it may hang), else tcg."""
+    note = BUILD / "vm" / "accelerator"
+    if not note.exists():
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_text("kvm" if kvm_works() else "tcg")
+    return note.read_text()
+
+
+def kvm_works():
+    if not os.access("/dev/kvm", os.R_OK | os.W_OK):
+        return False
+    kver = release("6.12")
+    kernel = BUILD / "kernel/6.12/root/boot" / f"vmlinuz-{kver}"
+    command = ["qemu-system-x86_64", "-M", "q35", "-cpu", "host", "-accel", "kvm", "-m", "1G",
+               "-smp", "2", "-nographic", "-no-reboot", "-nic", "none", "-kernel", kernel,
+               "-append", "console=ttyS0 panic=-1"]
+    try:
+        # Without a root file system a kernel that gets so far panics, and leaves.
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+    except subprocess.TimeoutExpired:
+        return False
+    return b"Unable to mount root" in done.stdout
+
+
+class Machine:
+    """One boot. start(), then look at report() until finished() or kill()."""
+
+    def __init__(self, series, job, folder, environment=None, watchful=True):
+        self.series = series
+        self.folder = folder
+        self.console = folder / "console.log"
+        self.reports = folder / "report.log"
+        self.process = None
+        self.seen = 0
+        self.watchful = watchful
+        folder.mkdir(parents=True, exist_ok=True)
+        self.wants = wants(job)
+        self.environment = dict(environment or {})
+        self.initrd = payload(series, job, self.environment, folder)
+
+    def command(self):
+        kver = release(self.series)
+        want = self.wants
+        accel = accelerator()
+        append = ("console=ttyS0 panic=-1 oops=panic loglevel=5 mitigations=off ")
+        if self.watchful:
+            append += WATCHFUL.get(self.series, "")
+        command = [
+            "qemu-system-x86_64", "-M", "q35", "-display", "none", "-monitor", "none",
+            "-no-reboot", "-nic", "none", "-m", want.get("memory", "1G"),
+            "-smp", want.get("cpus", "2"),
+            *(["-accel", "kvm", "-cpu", "host"] if accel == "kvm" else
+              ["-accel", "tcg,thread=multi", "-cpu", "max"]),
+            "-kernel", str(BUILD / "kernel" / self.series / "root/boot" / f"vmlinuz-{kver}"),
+            "-initrd", str(self.initrd), "-append", append,
+            "-serial", f"file:{self.console}",
+            "-device", "virtio-serial-pci", "-chardev", f"file,id=report,path={self.reports}",
+            "-device", "virtserialport,chardev=report,name=report",
+            "-device", "virtio-scsi-pci,id=scsi",
+        ]
+        command += self.drive("fast", want.get("fast", "256M"), "nvme,serial=fast0")
+        throttle = f",throttling.iops-total={want['slow-iops']}" if "slow-iops" in want else ""
+        command += self.drive("slow", want.get("slow", "1G"),
+                              "scsi-hd,bus=scsi.0,dpofua=on,serial=slow0,wwn=0x5000c500a1b2c3d4", throttle)
+        # On virtio: a second SCSI disk may be found first, and take the name sda.
+        for n, size in enumerate(filter(None, want.get("extra", "").split(","))):
+            command += self.drive(f"extra{n}", size, f"virtio-blk-pci,serial=extra{n}")
+        return command
+
+    def drive(self, name, size, device, options=""):
+        # unsafe: the host's page cache outlives a killed machine, so nothing is
+        # gained by syncing it at each of the guest's flushes.
+        path = disk(self.folder / f"{name}.img", size)
+        return ["-drive", f"file={path},if=none,id={name},format=raw,cache=unsafe,"
+                          f"discard=unmap{options}",
+                "-device", f"{device},drive={name}"]
+
+    def start(self):
+        self.reports.write_text("")
+        self.seen = 0
+        with open(self.folder / "qemu.log", "wb") as log:
+            self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL,
+                                            stdout=log, stderr=log)
+
+    def report(self):
+        """The whole lines that are new since the last call."""
+        with open(self.reports, "rb") as file:
+            file.seek(self.seen)
+            data = file.read()
+        end = data.rfind(b"\n") + 1
+        self.seen += end
+        return data[:end].decode(errors="replace").splitlines()
+
+    def running(self):
+        return self.process.poll() is None
+
+    def kill(self):
+        """The power goes: nothing in the guest gets to say a word."""
+        self.process.kill()
+        self.process.wait()
+
+    def run(self, timeout, on_line=lambda line: None):
+        """To the end, or until the job wants its power cut: then its last line is CUT.
+        Returns (exit status of the job or None, all lines)."""
+        self.start()
+        deadline = time.monotonic() + timeout
+        lines = []
+        while True:
+            alive = self.running()
+            for line in self.report():
+                lines.append(line)
+                on_line(line)
+            if lines[-1:] == ["CUT"]:
+                self.kill()
+                break
+            if not alive:
+                break
+            if time.monotonic() > deadline:
+                self.kill()
+                break
+            time.sleep(0.1)
+        ends = [line.split()[1] for line in lines if line.startswith("END ")]
+        return (int(ends[-1]) if ends else None), lines
+
+    def alarms(self):
+        """Lines of the kernel's log that must not be there."""
+        text = self.console.read_text(errors="replace") if self.console.exists() else ""
+        return [line.strip() for line in text.splitlines() if ALARM.search(line)]
+
+    def forget(self):
+        """The big files; logs stay."""
+        for path in [self.initrd, *self.folder.glob("*.img")]:
+            path.unlink(missing_ok=True)
+        shutil.rmtree(self.folder / "payload", ignore_errors=True)
