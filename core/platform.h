@@ -73,6 +73,7 @@ static inline void xp_unlock(struct xp_lock *l)
 
 #include <endian.h>
 #include <errno.h>
+#include <linux/types.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,9 +86,6 @@ typedef uint8_t u8;
 typedef uint16_t u16;
 typedef uint32_t u32;
 typedef uint64_t u64;
-typedef uint16_t __le16;
-typedef uint32_t __le32;
-typedef uint64_t __le64;
 
 typedef struct { u64 n; } xp_lba_t;
 typedef struct { u32 n; } xp_slot_t;

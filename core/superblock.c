@@ -66,9 +66,12 @@ static int verify_features(const struct xp_sb *sb, struct xp_message *msg)
 	if (le32_to_cpu(sb->version) != XP_SB_VERSION)
 		return bad(msg, -ENOTSUP, "version unknown to this xpcache, use a newer one",
 			   le32_to_cpu(sb->version));
-	if (unknown)
-		return bad(msg, -ENOTSUP, "incompat features unknown to this xpcache, use a newer one; bits",
-			   unknown);
+	if (unknown) {
+		snprintf(msg->text, sizeof(msg->text),
+			 "superblock: incompat features unknown to this xpcache, use a newer one (bits 0x%llx)",
+			 (unsigned long long)unknown);
+		return -ENOTSUP;
+	}
 	return 0;
 }
 

@@ -257,7 +257,7 @@ int kernel_find(const char *name, const char *uuid, struct running *r)
 	dm_task_destroy(t);
 	if (found && r->uuid[0])
 		learn_table(r);
-	return err && err != -ENXIO ? err : found;
+	return err < 0 && err != -ENXIO ? err : found;
 }
 
 bool kernel_has_name(const char *name)

@@ -27,16 +27,6 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-/* System headers bring linux/types.h in, whose __le64 is another C type than
- * that of platform.h: it goes by another name here. */
-#define __le16	linux_le16
-#define __le32	linux_le32
-#define __le64	linux_le64
-#include <linux/types.h>
-#undef __le16
-#undef __le32
-#undef __le64
-
 #include "xpcache.h"
 
 #ifndef XPCACHE_VERSION

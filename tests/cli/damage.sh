@@ -32,7 +32,7 @@ fresh
 "$forge" fast write 10 5
 "$forge" fast set incompat 0x8000
 for verb in check dump; do
-	expect "unknown incompat bit: $verb" 4 "incompat features unknown .*32768" $verb fast
+	expect "unknown incompat bit: $verb" 4 "incompat features unknown .*0x8000" $verb fast
 done
 expect "unknown incompat bit: create --force" 3 "cannot be told" create --fast fast --slow slow --no-start --force
 fresh

@@ -96,7 +96,7 @@ must dd if=$FAST of=/tmp/forged bs=4096 count=256 iflag=direct status=none
 truncate -s "$(blockdev --getsize64 $FAST)" /tmp/forged
 must forge /tmp/forged set incompat 0x8000
 must dd if=/tmp/forged of=$FAST bs=4096 count=256 oflag=direct conv=notrunc status=none
-refused unknown-incompat 4 '0x8000' xpcache start xpcache0
+refused unknown-incompat 4 'incompat.*0x8000' xpcache start xpcache0
 restore
 
 # Everything in the journal lost or overwritten: no guess is made.
