@@ -68,6 +68,9 @@ static inline void xp_unlock(struct xp_lock *l)
 
 #define xp_xxh64(data, len)	xxh64(data, len, 0)
 #define XP_ASSERT(cond)		BUG_ON(!(cond))
+#ifndef ENOTSUP
+#define ENOTSUP			EOPNOTSUPP	/* the same number, as in libc */
+#endif
 
 #else /* user space */
 

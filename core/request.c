@@ -799,10 +799,15 @@ static void fail_all(struct xp *c, struct xp_todo *todo)
 /* Somebody waits for a slot: hand on what is free, or make some. */
 static void relieve(struct xp *c, struct xp_todo *todo)
 {
+	u32 n;
+
 	if (xp_list_empty(&c->space))
 		return;
 	if (c->nr_free) {
-		xp_list_splice(&todo->ready, &c->space);
+		/* No more than slots: whoever is let go and takes none ends or
+		 * waits for one that will end, and that comes back here. */
+		for (n = c->nr_free; n && !xp_list_empty(&c->space); n--)
+			xp_list_add(&todo->ready, xp_list_pop(&c->space));
 		return;
 	}
 	policy_evict(c, c->low_free, todo);

@@ -102,6 +102,9 @@ static void unclaim(struct xs_cache *cache)
 
 /* -------------------------------------------------------- first resume ---- */
 
+/* A fast device too large for this machine's memory is told of in one line. */
+#define MAP_GFP	(GFP_KERNEL | __GFP_NOWARN)
+
 static u64 fast_blocks(const struct xs_cache *cache)
 {
 	return bdev_nr_sectors(xs_fast(cache)) / XP_BLOCK_SECTORS;
@@ -135,7 +138,7 @@ static int make_core(struct xs_cache *cache, const struct xp_sb *sb)
 		.dirty_high = cache->options.dirty_high,
 	};
 
-	cache->memory = vzalloc(xp_memory(sb));
+	cache->memory = __vmalloc(xp_memory(sb), MAP_GFP | __GFP_ZERO);
 	if (!cache->memory) {
 		DMERR("%pg: no memory for the map: %llu KiB for %llu blocks",
 		      xs_fast(cache), xp_memory(sb) >> 10, le64_to_cpu(sb->nr_slots));
@@ -163,7 +166,7 @@ static int recover(struct xs_cache *cache, const struct xp_media *media,
 	err = make_core(cache, sb);
 	if (err)
 		return err;
-	scratch = vmalloc(xp_recover_memory(sb));
+	scratch = __vmalloc(xp_recover_memory(sb), MAP_GFP);
 	if (!scratch) {
 		DMERR("%pg: no memory for recovery: %llu KiB", xs_fast(cache),
 		      xp_recover_memory(sb) >> 10);
