@@ -42,7 +42,7 @@ test: bootstrap ## everything a commit must pass: check, and the quick set of ma
 lints := $(addprefix lint-,$(shell tests/lint --list))
 
 check: bootstrap ## fast: unit tests and linters
-	+@$(MAKE) --no-print-directory --keep-going unit-test tools-test $(lints)
+	+@$(MAKE) --no-print-directory --keep-going unit-test tools-test vm-selftest $(lints)
 
 .PHONY: $(lints)
 $(lints): lint-%:
@@ -57,7 +57,7 @@ build/vm/bin/%: tests/vm/guest/%.c tests/vm/guest/pattern.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -static -o $@ $<
 
-.PHONY: vm-parts $(kernels:%=vm-module-%)
+.PHONY: vm-parts vm-selftest $(kernels:%=vm-module-%)
 $(kernels:%=vm-module-%): vm-module-%:
 	+@kver=$$(tests/vm/kernel $*) && \
 	$(MAKE) --no-print-directory module KDIR=build/kernel/$*/headers module-name=$$kver \
@@ -68,12 +68,16 @@ vm-parts: build/xpcache build/tests/forge $(guest-programs) $(kernels:%=vm-modul
 vm-build: bootstrap ## all that the machines need: kernels, module, tool
 	+@$(MAKE) --no-print-directory vm-parts
 
-vm-quick: vm-build ## the machines that `make test` boots: every job, 3 power cuts a kernel
-	@tests/vm/run
-	@tests/vm/powercut --cuts 3 --seed $(SEED)
+vm-selftest: build/vm/bin/powercut
+	@tests/vm/selftest $<
 
-vm-test: vm-build vm-powercut ## the campaign: more of everything, 25 power cuts a kernel
-	@tests/vm/run --set PASSES=4 --set ROUNDS=40
+vm-quick: vm-build ## the machines that `make test` boots: every job, 3 power cuts a kernel
+	@status=0; tests/vm/run || status=1; \
+	tests/vm/powercut --cuts 3 --seed $(SEED) || status=1; exit $$status
+
+vm-test: vm-build ## the campaign: more of everything, 25 power cuts a kernel
+	@status=0; tests/vm/run --set PASSES=4 --set ROUNDS=40 || status=1; \
+	tests/vm/powercut --cuts $(CUTS) --seed $(SEED) || status=1; exit $$status
 
 vm-powercut: vm-build ## power cuts only: CUTS= for each kernel, SEED= for another series
 	@tests/vm/powercut --cuts $(CUTS) --seed $(SEED)

@@ -8,21 +8,21 @@
 
 must mkfs.ext4 -q -F $SLOW
 must mount $SLOW /mnt
-fill /mnt/untouched 40 300
-fill /mnt/changed 40 300
-fill /mnt/deleted 40 100
+fill /mnt/untouched 15 300
+fill /mnt/changed 15 300
+fill /mnt/deleted 15 100
 tree /mnt/untouched >/tmp/untouched
 must umount /mnt
 
 create
 must mount $CACHE /mnt
 equal files-there-after-create "$(cat /tmp/untouched)" "$(tree /mnt/untouched)"
-for n in {0..39}; do
+for n in {0..14}; do
 	dd if=/dev/urandom of=/mnt/changed/file$n bs=5000 seek=$n count=3 conv=notrunc status=none
 done
 rm -r /mnt/deleted
-fill /mnt/new 40 700
-dd if=/dev/urandom of=/mnt/new/large bs=1M count=40 status=none
+fill /mnt/new 15 700
+dd if=/dev/urandom of=/mnt/new/large bs=1M count=10 status=none
 sync
 tree /mnt >/tmp/wanted
 must umount /mnt

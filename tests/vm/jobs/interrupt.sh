@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=16M slow=24M timeout=600
+# vm: fast=16M slow=8M timeout=600
 #
 # The tool is killed at every point of its work: then there is no cache, or a
 # good one, and the data is all there. ROUNDS=n points of each verb (5).
@@ -49,7 +49,7 @@ recover()
 # Writes something that is dirty from now on.
 change()
 {
-	dd if=/dev/urandom of=$CACHE bs=64k count=8 seek=$((RANDOM % 300)) oflag=direct \
+	dd if=/dev/urandom of=$CACHE bs=64k count=8 seek=$((RANDOM % 100)) oflag=direct \
 		conv=notrunc,fsync status=none
 	wanted=$(checksum $CACHE)
 }

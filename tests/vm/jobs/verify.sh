@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=24M slow=256M slow-iops=800 timeout=600
+# vm: fast=12M slow=256M slow-iops=800 timeout=600
 #
 # What is written is what is read: mixed sizes and alignments from two sides, on
 # a cache a tenth of the working set, with a slow disk slow enough that the cache
@@ -21,7 +21,7 @@ most_dirty &
 watcher=$!
 
 try fio-verify fio --name=mixed --filename=$CACHE --direct=1 --ioengine=libaio --iodepth=8 \
-	--rw=randwrite --numjobs=2 --size=120m --offset_increment=120m --loops="${PASSES:-1}" \
+	--rw=randwrite --numjobs=2 --size=60m --offset_increment=60m --loops="${PASSES:-1}" \
 	--bssplit=512/15:1k/5:4k/30:8k/10:12800/5:64k/15:66048/5:256k/10:1m/5 --blockalign=512 \
 	--fsync=64 --serialize_overlap=1 --randrepeat=0 \
 	--verify=xxhash --verify_fatal=1 --verify_backlog=512
