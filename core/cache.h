@@ -286,6 +286,8 @@ u64 jblock_checksum(struct xp_jblock *b);
 void requests_progress(struct xp *c, struct xp_todo *todo);
 /* The lba is no longer busy. */
 void requests_wake(struct xp *c, xp_lba_t lba, u32 nr, struct xp_todo *todo);
+/* Slots may have become free. */
+void requests_relieve(struct xp *c, struct xp_todo *todo);
 
 /* policy.c: what to admit, what to evict */
 bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks);

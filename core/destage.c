@@ -27,9 +27,8 @@ bool xp_destage_wanted(struct xp *c)
 		if (c->nr_dirty)
 			wanted = c->draining || c->nr_dirty > c->dirty_low ||
 				 !xp_list_empty(&c->space);
-		else
-			wanted = (c->draining || c->slow_flush_wanted) &&
-				 c->bypass_flushed < c->bypass_done;
+		if (c->bypass_flushed < c->bypass_done)
+			wanted |= c->draining || c->slow_flush_wanted;
 	}
 	xp_unlock(&c->lock);
 	return wanted;
@@ -303,5 +302,7 @@ void xp_destage_commit(struct xp *c, int err, struct xp_todo *todo)
 		b->next = 0;
 		destage_progress(c, todo);
 	}
+	if (!c->failed)
+		requests_relieve(c, todo);	/* unpinned slots */
 	xp_unlock(&c->lock);
 }

@@ -510,8 +510,10 @@ void xp_copied(struct xp *c, struct xp_req *req, const u64 *hash,
 	       struct xp_todo *todo)
 {
 	xp_lock(&c->lock);
-	/* No room: the data goes first and its record after it. */
-	if (!c->failed && journal_room(c, req->nr_blocks, todo)) {
+	/* No room, or by now a tight ring: the data goes first and its record
+	 * after it. */
+	if (!c->failed && !journal_tight(c) &&
+	    journal_room(c, req->nr_blocks, todo)) {
 		records_beside(c, req, hash);
 		journal_commit(c, todo);
 	} else {
@@ -797,7 +799,7 @@ static void fail_all(struct xp *c, struct xp_todo *todo)
 }
 
 /* Somebody waits for a slot: hand on what is free, or make some. */
-static void relieve(struct xp *c, struct xp_todo *todo)
+void requests_relieve(struct xp *c, struct xp_todo *todo)
 {
 	u32 n;
 
@@ -827,7 +829,7 @@ void requests_progress(struct xp *c, struct xp_todo *todo)
 	destage_progress(c, todo);
 	if (journal_room(c, 1, todo))
 		xp_list_splice(&todo->ready, &c->room);
-	relieve(c, todo);
+	requests_relieve(c, todo);
 }
 
 /* --------------------------------------------------------- entry points ---- */
@@ -894,7 +896,7 @@ enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
 	if (beside && !c->failed)
 		journal_advance(c, todo);
 	else if (!c->failed)
-		relieve(c, todo);
+		requests_relieve(c, todo);
 	xp_unlock(&c->lock);
 	return act;
 }
@@ -909,6 +911,6 @@ void xp_fill_end(struct xp *c, const struct xp_fill *fill, int err,
 		fill_block_end(c, lba_add(fill->lba, i),
 			       slot_add(fill->slot, i), err, todo);
 	if (!c->failed)
-		relieve(c, todo);
+		requests_relieve(c, todo);
 	xp_unlock(&c->lock);
 }

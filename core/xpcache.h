@@ -108,9 +108,12 @@ enum xp_act {
 	XP_SLOW,		/* the same operation at the same sector of the slow device; then
 				 * xp_end(). An XP_FLUSH so answered flushes the slow device. A FUA
 				 * write keeps its FUA. */
-	XP_SLOW_FILL,		/* as XP_SLOW, for a read: after xp_end() without error req->fill
-				 * may hold blocks for the cache, to be copied out of the caller's
-				 * buffer before the read is ended; see xp_fill_end() */
+	XP_SLOW_FILL,		/* as XP_SLOW, for a read whose req->fill the cache wants: read into
+				 * a buffer of the shell's own and copy to the caller's. After
+				 * xp_end() without error write the fill from that buffer (never
+				 * from the caller's, which may have changed meanwhile), then
+				 * xp_fill_end(). Or give the fill back at once by xp_fill_end()
+				 * with an error, set fill.nr_blocks to 0, and do as for XP_SLOW */
 	XP_COPY,		/* a write of req->nr_blocks whole blocks from a private buffer;
 				 * see struct xp_copy */
 };
@@ -366,7 +369,9 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
  * Reads the journal and rebuilds the map. May sleep; before the first request.
  * @scratch: xp_recover_memory() bytes.
  * @restate: write what was decided and begin a new incarnation; required before
- * xp_submit(). False: look only (check, dump).
+ * xp_submit(). False: look only (check, dump). Before the first xp_submit() the
+ * shell also flushes the slow device: writes around the cache that an earlier
+ * life acknowledged may still be in its volatile cache, and nobody knows.
  * -EUCLEAN and *msg: refused; nothing was written.
  */
 #define XP_RECOVER_CHUNK	64u	/* blocks read at once */
