@@ -30,10 +30,12 @@ void xs_clock_stir(struct xs_cache *cache, bool request)
 {
 	struct xs_clock *k = &cache->clock;
 
-	if (request && !READ_ONCE(k->active))
-		WRITE_ONCE(k->active, true);
-	if (READ_ONCE(k->commits) != COMMITS)
+	if ((request && !READ_ONCE(k->active)) || READ_ONCE(k->commits) != COMMITS) {
+		if (request)
+			WRITE_ONCE(k->active, true);
 		WRITE_ONCE(k->commits, COMMITS);
+		smp_mb();	/* with smp_store_mb() in clock_tick(): one sees the other */
+	}
 	if (!READ_ONCE(k->running) && !cmpxchg(&k->running, 0, 1))
 		clock_wind(cache);
 }

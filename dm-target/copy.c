@@ -193,11 +193,13 @@ static void copy_end(struct xs_copy *copy, int err)
 	bool done;
 
 	copy_put(copy);
+	xs_own_begin(cache);
 	xp_todo_init(&todo);
 	done = xp_end(cache->core, &io->req, err, &todo) == XP_DONE;
 	if (done)
 		xp_list_add(&todo.done, &io->req.link);
 	xs_post(cache, &todo);
+	xs_own_end(cache);
 }
 
 static void copy_bio(struct xs_copy *copy, struct block_device *bdev, u64 sector,

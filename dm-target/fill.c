@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fill.c - what a miss has read, on its way into the cache.
+ * fill.c - a miss that the cache wants: read into pages of our own, copied to
+ * the caller's, then written to the fast device from the same pages.
  *
- * The reader never waits for it: its pages are copied, its bio ends, and the
- * copy is written by the worker. A fill is a favour; without memory at hand, or
- * with too much of it under way, it is dropped.
+ *	xs_fill_read --> [slow device] --> deliver --> [fast device] --> fill_written
+ *	                                      `--> the caller's bio ends
+ *
+ * Never from the caller's pages: it may change them the moment they are read,
+ * and what it made of them would be what everybody reads from then on.
+ *
+ * The reader never waits for the write. A fill is a favour; without memory at
+ * hand, or with too much of it under way, the caller's bio is read plainly.
  */
 #include <linux/highmem.h>
 #include <linux/slab.h>
@@ -19,19 +25,37 @@
 struct xs_fill {
 	struct list_head list;
 	struct xs_cache *cache;
+	struct xs_io *io;	/* until it is delivered */
 	struct xp_fill fill;
+	u32 nr_pages;		/* of the whole part; the fill is the first of them */
 	struct bio bio;
 	struct bio_vec vec[];	/* one a block */
 };
 
 static void fill_free(struct xs_fill *f)
 {
-	u32 i;
-
-	for (i = 0; i < f->bio.bi_vcnt; i++)
-		__free_page(f->vec[i].bv_page);
-	atomic_sub(f->fill.nr_blocks, &f->cache->fill_blocks);
+	atomic_sub(f->nr_pages, &f->cache->fill_blocks);
+	while (f->nr_pages)
+		__free_page(f->vec[--f->nr_pages].bv_page);
 	kfree(f);
+}
+
+/* The first @sectors of the pages, from or to a device. */
+static void fill_bio(struct xs_fill *f, struct block_device *bdev, u64 sector,
+		     u32 sectors, blk_opf_t opf, bio_end_io_t *end)
+{
+	u32 bytes = sectors << SECTOR_SHIFT, i;
+
+	bio_init(&f->bio, bdev, f->vec, f->nr_pages, opf);
+	f->bio.bi_iter.bi_sector = sector;
+	f->bio.bi_private = f;
+	f->bio.bi_end_io = end;
+	for (i = 0; bytes; i++) {
+		u32 n = min(bytes, XP_BLOCK_SIZE);
+
+		__bio_add_page(&f->bio, f->vec[i].bv_page, n, 0);
+		bytes -= n;
+	}
 }
 
 static void fill_written(struct bio *bio)
@@ -52,92 +76,131 @@ static void fill_written(struct bio *bio)
 	xs_own_end(cache);
 }
 
-static struct xs_fill *fill_alloc(struct xs_cache *cache, const struct xp_fill *fill)
+static struct xs_fill *fill_alloc(struct xs_cache *cache, struct xs_io *io)
 {
+	u32 nr = io->req.nr_blocks;
 	struct xs_fill *f;
-	u32 i;
 
-	if (atomic_add_return(fill->nr_blocks, &cache->fill_blocks) > FILL_BLOCKS_MAX)
-		goto none;
-	f = kmalloc(struct_size(f, vec, fill->nr_blocks), FILL_GFP);
+	if (atomic_read(&cache->fill_blocks) + nr > FILL_BLOCKS_MAX)
+		return NULL;
+	f = kmalloc(struct_size(f, vec, nr), FILL_GFP);
 	if (!f)
-		goto none;
+		return NULL;
 	f->cache = cache;
-	f->fill = *fill;
-	bio_init(&f->bio, NULL, f->vec, fill->nr_blocks,
-		 REQ_OP_WRITE | REQ_SYNC | REQ_IDLE);
-	f->bio.bi_iter.bi_sector = fill->target;
-	f->bio.bi_private = f;
-	f->bio.bi_end_io = fill_written;
-	for (i = 0; i < fill->nr_blocks; i++) {
+	f->io = io;
+	f->fill = io->req.fill;
+	for (f->nr_pages = 0; f->nr_pages < nr; f->nr_pages++) {
 		struct page *page = alloc_page(FILL_GFP);
 
-		if (!page) {
-			fill_free(f);
-			return NULL;
-		}
-		__bio_add_page(&f->bio, page, XP_BLOCK_SIZE, 0);
+		if (!page)
+			break;
+		f->vec[f->nr_pages].bv_page = page;
+		atomic_inc(&cache->fill_blocks);
 	}
-	return f;
-none:
-	atomic_sub(fill->nr_blocks, &cache->fill_blocks);
+	if (f->nr_pages == nr)
+		return f;
+	fill_free(f);
 	return NULL;
 }
 
-static void fill_bytes(struct xs_fill *f, u32 offset, const struct bio_vec *bv)
+static void copy_to_caller(struct xs_fill *f)
 {
-	u32 done = 0;
-
-	while (done < bv->bv_len) {
-		u32 at = offset % XP_BLOCK_SIZE;
-		u32 n = min(bv->bv_len - done, XP_BLOCK_SIZE - at);
-
-		memcpy_page(f->vec[offset / XP_BLOCK_SIZE].bv_page, at,
-			    bv->bv_page, bv->bv_offset + done, n);
-		offset += n;
-		done += n;
-	}
-}
-
-/* Copies from the caller's pages; beyond the end of the slow device is zeros. */
-static void fill_copy(struct xs_fill *f, struct xs_io *io)
-{
-	u64 sector = xp_lba_n(f->fill.lba) * XP_BLOCK_SECTORS;
-	u32 bytes = xs_slow_bytes(f->cache, sector, f->fill.nr_blocks);
-	u32 tail = f->fill.nr_blocks * XP_BLOCK_SIZE - bytes;
+	struct xs_io *io = f->io;
 	struct bvec_iter iter = io->iter, at;
 	struct bio_vec bv;
 	u32 offset = 0;
 
-	bio_advance_iter(io->bio, &iter, (sector - io->req.sector) << SECTOR_SHIFT);
-	iter.bi_size = bytes;
+	iter.bi_size = io->req.nr_sectors << SECTOR_SHIFT;
 	__bio_for_each_segment(bv, io->bio, at, iter) {
-		fill_bytes(f, offset, &bv);
-		offset += bv.bv_len;
+		u32 done = 0;
+
+		while (done < bv.bv_len) {
+			u32 in_block = offset % XP_BLOCK_SIZE;
+			u32 n = min(bv.bv_len - done, XP_BLOCK_SIZE - in_block);
+
+			memcpy_page(bv.bv_page, bv.bv_offset + done,
+				    f->vec[offset / XP_BLOCK_SIZE].bv_page,
+				    in_block, n);
+			offset += n;
+			done += n;
+		}
 	}
-	if (tail)
-		memzero_page(f->vec[f->fill.nr_blocks - 1].bv_page,
-			     XP_BLOCK_SIZE - tail, tail);
 }
 
-void xs_fill_take(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo)
+void xs_fill_deliver(struct list_head *entry)
 {
-	struct xs_fill *f = fill_alloc(cache, &io->req.fill);
+	struct xs_fill *f = list_entry(entry, struct xs_fill, list);
+	struct xs_cache *cache = f->cache;
+	struct xs_io *io = f->io;
+	struct xp_todo todo;
+
+	copy_to_caller(f);
+	xp_todo_init(&todo);
+	xp_end(cache->core, &io->req, 0, &todo);
+	xs_own_begin(cache);
+	xs_queue_entry(cache, &cache->todo.fills, &f->list);
+	xp_list_add(&todo.done, &io->req.link);
+	xs_post(cache, &todo);
+}
+
+static void fill_read_failed(struct xs_fill *f, int err)
+{
+	struct xs_cache *cache = f->cache;
+	struct xs_io *io = f->io;
+	struct xp_todo todo;
+
+	fill_free(f);
+	xs_slow_error(cache, "read", io->req.sector, err);
+	xp_todo_init(&todo);
+	xp_end(cache->core, &io->req, err, &todo);
+	xp_list_add(&todo.done, &io->req.link);
+	xs_post(cache, &todo);
+}
+
+static void fill_read(struct bio *bio)
+{
+	struct xs_fill *f = bio->bi_private;
+
+	xs_slow_read_end(f->cache);
+	if (bio->bi_status)
+		fill_read_failed(f, blk_status_to_errno(bio->bi_status));
+	else if (f->nr_pages > XS_FILL_INLINE)
+		xs_queue_entry(f->cache, &f->cache->todo.late, &f->list);
+	else
+		xs_fill_deliver(&f->list);
+}
+
+/* Pages are blocks: the part must begin with the fill's first. */
+static bool begins_with_fill(const struct xp_req *req)
+{
+	return xp_lba_n(req->fill.lba) * XP_BLOCK_SECTORS == req->sector;
+}
+
+bool xs_fill_read(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo)
+{
+	struct xs_fill *f = begins_with_fill(&io->req) ? fill_alloc(cache, io) : NULL;
 
 	if (!f) {
 		xp_fill_end(cache->core, &io->req.fill, -ENOMEM, todo);
-		return;
+		io->req.fill.nr_blocks = 0;
+		return false;
 	}
-	fill_copy(f, io);
-	xs_own_begin(cache);
-	xs_queue_entry(cache, &cache->todo.fills, &f->list);
+	fill_bio(f, xs_slow(cache), io->req.sector, io->req.nr_sectors,
+		 REQ_OP_READ | (io->bio->bi_opf & (REQ_SYNC | REQ_META | REQ_PRIO | REQ_RAHEAD)),
+		 fill_read);
+	xs_slow_read_begin(cache);
+	dm_submit_bio_remap(io->bio, &f->bio);
+	return true;
 }
 
 void xs_fill_write(struct list_head *entry)
 {
 	struct xs_fill *f = list_entry(entry, struct xs_fill, list);
+	struct xs_cache *cache = f->cache;
 
-	atomic64_add(f->bio.bi_iter.bi_size, &f->cache->counts.fast_bytes_written);
-	bio_set_dev(&f->bio, xs_fast(f->cache));
+	fill_bio(f, xs_fast(cache), f->fill.target,
+		 f->fill.nr_blocks * XP_BLOCK_SECTORS,
+		 REQ_OP_WRITE | REQ_SYNC | REQ_IDLE, fill_written);
+	atomic64_add(f->bio.bi_iter.bi_size, &cache->counts.fast_bytes_written);
 	submit_bio(&f->bio);
 }

@@ -87,43 +87,30 @@ void xs_io_done(struct xs_cache *cache, struct xs_io *io)
 	bio_endio(io->bio);
 }
 
-/* A read of the slow device has ended well or not: what becomes of its fill.
- * True: the worker is to copy it, and to end the part. */
-static bool io_fill(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo)
-{
-	if (io->act != XP_SLOW_FILL || !io->req.fill.nr_blocks)
-		return false;
-	if (io->req.err) {
-		xp_fill_end(cache->core, &io->req.fill, io->req.err, todo);
-		return false;
-	}
-	if (io->req.fill.nr_blocks > XS_FILL_INLINE) {
-		xs_queue_io(cache, &cache->todo.late, io);
-		return true;
-	}
-	xs_fill_take(cache, io, todo);
-	return false;
-}
-
 /* A device has ended the bio. True: the bio has nothing left to do. */
 static bool io_below_ended(struct xs_cache *cache, struct xs_io *io, int err)
 {
+	/* While the core may let others end this bio, and so the last one. */
+	bool shared = io->req.op != XP_READ;
 	bool over = false;
 	struct xp_todo todo;
 
+	if (shared)
+		xs_own_begin(cache);
 	io->below = false;
 	if (err)
 		io_error(cache, io, err);
 	if (io_is_slow_read(io))
 		xs_slow_read_end(cache);
 	xp_todo_init(&todo);
-	if (xp_end(cache->core, &io->req, err, &todo) == XP_DONE &&
-	    !io_fill(cache, io, &todo)) {
+	if (xp_end(cache->core, &io->req, err, &todo) == XP_DONE) {
 		over = !io_next_part(io);
 		if (!over)
 			xs_queue_io(cache, &cache->todo.ready, io);
 	}
 	xs_post(cache, &todo);
+	if (shared)
+		xs_own_end(cache);
 	return over;
 }
 
@@ -201,9 +188,13 @@ static bool io_perform(struct xs_cache *cache, struct xs_io *io,
 	}
 
 	switch (act) {
+	case XP_SLOW_FILL:
+		if (xs_fill_read(cache, io, todo))
+			return false;
+		io->act = XP_SLOW;
+		fallthrough;
 	case XP_FAST:
 	case XP_SLOW:
-	case XP_SLOW_FILL:
 		io_remap(cache, io);
 		return true;
 	case XP_COPY:

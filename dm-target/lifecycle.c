@@ -129,7 +129,8 @@ static int check_sizes(const struct xs_cache *cache, const struct xp_sb *sb)
 	return 0;
 }
 
-static int make_core(struct xs_cache *cache, const struct xp_sb *sb)
+/* Not yet for others to see. */
+static struct xp *make_core(struct xs_cache *cache, const struct xp_sb *sb)
 {
 	struct xp_options opt = {
 		.volatile_fast = cache->volatile_fast,
@@ -142,12 +143,11 @@ static int make_core(struct xs_cache *cache, const struct xp_sb *sb)
 	if (!cache->memory) {
 		DMERR("%pg: no memory for the map: %llu KiB for %llu blocks",
 		      xs_fast(cache), xp_memory(sb) >> 10, le64_to_cpu(sb->nr_slots));
-		return -ENOMEM;
+		return NULL;
 	}
-	cache->core = xp_init(cache->memory, sb, &opt);
 	cache->memory_bytes = sizeof(*cache) + xs_copies_bytes() +
 			      xs_writeback_bytes(cache);
-	return 0;
+	return xp_init(cache->memory, sb, &opt);
 }
 
 static void free_core(struct xs_cache *cache)
@@ -160,25 +160,27 @@ static void free_core(struct xs_cache *cache)
 static int recover(struct xs_cache *cache, const struct xp_media *media,
 		   const struct xp_sb *sb, struct xp_message *msg)
 {
+	struct xp *core = make_core(cache, sb);
 	void *scratch;
 	int err;
 
-	err = make_core(cache, sb);
-	if (err)
-		return err;
+	if (!core)
+		return -ENOMEM;
 	scratch = __vmalloc(xp_recover_memory(sb), MAP_GFP);
 	if (!scratch) {
 		DMERR("%pg: no memory for recovery: %llu KiB", xs_fast(cache),
 		      xp_recover_memory(sb) >> 10);
 		err = -ENOMEM;
 	} else {
-		err = xp_recover(cache->core, media, scratch, true, msg);
+		err = xp_recover(core, media, scratch, true, msg);
 		if (err)
 			DMERR("%pg: %s (error %d)", xs_fast(cache), msg->text, err);
 	}
 	vfree(scratch);
 	if (err)
 		free_core(cache);
+	else
+		smp_store_release(&cache->core, core);	/* status may be asked at once */
 	return err;
 }
 
@@ -202,6 +204,13 @@ static int load(struct xs_cache *cache, struct xp_sb *sb, struct xp_message *msg
 	err = claim(cache);
 	if (err)
 		return err;
+	/* Writes around the cache that an earlier life acknowledged. */
+	err = blkdev_issue_flush(xs_slow(cache));
+	if (err) {
+		xs_slow_error(cache, "flush", 0, err);
+		unclaim(cache);
+		return err;
+	}
 	/* Only now: whoever had the cache may have written until it was suspended. */
 	err = recover(cache, &media, sb, msg);
 	if (err)

@@ -95,9 +95,9 @@ struct xs_work {
 	struct work_struct work;
 	struct work_struct journal_work;	/* its own: never behind a full slow device */
 	struct xp_list ready;		/* struct xs_io: submit */
-	struct xp_list late;		/* struct xs_io: reads whose fill is to be taken */
 	struct xp_list unbuffered;	/* struct xs_io: XP_COPY, waiting for a buffer in order */
 	struct list_head based;		/* struct xs_copy: base has been read */
+	struct list_head late;		/* struct xs_fill: deliver */
 	struct list_head fills;		/* struct xs_fill: write */
 	u32 journal;			/* as xp_todo.journal */
 };
@@ -242,11 +242,14 @@ struct xs_copy *xs_copy_borrow(struct xs_cache *cache);
 void xs_copy_return(struct xs_copy *copy);
 
 /* fill.c */
-/* More than this is not copied in an interrupt. */
+/* More blocks than this are not copied in an interrupt. */
 #define XS_FILL_INLINE	16u
-/* Copies req.fill out of @io's bio and has it written, or drops it. Any context. */
-void xs_fill_take(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo);
-/* Writes one that xs_fill_take() queued. */
+/* Reads the part for caller and cache. False: only the caller's bio can be
+ * read, and the fill has been given back. Process context. */
+bool xs_fill_read(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo);
+/* Gives what was read to the caller, and queues it for the cache. Any context. */
+void xs_fill_deliver(struct list_head *entry);
+/* Writes one that was queued. */
 void xs_fill_write(struct list_head *entry);
 
 /* journal_io.c */

@@ -305,7 +305,7 @@ static void put_info(struct line *l, struct xs_cache *cache)
 {
 	struct xp_stats s;
 
-	if (!cache->core) {
+	if (!smp_load_acquire(&cache->core)) {	/* with recover()'s release */
 		put(l, "loading");
 		return;
 	}

@@ -85,8 +85,7 @@ void xs_post(struct xs_cache *cache, struct xp_todo *todo)
 
 /* What the worker has taken out of the queues. */
 struct taken {
-	struct xp_list late;
-	struct list_head based, fills;
+	struct list_head late, based, fills;
 };
 
 /* Takes the queues whole; requests that are ready go into @todo. False: all
@@ -95,32 +94,29 @@ static bool take(struct xs_cache *cache, struct taken *t, struct xp_todo *todo)
 {
 	struct xs_work *w = &cache->todo;
 
-	xp_list_init(&t->late);
+	INIT_LIST_HEAD(&t->late);
 	INIT_LIST_HEAD(&t->based);
 	INIT_LIST_HEAD(&t->fills);
 	spin_lock_irq(&cache->lock);
 	xp_list_splice(&todo->ready, &w->ready);
-	xp_list_splice(&t->late, &w->late);
+	list_splice_init(&w->late, &t->late);
 	list_splice_init(&w->based, &t->based);
 	list_splice_init(&w->fills, &t->fills);
 	spin_unlock_irq(&cache->lock);
-	return !xp_list_empty(&todo->ready) || !xp_list_empty(&t->late) ||
+	return !xp_list_empty(&todo->ready) || !list_empty(&t->late) ||
 	       !list_empty(&t->based) || !list_empty(&t->fills);
 }
 
 static void perform_taken(struct xs_cache *cache, struct taken *t, struct xp_todo *todo)
 {
 	struct list_head *entry, *next;
-	struct xp_link *link;
 
 	list_for_each_safe(entry, next, &t->based)
 		xs_copy_merge(list_entry(entry, struct xs_copy, list), todo);
 	list_for_each_safe(entry, next, &t->fills)
 		xs_fill_write(entry);
-	while ((link = xp_list_pop(&t->late))) {
-		xs_fill_take(cache, xs_io_of(link), todo);
-		xs_io_done(cache, xs_io_of(link));
-	}
+	list_for_each_safe(entry, next, &t->late)
+		xs_fill_deliver(entry);
 	xs_perform(cache, todo);
 }
 
@@ -148,8 +144,10 @@ static void journal_worker(struct work_struct *work)
 	spin_lock_irq(&cache->lock);
 	journal = cache->todo.journal;
 	cache->todo.journal = 0;
+	cache->in_flight++;	/* at once: or xs_drain() could see neither */
 	spin_unlock_irq(&cache->lock);
 	xs_journal_write(cache, journal);
+	xs_own_end(cache);
 }
 
 /* ---------------------------------------------------- the shell's own ---- */
@@ -181,7 +179,7 @@ static bool at_rest(struct xs_cache *cache)
 
 	spin_lock_irq(&cache->lock);
 	rest = !cache->in_flight && !w->journal && xp_list_empty(&w->ready) &&
-	       xp_list_empty(&w->late) && list_empty(&w->fills) &&
+	       list_empty(&w->late) && list_empty(&w->fills) &&
 	       list_empty(&w->based);
 	spin_unlock_irq(&cache->lock);
 	return rest;
@@ -204,7 +202,7 @@ void xs_todo_setup(struct xs_cache *cache)
 	spin_lock_init(&cache->lock);
 	init_waitqueue_head(&cache->drained);
 	xp_list_init(&w->ready);
-	xp_list_init(&w->late);
+	INIT_LIST_HEAD(&w->late);
 	xp_list_init(&w->unbuffered);
 	INIT_LIST_HEAD(&w->based);
 	INIT_LIST_HEAD(&w->fills);
