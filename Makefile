@@ -42,11 +42,11 @@ test: bootstrap ## everything a commit must pass: check, and the quick set of ma
 lints := $(addprefix lint-,$(shell tests/lint --list))
 
 check: bootstrap ## fast: unit tests and linters
-	+@$(MAKE) --no-print-directory --keep-going unit-test tools-test vm-selftest $(lints)
+	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test tools-test vm-selftest $(lints)
 
 .PHONY: $(lints)
 $(lints): lint-%:
-	+@tests/lint $*
+	@tests/lint $*
 
 # ------------------------------------------------------ virtual machines ----
 
