@@ -246,6 +246,8 @@ void slot_set_dirty(struct xp *c, struct xp_entry *e, bool dirty);
 void slot_map(struct xp *c, xp_slot_t slot, bool dirty);
 /* Out of the hash and of the counts of MAPPED slots; -> LIMBO. */
 void slot_supersede(struct xp *c, xp_slot_t slot);
+/* FILLING -> DOOMED: the fill must not land. */
+void slot_doom(struct xp *c, xp_slot_t slot);
 /* MAPPED -> UNMAPPING; stays in the hash. */
 void slot_unmap(struct xp *c, xp_slot_t slot);
 

@@ -183,3 +183,9 @@ void slot_unmap(struct xp *c, xp_slot_t slot)
 	uncount(c, e);
 	e->state = SLOT_UNMAPPING;
 }
+
+void slot_doom(struct xp *c, xp_slot_t slot)
+{
+	map_remove(c, slot);
+	entry_of(c, slot)->state = SLOT_DOOMED;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * beside.c - FUA writes whose records go to the journal beside the data.
+ *
+ * One device latency instead of two: the record carries the data's checksum, by
+ * which recovery tells whether it landed (I2). Until both are durable the old
+ * mapping stands; if the data fails, a further record says so.
+ */
+#include "request.h"
+
+static void records_beside(struct xp *c, struct xp_req *req, const u64 *hash)
+{
+	u32 i;
+
+	for (i = 0; i < req->nr_blocks; i++) {
+		xp_lba_t lba = lba_add(req_lba(req), i);
+		xp_slot_t old = map_mapped(c, lba);
+		u64 seq;
+
+		if (is_slot(old))
+			entry_of(c, old)->held = 1;
+		seq = journal_add(c, XP_REC_MAP, XP_REC_DIRTY | XP_REC_CHECKED,
+				  lba, slot_add(req->slot, i), hash[i]);
+		req->record_seq = XP_SEQ(seq);
+	}
+	journal_window(c, xp_seq_n(req->record_seq))->undone++;
+	req->state = REQ_BESIDE;
+}
+
+void xp_copied(struct xp *c, struct xp_req *req, const u64 *hash,
+	       struct xp_todo *todo)
+{
+	xp_lock(&c->lock);
+	/* No room, or by now a tight ring: the data goes first and its record
+	 * after it. */
+	if (!c->failed && !journal_tight(c) &&
+	    journal_room(c, req->nr_blocks, todo)) {
+		records_beside(c, req, hash);
+		journal_commit(c, todo);
+	} else {
+		req->copy.beside = false;
+	}
+	xp_unlock(&c->lock);
+}
+
+/* Data and record are durable: nothing falls back to the old slots any more,
+ * so they are free now. */
+enum xp_act beside_flip(struct xp *c, struct xp_req *req,
+			struct xp_todo *todo)
+{
+	u32 i;
+
+	for (i = 0; i < req->nr_blocks; i++) {
+		xp_slot_t old = map_mapped(c, lba_add(req_lba(req), i));
+
+		if (is_slot(old)) {
+			journal_unlist(c, old);
+			slot_supersede(c, old);
+			slot_release(c, old);
+		}
+		slot_map(c, slot_add(req->slot, i), true);
+	}
+	journal_data_done(c, xp_seq_n(req->record_seq));
+	c->stats.write_blocks += req->nr_blocks;
+	requests_wake(c, req_lba(req), req->nr_blocks, todo);
+	todo->work |= c->nr_dirty > c->dirty_low;
+	return req_finish(req, 0);
+}
+
+/* A record went out for data that did not land: say again what holds. */
+static void undo_block(struct xp *c, xp_lba_t lba, xp_slot_t slot)
+{
+	xp_slot_t old = map_mapped(c, lba);
+
+	if (is_slot(old)) {
+		struct xp_entry *e = entry_of(c, old);
+
+		e->held = 0;
+		journal_add(c, XP_REC_MAP, (e->dirty ? XP_REC_DIRTY : 0) |
+			    (e->zeros ? XP_REC_ZEROS : 0), lba, old, 0);
+	} else {
+		journal_add(c, XP_REC_UNMAP, 0, lba, slot, 0);
+	}
+	journal_unlist(c, slot);
+	map_remove(c, slot);
+	entry_of(c, slot)->state = SLOT_LIMBO;
+	journal_free_later(c, slot);
+}
+
+enum xp_act beside_undo(struct xp *c, struct xp_req *req,
+			struct xp_todo *todo)
+{
+	u64 seq = xp_seq_n(req->record_seq);
+
+	for (; req->progress < req->nr_blocks; req->progress++) {
+		if (!journal_room_undo(c, seq, todo)) {
+			req->state = REQ_UNDO;
+			return req_wait(c, &c->parked, req);
+		}
+		undo_block(c, lba_add(req_lba(req), req->progress),
+			   slot_add(req->slot, req->progress));
+	}
+	requests_wake(c, req_lba(req), req->nr_blocks, todo);
+	return req_wait_block(c, req, journal_undo(c, seq, todo), REQ_SYNC_UNDO);
+}
+
+enum xp_act beside_end(struct xp *c, struct xp_req *req, int err,
+		       struct xp_todo *todo)
+{
+	u64 seq = xp_seq_n(req->record_seq);
+
+	if (c->failed)
+		return req_finish(req, -EIO);
+	if (err) {
+		req->err = err;
+		return beside_undo(c, req, todo);
+	}
+	if (journal_is_written(c, seq))
+		return beside_flip(c, req, todo);
+	return req_wait_block(c, req, seq, REQ_SYNC_BESIDE);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bypass.c - writes around the cache, straight to the slow device.
+ *
+ * I8: only where no mapping is, none is on its way in, and none whose end is
+ * not durable. A small table holds those under way; the next FLUSH, a batch's
+ * end or a fill waits for a flush of the slow device after them.
+ */
+#include "request.h"
+
+bool bypass_overlaps(const struct xp *c, xp_lba_t lba)
+{
+	u32 i;
+
+	if (!c->bypass_running)
+		return false;
+	for (i = 0; i < XP_BYPASS_MAX; i++) {
+		const struct xp_bypass *b = &c->bypass[i];
+
+		if (b->nr && xp_lba_n(lba) - b->lba < b->nr)
+			return true;
+	}
+	return false;
+}
+
+/* I8: with no mapping, none on its way in, and none whose end is not durable. */
+static bool may_bypass(const struct xp *c, const struct xp_found *f,
+		       xp_lba_t lba)
+{
+	return !is_slot(f->mapped) && !is_slot(f->writing) &&
+	       !is_slot(f->unmapping) && !bypass_overlaps(c, lba);
+}
+
+enum xp_act bypass_submit(struct xp *c, struct xp_req *req, u32 span)
+{
+	struct xp_found f;
+	u32 i, n;
+
+	if (c->bypass_running == XP_BYPASS_MAX)
+		return req_wait(c, &c->busy, req);
+	for (n = 0; n < span; n++) {
+		xp_lba_t lba = lba_add(req_lba(req), n);
+
+		map_find(c, lba, &f);
+		if (!may_bypass(c, &f, lba))
+			break;
+		if (is_slot(f.filling))
+			slot_doom(c, f.filling);
+	}
+	if (!n)
+		return req_wait(c, &c->busy, req);
+	for (i = 0; c->bypass[i].nr; i++)
+		;
+	c->bypass[i].lba = xp_lba_n(req_lba(req));
+	c->bypass[i].nr = n;
+	c->bypass_running++;
+	req_trim(req, n);
+	req->bypass = (u8)i;
+	req->state = REQ_BYPASS;
+	c->stats.write_bypass++;
+	return XP_SLOW;
+}
+
+enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
+		       struct xp_todo *todo)
+{
+	c->bypass[req->bypass].nr = 0;
+	c->bypass_running--;
+	c->bypass_done++;	/* also after an error: part of it may be there */
+	xp_list_splice(&todo->ready, &c->busy);
+	return req_finish(req, err);
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * read.c - hits, misses, and the fills that misses bring.
+ *
+ * A hit pins its slots until it ends: they are not reused under it. A fill is
+ * in the hash while it is under way, where a write finds and dooms it.
+ */
+#include "request.h"
+
+static enum xp_act read_hit(struct xp *c, struct xp_req *req, xp_slot_t slot)
+{
+	u32 n, span = min(req_span(req), XP_RUN_MAX);
+	bool zeros = entry_of(c, slot)->zeros;
+
+	for (n = 0; n < span; n++) {
+		xp_slot_t s = map_mapped(c, lba_add(req_lba(req), n));
+		struct xp_entry *e;
+
+		if (!is_slot(s))
+			break;
+		e = entry_of(c, s);
+		if (e->zeros != zeros)
+			break;
+		if (!zeros) {
+			if (xp_slot_n(s) != xp_slot_n(slot) + n ||
+			    e->pins == XP_MAX_PINS)
+				break;
+			slot_pin(c, s);
+		}
+		e->referenced = 1;
+	}
+	if (!n)
+		return req_wait(c, &c->busy, req);
+	req_trim(req, n);
+	c->stats.read_hits++;
+	if (zeros)
+		return XP_ZERO;
+	req->slot = slot;
+	req->target = xp_slot_sector(c, slot) + req_offset(req);
+	req->state = REQ_HIT;
+	return XP_FAST;
+}
+
+/*
+ * Slots for the whole blocks of a miss, of which no write is under way.
+ *
+ * I4: none while a write around the cache is not flushed on the slow device.
+ * The block read may be that write's; a power cut could then leave it in the
+ * cache, clean, but not on the slow device, and its eviction would bring the
+ * older value back.
+ */
+static void fill_prepare(struct xp *c, struct xp_req *req)
+{
+	xp_lba_t first = lba_add(req_lba(req), req_offset(req) ? 1 : 0);
+	u64 end = (req->sector + req->nr_sectors) / XP_BLOCK_SECTORS;
+	struct xp_found f;
+	u32 n;
+
+	if (c->bypass_flushed < c->bypass_done) {
+		c->fills_held_up = true;
+		return;
+	}
+	for (n = 0; xp_lba_n(first) + n < end; n++) {
+		xp_lba_t lba = lba_add(first, n);
+
+		map_find(c, lba, &f);
+		if (is_slot(f.writing) || is_slot(f.filling) ||
+		    bypass_overlaps(c, lba))
+			break;
+	}
+	if (!n || !policy_admit(c, req, n))
+		return;
+	req->fill.lba = first;
+	req->fill.nr_blocks = slots_alloc(c, n, SLOT_FILLING, first,
+					  &req->fill.slot);
+	req->fill.target = xp_slot_sector(c, req->fill.slot);
+}
+
+static enum xp_act read_miss(struct xp *c, struct xp_req *req,
+			     struct xp_todo *todo)
+{
+	u32 n, span = min(req_span(req), XP_RUN_MAX);
+
+	for (n = 1; n < span; n++)
+		if (is_slot(map_mapped(c, lba_add(req_lba(req), n))))
+			break;
+	req_trim(req, n);
+	c->stats.read_misses++;
+	req->state = REQ_MISS;
+	req->fill.nr_blocks = 0;
+	if (c->failed)
+		return XP_SLOW;
+	policy_evict_ahead(c, todo);
+	fill_prepare(c, req);
+	return req->fill.nr_blocks ? XP_SLOW_FILL : XP_SLOW;
+}
+
+enum xp_act read_submit(struct xp *c, struct xp_req *req,
+			struct xp_todo *todo)
+{
+	xp_slot_t slot = map_mapped(c, req_lba(req));
+
+	if (is_slot(slot))
+		return read_hit(c, req, slot);
+	return read_miss(c, req, todo);
+}
+
+enum xp_act read_hit_end(struct xp *c, struct xp_req *req, int err,
+			 struct xp_todo *todo)
+{
+	u32 i;
+
+	for (i = 0; i < req->nr_blocks; i++)
+		slot_unpin(c, slot_add(req->slot, i));
+	requests_wake(c, req_lba(req), req->nr_blocks, todo);
+	return req_finish(req, err);
+}
+
+static void fill_drop(struct xp *c, xp_slot_t slot)
+{
+	if (entry_of(c, slot)->state == SLOT_FILLING)
+		map_remove(c, slot);
+	slot_release(c, slot);
+	c->stats.fills_dropped++;
+}
+
+enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err)
+{
+	u32 i;
+
+	if (err) {
+		for (i = 0; i < req->fill.nr_blocks; i++)
+			fill_drop(c, slot_add(req->fill.slot, i));
+		req->fill.nr_blocks = 0;
+	}
+	return req_finish(req, err);
+}
+
+static void fill_block_end(struct xp *c, xp_lba_t lba, xp_slot_t slot,
+			   int err, struct xp_todo *todo)
+{
+	if (err || c->failed || entry_of(c, slot)->state == SLOT_DOOMED ||
+	    !journal_room(c, 1, todo)) {
+		fill_drop(c, slot);
+		return;
+	}
+	journal_add(c, XP_REC_MAP, 0, lba, slot, 0);
+	slot_map(c, slot, false);
+	c->stats.fills++;
+}
+
+void xp_fill_end(struct xp *c, const struct xp_fill *fill, int err,
+		 struct xp_todo *todo)
+{
+	u32 i;
+
+	xp_lock(&c->lock);
+	for (i = 0; i < fill->nr_blocks; i++)
+		fill_block_end(c, lba_add(fill->lba, i),
+			       slot_add(fill->slot, i), err, todo);
+	if (!c->failed)
+		requests_relieve(c, todo);
+	xp_unlock(&c->lock);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * request.h - a request's states, and the functions between them.
+ *
+ * Each function that returns an enum xp_act moves a request on by one step of
+ * the drawing in request.c. XP_WAIT: it is on one of the cache's lists now.
+ */
+#ifndef XP_REQUEST_H
+#define XP_REQUEST_H
+
+#include "cache.h"
+
+enum xp_req_state {
+	REQ_HIT,
+	REQ_MISS,
+	REQ_BYPASS,
+	REQ_DATA,
+	REQ_BESIDE,
+	REQ_PARKED,
+	REQ_UNDO,
+	REQ_SLOW_FLUSH,
+	REQ_SYNC,
+	REQ_SYNC_BESIDE,
+	REQ_SYNC_UNDO,
+};
+
+static inline struct xp_req *req_of(struct xp_link *link)
+{
+	return container_of(link, struct xp_req, link);
+}
+
+static inline xp_lba_t req_lba(const struct xp_req *req)
+{
+	return XP_LBA(req->sector / XP_BLOCK_SECTORS);
+}
+
+static inline u32 req_offset(const struct xp_req *req)
+{
+	return (u32)(req->sector % XP_BLOCK_SECTORS);
+}
+
+/* Blocks that the request touches, whole or in part. */
+static inline u32 req_span(const struct xp_req *req)
+{
+	return (req_offset(req) + req->nr_sectors + XP_BLOCK_SECTORS - 1) /
+	       XP_BLOCK_SECTORS;
+}
+
+/* Its first block is touched in part only. */
+static inline bool req_starts_partial(const struct xp_req *req)
+{
+	return req_offset(req) || req->nr_sectors < XP_BLOCK_SECTORS;
+}
+
+/* The answer is about the first @nr blocks only. */
+static inline void req_trim(struct xp_req *req, u32 nr)
+{
+	req->nr_blocks = nr;
+	req->nr_sectors = min(req->nr_sectors,
+			      nr * XP_BLOCK_SECTORS - req_offset(req));
+}
+
+static inline enum xp_act req_finish(struct xp_req *req, int err)
+{
+	req->err = err;
+	return XP_DONE;
+}
+
+static inline enum xp_act req_wait(struct xp *c, struct xp_list *list,
+				   struct xp_req *req)
+{
+	c->stats.waits++;
+	xp_list_add(list, &req->link);
+	return XP_WAIT;
+}
+
+/* Until block @seq is written, then @state says what follows. */
+static inline enum xp_act req_wait_block(struct xp *c, struct xp_req *req, u64 seq,
+					 enum xp_req_state state)
+{
+	req->state = state;
+	req->seq = XP_SEQ(seq);
+	xp_list_add(&c->sync, &req->link);
+	return XP_WAIT;
+}
+
+static inline bool journal_is_written(const struct xp *c, u64 seq)
+{
+	return seq <= c->journal.written;
+}
+
+/* Durable now, or XP_WAIT until it is. */
+static inline enum xp_act req_sync(struct xp *c, struct xp_req *req, u64 seq)
+{
+	if (journal_is_written(c, seq))
+		return req_finish(req, 0);
+	return req_wait_block(c, req, seq, REQ_SYNC);
+}
+
+/* read.c */
+enum xp_act read_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+enum xp_act read_hit_end(struct xp *c, struct xp_req *req, int err,
+			 struct xp_todo *todo);
+enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err);
+
+/* write.c */
+enum xp_act write_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+/* The data is in its slots, or @err. */
+enum xp_act write_end(struct xp *c, struct xp_req *req, int err,
+		      struct xp_todo *todo);
+/* Goes on with records and mapping from req->progress. */
+enum xp_act write_flip(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+/* Gives back the slots from req->progress on, which no record names. */
+void write_abort(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+
+/* beside.c */
+/* The data is in its slots, or @err. */
+enum xp_act beside_end(struct xp *c, struct xp_req *req, int err,
+		       struct xp_todo *todo);
+/* Data and records are durable. */
+enum xp_act beside_flip(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+/* Goes on with undoing the records from req->progress. */
+enum xp_act beside_undo(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+
+/* zeroes.c */
+enum xp_act zeroes_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+
+/* bypass.c */
+/* Does a write around the cache to @lba run? */
+bool bypass_overlaps(const struct xp *c, xp_lba_t lba);
+/* Sends the first of the @span blocks around the cache, as far as they may. */
+enum xp_act bypass_submit(struct xp *c, struct xp_req *req, u32 span);
+enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
+		       struct xp_todo *todo);
+
+#endif /* XP_REQUEST_H */
