@@ -317,6 +317,8 @@ enum xc create_run(struct options *opt)
 
 	if (!ret && !opt->no_start && geteuid() != 0)
 		ret = complain(XC_FAILED, "create", "run it with sudo", "only root can do this");
+	if (!ret && !opt->no_start)
+		kernel_sweep();
 	if (!ret)
 		ret = take_devices(&k);
 	if (!ret)

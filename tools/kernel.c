@@ -12,6 +12,7 @@
 #include <libdevmapper.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
 #include <sys/wait.h>
@@ -335,17 +336,62 @@ static enum xc refusal(int err)
 	}
 }
 
-/* What a create left that was killed half-way: a device without a table. */
-static void remove_leftover(const char *uuid)
+/* While one makes a device, no other takes it for a leftover. Ends with the
+ * process, however that ends. -1: there is no device mapper to lock. */
+static int lock_devices(void)
 {
-	struct dm_task *t = task_new(DM_DEVICE_INFO, NULL);
-	struct dm_info info = { .exists = 0 };
+	int fd = open("/dev/mapper/control", O_RDONLY | O_CLOEXEC);
 
-	if (t && dm_task_set_uuid(t, uuid) && !task_run(t) && dm_task_get_info(t, &info) &&
-	    info.exists && !info.live_table)
-		simple_task(DM_DEVICE_REMOVE, dm_task_get_name(t));
+	while (fd >= 0 && flock(fd, LOCK_EX) && errno == EINTR)
+		;
+	return fd;
+}
+
+static void unlock_devices(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Ours, with no live table, whether one was loaded or not. */
+static bool is_leftover(const char *name)
+{
+	struct dm_task *t = task_new(DM_DEVICE_INFO, name);
+	struct dm_info info;
+	const char *uuid;
+	bool leftover = false;
+
+	if (t && !task_run(t) && dm_task_get_info(t, &info)) {
+		uuid = dm_task_get_uuid(t);
+		leftover = info.exists && !info.live_table && uuid &&
+			   !strncmp(uuid, UUID_PREFIX, strlen(UUID_PREFIX));
+	}
 	if (t)
 		dm_task_destroy(t);
+	return leftover;
+}
+
+static void remove_leftovers(void)
+{
+	struct dm_task *t = task_new(DM_DEVICE_LIST, NULL);
+	struct dm_names *names = t && !task_run(t) ? dm_task_get_names(t) : NULL;
+
+	while (names && names->dev) {
+		if (is_leftover(names->name))
+			simple_task(DM_DEVICE_REMOVE, names->name);
+		names = names->next ? (void *)((char *)names + names->next) : NULL;
+	}
+	if (t)
+		dm_task_destroy(t);
+}
+
+void kernel_sweep(void)
+{
+	int lock = lock_devices();
+
+	if (lock >= 0)
+		remove_leftovers();
+	unlock_devices(lock);
 }
 
 static int create_device(const char *name, const char *uuid)
@@ -376,10 +422,8 @@ static int load_table(const char *name, u64 sectors, const char *line)
  * one. Metadata is read by the resume. */
 static int create_running(const char *name, const char *uuid, u64 sectors, const char *line)
 {
-	int err;
+	int err = create_device(name, uuid);
 
-	remove_leftover(uuid);
-	err = create_device(name, uuid);
 	if (err)
 		return err;
 	err = load_table(name, sectors, line);
@@ -400,11 +444,13 @@ enum xc kernel_create(const struct xp_sb *sb, const char *name,
 		      const struct options *opt)
 {
 	char line[256], uuid[64], why[512];
-	int err, kmsg = kmsg_open();
+	int err, lock, kmsg = kmsg_open();
 
 	table_line(line, sizeof(line), fast, slow, opt);
 	snprintf(uuid, sizeof(uuid), UUID_PREFIX "%s", text_uuid(sb->uuid));
+	lock = lock_devices();
 	err = create_running(name, uuid, le64_to_cpu(sb->slow.sectors), line);
+	unlock_devices(lock);
 	kmsg_reason(kmsg, why, sizeof(why));
 	if (!err)
 		return XC_OK;

@@ -129,6 +129,7 @@ enum xc remove_run(struct options *opt)
 					"not an xpcache");
 		return remove_running(&r);
 	}
+	kernel_sweep();
 	ret = caches_find_stopped(name, opt->fast, &c);
 	return ret ? ret : remove_stopped(&c, opt);
 }

@@ -192,6 +192,7 @@ enum xc start_run(struct options *opt)
 	if (opt->all && (opt->arg || opt->fast || opt->slow || opt->name))
 		return complain(XC_USAGE, "--all", "give either",
 				"it goes with no name and no device");
+	kernel_sweep();
 	if (opt->all)
 		return start_all(opt);
 	ret = caches_find_stopped(opt->arg, opt->fast, &c);

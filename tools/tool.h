@@ -205,6 +205,9 @@ enum xc kernel_ready(void);
 int kernel_find(const char *name, const char *uuid, struct running *r);
 /* All running caches; free() the result. */
 int kernel_list(struct running **list, size_t *n);
+/* Takes away the devices of creates and starts that were killed half-way: they
+ * hold the disks. Before anything looks for who uses those. */
+void kernel_sweep(void);
 enum xc kernel_create(const struct xp_sb *sb, const char *name,
 		      const struct device *fast, const struct device *slow,
 		      const struct options *opt);

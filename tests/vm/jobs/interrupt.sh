@@ -94,6 +94,22 @@ up()
 }
 down() { up && xpcache stop xpcache0 >/tmp/out 2>&1; }
 
+# A start that died between its table and its resume: its device holds the
+# disks, and must not keep the next one out.
+leftover()
+{
+	local uuid table
+	up || return
+	uuid=$(dmsetup info -c --noheadings -o uuid xpcache0)
+	table=$(dmsetup table xpcache0)
+	must xpcache stop xpcache0
+	must dmsetup create xpcache0 --notable -u "$uuid"
+	must dmsetup load xpcache0 --table "$table"
+	try leftover-taken-away xpcache start --all
+	equal data-after-a-leftover "$wanted" "$(checksum $CACHE)"
+}
+
+leftover
 interrupt create none xpcache create --fast $FAST --slow $SLOW
 interrupt stop up xpcache stop xpcache0
 interrupt start down xpcache start xpcache0
