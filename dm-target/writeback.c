@@ -10,6 +10,7 @@
  * always has, is enough. The leader needs no other hauler to get anywhere, so
  * it works on the workqueue's rescuer alone.
  */
+#include <linux/highmem.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>
 
@@ -148,17 +149,30 @@ static int write_home(struct xs_hauler *h, u32 first, u32 nr)
 	return err;
 }
 
-static int zero_home(struct xs_hauler *h)
+static void clear_pages(struct xs_hauler *h, u32 nr)
+{
+	while (nr)
+		clear_highpage(h->page[--nr]);
+}
+
+/* The device's own way of writing zeroes, where it has one. Not the block
+ * layer's blkdev_issue_zeroout(): that allocates from a pool which all share,
+ * and which those who wait for us may have emptied (I11). */
+static bool offload_zeroes(struct xs_hauler *h)
 {
 	struct xs_cache *cache = h->cache;
 	u64 sector = xp_lba_n(h->run.lba) * XP_BLOCK_SECTORS;
-	u32 bytes = xs_slow_bytes(cache, sector, h->run.nr_blocks);
-	int err = blkdev_issue_zeroout(xs_slow(cache), sector, bytes >> SECTOR_SHIFT,
-				       GFP_NOIO, BLKDEV_ZERO_NOUNMAP);
+	struct wait_io wait;
+	struct bio *bio;
 
-	if (err)
-		xs_slow_error(cache, "write of zeroes", sector, err);
-	return err;
+	if (!bdev_write_zeroes_sectors(xs_slow(cache)))
+		return false;
+	wait_io_init(&wait);
+	bio = run_bio(cache, xs_slow(cache), sector, 0,
+		      REQ_OP_WRITE_ZEROES | REQ_NOUNMAP);
+	bio->bi_iter.bi_size = xs_slow_bytes(cache, sector, h->run.nr_blocks);
+	wait_io_submit(&wait, bio);
+	return !wait_io_finish(&wait);
 }
 
 static void get_pages(struct xs_hauler *h, u32 want)
@@ -183,12 +197,15 @@ static int bring_home(struct xs_hauler *h)
 	u32 first, nr;
 	int err = 0;
 
-	if (h->run.zeroes)
-		return zero_home(h);
+	if (h->run.zeroes && offload_zeroes(h))
+		return 0;
 	get_pages(h, h->run.nr_blocks);
+	if (h->run.zeroes)
+		clear_pages(h, h->nr_pages);
 	for (first = 0; first < h->run.nr_blocks && !err; first += nr) {
 		nr = min(h->nr_pages, h->run.nr_blocks - first);
-		err = read_slots(h, first, nr);
+		if (!h->run.zeroes)
+			err = read_slots(h, first, nr);
 		if (!err)
 			err = write_home(h, first, nr);
 	}
