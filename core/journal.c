@@ -252,7 +252,10 @@ static bool room(struct xp *c, u32 n, struct xp_todo *todo)
 {
 	if (open_count(c) + n > XP_NEW_MAX)
 		journal_commit(c, todo);
-	return open_block(c) && open_count(c) + n <= XP_NEW_MAX;
+	if (!open_block(c) || open_count(c) + n > XP_NEW_MAX)
+		return false;
+	todo->tick |= !open_count(c);
+	return true;
 }
 
 bool journal_room(struct xp *c, u32 n, struct xp_todo *todo)

@@ -193,6 +193,7 @@ struct xp_todo {
 	struct xp_list ready;	/* struct xp_req: xp_submit() them again, in order */
 	u32 journal;		/* bit i: xp_journal_io(i), write it, xp_journal_end(i) */
 	bool work;		/* xp_destage_wanted() may have become true */
+	bool tick;		/* records wait in memory: xp_tick() within about a second */
 };
 
 static inline void xp_todo_init(struct xp_todo *t)
@@ -201,12 +202,13 @@ static inline void xp_todo_init(struct xp_todo *t)
 	xp_list_init(&t->ready);
 	t->journal = 0;
 	t->work = false;
+	t->tick = false;
 }
 
 static inline bool xp_todo_empty(const struct xp_todo *t)
 {
 	return xp_list_empty(&t->done) && xp_list_empty(&t->ready) &&
-	       !t->journal && !t->work;
+	       !t->journal && !t->work && !t->tick;
 }
 
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
@@ -233,8 +235,8 @@ void xp_journal_io(struct xp *c, u32 i, struct xp_journal_io *io);
 /* After an error the cache stops acknowledging writes, for good: XP_FAILED. */
 void xp_journal_end(struct xp *c, u32 i, int err, struct xp_todo *todo);
 
-/* To be called about once a second: nothing acknowledged stays out of the
- * journal for longer than two calls. */
+/* To be called about once a second while there are requests, and after a todo
+ * with .tick set: nothing acknowledged stays out of the journal for longer. */
 void xp_tick(struct xp *c, struct xp_todo *todo);
 
 /* ------------------------------------------------------------ destage ---- */
@@ -271,7 +273,8 @@ enum xp_next {
  * The shell may stop asking for runs early; what is left stays dirty. A batch
  * may hold no run at all, when only the slow flush is owed. A run may reach
  * past the end of a slow device whose size is no multiple of 4 KiB: clip it.
- * After the journal failed there is XP_NEXT_END.
+ * After the journal failed there is XP_NEXT_END. When batch after batch brings
+ * nothing home, writes that wait for one to free a slot get -EIO.
  */
 bool xp_destage_wanted(struct xp *c);
 bool xp_destage_begin(struct xp *c, struct xp_todo *todo);

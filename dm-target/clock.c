@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * clock.c - what happens without a request: the records of acknowledged writes
- * are committed within two ticks, and an idle cache brings its dirty blocks
+ * are committed at the next tick, and an idle cache brings its dirty blocks
  * home. The clock stands still when neither is due, so that an idle machine
  * sleeps.
  */
@@ -10,7 +10,6 @@
 #include "shell.h"
 
 #define TICK_MS		1000u
-#define COMMITS		3u	/* two make all durable; one for what began meanwhile */
 
 /* A short idle time needs a finer clock. */
 static u32 tick_ms(const struct xs_cache *cache)
@@ -26,18 +25,26 @@ static void clock_wind(struct xs_cache *cache)
 			   msecs_to_jiffies(tick_ms(cache)));
 }
 
-void xs_clock_stir(struct xs_cache *cache, bool request)
+static void stir(struct xs_cache *cache, bool *reason)
 {
 	struct xs_clock *k = &cache->clock;
 
-	if ((request && !READ_ONCE(k->active)) || READ_ONCE(k->commits) != COMMITS) {
-		if (request)
-			WRITE_ONCE(k->active, true);
-		WRITE_ONCE(k->commits, COMMITS);
+	if (!READ_ONCE(*reason)) {
+		WRITE_ONCE(*reason, true);
 		smp_mb();	/* with smp_store_mb() in clock_tick(): one sees the other */
 	}
 	if (!READ_ONCE(k->running) && !cmpxchg(&k->running, 0, 1))
 		clock_wind(cache);
+}
+
+void xs_clock_request(struct xs_cache *cache)
+{
+	stir(cache, &cache->clock.active);
+}
+
+void xs_clock_records(struct xs_cache *cache)
+{
+	stir(cache, &cache->clock.due);
 }
 
 static void watch_idle(struct xs_cache *cache)
@@ -59,7 +66,7 @@ static bool clock_needed(struct xs_cache *cache)
 {
 	const struct xs_clock *k = &cache->clock;
 
-	return READ_ONCE(k->commits) || READ_ONCE(k->active) ||
+	return READ_ONCE(k->due) || READ_ONCE(k->active) ||
 	       (cache->options.idle_ms && !xp_is_clean(cache->core));
 }
 
@@ -70,8 +77,9 @@ static void clock_tick(struct work_struct *work)
 	struct xs_clock *k = &cache->clock;
 	struct xp_todo todo;
 
-	if (READ_ONCE(k->commits))
-		WRITE_ONCE(k->commits, k->commits - 1);
+	/* Before the core's lock is taken: whoever placed records and found it set
+	 * did so before that, and they are committed now. */
+	WRITE_ONCE(k->due, false);
 	xp_todo_init(&todo);
 	xp_tick(cache->core, &todo);
 	xs_perform(cache, &todo);

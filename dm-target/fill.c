@@ -71,7 +71,6 @@ static void fill_written(struct bio *bio)
 	fill_free(f);
 	xp_todo_init(&todo);
 	xp_fill_end(cache->core, &fill, err, &todo);
-	xs_clock_stir(cache, false);
 	xs_post(cache, &todo);
 	xs_own_end(cache);
 }

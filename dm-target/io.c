@@ -265,7 +265,7 @@ int xs_map(struct dm_target *ti, struct bio *bio)
 	io->iter.bi_sector = dm_target_offset(ti, bio->bi_iter.bi_sector);
 	if (!io_set_op(io))
 		return DM_MAPIO_KILL;
-	xs_clock_stir(cache, true);
+	xs_clock_request(cache);
 	if (xs_throttle(cache, io))
 		return DM_MAPIO_SUBMITTED;
 	xp_todo_init(&todo);

@@ -140,7 +140,7 @@ struct xs_clock {
 	struct delayed_work work;
 	u32 running;		/* the work is queued; cmpxchg */
 	bool active;		/* a request came since the last tick */
-	u32 commits;		/* calls of xp_tick() still owed; only the work lowers it */
+	bool due;		/* records were placed since */
 	u32 quiet_ms;		/* of the work */
 };
 
@@ -276,8 +276,10 @@ bool xs_throttle(struct xs_cache *cache, struct xs_io *io);
 
 /* clock.c */
 void xs_clock_setup(struct xs_cache *cache);
-/* A request came (@request), or records were placed: the clock must run. */
-void xs_clock_stir(struct xs_cache *cache, bool request);
+/* A request came: the cache is not idle. Any context. */
+void xs_clock_request(struct xs_cache *cache);
+/* Records wait to be committed. Any context. */
+void xs_clock_records(struct xs_cache *cache);
 void xs_clock_stop(struct xs_cache *cache);
 
 /* media.c */

@@ -50,6 +50,10 @@ void xs_perform(struct xs_cache *cache, struct xp_todo *todo)
 
 		todo->journal = 0;
 		xs_journal_write(cache, journal);
+		if (todo->tick) {
+			todo->tick = false;
+			xs_clock_records(cache);
+		}
 		if (todo->work) {
 			todo->work = false;
 			xs_writeback_kick(cache);
@@ -65,6 +69,8 @@ void xs_post(struct xs_cache *cache, struct xp_todo *todo)
 {
 	if (todo->work)
 		xs_writeback_kick(cache);
+	if (todo->tick)
+		xs_clock_records(cache);
 	if (todo->journal || !xp_list_empty(&todo->ready)) {
 		bool ready = !xp_list_empty(&todo->ready);
 		unsigned long flags;
@@ -89,10 +95,11 @@ struct taken {
 };
 
 /* Takes the queues whole; requests that are ready go into @todo. False: all
- * were empty. */
+ * were empty. Else in flight at once, or xs_drain() could see neither. */
 static bool take(struct xs_cache *cache, struct taken *t, struct xp_todo *todo)
 {
 	struct xs_work *w = &cache->todo;
+	bool any;
 
 	INIT_LIST_HEAD(&t->late);
 	INIT_LIST_HEAD(&t->based);
@@ -102,9 +109,11 @@ static bool take(struct xs_cache *cache, struct taken *t, struct xp_todo *todo)
 	list_splice_init(&w->late, &t->late);
 	list_splice_init(&w->based, &t->based);
 	list_splice_init(&w->fills, &t->fills);
+	any = !xp_list_empty(&todo->ready) || !list_empty(&t->late) ||
+	      !list_empty(&t->based) || !list_empty(&t->fills);
+	cache->in_flight += any;
 	spin_unlock_irq(&cache->lock);
-	return !xp_list_empty(&todo->ready) || !list_empty(&t->late) ||
-	       !list_empty(&t->based) || !list_empty(&t->fills);
+	return any;
 }
 
 static void perform_taken(struct xs_cache *cache, struct taken *t, struct xp_todo *todo)
@@ -129,8 +138,10 @@ static void worker(struct work_struct *work)
 
 	xp_todo_init(&todo);
 	blk_start_plug(&plug);
-	while (take(cache, &t, &todo))
+	while (take(cache, &t, &todo)) {
 		perform_taken(cache, &t, &todo);
+		xs_own_end(cache);
+	}
 	xs_copy_retry(cache, &todo);
 	xs_perform(cache, &todo);
 	blk_finish_plug(&plug);
@@ -144,7 +155,7 @@ static void journal_worker(struct work_struct *work)
 	spin_lock_irq(&cache->lock);
 	journal = cache->todo.journal;
 	cache->todo.journal = 0;
-	cache->in_flight++;	/* at once: or xs_drain() could see neither */
+	cache->in_flight++;	/* at once, as in take() */
 	spin_unlock_irq(&cache->lock);
 	xs_journal_write(cache, journal);
 	xs_own_end(cache);
@@ -191,8 +202,7 @@ void xs_drain(struct xs_cache *cache)
 		flush_work(&cache->todo.work);
 		flush_work(&cache->todo.journal_work);
 		wait_event(cache->drained, !READ_ONCE(cache->in_flight));
-	} while (!at_rest(cache) || work_busy(&cache->todo.work) ||
-		 work_busy(&cache->todo.journal_work));
+	} while (!at_rest(cache));
 }
 
 void xs_todo_setup(struct xs_cache *cache)

@@ -295,7 +295,6 @@ static bool finish_batch(struct xs_cache *cache)
 		xs_slow_error(cache, "flush of dirty blocks", 0, err);
 	xp_todo_init(&todo);
 	xp_destage_commit(cache->core, err, &todo);
-	xs_clock_stir(cache, false);
 	xs_perform(cache, &todo);
 	return !err && !cache->writeback.errors;
 }

@@ -478,7 +478,7 @@ static void run_todo(struct xp_todo *todo)
 	while (!xp_todo_empty(todo)) {
 		struct xp_link *link;
 
-		todo->work = false;
+		todo->work = todo->tick = false;
 		while (todo->journal) {
 			u32 i = (u32)__builtin_ctz(todo->journal);
 
