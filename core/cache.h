@@ -122,6 +122,10 @@ struct xp_bypass {
 };
 #define XP_BYPASS_MAX	32u
 
+/* So many batches in a row that brought nothing home: the slow device is gone,
+ * for now, and nobody is left waiting for it. */
+#define XP_FUTILE_MAX	3u
+
 struct xp_batch_entry {
 	u32 slot;
 	u8 zeros;
@@ -138,6 +142,7 @@ enum xp_batch_state {
 struct xp_batch {
 	struct xp_batch_entry *entry;
 	u32 max, nr, next;
+	u32 nr_home, nr_failed;	/* blocks */
 	u8 state;		/* enum xp_batch_state */
 	u64 cursor;		/* lba where the next batch begins */
 	u64 bypassed;		/* bypassing writes its slow flush covers */
@@ -168,6 +173,7 @@ struct xp {
 
 	struct xp_journal journal;
 	struct xp_batch batch;
+	u32 futile;		/* batches since one brought a block home */
 	struct xp_bypass bypass[XP_BYPASS_MAX];
 	u64 bypass_done;	/* writes around the cache that ended */
 	u64 bypass_flushed;	/* of those, how many a slow flush has covered */

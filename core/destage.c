@@ -136,6 +136,7 @@ bool xp_destage_begin(struct xp *c, struct xp_todo *todo)
 	XP_ASSERT(b->state == BATCH_NONE);
 	b->state = BATCH_BUILDING;
 	b->nr = b->next = 0;
+	b->nr_home = b->nr_failed = 0;
 	b->bypassed = c->bypass_done;
 	flush_owed = c->bypass_flushed < c->bypass_done;
 	c->slow_flush_wanted = false;
@@ -216,8 +217,12 @@ void xp_destage_end(struct xp *c, struct xp_run *run)
 	xp_lock(&c->lock);
 	for (i = 0; i < run->nr_blocks; i++)
 		c->batch.entry[run->batch_index + i].home = !run->err;
-	if (!run->err)
+	if (run->err) {
+		c->batch.nr_failed += run->nr_blocks;
+	} else {
+		c->batch.nr_home += run->nr_blocks;
 		c->stats.destaged += run->nr_blocks;
+	}
 	xp_unlock(&c->lock);
 }
 
@@ -288,12 +293,26 @@ static void abandon(struct xp *c)
 	b->state = BATCH_NONE;
 }
 
+/* A batch that was cut short tells nothing about the slow device. */
+static void judge(struct xp *c, int err, struct xp_todo *todo)
+{
+	const struct xp_batch *b = &c->batch;
+
+	if (!err && b->nr_home)
+		c->futile = 0;
+	else if (err || b->nr_failed)
+		c->futile = min(c->futile + 1, XP_FUTILE_MAX);
+	if (c->futile == XP_FUTILE_MAX)
+		xp_list_splice(&todo->ready, &c->space);
+}
+
 void xp_destage_commit(struct xp *c, int err, struct xp_todo *todo)
 {
 	struct xp_batch *b = &c->batch;
 
 	xp_lock(&c->lock);
 	XP_ASSERT(b->state == BATCH_RUNNING);
+	judge(c, err, todo);
 	if (err || c->failed) {
 		abandon(c);
 	} else {

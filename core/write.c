@@ -18,13 +18,19 @@ static bool lba_busy(struct xp *c, const struct xp_found *f, xp_lba_t lba)
 }
 
 /* No slot for the first block. Space that is on its way is waited for; a
- * mapped block must wait for destage; any other goes around the cache. */
+ * mapped block must wait for destage, unless that gets nowhere; any other goes
+ * around the cache. */
 static enum xp_act write_without_slot(struct xp *c, struct xp_req *req,
 				      bool mapped, struct xp_todo *todo)
 {
+	bool coming;
+
 	policy_evict(c, c->low_free, todo);
 	journal_commit(c, todo);
-	if (mapped || c->nr_limbo || c->nr_clean > c->nr_slots / 64) {
+	coming = c->nr_limbo || c->nr_clean > c->nr_slots / 64;
+	if (mapped && !coming && c->futile == XP_FUTILE_MAX)
+		return req_finish(req, -EIO);
+	if (mapped || coming) {
 		todo->work = true;
 		return req_wait(c, &c->space, req);
 	}

@@ -236,6 +236,164 @@ static void destage_waits_for_the_record(void **state)
 	free(run);
 }
 
+/* ------------------------------------------------- a cache full of dirty ---- */
+
+/* Writes every free slot full; the lbas from 0 on. Returns how many. */
+static u64 fill_with_dirty(void)
+{
+	struct xp_stats s;
+	u64 lba = 0;
+
+	for (xp_get_stats(f.c, &s); s.free; xp_get_stats(f.c, &s), lba++)
+		write_blocks(&f, lba, 1, 1);
+	flush(&f);
+	return lba;
+}
+
+/* A batch to its end, of which each run and the flush at the end had an error,
+ * or none had. */
+static void destage_batch(int err)
+{
+	struct xp_run *run = malloc(sizeof(*run));
+
+	assert_true(xp_destage_wanted(f.c));
+	assert_true(xp_destage_begin(f.c, &f.todo));
+	write_journal(&f);
+	while (xp_destage_next(f.c, run) == XP_NEXT_RUN) {
+		run->err = err;
+		xp_destage_end(f.c, run);
+	}
+	xp_destage_commit(f.c, err, &f.todo);
+	write_journal(&f);
+	free(run);
+}
+
+/* A slow device that is gone must not keep writers, and suspend, for ever. */
+static void a_dead_slow_device_fails_who_waits_for_it(void **state)
+{
+	struct xp_req waiting, late;
+	int batches = 0;
+
+	(void)state;
+	fill_with_dirty();
+	assert_int_equal(submit(&f, &waiting, XP_WRITE, 0, 8, false), XP_WAIT);
+	while (xp_list_empty(&f.todo.ready)) {
+		assert_true(batches++ < 10);
+		destage_batch(-EIO);
+	}
+	assert_true(batches > 1);	/* one may be bad luck */
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &waiting.link);
+	assert_int_equal(xp_submit(f.c, &waiting, &f.todo), XP_DONE);
+	assert_int_equal(waiting.err, -EIO);
+	assert_int_equal(submit(&f, &late, XP_WRITE, 16, 8, false), XP_DONE);
+	assert_int_equal(late.err, -EIO);
+	assert_int_equal(mapped_byte(&f, 0), 1);
+
+	/* It heals with the device. */
+	xp_drain(f.c, true);
+	destage_batch(0);
+	assert_int_equal(submit(&f, &late, XP_WRITE, 16, 8, false), XP_FAST);
+	assert_int_equal(xp_end(f.c, &late, 0, &f.todo), XP_DONE);
+	fill_with_dirty();
+	assert_int_equal(submit(&f, &late, XP_WRITE, 16, 8, false), XP_WAIT);
+}
+
+/* A slot that a newer write freed while the batch still read it. */
+static void the_end_of_a_batch_hands_on_its_slots(void **state)
+{
+	struct xp_req newer, waiting;
+
+	(void)state;
+	assert_int_equal(submit(&f, &newer, XP_WRITE, 0, 8, false), XP_FAST);
+	/* lba 0 is busy: its block comes from a fill of the cache from 1 on. */
+	assert_int_equal(xp_end(f.c, &newer, 0, &f.todo), XP_DONE);
+	assert_int_equal(submit(&f, &newer, XP_WRITE, 0, 8, false), XP_FAST);
+	for (u64 lba = 1; ; lba++) {
+		struct xp_stats s;
+
+		xp_get_stats(f.c, &s);
+		if (!s.free)
+			break;
+		write_blocks(&f, lba, 1, 1);
+	}
+	flush(&f);
+	assert_int_equal(submit(&f, &waiting, XP_WRITE, 8, 8, false), XP_WAIT);
+	assert_true(xp_destage_begin(f.c, &f.todo));	/* pins lba 0's old slot */
+	assert_int_equal(xp_end(f.c, &newer, 0, &f.todo), XP_DONE);
+	flush(&f);
+	assert_true(xp_list_empty(&f.todo.ready));
+	xp_destage_commit(f.c, -EIO, &f.todo);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &waiting.link);
+	assert_int_equal(xp_submit(f.c, &waiting, &f.todo), XP_FAST);
+	assert_int_equal(xp_end(f.c, &waiting, 0, &f.todo), XP_DONE);
+}
+
+/* ------------------------------------------------------------ the journal ---- */
+
+#define BACKLOG 224
+
+static void end_write(struct xp_req *req)
+{
+	if (xp_end(f.c, req, 0, &f.todo) == XP_WAIT) {
+		write_journal(&f);
+		assert_ptr_equal(xp_list_pop(&f.todo.done), &req->link);
+	}
+	assert_int_equal(req->err, 0);
+}
+
+/*
+ * Each write beside its record holds the record that it supersedes. Here those
+ * lie in two old blocks, so that the tail cannot move while the backlog, let in
+ * when the ring was empty, takes a block for each write.
+ */
+static void a_backlog_of_fua_writes_leaves_room(void **state)
+{
+	static struct xp_req req[BACKLOG];
+	u64 hash = 1;
+	int i;
+
+	(void)state;
+	fixture_teardown(&f);
+	fixture_setup(&f, 3000, 100000);
+	assert_true(le64_to_cpu(f.sb.journal_blocks) < BACKLOG);
+	for (i = 0; i < BACKLOG; i++)
+		write_blocks(&f, (u64)i, 1, 1);
+	flush(&f);
+	for (i = 0; i < BACKLOG; i++)
+		assert_int_equal(submit(&f, &req[i], XP_WRITE, (u64)i * 8, 8, true),
+				 XP_COPY);
+	for (i = 0; i < BACKLOG; i++) {
+		xp_copied(f.c, &req[i], &hash, &f.todo);
+		write_journal(&f);
+		if (i)
+			end_write(&req[i - 1]);
+	}
+	end_write(&req[BACKLOG - 1]);
+	write_blocks(&f, 0, 1, 2);
+	flush(&f);
+}
+
+/* Whoever places the first record of a block asks for the clock: nothing
+ * acknowledged stays in memory alone, however late it was placed. */
+static void a_record_asks_for_the_clock(void **state)
+{
+	struct xp_stats before, after;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	assert_true(f.todo.tick);
+	f.todo.tick = false;
+	write_blocks(&f, 6, 1, 3);
+	assert_false(f.todo.tick);
+	xp_get_stats(f.c, &before);
+	xp_tick(f.c, &f.todo);
+	write_journal(&f);
+	xp_get_stats(f.c, &after);
+	assert_int_equal(after.durable_seq, before.durable_seq + 1);
+	fill_block(&f, 9, 1);
+	assert_true(f.todo.tick);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -254,6 +412,10 @@ int main(void)
 		T(a_full_cache_lets_writes_around),
 		T(a_failed_journal_stops_acknowledging),
 		T(destage_waits_for_the_record),
+		T(a_dead_slow_device_fails_who_waits_for_it),
+		T(the_end_of_a_batch_hands_on_its_slots),
+		T(a_backlog_of_fua_writes_leaves_room),
+		T(a_record_asks_for_the_clock),
 	};
 
 	return cmocka_run_group_tests_name("request", tests, NULL, NULL);

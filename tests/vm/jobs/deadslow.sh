@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# vm: fast=16M slow=64M timeout=300
+#
+# The slow disk dies under a cache full of dirty blocks: reads of those go on,
+# nobody waits for ever, and when the disk is back nothing is missing.
+
+. ./lib.sh
+
+DISK=/dev/mapper/disk
+sectors=$(blockdev --getsz $SLOW)
+
+# turn TABLE - what the disk is from now on.
+turn()
+{
+	must dmsetup suspend --noflush --nolockfs disk
+	must dmsetup load disk --table "$1"
+	must dmsetup resume disk
+}
+
+write() { timeout 60 dd of=$CACHE bs=4k oflag=direct conv=notrunc status=none "$@"; }
+first() { dd if="$1" bs=1M count=13 iflag=direct status=none | md5sum; }
+
+# ends_in_error NAME COMMAND... - soon, and with I/O's own error.
+ends_in_error()
+{
+	local out status
+	out=$("${@:2}" 2>&1)
+	status=$?
+	[ $status -eq 1 ] && grep -q 'Input/output error' <<<"$out" && pass "$1" ||
+		fail "$1" "status $status: $(tail -n 1 <<<"$out")"
+}
+
+must dmsetup create disk --table "0 $sectors linear $SLOW 0"
+must xpcache create --fast $FAST --slow $DISK --dirty-low 95 --dirty-high 98 --idle-ms 0
+
+must dd if=/dev/urandom of=$CACHE bs=1M count=13 oflag=direct conv=notrunc,fsync status=none
+wanted=$(first $CACHE)
+turn "0 $sectors error"
+
+# The slots that are left, and then around the cache.
+ends_in_error write-of-new-blocks write if=/dev/zero seek=3328 count=4000
+equal no-free-slot 0 "$(counter free)"
+ends_in_error write-of-a-cached-block write if=/dev/zero count=1
+equal reads-go-on "$wanted" "$(first $CACHE)"
+try suspend timeout 60 dmsetup suspend xpcache0
+try resume timeout 60 dmsetup resume xpcache0
+# Anew after the resume: it must not be remembered as an error for ever either.
+ends_in_error write-after-resume write if=/dev/zero count=1
+
+turn "0 $sectors linear $SLOW 0"
+try flush-when-it-is-back timeout 120 xpcache flush xpcache0
+try write-when-it-is-back write if=/dev/zero seek=3328 count=100
+equal nothing-lost "$wanted" "$(first $CACHE)"
+must xpcache remove xpcache0
+equal same-without-cache "$wanted" "$(first $DISK)"
