@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=12M slow=256M slow-iops=800 timeout=600
+# vm: fast=12M slow=256M slow-iops=800 timeout=1800
 #
 # What is written is what is read: mixed sizes and alignments from two sides, on
 # a cache a tenth of the working set, with a slow disk slow enough that the cache
@@ -7,6 +7,11 @@
 
 . ./lib.sh
 
+# Both disks split what is larger, so that a bio comes back in pieces and is then
+# used again for its next part.
+for disk in $FAST $SLOW; do
+	echo 32 >"/sys/block/${disk##*/}/queue/max_sectors_kb" || die limits "$disk has none to set"
+done
 create --dirty-low 85 --dirty-high 95 --idle-ms 0
 
 most_dirty()
