@@ -8,7 +8,10 @@
  *   3. replay  that chain in order. Records above its durable_seq that carry a
  *              checksum are compared with their slot; those that fail are left
  *              out, so that the older mapping holds (its slot is untouched, I1)
- *   4. restate say on the medium what step 3 decided, in blocks of a new
+ *   4. erase   blocks newer than that: written before the cut, and beyond a gap.
+ *              One of them would be taken up again if the block that is to take
+ *              its place does not land, and a later one does, at a later cut
+ *   5. restate say on the medium what step 3 decided, in blocks of a new
  *              incarnation, before the first request: a rejected record must
  *              not turn valid when its slot happens to receive the same bytes
  *
@@ -121,8 +124,8 @@ static int scan(struct recovery *r)
 
 /* -------------------------------------------------------------- 2. pick ---- */
 
-/* Incarnations never fall along a chain: a leftover beyond a gap, from an
- * earlier life, is not taken up again. Returns where it breaks, or 0. */
+/* Incarnations never fall along a chain: a second line behind the erasing, for a
+ * device that did not keep it. Returns where the chain breaks, or 0. */
 static u64 chain_breaks_at(const struct recovery *r, const struct ring_block *head)
 {
 	u64 incarnation = head->incarnation, seq;
@@ -365,8 +368,10 @@ static int replay(struct recovery *r)
 				    (u64)XP_RECOVER_CHUNK);
 		int err = r->m->read(r->m->ctx, j->start + position, n, r->chunk);
 
-		if (err)
-			return refuse(r, "cannot be read", seq, n);
+		if (err) {
+			refuse(r, "cannot be read", seq, n);
+			return err;
+		}
 		for (i = 0; i < n && !err; i++)
 			err = replay_block(r, (struct xp_jblock *)(r->chunk +
 					   i * XP_BLOCK_SIZE), seq + i);
@@ -377,7 +382,26 @@ static int replay(struct recovery *r)
 	return 0;
 }
 
-/* ----------------------------------------------------------- 4. restate ---- */
+/* ------------------------------------------------------------- 4. erase ---- */
+
+static int erase_leftovers(struct recovery *r)
+{
+	const struct xp_journal *j = &r->c->journal;
+	u64 i;
+	int err;
+
+	memset(r->block, 0, XP_BLOCK_SIZE);
+	for (i = 0; i < j->blocks; i++) {
+		if (r->ring[i].seq <= r->head.seq)
+			continue;
+		err = r->m->write(r->m->ctx, j->start + i, 1, r->block);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* ----------------------------------------------------------- 5. restate ---- */
 
 /* Writes what the todo holds, and what that adds. */
 static int write_out(struct xp *c, const struct xp_media *m,
@@ -489,7 +513,9 @@ int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	begin_after(c, &r.head);
 	if (!restating)
 		return 0;
-	err = restate(&r);
+	err = erase_leftovers(&r);
+	if (!err)
+		err = restate(&r);
 	if (err) {
 		snprintf(msg->text, sizeof(msg->text),
 			 "journal: cannot write to the fast device");

@@ -254,6 +254,43 @@ static void a_leftover_beyond_a_gap_is_not_taken_up(void **state)
 	assert_int_equal(mapped_byte(&f, 7), -1);
 }
 
+/*
+ * Nor may it when the block that takes its place does not land, though a later one
+ * does: as the oldest of that one's chain it has no older neighbour to tell it by.
+ */
+static void a_leftover_is_not_taken_for_the_tail(void **state)
+{
+	u8 place[XP_BLOCK_SIZE];
+	struct xp_stats s;
+
+	(void)state;
+	flush(&f);
+	write_blocks(&f, 1, 1, 8);
+	flush(&f);
+	write_blocks(&f, 2, 1, 8);
+	flush(&f);
+	write_blocks(&f, 5, 1, 8);
+	flush(&f);
+	xp_get_stats(f.c, &s);
+	/* Three in flight together, of which only the last landed. */
+	ring_block(&f, s.seq)->head.durable_seq = cpu_to_le64(s.seq - 3);
+	reseal(ring_block(&f, s.seq));
+	memset(ring_block(&f, s.seq - 1), 0, XP_BLOCK_SIZE);
+	memset(ring_block(&f, s.seq - 2), 0, XP_BLOCK_SIZE);
+	fixture_reopen(&f);			/* writes two blocks of its own */
+	memcpy(place, ring_block(&f, s.seq), sizeof(place));
+	write_blocks(&f, 6, 1, 3);
+	flush(&f);
+	write_blocks(&f, 6, 1, 4);		/* nothing older lives: the tail is here */
+	flush(&f);
+	ring_block(&f, s.seq + 1)->head.tail_seq = cpu_to_le64(s.seq);
+	ring_block(&f, s.seq + 1)->head.durable_seq = cpu_to_le64(s.seq - 1);
+	reseal(ring_block(&f, s.seq + 1));
+	memcpy(ring_block(&f, s.seq), place, sizeof(place));
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), -1);
+}
+
 static void looking_writes_nothing(void **state)
 {
 	void *scratch = malloc(xp_recover_memory(&f.sb));
@@ -297,6 +334,7 @@ int main(void)
 		T(a_record_with_its_data_counts),
 		T(a_rejected_record_stays_rejected),
 		T(a_leftover_beyond_a_gap_is_not_taken_up),
+		T(a_leftover_is_not_taken_for_the_tail),
 		T(looking_writes_nothing),
 		T(close_leaves_nothing_in_memory),
 	};
