@@ -150,7 +150,10 @@ class Machine:
         kver = release(self.series)
         want = self.wants
         accel = accelerator()
-        append = ("console=ttyS0 panic=-1 oops=panic loglevel=5 mitigations=off ")
+        # One processor until init: the emulator's may run code that another has just
+        # patched, and a kernel patches most of its code while it boots.
+        append = ("console=ttyS0 panic=-1 oops=panic loglevel=5 mitigations=off "
+                  "maxcpus=1 noreplace-smp ")
         if self.watchful:
             append += WATCHFUL.get(self.series, "")
         command = [
