@@ -14,6 +14,7 @@ all: build/xpcache module ## the command line, and the module for the running ke
 include tools/tools.mk
 include dm-target/module.mk
 include tests/unit/unit.mk
+include tests/sim/sim.mk
 
 .PHONY: bootstrap
 bootstrap: ## install what is missing to build and test
@@ -36,13 +37,13 @@ build/core/%.o: core/%.c
 demo: vm-build ## a cache at work in a virtual machine: latency before and after
 	@tests/vm/demo
 
-test: bootstrap ## everything a commit must pass: check, and the quick set of machines
-	@tests/tally check vm-quick
+test: bootstrap ## everything a commit must pass: check, simulator, the quick set of machines
+	@tests/tally check sim mutants-quick vm-quick
 
 lints := $(addprefix lint-,$(shell tests/lint --list))
 
 check: bootstrap ## fast: unit tests and linters
-	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test tools-test vm-selftest $(lints)
+	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test sim-short tools-test vm-selftest $(lints)
 
 .PHONY: $(lints)
 $(lints): lint-%:

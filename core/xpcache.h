@@ -185,8 +185,11 @@ struct xp_req {
 
 /* --------------------------------------------------------------- todo ---- */
 
-/* Journal blocks being written at once; more FLUSHes than that share one. */
+/* Journal blocks being written at once; more FLUSHes than that share one. At
+ * least 2; the simulator tries a narrow one. */
+#ifndef XP_WINDOW
 #define XP_WINDOW	8u
+#endif
 
 struct xp_todo {
 	struct xp_list done;	/* struct xp_req: end them with req->err */

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Unit tests of the core, with address and undefined-behaviour sanitizers, and
-# the torture run: random power cuts over two lying disks.
+# Unit tests of the core, with address and undefined-behaviour sanitizers.
 
 UNIT_FLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -fsanitize=address,undefined \
 	-fno-sanitize-recover=undefined -Icore -Itests/unit
-TORTURE_SEEDS ?= 1 120
 
 unit-tests := $(patsubst tests/unit/test_%.c,build/unit/test_%,$(wildcard tests/unit/test_*.c))
 unit-sources := $(wildcard core/*.c core/*.h tests/unit/*.h)
@@ -13,14 +11,9 @@ build/unit/test_%: tests/unit/test_%.c tests/unit/fixture.c $(unit-sources)
 	@mkdir -p $(@D)
 	$(CC) $(UNIT_FLAGS) -o $@ $< tests/unit/fixture.c $(wildcard core/*.c) -lcmocka -lxxhash
 
-build/unit/torture: tests/unit/torture.c tests/unit/device.c $(unit-sources)
-	@mkdir -p $(@D)
-	$(CC) $(UNIT_FLAGS) -o $@ tests/unit/torture.c tests/unit/device.c $(wildcard core/*.c) -lxxhash
-
 .PHONY: unit-test
-unit-test: $(unit-tests) build/unit/torture $(patsubst core/%.c,build/core/%.o,$(wildcard core/*.c))
+unit-test: $(unit-tests) $(patsubst core/%.c,build/core/%.o,$(wildcard core/*.c))
 	@status=0; \
 	for test in $(unit-tests); do tests/unit/run $$test || status=1; done; \
 	tests/unit/symbols.sh || status=1; \
-	tests/unit/run-torture $(TORTURE_SEEDS) || status=1; \
 	exit $$status

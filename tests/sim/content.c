@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* content.c - payload that says what it is, and memory by the run. */
+#include "sim.h"
+
+#define MAGIC 0x6f727478u
+
+struct payload {
+	u32 magic, pad;
+	u64 sector, id;
+};
+
+const struct content content_zero = { .stamp = 1, .tag = TAG_ZERO };
+const struct content content_garbage = {
+	.stamp = 2, .tag = TAG_OTHER, .bytes = { 0xa5, 0x5a, 1, 2, 3 },
+};
+
+void payload_fill(u8 *bytes, u64 sector, u64 id)
+{
+	struct payload p = { MAGIC, 0, sector, id };
+	u64 word = mix(id ^ sector << 40);
+	u32 i;
+
+	memcpy(bytes, &p, sizeof(p));
+	for (i = sizeof(p); i < SECTOR; i += 8)
+		memcpy(bytes + i, &word, 8);
+}
+
+u64 payload_tag(const u8 *bytes)
+{
+	u8 expected[SECTOR];
+	struct payload p;
+
+	memcpy(&p, bytes, sizeof(p));
+	if (!p.magic)
+		return memcmp(bytes, content_zero.bytes, SECTOR) ? TAG_OTHER : TAG_ZERO;
+	if (p.magic != MAGIC)
+		return TAG_OTHER;
+	payload_fill(expected, p.sector, p.id);
+	return memcmp(bytes, expected, SECTOR) ? TAG_OTHER : tag_of(p.id, p.sector);
+}
+
+const struct content *content_new(struct arena *a, const u8 *bytes)
+{
+	struct content *k;
+	u64 tag = payload_tag(bytes);
+
+	if (tag == TAG_ZERO)
+		return &content_zero;
+	k = arena_alloc(a, sizeof(*k));
+	k->stamp = ++sim.next_stamp;
+	k->tag = tag;
+	memcpy(k->bytes, bytes, SECTOR);
+	return k;
+}
+
+/* --------------------------------------------------------------- arena ---- */
+
+#define CHUNK_SIZE (1u << 20)
+
+struct arena_chunk {
+	struct arena_chunk *next;	/* older */
+	size_t size, used;
+	u8 data[] __attribute__((aligned(16)));
+};
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	struct arena_chunk *k = a->chunk;
+	void *at;
+
+	size = (size + 15) & ~(size_t)15;
+	if (!k || k->used + size > k->size) {
+		size_t room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
+
+		k = malloc(sizeof(*k) + room);
+		k->next = a->chunk;
+		k->size = room;
+		k->used = 0;
+		a->chunk = k;
+	}
+	at = k->data + k->used;
+	k->used += size;
+	return memset(at, 0, size);
+}
+
+struct arena_mark arena_mark(const struct arena *a)
+{
+	return (struct arena_mark){ a->chunk, a->chunk ? a->chunk->used : 0 };
+}
+
+void arena_rewind(struct arena *a, struct arena_mark mark)
+{
+	while (a->chunk != mark.chunk) {
+		struct arena_chunk *k = a->chunk;
+
+		a->chunk = k->next;
+		free(k);
+	}
+	if (a->chunk)
+		a->chunk->used = mark.used;
+}
+
+void arena_free(struct arena *a)
+{
+	arena_rewind(a, (struct arena_mark){ NULL, 0 });
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * disk.c - a device that promises no more than real ones do.
+ *
+ * Writes complete in any order. Until a write is certain each of its sectors
+ * may or may not be there after a power cut. It is certain when it completes, on
+ * a device without a volatile cache or with FUA; else when a FLUSH completes
+ * that was submitted after it had completed.
+ */
+#include "sim.h"
+
+void disk_init(struct disk *d, const char *name, u64 sectors, bool volatile_cache)
+{
+	u64 i;
+
+	d->name = name;
+	d->sectors = sectors;
+	d->volatile_cache = volatile_cache;
+	d->floor = arena_alloc(&sim.arena, sectors * sizeof(*d->floor));
+	d->seen = arena_alloc(&sim.arena, sectors * sizeof(*d->seen));
+	for (i = 0; i < sectors; i++)
+		d->floor[i] = d->seen[i] = &content_zero;
+	d->pending = NULL;
+	d->pending_end = &d->pending;
+}
+
+static bool overlap(const struct write *w, u64 sector, u32 nr)
+{
+	return w->sector < sector + nr && sector < w->sector + w->nr;
+}
+
+/* Which of two such writes wins is not defined: nobody may send them. */
+static void check_alone(const struct disk *d, u64 sector, u32 nr)
+{
+	const struct write *w;
+
+	for (w = d->pending; w; w = w->next)
+		if (!w->completed && overlap(w, sector, nr))
+			violation(P_HOST, "%s: write of sectors %llu+%u while %llu+%u is being written",
+				  d->name, (unsigned long long)sector, nr,
+				  (unsigned long long)w->sector, w->nr);
+}
+
+struct write *disk_submit(struct disk *d, u64 sector, u32 nr, const u8 *bytes, bool fua)
+{
+	struct write *w = arena_alloc(&sim.arena, sizeof(*w) + nr * sizeof(w->content[0]));
+	u32 i;
+
+	if (sector + nr > d->sectors)
+		violation(P_HOST, "%s: write past its end", d->name);
+	check_alone(d, sector, nr);
+	w->sector = sector;
+	w->nr = nr;
+	w->fua = fua;
+	w->fragile = true;
+	for (i = 0; i < nr; i++)
+		w->content[i] = content_new(&sim.arena, bytes + i * SECTOR);
+	*d->pending_end = w;
+	d->pending_end = &w->next;
+	return w;
+}
+
+/* What @w put there is certain; older ones to the same sectors will not come back. */
+static void settle(struct disk *d, struct write *w)
+{
+	struct write *old;
+	u32 i;
+
+	for (i = 0; i < w->nr; i++)
+		if (w->content[i])
+			d->floor[w->sector + i] = w->content[i];
+	for (old = d->pending; old != w; old = old->next)
+		for (i = 0; i < old->nr; i++)
+			if (overlap(w, old->sector + i, 1) &&
+			    w->content[old->sector + i - w->sector])
+				old->content[i] = NULL;
+	w->nr = 0;
+}
+
+static void drop_settled(struct disk *d)
+{
+	struct write **p = &d->pending;
+
+	while (*p)
+		if ((*p)->nr)
+			p = &(*p)->next;
+		else
+			*p = (*p)->next;
+	d->pending_end = p;
+}
+
+void disk_complete(struct disk *d, struct write *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr; i++)
+		if (w->content[i])
+			d->seen[w->sector + i] = w->content[i];
+	w->completed = sim.now;
+	if (!d->volatile_cache || w->fua) {
+		settle(d, w);
+		drop_settled(d);
+	}
+}
+
+void disk_fail(struct disk *d, struct write *w, u64 *rng)
+{
+	u32 i, dice = below(rng, 3);	/* nothing landed, all, or some */
+	bool landed = dice;
+
+	for (i = 0; i < w->nr; i++) {
+		if (dice == 2 && !(w->whole_blocks && i && (w->sector + i) % XP_BLOCK_SECTORS))
+			landed = chance(rng, 2);
+		if (!landed)
+			w->content[i] = NULL;
+		else if (dice == 2 && d == &sim.fast && chance(rng, 4))
+			w->content[i] = &content_garbage;
+	}
+	disk_complete(d, w);
+}
+
+void disk_read(const struct disk *d, u64 sector, u32 nr, u8 *bytes)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		memcpy(bytes + i * SECTOR, sector + i < d->sectors ?
+		       d->seen[sector + i]->bytes : content_zero.bytes, SECTOR);
+}
+
+void disk_flush(struct disk *d, u64 submitted)
+{
+	struct write *w;
+
+	for (w = d->pending; w; w = w->next)
+		if (w->completed && w->completed < submitted)
+			settle(d, w);
+	drop_settled(d);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * main.c - sim: runs of the core over two lying disks.
+ *
+ *	sim [--seed N] [--runs N] [--seconds N] [--without PROPERTY]
+ *	sim --seed N --steps 3,17,29 --trace	that run, with only those steps
+ *
+ * 0: nothing found. 1: a run broke a promise; it is shrunk and printed.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <time.h>
+#include "sim.h"
+
+static const char * const property_name[NR_PROPERTIES] = {
+	"what no device and no core does", "1 allowed values", "2 unwritten sectors",
+	"3 whole blocks", "4 preflush", "5 errors", "6 discard and zeroes",
+	"7 what was seen stays", "8 reads", "9 reads after errors", "10 everything ends",
+};
+
+static struct {
+	u64 seed, runs;
+	double seconds, shrink;
+	u32 *steps, nr_steps;
+	bool trace, quiet;
+} opt = { .seed = 1, .runs = UINT64_MAX, .shrink = 60 };
+
+static double elapsed(void)
+{
+	static struct timespec begun;
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!begun.tv_sec)
+		begun = now;
+	return (double)(now.tv_sec - begun.tv_sec) + (double)(now.tv_nsec - begun.tv_nsec) / 1e9;
+}
+
+static void parse_steps(char *text)
+{
+	char *word;
+
+	opt.steps = calloc(strlen(text) / 2 + 1, sizeof(*opt.steps));
+	for (word = strtok(text, ","); word; word = strtok(NULL, ","))
+		opt.steps[opt.nr_steps++] = (u32)strtoul(word, NULL, 10);
+}
+
+static void print_figures(void)
+{
+	double t = elapsed();
+
+	printf("sim: %llu runs, %llu lives, %llu requests, %llu reads checked, %llu errors of devices; "
+	       "%llu crash points, %llu images, %llu distinct states recovered, %llu cuts during recovery; "
+	       "%.0f s, %.0f states a second; 0 mismatches\n",
+	       (unsigned long long)figures.runs, (unsigned long long)figures.lives,
+	       (unsigned long long)figures.requests, (unsigned long long)figures.reads,
+	       (unsigned long long)figures.faults, (unsigned long long)figures.crash_points,
+	       (unsigned long long)figures.images, (unsigned long long)figures.states,
+	       (unsigned long long)figures.recovery_cuts, t, (double)figures.states / t);
+}
+
+static void print_result(u64 seed, const struct result *r)
+{
+	printf("seed %llu, step %llu, property %s: %s\n", (unsigned long long)seed,
+	       (unsigned long long)r->step, property_name[r->property], r->text);
+}
+
+static int report(u64 seed, struct result r)
+{
+	u32 nr = opt.steps ? opt.nr_steps : run_steps(seed), i;
+	u32 *steps = calloc(nr + 1, sizeof(*steps));
+
+	print_result(seed, &r);
+	if (opt.quiet)
+		return 1;
+	for (i = 0; i < nr; i++)
+		steps[i] = opt.steps ? opt.steps[i] : i;
+	nr = shrink(seed, steps, nr, r.property, opt.shrink);
+	printf("with %u steps:\n", nr);
+	r = run(seed, steps, nr, true);
+	print_result(seed, &r);
+	printf("replay: build/sim/sim --trace --seed %llu --steps ", (unsigned long long)seed);
+	for (i = 0; i < nr; i++)
+		printf("%s%u", i ? "," : "", steps[i]);
+	putchar('\n');
+	return 1;
+}
+
+static bool more(u64 done)
+{
+	return done < opt.runs && (!opt.seconds || elapsed() < opt.seconds);
+}
+
+static int parse(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "seed", 1, NULL, 's' }, { "runs", 1, NULL, 'r' }, { "seconds", 1, NULL, 't' },
+		{ "steps", 1, NULL, 'l' }, { "without", 1, NULL, 'w' }, { "trace", 0, NULL, 'v' },
+		{ "shrink", 1, NULL, 'S' }, { "quiet", 0, NULL, 'q' }, { 0 },
+	};
+	u32 p;
+	int c;
+
+	for (p = 0; p < NR_PROPERTIES; p++)
+		property_on[p] = true;
+	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		switch (c) {
+		case 's': opt.seed = strtoull(optarg, NULL, 0); break;
+		case 'r': opt.runs = strtoull(optarg, NULL, 0); break;
+		case 't': opt.seconds = strtod(optarg, NULL); break;
+		case 'S': opt.shrink = strtod(optarg, NULL); break;
+		case 'l': parse_steps(optarg); opt.runs = 1; break;
+		case 'w': property_on[strtoul(optarg, NULL, 0) % NR_PROPERTIES] = false; break;
+		case 'v': opt.trace = true; break;
+		case 'q': opt.quiet = true; break;
+		default: return 2;
+		}
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	u64 i;
+
+	if (parse(argc, argv))
+		return 2;
+	elapsed();
+	for (i = 0; more(i); i++) {
+		struct result r = run(opt.seed + i, opt.steps, opt.nr_steps, opt.trace);
+
+		if (r.failed && opt.trace) {
+			print_result(opt.seed + i, &r);
+			return 1;
+		}
+		if (r.failed)
+			return report(opt.seed + i, r);
+	}
+	print_figures();
+	return 0;
+}

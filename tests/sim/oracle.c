@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * oracle.c - what each sector may hold: the ten properties of docs/TESTING.md.
+ *
+ * A version is what one request made of one sector. v precedes w if v ended
+ * before w was submitted. Of versions that are *certain* no preceding one is
+ * allowed any more: after a cut those are certain that a FLUSH or FUA covers,
+ * while running those that were acknowledged, or seen, before the read began.
+ */
+#include "sim.h"
+
+struct version {
+	u64 id;			/* 0: zeros */
+	u64 submitted;
+	u64 ended, acked, seen;	/* 0: not */
+	u64 preflush;		/* submitted with a preflush: when */
+	bool covered;
+	bool maybe;		/* discard: zeros or what was before */
+	bool whole;		/* of a write of all of its aligned 4 KiB */
+	bool recovered;		/* what the last recovery showed */
+};
+
+struct history {
+	struct version *v;
+	u32 nr, max;
+	bool written;		/* in this run, by anybody */
+	u64 initial;		/* tag */
+};
+
+static struct history history[SECTORS_MAX];
+static u64 epoch;
+
+u64 oracle_epoch(void)
+{
+	return epoch;
+}
+
+static struct version *version_add(u64 sector, u64 id)
+{
+	struct history *h = &history[sector];
+
+	if (h->nr == h->max) {
+		u32 max = h->max ? 2 * h->max : 8;
+		struct version *v = arena_alloc(&sim.arena, max * sizeof(*v));
+
+		if (h->nr)
+			memcpy(v, h->v, h->nr * sizeof(*v));
+		h->v = v;
+		h->max = max;
+	}
+	h->v[h->nr] = (struct version){ .id = id, .submitted = sim.now };
+	return &h->v[h->nr++];
+}
+
+/* Nothing older was ever promised. */
+static void history_reset(u64 sector, u64 id, bool recovered)
+{
+	struct version *v;
+
+	history[sector].nr = 0;
+	v = version_add(sector, id);
+	v->submitted = 0;
+	v->ended = v->acked = v->seen = 1;
+	v->covered = true;
+	v->recovered = recovered;
+}
+
+void oracle_new_run(void)
+{
+	u64 s;
+
+	memset(history, 0, sizeof(history));
+	epoch = 1;
+	for (s = 0; s < sim.slow.sectors; s++) {
+		history[s].initial = sim.slow.seen[s]->tag;
+		history_reset(s, tag_id(history[s].initial), false);
+	}
+}
+
+/* ------------------------------------------------------- what is allowed ---- */
+
+static bool precedes(const struct version *a, const struct version *b)
+{
+	return a->ended && a->ended < b->submitted;
+}
+
+/* Before @since while running (0: after a cut); @flushed: and all acknowledged
+ * before that counts as covered. */
+static bool certain(const struct version *w, u64 since, u64 flushed)
+{
+	if (w->maybe)
+		return false;
+	if (since)
+		return w->seen && w->seen < since;
+	return w->covered || (w->acked && w->acked < flushed);
+}
+
+static const struct version *superseded_by(const struct history *h, const struct version *v,
+					   u64 since, u64 flushed)
+{
+	u32 i;
+
+	for (i = 0; i < h->nr; i++)
+		if (&h->v[i] != v && certain(&h->v[i], since, flushed) && precedes(v, &h->v[i]))
+			return &h->v[i];
+	return NULL;
+}
+
+struct verdict {
+	struct version *v;	/* NULL: not allowed */
+	bool unsure;		/* zeros of more than one version */
+	const struct version *known, *newer;	/* not allowed: this one, because of that */
+};
+
+static struct verdict judge(u64 sector, u64 tag, u64 since, u64 flushed)
+{
+	struct history *h = &history[sector];
+	struct verdict j = { .v = NULL };
+	u32 i;
+
+	if (tag == TAG_OTHER || (tag != TAG_ZERO && tag_sector(tag) != sector))
+		return j;
+	for (i = 0; i < h->nr; i++) {
+		const struct version *newer;
+
+		if (h->v[i].id != tag_id(tag))
+			continue;
+		newer = superseded_by(h, &h->v[i], since, flushed);
+		if (newer) {
+			j.known = &h->v[i];
+			j.newer = newer;
+		} else {
+			j.unsure = j.v;
+			j.v = &h->v[i];
+		}
+	}
+	return j;
+}
+
+/* ------------------------------------------------------------- complaints ---- */
+
+static const char *text_of(u64 tag)
+{
+	static char text[4][64];
+	static u32 n;
+	char *t = text[n++ % 4];
+
+	if (tag == TAG_ZERO)
+		return "zeros";
+	if (tag == TAG_OTHER)
+		return "neither data nor zeros";
+	snprintf(t, 64, "write %llu of sector %llu", (unsigned long long)tag_id(tag),
+		 (unsigned long long)tag_sector(tag));
+	return t;
+}
+
+static void allowed_text(u64 sector, u64 since, u64 flushed, char *text, size_t len)
+{
+	const struct history *h = &history[sector];
+	size_t n = 0;
+	u32 i;
+
+	*text = '\0';
+	for (i = 0; i < h->nr && n < len; i++)
+		if (!superseded_by(h, &h->v[i], since, flushed))
+			n += (size_t)snprintf(text + n, len - n, "%s%llu", n ? ", " : "",
+					      (unsigned long long)h->v[i].id);
+}
+
+/* Which promise a wrong sector breaks. */
+static enum property broken(u64 sector, u64 tag, const struct verdict *j, u64 since)
+{
+	const struct history *h = &history[sector];
+
+	if (!h->written)
+		return P_UNWRITTEN;
+	if (tag == TAG_ZERO || (j->newer && !j->newer->id))
+		return P_ZEROS;
+	if (since)
+		return sim.faulted ? P_FAULTY_READS : P_READS;
+	if (j->newer ? j->newer->recovered : h->v[0].recovered && tag != TAG_OTHER)
+		return P_STAYS;
+	return sim.faulted ? P_ERRORS : P_ALLOWED;
+}
+
+static void complain(enum property p, const char *where, u64 sector, u64 tag,
+		     u64 since, u64 flushed)
+{
+	char allowed[256];
+
+	allowed_text(sector, since, flushed, allowed, sizeof(allowed));
+	violation(p, "%s: sector %llu holds %s; allowed are the writes {%s} (0: zeros)",
+		  where, (unsigned long long)sector, text_of(tag), allowed);
+}
+
+/* ---------------------------------------------------------- after a cut ---- */
+
+static const struct content *answer(struct xp *c, const struct image *im, u64 sector,
+				    const struct xp_mapping *m)
+{
+	if (!m)
+		return im->slow[sector];
+	if (m->zeros)
+		return &content_zero;
+	return im->fast[xp_slot_sector(c, m->slot) + sector % XP_BLOCK_SECTORS];
+}
+
+/* 3: what came with one write of the block came all, or was overwritten since. */
+static void check_whole(u64 block, struct version * const *v)
+{
+	u32 i, k;
+
+	for (i = 0; i < XP_BLOCK_SECTORS; i++)
+		for (k = 0; v[i] && v[i]->whole && k < XP_BLOCK_SECTORS; k++)
+			if (v[k] && v[k]->id != v[i]->id && precedes(v[k], v[i]))
+				violation(P_WHOLE, "after a cut: block %llu holds part of write %llu, beside the older %llu",
+					  (unsigned long long)block, (unsigned long long)v[i]->id,
+					  (unsigned long long)v[k]->id);
+}
+
+/* 2, of the slow device alone. A block that is dirty in part is written back
+ * whole, and a cut may then leave any of it spoilt there, behind the mapping. */
+static void check_untouched(const struct image *im, u64 first, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		if (history[first + i].written)
+			return;
+	for (i = 0; i < nr; i++)
+		if (im->slow[first + i]->tag != history[first + i].initial)
+			violation(P_UNWRITTEN, "after a cut: the slow device's sector %llu was never written, and holds %s",
+				  (unsigned long long)(first + i), text_of(im->slow[first + i]->tag));
+}
+
+static void check_block(struct xp *c, const struct image *im, u64 block, u64 *tags,
+			struct version **found)
+{
+	u64 s = block * XP_BLOCK_SECTORS;
+	struct xp_mapping map, *m;
+	u32 i;
+
+	m = xp_lookup(c, XP_LBA(block), &map) ? &map : NULL;
+	for (i = 0; i < XP_BLOCK_SECTORS && s + i < sim.slow.sectors; i++) {
+		struct verdict j;
+
+		tags[s + i] = answer(c, im, s + i, m)->tag;
+		j = judge(s + i, tags[s + i], 0, 0);
+		if (!j.v)
+			complain(broken(s + i, tags[s + i], &j, 0), "after a cut", s + i,
+				 tags[s + i], 0, 0);
+		found[s + i] = j.unsure ? NULL : j.v;
+	}
+	check_untouched(im, s, i);
+	if (i == XP_BLOCK_SECTORS)
+		check_whole(block, found + s);
+}
+
+/* 4 */
+static void check_preflush(const u64 *tags, struct version * const *found)
+{
+	u64 s, flushed = 0;
+
+	for (s = 0; s < sim.slow.sectors; s++)
+		if (found[s])
+			flushed = max(flushed, found[s]->preflush);
+	for (s = 0; flushed && s < sim.slow.sectors; s++) {
+		struct verdict j = judge(s, tags[s], 0, flushed);
+
+		if (found[s] && !j.v)
+			complain(P_PREFLUSH, "after a cut, with a later preflushed write there",
+				 s, tags[s], 0, flushed);
+	}
+}
+
+void oracle_check_image(struct xp *c, const struct image *im)
+{
+	static struct version *found[SECTORS_MAX];
+	static u64 tags[SECTORS_MAX];
+	struct xp_stats stats;
+	u64 block;
+
+	for (block = 0; block * XP_BLOCK_SECTORS < sim.slow.sectors; block++)
+		check_block(c, im, block, tags, found);
+	check_preflush(tags, found);
+	xp_get_stats(c, &stats);
+	if (stats.free + stats.dirty + stats.clean != stats.slots)
+		violation(P_HOST, "after a cut: %llu free, %llu dirty and %llu clean of %llu slots",
+			  (unsigned long long)stats.free, (unsigned long long)stats.dirty,
+			  (unsigned long long)stats.clean, (unsigned long long)stats.slots);
+}
+
+void oracle_restart(struct xp *c, const struct image *im)
+{
+	struct xp_mapping map;
+	u64 s;
+
+	for (s = 0; s < sim.slow.sectors; s++) {
+		bool mapped = xp_lookup(c, XP_LBA(s / XP_BLOCK_SECTORS), &map);
+		u64 tag = answer(c, im, s, mapped ? &map : NULL)->tag;
+
+		history_reset(s, tag == TAG_OTHER ? 0 : tag_id(tag), true);
+	}
+	epoch++;
+}
+
+/* I6 */
+void oracle_check_slow(void)
+{
+	u64 s;
+
+	for (s = 0; s < sim.slow.sectors; s++) {
+		u64 tag = sim.slow.floor[s]->tag;
+		struct verdict j = judge(s, tag, sim.now, 0);
+
+		if (!j.v)
+			complain(sim.faulted ? P_ERRORS : P_ALLOWED, "the slow device alone, nothing dirty",
+				 s, tag, sim.now, 0);
+	}
+}
+
+/* --------------------------------------------------------------- running ---- */
+
+void oracle_begin(const struct user *u)
+{
+	u32 i;
+
+	if (u->op == XP_READ || u->op == XP_FLUSH)
+		return;
+	for (i = 0; i < u->nr; i++) {
+		u64 s = u->sector + i, block = s & ~(u64)(XP_BLOCK_SECTORS - 1);
+		struct version *v = version_add(s, u->op == XP_WRITE ? u->id : 0);
+
+		history[s].written = true;
+		v->preflush = u->preflush ? u->submitted : 0;
+		v->maybe = u->op == XP_DISCARD;
+		v->whole = u->op == XP_WRITE && block >= u->sector &&
+			   block + XP_BLOCK_SECTORS <= u->sector + u->nr;
+	}
+}
+
+static void read_end(const struct user *u)
+{
+	u32 i;
+
+	for (i = 0; i < u->nr; i++) {
+		u64 s = u->sector + i, tag = payload_tag(u->buf + i * SECTOR);
+		struct verdict j = judge(s, tag, u->submitted, 0);
+
+		if (!j.v) {
+			complain(broken(s, tag, &j, u->submitted), "a read", s, tag,
+				 u->submitted, 0);
+			continue;
+		}
+		if (j.unsure)
+			continue;
+		if (!j.v->seen)
+			j.v->seen = sim.now;
+		j.v->maybe = false;	/* a discard that was seen has happened */
+	}
+	figures.reads++;
+}
+
+/* Versions of a request are told by when it was submitted: no two at once. */
+static void write_end(const struct user *u)
+{
+	u32 i, k;
+
+	for (i = 0; i < u->nr; i++)
+		for (k = 0; k < history[u->sector + i].nr; k++) {
+			struct version *v = &history[u->sector + i].v[k];
+
+			if (v->submitted != u->submitted)
+				continue;
+			v->ended = sim.now;
+			if (u->err)
+				continue;
+			v->acked = sim.now;
+			if (!v->seen)
+				v->seen = sim.now;
+			v->covered |= u->fua;
+		}
+	epoch += u->fua && !u->err;
+}
+
+static void flush_end(const struct user *u)
+{
+	u64 s;
+	u32 k;
+
+	for (s = 0; s < sim.slow.sectors; s++)
+		for (k = 0; k < history[s].nr; k++) {
+			struct version *v = &history[s].v[k];
+
+			if (v->acked && v->acked < u->submitted && !v->covered) {
+				v->covered = true;
+				epoch++;
+			}
+		}
+}
+
+void oracle_end(const struct user *u)
+{
+	if (u->err && !sim.faulted)
+		violation(P_ERRORS, "%s of sector %llu ended with error %d, and no device had one",
+			  op_name(u->op), (unsigned long long)u->sector, u->err);
+	if (u->op == XP_READ && !u->err)
+		read_end(u);
+	else if (u->op == XP_FLUSH && !u->err)
+		flush_end(u);
+	else if (u->op != XP_READ && u->op != XP_FLUSH)
+		write_end(u);
+}

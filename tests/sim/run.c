@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * run.c - one run: a tiny cache, drawn from the seed, and some hundred steps. In
+ * each step one thing happens: a request, the end of some I/O, a bit of destage,
+ * an error that begins or ends, a stop, a power cut. After each, crash_check().
+ */
+#include <stdarg.h>
+#include "sim.h"
+
+struct sim sim;
+struct figures figures;
+bool property_on[NR_PROPERTIES];
+
+static struct result result;
+static jmp_buf leave;
+
+void violation(enum property p, const char *fmt, ...)
+{
+	va_list args;
+
+	if (!property_on[p])
+		return;
+	result.failed = true;
+	result.property = p;
+	result.step = sim.step;
+	va_start(args, fmt);
+	vsnprintf(result.text, sizeof(result.text), fmt, args);
+	va_end(args);
+	if (sim.tracing)
+		crash_dump();
+	run_abandon();
+}
+
+void run_abandon(void)
+{
+	longjmp(leave, 1);
+}
+
+void xp_assert_failed(const char *what, const char *file, int line)
+{
+	violation(P_HOST, "%s:%d: assertion %s", file, line, what);
+	run_abandon();
+}
+
+void trace(const char *fmt, ...)
+{
+	va_list args;
+
+	if (!sim.tracing)
+		return;
+	printf("  %4llu ", (unsigned long long)sim.step);
+	va_start(args, fmt);
+	vprintf(fmt, args);
+	va_end(args);
+	putchar('\n');
+}
+
+/* ------------------------------------------------------------- geometry ---- */
+
+#define FAST_HEAD 8u		/* blocks before the ring */
+
+/* Many images of few events, or many events. */
+static u32 check_one_in(u64 seed)
+{
+	static const u32 one_in[] = { 1, 4, 16, 64 };
+
+	return one_in[mix(seed ^ 0xc4ec) % 4];
+}
+
+static void draw_geometry(u64 *rng)
+{
+	static const u32 depth[] = { 0, 0, 0, 0, 0, 0, 0, 1, 1, 2 };
+	static const u32 dirty_low[] = { 0, 10, 20, 50, 90, 99 };
+	struct geometry *g = &sim.geometry;
+	u32 reads;
+
+	memset(g, 0, sizeof(*g));
+	g->slots = 8 + below(rng, chance(rng, 3) ? 24 : 8);
+	g->ring = 4 * 2 * XP_WINDOW + below(rng, 33);
+	g->slow_sectors = (8 + below(rng, chance(rng, 3) ? 56 : 16)) * XP_BLOCK_SECTORS;
+	if (chance(rng, 2))
+		g->slow_sectors -= below(rng, XP_BLOCK_SECTORS);
+	g->fast_volatile = chance(rng, 2);
+	g->slow_discards = chance(rng, 2);
+	g->dirty_low = dirty_low[below(rng, 6)];
+	g->dirty_high = g->dirty_low + 1 + below(rng, 100 - g->dirty_low);
+	g->destage = below(rng, 12);
+	g->users = 1 + below(rng, chance(rng, 3) ? 20 : 6);
+	g->hot = 1 + below(rng, 16);
+	reads = 10 + below(rng, 40);
+	g->ops[XP_READ] = reads;
+	g->ops[XP_FLUSH] = 2 + below(rng, 25);
+	g->ops[XP_DISCARD] = below(rng, 8);
+	g->ops[XP_ZEROES] = below(rng, 8);
+	g->ops[XP_WRITE] = 100 - reads - g->ops[XP_FLUSH] - g->ops[XP_DISCARD] -
+			   g->ops[XP_ZEROES];
+	g->fua = chance(rng, 3) ? 0 : below(rng, 70);
+	g->preflush = chance(rng, 2) ? 0 : below(rng, 20);
+	g->cut_one_in = 40 + below(rng, 400);
+	g->fault_one_in = chance(rng, 2) ? 10 + below(rng, 150) : 0;
+	g->check_one_in = check_one_in(sim.seed);
+	g->completing = below(rng, 3);
+	g->depth = depth[below(rng, 10)];
+}
+
+static void make_superblock(void)
+{
+	const struct geometry *g = &sim.geometry;
+	struct xp_sb *sb = &sim.sb;
+
+	memset(sb, 0, sizeof(*sb));
+	memcpy(sb->magic, XP_SB_MAGIC, sizeof(sb->magic));
+	memset(sb->uuid, 0x5a, sizeof(sb->uuid));
+	sb->version = cpu_to_le32(XP_SB_VERSION);
+	sb->fast_blocks = cpu_to_le64(FAST_HEAD + g->ring + g->slots);
+	sb->journal_start = cpu_to_le64(FAST_HEAD);
+	sb->journal_blocks = cpu_to_le64(g->ring);
+	sb->data_start = cpu_to_le64(FAST_HEAD + g->ring);
+	sb->nr_slots = cpu_to_le64(g->slots);
+	sb->slow.sectors = cpu_to_le64(g->slow_sectors);
+}
+
+static int format_read(void *ctx, u64 block, u32 nr, void *buf)
+{
+	(void)ctx;
+	disk_read(&sim.fast, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS, buf);
+	return 0;
+}
+
+static int format_write(void *ctx, u64 block, u32 nr, const void *buf)
+{
+	(void)ctx;
+	disk_complete(&sim.fast, disk_submit(&sim.fast, block * XP_BLOCK_SECTORS,
+					     nr * XP_BLOCK_SECTORS, buf, true));
+	return 0;
+}
+
+/* The slow disk is full of what was there before any cache. */
+static void make_disks(void)
+{
+	struct xp_media m = { NULL, format_read, format_write };
+	u8 block[XP_BLOCK_SIZE], bytes[SECTOR];
+	u64 s;
+
+	disk_init(&sim.fast, "fast", le64_to_cpu(sim.sb.fast_blocks) * XP_BLOCK_SECTORS,
+		  sim.geometry.fast_volatile);
+	disk_init(&sim.slow, "slow", sim.geometry.slow_sectors, true);
+	for (s = 0; s < sim.slow.sectors; s++) {
+		payload_fill(bytes, s, ++sim.next_id);
+		sim.slow.floor[s] = sim.slow.seen[s] = content_new(&sim.arena, bytes);
+	}
+	if (xp_format(&m, &sim.sb, block))
+		violation(P_HOST, "format failed");
+}
+
+/* ---------------------------------------------------------------- steps ---- */
+
+static bool core_failed(void)
+{
+	struct xp_stats s;
+
+	xp_get_stats(sim.c, &s);
+	return s.failed;
+}
+
+static void power_cut(u64 *rng)
+{
+	trace("--- power cut");
+	crash_cut(rng);
+}
+
+/* 10: with no error any more, everything ends, and dirty goes to zero. A cache
+ * whose journal failed needs a new life for the latter. */
+static bool settle_down(u64 *rng, bool clean)
+{
+	u32 i;
+
+	sim.fault.on = false;
+	xp_drain(sim.c, clean);
+	for (i = 0; !shell_idle() || (clean && !core_failed() && !xp_is_clean(sim.c)); i++) {
+		if (i > 20000)
+			violation(P_LIVES, "%u requests and %u events do not come to an end",
+				  shell_users(), shell_ios());
+		if (i > 20001)
+			run_abandon();
+		if (shell_ios() && below(rng, 4))
+			shell_complete(rng);
+		else
+			shell_destage(rng);
+		if (i % 64 == 63)
+			shell_tick(rng);
+	}
+	xp_drain(sim.c, false);
+	return !core_failed();
+}
+
+static void drain(u64 *rng)
+{
+	trace("--- drain");
+	if (settle_down(rng, true))
+		oracle_check_slow();
+	else
+		power_cut(rng);
+}
+
+static int close_read(void *ctx, u64 block, u32 nr, void *buf)
+{
+	return format_read(ctx, block, nr, buf);
+}
+
+static int close_write(void *ctx, u64 block, u32 nr, const void *buf)
+{
+	if (sim.fault.on && !sim.fault.disk && sim.fault.ops & 1 << OP_WRITE)
+		return -EIO;
+	sim.now++;
+	disk_flush(&sim.fast, sim.now);
+	return format_write(ctx, block, nr, buf);
+}
+
+/* A stop and a start: nothing acknowledged is only in memory after the close. */
+static void restart(u64 *rng)
+{
+	struct xp_media m = { NULL, close_read, close_write };
+	struct fault fault = sim.fault;
+
+	trace("--- stop and start");
+	if (!settle_down(rng, false)) {
+		power_cut(rng);
+		return;
+	}
+	sim.fault = fault;
+	if (xp_close(sim.c, &m)) {
+		if (!sim.fault.on)
+			violation(P_ERRORS, "close failed, and no device had an error");
+		power_cut(rng);
+		return;
+	}
+	crash_start(rng);
+}
+
+static void fault(u64 *rng)
+{
+	static const u8 ops[] = { 1 << OP_READ, 1 << OP_WRITE, 1 << OP_FLUSH,
+				  1 << OP_READ | 1 << OP_WRITE | 1 << OP_FLUSH };
+	struct fault *f = &sim.fault;
+
+	if (f->on) {
+		trace("--- no more errors");
+		f->on = false;
+		return;
+	}
+	f->on = true;
+	f->disk = (u8)below(rng, 2);
+	f->ops = ops[below(rng, 4)];
+	f->left = chance(rng, 2) ? 1 : UINT32_MAX;
+	trace("--- errors of the %s device: ops %u, %s", f->disk ? "slow" : "fast", f->ops,
+	      f->left == 1 ? "one" : "until healed");
+}
+
+static void step(u64 *rng)
+{
+	const struct geometry *g = &sim.geometry;
+	u32 dice;
+
+	if (chance(rng, g->cut_one_in)) {
+		dice = below(rng, 6);
+		if (dice == 0)
+			drain(rng);
+		else if (dice == 1)
+			restart(rng);
+		else
+			power_cut(rng);
+		return;
+	}
+	if (g->fault_one_in && chance(rng, g->fault_one_in)) {
+		fault(rng);
+		return;
+	}
+	dice = below(rng, 100);
+	if (dice < 45 && shell_users() < g->users)
+		shell_new_request(rng);
+	else if (dice < 46)
+		shell_tick(rng);
+	else if (dice < 46 + g->destage)
+		shell_destage(rng);
+	else
+		shell_complete(rng);
+}
+
+/* ------------------------------------------------------------------ runs ---- */
+
+u32 run_steps(u64 seed)
+{
+	return 100 + (u32)(mix(seed ^ 0x57e9) % (check_one_in(seed) > 4 ? 6000 : 1000));
+}
+
+static void begin(u64 seed, bool tracing)
+{
+	u64 rng = mix(seed);
+
+	arena_free(&sim.arena);
+	arena_free(&sim.state);
+	memset(&sim, 0, sizeof(sim));
+	memset(&result, 0, sizeof(result));
+	sim.seed = seed;
+	sim.tracing = tracing;
+	sim.now = 2;
+	sim.next_stamp = 16;
+	draw_geometry(&rng);
+	make_superblock();
+	make_disks();
+	crash_new_run();
+	oracle_new_run();
+	crash_start(&rng);
+	figures.runs++;
+}
+
+static void all_steps(const u32 *steps, u32 nr)
+{
+	u64 last;
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		u64 rng;
+
+		sim.step = steps ? steps[i] : i;
+		rng = mix(sim.seed * 0x9e3779b97f4a7c15ull + sim.step + 1);
+		step(&rng);
+		figures.steps++;
+		if (chance(&rng, sim.geometry.check_one_in))
+			crash_check(&rng);
+	}
+	sim.step = UINT32_MAX;
+	last = mix(sim.seed ^ 0xe0d);
+	drain(&last);
+}
+
+struct result run(u64 seed, const u32 *steps, u32 nr_steps, bool tracing)
+{
+	if (!setjmp(leave)) {
+		begin(seed, tracing);
+		all_steps(steps, steps ? nr_steps : run_steps(seed));
+	}
+	return result;
+}

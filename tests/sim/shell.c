@@ -1,0 +1,675 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * shell.c - performs what the core answers, one event at a time: what dm-target/
+ * does with bios, without a kernel.
+ *
+ * A request (struct user) has parts (struct part), as the core answers about its
+ * first sectors only: the rest goes on at once, or after the first, as either
+ * happens in the kernel. Whatever a real shell may do later than at once (take a
+ * buffer, send a journal block, write a fill) is an event of its own here.
+ */
+#include "sim.h"
+
+struct part {
+	struct xp_req req;
+	struct user *u;
+	u64 end;		/* sector: what follows one after another */
+	u8 *copy;
+	u8 *fill;		/* what was read, for caller and cache */
+};
+
+enum event_kind {
+	IO_PART,		/* the request itself */
+	COPY_WAITS,		/* for a buffer */
+	IO_BASE,		/* of a partial write */
+	IO_COPY,
+	JOURNAL_WAITS,		/* for the worker */
+	IO_JOURNAL_FLUSH,	/* first half of PREFLUSH | FUA */
+	IO_JOURNAL,
+	FILL_WAITS,
+	IO_FILL,
+	IO_RUN_READ,
+	IO_RUN_WRITE,
+	IO_BATCH_FLUSH,
+};
+
+/* Something that is under way and will end. */
+struct event {
+	enum event_kind kind;
+	struct part *part;
+	/* With a device; NULL: no I/O. */
+	struct disk *disk;
+	enum disk_op op;
+	struct write *w;
+	u64 sector;
+	u32 nr;
+	u64 flush;		/* when it was submitted */
+	u8 *data;		/* of a read */
+	bool sampled;		/* a read has looked already */
+	/* By kind. */
+	u32 index;		/* journal */
+	u64 held;		/* until then others go first */
+	struct xp_fill fill;
+	struct xp_run *run;
+};
+
+#define EVENTS_MAX 512u
+
+static struct event event[EVENTS_MAX];
+static u32 nr_events, nr_users;
+static bool batch_open, batch_flushing;
+static u32 batch_runs;
+static u64 *rng;		/* of the present step */
+
+bool shell_idle(void)
+{
+	return !nr_events && !nr_users && !batch_open;
+}
+
+u32 shell_users(void)
+{
+	return nr_users;
+}
+
+u32 shell_ios(void)
+{
+	return nr_events;
+}
+
+void shell_new_life(void)
+{
+	nr_events = nr_users = batch_runs = 0;
+	batch_open = batch_flushing = false;
+}
+
+static struct event *event_add(enum event_kind kind, struct part *p)
+{
+	struct event *e = &event[nr_events++];
+
+	if (nr_events == EVENTS_MAX)
+		violation(P_HOST, "more than %u events", EVENTS_MAX);
+	*e = (struct event){ .kind = kind, .part = p };
+	if (chance(rng, 16))
+		e->held = sim.now + below(rng, 400);
+	return e;
+}
+
+/* ----------------------------------------------------------------- I/O ---- */
+
+static void start_write(struct event *e, struct disk *d, u64 sector, u32 nr,
+			const u8 *bytes, bool fua)
+{
+	sim.now++;
+	e->disk = d;
+	e->op = OP_WRITE;
+	e->w = disk_submit(d, sector, nr, bytes, fua);
+}
+
+static void start_flush(struct event *e, struct disk *d)
+{
+	e->disk = d;
+	e->op = OP_FLUSH;
+	e->flush = ++sim.now;
+}
+
+/* A read may look at any moment between its submission and its end. */
+static void start_read(struct event *e, struct disk *d, u64 sector, u32 nr, u8 *data)
+{
+	e->disk = d;
+	e->op = OP_READ;
+	e->sector = sector;
+	e->nr = nr;
+	e->data = data;
+	e->sampled = chance(rng, 2);
+	if (e->sampled)
+		disk_read(d, sector, nr, data);
+}
+
+static bool fault_hits(const struct event *e)
+{
+	struct fault *f = &sim.fault;
+
+	if (!f->on || !e->disk || e->disk != (f->disk ? &sim.slow : &sim.fast) ||
+	    !(f->ops & 1 << e->op))
+		return false;
+	if (f->left != UINT32_MAX && !--f->left)
+		f->on = false;
+	sim.faulted = sim.faulted_run = true;
+	figures.faults++;
+	trace("error of the %s device, event %d, sector %llu of id %llu", e->disk->name, e->kind,
+	      e->part ? (unsigned long long)e->part->req.sector : 0,
+	      e->part ? (unsigned long long)e->part->u->id : 0);
+	return true;
+}
+
+static int finish_io(struct event *e)
+{
+	if (fault_hits(e)) {
+		if (e->op == OP_WRITE)
+			disk_fail(e->disk, e->w, rng);
+		if (e->op == OP_READ)
+			memset(e->data, 0xee, e->nr * SECTOR);
+		return -EIO;
+	}
+	if (e->op == OP_READ && !e->sampled)
+		disk_read(e->disk, e->sector, e->nr, e->data);
+	if (e->op == OP_WRITE)
+		disk_complete(e->disk, e->w);
+	if (e->op == OP_FLUSH)
+		disk_flush(e->disk, e->flush);
+	return 0;
+}
+
+/* --------------------------------------------------------------- parts ---- */
+
+static void part_submit(struct part *p, struct xp_todo *todo);
+
+static struct part *part_new(struct user *u, u8 op, u64 sector, u64 end)
+{
+	struct part *p = arena_alloc(&sim.arena, sizeof(*p));
+
+	p->u = u;
+	p->end = end;
+	p->req.op = op;
+	p->req.fua = u->fua;
+	p->req.sector = sector;
+	u->pieces++;
+	return p;
+}
+
+static u8 *part_bytes(const struct part *p)
+{
+	return p->u->buf + (p->req.sector - p->u->sector) * SECTOR;
+}
+
+static void user_end(struct user *u)
+{
+	sim.now++;
+	trace("%s %llu+%u of id %llu ends: %d", op_name(u->op), (unsigned long long)u->sector,
+	      u->nr, (unsigned long long)u->id, u->err);
+	nr_users--;
+	figures.requests++;
+	oracle_end(u);
+}
+
+/* The write behind its preflush, which has ended. */
+static void user_preflushed(struct user *u, struct xp_todo *todo)
+{
+	u->flushed = sim.now;
+	part_submit(part_new(u, u->op, u->sector, u->sector + u->nr), todo);
+}
+
+static void part_end(struct part *p, struct xp_todo *todo)
+{
+	struct user *u = p->u;
+
+	if (p->req.err && !u->err)
+		u->err = p->req.err;
+	if (!p->req.err && p->req.sector + p->req.nr_sectors < p->end) {
+		p->req.sector += p->req.nr_sectors;
+		part_submit(p, todo);
+		return;
+	}
+	if (--u->pieces)
+		return;
+	if (u->preflush && !u->flushed && !u->err)
+		user_preflushed(u, todo);
+	else
+		user_end(u);
+}
+
+/* The core answered about the first sectors only. The rest now, or later. */
+static void split(struct part *p, u64 asked_end, struct xp_todo *todo)
+{
+	u64 rest = p->req.sector + p->req.nr_sectors;
+
+	if (rest == asked_end || chance(rng, 3))
+		return;
+	p->end = rest;
+	part_submit(part_new(p->u, p->req.op, rest, asked_end), todo);
+}
+
+/* -------------------------------------------------------------- copies ---- */
+
+/* As xs_copy_merge(). The caller may change its buffer from then on. */
+static void copy_merge(struct part *p, struct xp_todo *todo)
+{
+	struct xp_copy *k = &p->req.copy;
+	u32 bytes = p->req.nr_sectors * SECTOR, i;
+	u64 hash[XP_COPY_MAX];
+
+	if (p->req.op == XP_ZEROES) {
+		memset(p->copy + k->offset, 0, bytes);
+	} else {
+		memcpy(p->copy + k->offset, part_bytes(p), bytes);
+		memset(part_bytes(p), 0xcc, bytes);
+	}
+	if (k->beside) {
+		for (i = 0; i < p->req.nr_blocks; i++)
+			hash[i] = xp_xxh64(p->copy + i * XP_BLOCK_SIZE, XP_BLOCK_SIZE);
+		xp_copied(sim.c, &p->req, hash, todo);
+	}
+	start_write(event_add(IO_COPY, p), &sim.fast, p->req.target,
+		    p->req.nr_blocks * XP_BLOCK_SECTORS, p->copy,
+		    k->beside && sim.fast.volatile_cache);
+}
+
+static void copy_begin(struct part *p, struct xp_todo *todo)
+{
+	const struct xp_copy *k = &p->req.copy;
+
+	p->copy = arena_alloc(&sim.arena, p->req.nr_blocks * XP_BLOCK_SIZE);
+	if (k->base == XP_BASE_FAST || k->base == XP_BASE_SLOW)
+		start_read(event_add(IO_BASE, p), k->base == XP_BASE_FAST ? &sim.fast : &sim.slow,
+			   k->from, XP_BLOCK_SECTORS, p->copy);
+	else
+		copy_merge(p, todo);
+}
+
+/* -------------------------------------------------------------- journal ---- */
+
+static void journal_go(u32 i)
+{
+	struct event *e;
+	struct xp_journal_io io;
+
+	xp_journal_io(sim.c, i, &io);
+	e = event_add(io.flush_fua ? IO_JOURNAL_FLUSH : IO_JOURNAL, NULL);
+	e->index = i;
+	e->sector = io.target;
+	e->data = io.data;
+	if (io.flush_fua)
+		start_flush(e, &sim.fast);
+	else
+		start_write(e, &sim.fast, io.target, XP_BLOCK_SECTORS, io.data, false);
+}
+
+static void journal_flushed(const struct event *flush, int err, struct xp_todo *todo)
+{
+	struct event *e;
+
+	if (err) {
+		xp_journal_end(sim.c, flush->index, err, todo);
+		return;
+	}
+	e = event_add(IO_JOURNAL, NULL);
+	e->index = flush->index;
+	start_write(e, &sim.fast, flush->sector, XP_BLOCK_SECTORS, flush->data, true);
+}
+
+/* ----------------------------------------------------------- requests ---- */
+
+static void start_fill_read(struct part *p)
+{
+	p->fill = arena_alloc(&sim.arena, p->req.nr_sectors * SECTOR);
+	start_read(event_add(IO_PART, p), &sim.slow, p->req.sector, p->req.nr_sectors, p->fill);
+}
+
+static void start_part(struct part *p, struct disk *d, u64 sector)
+{
+	struct event *e = event_add(IO_PART, p);
+
+	if (p->req.op == XP_READ) {
+		start_read(e, d, sector, p->req.nr_sectors, part_bytes(p));
+	} else if (p->req.op == XP_FLUSH) {
+		start_flush(e, d);
+	} else {
+		const u8 *bytes = p->req.op == XP_WRITE ? part_bytes(p) :
+				  arena_alloc(&sim.arena, p->req.nr_sectors * SECTOR);
+
+		start_write(e, d, sector, p->req.nr_sectors, bytes, p->req.fua && d == &sim.slow);
+		/* Around the cache a write is as whole as the device keeps it. */
+		e->w->whole_blocks = d == &sim.slow;
+		e->w->fragile = d != &sim.slow;
+	}
+}
+
+static void part_perform(struct part *p, enum xp_act act, struct xp_todo *todo)
+{
+	switch (act) {
+	case XP_ZERO:
+		memset(part_bytes(p), 0, p->req.nr_sectors * SECTOR);
+		p->req.err = 0;
+		part_end(p, todo);
+		break;
+	case XP_DONE:
+		part_end(p, todo);
+		break;
+	case XP_FAST:
+		start_part(p, &sim.fast, p->req.target);
+		break;
+	case XP_SLOW:
+		start_part(p, &sim.slow, p->req.sector);
+		break;
+	case XP_SLOW_FILL:
+		if (chance(rng, 8)) {	/* no memory for it */
+			xp_fill_end(sim.c, &p->req.fill, -ENOMEM, todo);
+			p->req.fill.nr_blocks = 0;
+			start_part(p, &sim.slow, p->req.sector);
+		} else {
+			start_fill_read(p);
+		}
+		break;
+	case XP_COPY:
+		if (chance(rng, 3))
+			event_add(COPY_WAITS, p);
+		else
+			copy_begin(p, todo);
+		break;
+	case XP_WAIT:
+		break;
+	}
+}
+
+static void part_submit(struct part *p, struct xp_todo *todo)
+{
+	u64 end = p->end;
+	enum xp_act act;
+
+	p->req.nr_sectors = (u32)(end - p->req.sector);
+	act = xp_submit(sim.c, &p->req, todo);
+	if (act == XP_WAIT)
+		return;
+	split(p, end, todo);
+	part_perform(p, act, todo);
+}
+
+static void perform(struct xp_todo *todo)
+{
+	while (!xp_todo_empty(todo)) {
+		struct xp_link *link;
+
+		todo->work = todo->tick = false;
+		while (todo->journal) {
+			u32 i = (u32)__builtin_ctz(todo->journal);
+
+			todo->journal &= ~(1u << i);
+			if (chance(rng, 3))
+				event_add(JOURNAL_WAITS, NULL)->index = i;
+			else
+				journal_go(i);
+		}
+		while ((link = xp_list_pop(&todo->done)))
+			part_end(container_of(link, struct part, req.link), todo);
+		link = xp_list_pop(&todo->ready);
+		if (link)
+			part_submit(container_of(link, struct part, req.link), todo);
+	}
+}
+
+/* -------------------------------------------------------- new requests ---- */
+
+static u8 draw_op(void)
+{
+	u32 dice = below(rng, 100), op;
+
+	for (op = XP_READ; op < XP_ZEROES; op++) {
+		if (dice < sim.geometry.ops[op])
+			break;
+		dice -= sim.geometry.ops[op];
+	}
+	return (u8)op;
+}
+
+/* Mostly whole blocks, mostly the hot ones: bugs need two to meet. */
+static void draw_range(struct user *u)
+{
+	u32 blocks = (u32)(sim.slow.sectors / XP_BLOCK_SECTORS);
+	u32 hot = chance(rng, 4) ? blocks : min(sim.geometry.hot, blocks);
+
+	if (below(rng, 4)) {
+		u->sector = below(rng, hot) * XP_BLOCK_SECTORS;
+		u->nr = (1 + (below(rng, 3) ? 0 : below(rng, 6))) * XP_BLOCK_SECTORS;
+	} else {
+		u->sector = below(rng, chance(rng, 2) ? (u32)sim.slow.sectors :
+				  hot * XP_BLOCK_SECTORS);
+		u->nr = 1 + below(rng, 20);
+	}
+	if (chance(rng, 20))	/* longer than is copied, or than there are slots */
+		u->nr += below(rng, 32) * XP_BLOCK_SECTORS;
+	u->nr = (u32)min((u64)u->nr, sim.slow.sectors - u->sector);
+}
+
+void shell_new_request(u64 *step_rng)
+{
+	struct user *u = arena_alloc(&sim.arena, sizeof(*u));
+	struct xp_todo todo;
+	u32 i;
+
+	rng = step_rng;
+	u->op = draw_op();
+	u->submitted = ++sim.now;
+	u->id = ++sim.next_id;
+	if (u->op != XP_FLUSH)
+		draw_range(u);
+	u->fua = u->op == XP_WRITE && below(rng, 100) < sim.geometry.fua;
+	u->preflush = u->op == XP_WRITE && below(rng, 100) < sim.geometry.preflush;
+	u->buf = arena_alloc(&sim.arena, (u->nr + 1) * SECTOR);
+	for (i = 0; u->op == XP_WRITE && i < u->nr; i++)
+		payload_fill(u->buf + i * SECTOR, u->sector + i, u->id);
+	trace("%s%s%s %llu+%u id %llu", u->preflush ? "preflush " : "", u->fua ? "FUA " : "",
+	      op_name(u->op), (unsigned long long)u->sector, u->nr, (unsigned long long)u->id);
+	oracle_begin(u);
+	nr_users++;
+	xp_todo_init(&todo);
+	if (u->preflush)
+		part_submit(part_new(u, XP_FLUSH, 0, 0), &todo);
+	else
+		part_submit(part_new(u, u->op, u->sector, u->sector + u->nr), &todo);
+	perform(&todo);
+}
+
+/* ------------------------------------------------------------- destage ---- */
+
+static u32 run_sectors(const struct xp_run *run)
+{
+	u64 first = xp_lba_n(run->lba) * XP_BLOCK_SECTORS;
+
+	return (u32)min((u64)run->nr_blocks * XP_BLOCK_SECTORS, sim.slow.sectors - first);
+}
+
+static void run_write(struct xp_run *run, const u8 *data)
+{
+	struct event *e = event_add(IO_RUN_WRITE, NULL);
+
+	e->run = run;
+	start_write(e, &sim.slow, xp_lba_n(run->lba) * XP_BLOCK_SECTORS, run_sectors(run),
+		    data, false);
+	trace("destage writes lba %llu+%u%s", (unsigned long long)xp_lba_n(run->lba),
+	      run->nr_blocks, run->zeroes ? ", zeroes" : "");
+}
+
+static void run_start(const struct xp_run *drawn)
+{
+	struct xp_run *run = arena_alloc(&sim.arena, sizeof(*run));
+	u8 *data;
+	struct event *e;
+
+	*run = *drawn;
+	data = arena_alloc(&sim.arena, run->nr_blocks * XP_BLOCK_SIZE);
+	batch_runs++;
+	if (run->zeroes) {
+		run_write(run, data);
+		return;
+	}
+	e = event_add(IO_RUN_READ, NULL);
+	e->run = run;
+	e->data = data;
+	e->disk = &sim.fast;
+	e->op = OP_READ;
+	e->sampled = true;	/* slot by slot, at the end: they are pinned */
+}
+
+static void run_read(const struct event *e)
+{
+	u32 i;
+
+	for (i = 0; i < e->run->nr_blocks; i++)
+		disk_read(&sim.fast, xp_slot_sector(sim.c, e->run->slot[i]), XP_BLOCK_SECTORS,
+			  e->data + i * XP_BLOCK_SIZE);
+	run_write(e->run, e->data);
+}
+
+static void run_end(struct xp_run *run, int err)
+{
+	run->err = err;
+	xp_destage_end(sim.c, run);
+	batch_runs--;
+}
+
+void shell_destage(u64 *step_rng)
+{
+	static struct xp_run run;
+	enum xp_next next = XP_NEXT_END;
+	struct xp_todo todo;
+
+	rng = step_rng;
+	if (!batch_open) {
+		xp_todo_init(&todo);
+		batch_open = xp_destage_wanted(sim.c) && xp_destage_begin(sim.c, &todo);
+		perform(&todo);
+		return;
+	}
+	if (batch_flushing)
+		return;
+	if (batch_runs < 3 && below(rng, 20)) {
+		next = xp_destage_next(sim.c, &run);
+		if (next == XP_NEXT_RUN)
+			run_start(&run);
+	}
+	if (next != XP_NEXT_END || batch_runs)
+		return;
+	start_flush(event_add(IO_BATCH_FLUSH, NULL), &sim.slow);
+	batch_flushing = true;
+}
+
+/* --------------------------------------------------------- completions ---- */
+
+static void fill_start(struct part *p)
+{
+	struct event *e = event_add(FILL_WAITS, NULL);
+	u64 skip = xp_lba_n(p->req.fill.lba) * XP_BLOCK_SECTORS - p->req.sector;
+
+	e->fill = p->req.fill;
+	e->data = p->fill + skip * SECTOR;
+}
+
+static void part_io_end(struct part *p, int err, struct xp_todo *todo)
+{
+	enum xp_act act;
+
+	if (p->fill && !err)
+		memcpy(part_bytes(p), p->fill, p->req.nr_sectors * SECTOR);
+	act = xp_end(sim.c, &p->req, err, todo);
+	if (p->fill && !err)
+		fill_start(p);
+	p->fill = NULL;
+	if (act == XP_DONE)
+		part_end(p, todo);
+}
+
+static void fill_write(const struct event *waited)
+{
+	struct event *e = event_add(IO_FILL, NULL);
+
+	e->fill = waited->fill;
+	start_write(e, &sim.fast, e->fill.target, e->fill.nr_blocks * XP_BLOCK_SECTORS,
+		    waited->data, false);
+}
+
+static void dispatch(struct event *e, int err, struct xp_todo *todo)
+{
+	switch (e->kind) {
+	case IO_PART:
+	case IO_COPY:
+		part_io_end(e->part, err, todo);
+		break;
+	case COPY_WAITS:
+		copy_begin(e->part, todo);
+		break;
+	case IO_BASE:
+		if (err)
+			part_io_end(e->part, err, todo);
+		else
+			copy_merge(e->part, todo);
+		break;
+	case JOURNAL_WAITS:
+		journal_go(e->index);
+		break;
+	case IO_JOURNAL_FLUSH:
+		journal_flushed(e, err, todo);
+		break;
+	case IO_JOURNAL:
+		xp_journal_end(sim.c, e->index, err, todo);
+		break;
+	case FILL_WAITS:
+		fill_write(e);
+		break;
+	case IO_FILL:
+		xp_fill_end(sim.c, &e->fill, err, todo);
+		break;
+	case IO_RUN_READ:
+		if (err)
+			run_end(e->run, err);
+		else
+			run_read(e);
+		break;
+	case IO_RUN_WRITE:
+		run_end(e->run, err);
+		break;
+	case IO_BATCH_FLUSH:
+		xp_destage_commit(sim.c, err, todo);
+		batch_open = batch_flushing = false;
+		break;
+	}
+}
+
+static u32 draw_any_event(void)
+{
+	if (chance(rng, 8) || sim.geometry.completing == 0)
+		return below(rng, nr_events);
+	if (sim.geometry.completing == 1)
+		return 0;
+	return nr_events - 1;
+}
+
+/* One that is slow is waited for only when there is little else. */
+static u32 draw_event(void)
+{
+	u32 i = draw_any_event(), tries = 0;
+
+	while (event[i].held > sim.now && tries++ < 4)
+		i = below(rng, nr_events);
+	return i;
+}
+
+void shell_complete(u64 *step_rng)
+{
+	struct xp_todo todo;
+	struct event e;
+	u32 i;
+	int err;
+
+	rng = step_rng;
+	if (!nr_events)
+		return;
+	i = draw_event();
+	e = event[i];
+	memmove(&event[i], &event[i + 1], (--nr_events - i) * sizeof(e));
+	sim.now++;
+	/* A run's slots are read one by one, in run_read(). */
+	err = e.disk ? finish_io(&e) : 0;
+	xp_todo_init(&todo);
+	dispatch(&e, err, &todo);
+	perform(&todo);
+}
+
+void shell_tick(u64 *step_rng)
+{
+	struct xp_todo todo;
+
+	rng = step_rng;
+	xp_todo_init(&todo);
+	xp_tick(sim.c, &todo);
+	perform(&todo);
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * sim.h - the core, unchanged, over two simulated devices; the map of tests/sim/.
+ *
+ *	main.c      seeds, time, figures
+ *	run.c       one run: a geometry and a list of steps, all from one seed
+ *	shell.c     performs what the core answers, as dm-target/ does, in pieces
+ *	disk.c      a device: what is on it, what may be after a power cut
+ *	crash.c     the images that a cut may leave here and now; recovers each
+ *	oracle.c    which of them are allowed: the ten properties
+ *	content.c   what a sector holds
+ *	shrink.c    fewer steps that still fail
+ *
+ * Nothing here is random but what is drawn from a step's own seed, so that a
+ * run is its seed and the list of its steps, and a step can be left out without
+ * changing what the others draw.
+ */
+#ifndef SIM_H
+#define SIM_H
+
+#include <setjmp.h>
+#include <stdlib.h>
+#include "xpcache.h"
+
+#define SECTOR		512u
+#define SECTORS_MAX	1024u		/* of the slow device */
+
+/* ------------------------------------------------------------- random ---- */
+
+static inline u64 mix(u64 z)
+{
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return z ^ z >> 31;
+}
+
+static inline u64 draw(u64 *rng)
+{
+	return mix(*rng += 0x9e3779b97f4a7c15ull);
+}
+
+/* 0 to @n - 1. */
+static inline u32 below(u64 *rng, u32 n)
+{
+	return (u32)(draw(rng) % n);
+}
+
+static inline bool chance(u64 *rng, u32 one_in)
+{
+	return !below(rng, one_in);
+}
+
+/* -------------------------------------------------------------- memory ---- */
+
+/* Memory that is given back all at once, or back to a mark. */
+struct arena {
+	struct arena_chunk *chunk;
+};
+
+struct arena_mark {
+	struct arena_chunk *chunk;
+	size_t used;
+};
+
+void *arena_alloc(struct arena *a, size_t size);	/* zeroed */
+struct arena_mark arena_mark(const struct arena *a);
+void arena_rewind(struct arena *a, struct arena_mark mark);
+void arena_free(struct arena *a);
+
+/* ------------------------------------------------------------- content ---- */
+
+/*
+ * What a write puts into one sector, or was there before any. The tag tells
+ * payload from the core's own blocks: TAG_ZERO, TAG_OTHER, or which user's
+ * write (id) to which sector it was made for.
+ */
+struct content {
+	u64 stamp;		/* no two have the same */
+	u64 tag;
+	u8 bytes[SECTOR];
+};
+
+#define TAG_ZERO	0ull
+#define TAG_OTHER	(~0ull)
+
+static inline u64 tag_of(u64 id, u64 sector)
+{
+	return id << 16 | (sector + 1);
+}
+
+static inline u64 tag_id(u64 tag)
+{
+	return tag >> 16;
+}
+
+static inline u64 tag_sector(u64 tag)
+{
+	return (tag & 0xffff) - 1;
+}
+
+extern const struct content content_zero, content_garbage;
+
+void payload_fill(u8 *bytes, u64 sector, u64 id);
+u64 payload_tag(const u8 *bytes);
+const struct content *content_new(struct arena *a, const u8 *bytes);
+
+/* ---------------------------------------------------------------- disk ---- */
+
+enum disk_op { OP_READ, OP_WRITE, OP_FLUSH };
+
+/* From its submission until all of it is certain. */
+struct write {
+	struct write *next;
+	u64 sector;
+	u32 nr;
+	u64 completed;		/* when; 0: in flight */
+	bool fua;
+	bool whole_blocks;	/* its aligned 4 KiB blocks do not tear */
+	bool fragile;		/* while in flight its sectors may turn to garbage */
+	const struct content *content[];	/* NULL: did not land, or overtaken by a certain one */
+};
+
+struct disk {
+	const char *name;
+	u64 sectors;
+	bool volatile_cache;
+	const struct content **floor;	/* what survives a cut for certain */
+	const struct content **seen;	/* what a read finds */
+	struct write *pending, **pending_end;
+};
+
+void disk_init(struct disk *d, const char *name, u64 sectors, bool volatile_cache);
+struct write *disk_submit(struct disk *d, u64 sector, u32 nr, const u8 *bytes, bool fua);
+void disk_complete(struct disk *d, struct write *w);
+/* Each sector has landed or not. On the fast device it may be garbage: there
+ * nobody was to look yet. (A read of the slow one may be under way.) */
+void disk_fail(struct disk *d, struct write *w, u64 *rng);
+void disk_read(const struct disk *d, u64 sector, u32 nr, u8 *bytes);
+/* What had completed at @submitted is durable. */
+void disk_flush(struct disk *d, u64 submitted);
+
+/* --------------------------------------------------------------- crash ---- */
+
+/* What both devices would hold after a cut. */
+struct image {
+	const struct content **fast, **slow;
+	u64 hash;
+};
+
+/* Recovers every image that a cut may leave now, and asks the oracle. */
+void crash_check(u64 *rng);
+/* The power goes: the devices hold one of those images. Recovers from it, with
+ * cuts on the way, and goes on. */
+void crash_cut(u64 *rng);
+/* Starts the core on what the devices hold now. */
+void crash_start(u64 *rng);
+void crash_new_run(void);
+/* Prints the journal of the image that was looked at last. */
+void crash_dump(void);
+
+/* -------------------------------------------------------------- oracle ---- */
+
+/* The properties, by number (docs/TESTING.md). 0: what no device or core does. */
+enum property {
+	P_HOST,
+	P_ALLOWED,		/* 1: after a cut a sector holds an allowed value */
+	P_UNWRITTEN,		/* 2: what was never written is unchanged, on both */
+	P_WHOLE,		/* 3: a 4 KiB write is there or not */
+	P_PREFLUSH,		/* 4: seen, then so is what was acknowledged before it */
+	P_ERRORS,		/* 5: after an error a success still means success */
+	P_ZEROS,		/* 6: discard and zeroes */
+	P_STAYS,		/* 7: what a recovery showed stays */
+	P_READS,		/* 8: reads are linearisable */
+	P_FAULTY_READS,		/* 9: after an error, right data or EIO */
+	P_LIVES,		/* 10: every request ends, dirty goes to zero */
+	NR_PROPERTIES,
+};
+
+/* One request of the user's. */
+struct user {
+	u8 op;			/* enum xp_op */
+	bool fua, preflush;
+	u64 sector;
+	u32 nr;
+	u64 id, submitted;
+	u64 flushed;		/* preflush: when the write behind it was submitted */
+	u32 pieces;
+	int err;
+	u8 *buf;
+};
+
+void oracle_new_run(void);
+void oracle_begin(const struct user *u);
+void oracle_end(const struct user *u);
+/* Does what the recovered core answers agree with all that was promised? */
+void oracle_check_image(struct xp *c, const struct image *im);
+/* From now on that is what the devices hold, and nothing else was ever promised. */
+void oracle_restart(struct xp *c, const struct image *im);
+/* The slow device alone, with nothing dirty. */
+void oracle_check_slow(void);
+/* Changes whenever something that was allowed ceases to be. */
+u64 oracle_epoch(void);
+
+/* --------------------------------------------------------------- shell ---- */
+
+void shell_new_life(void);
+void shell_new_request(u64 *rng);
+void shell_complete(u64 *rng);
+void shell_destage(u64 *rng);
+void shell_tick(u64 *rng);
+bool shell_idle(void);
+u32 shell_users(void);
+u32 shell_ios(void);
+
+/* ----------------------------------------------------------------- run ---- */
+
+struct geometry {
+	u32 slots, ring;
+	u64 slow_sectors;
+	bool fast_volatile, slow_discards;
+	u32 dirty_low, dirty_high;
+	u32 users;		/* requests at once */
+	u32 hot;		/* blocks that most requests go to */
+	u32 ops[5], fua, preflush;	/* of 100 */
+	u32 cut_one_in, fault_one_in;	/* steps; 0: never */
+	u32 completing;		/* 0: any; 1: oldest first; 2: newest first */
+	u32 destage;		/* of 100 steps */
+	u32 check_one_in;	/* steps that end in crash_check() */
+	u32 depth;		/* of it: 0 to 2 */
+};
+
+struct fault {
+	bool on;
+	u8 disk;		/* 0: fast, 1: slow */
+	u8 ops;			/* 1 << enum disk_op */
+	u32 left;		/* so many; UINT32_MAX: until healed */
+};
+
+/* A run: fixed by seed and steps. */
+struct sim {
+	u64 seed;
+	struct geometry geometry;
+	struct disk fast, slow;
+	struct xp_sb sb;
+	struct xp *c;
+	void *memory, *scratch;
+	struct arena arena;	/* of the run */
+	struct arena state;	/* of one image */
+	u64 now;		/* events */
+	u64 step;
+	u64 next_id, next_stamp;
+	struct fault fault;
+	bool faulted;		/* in this life */
+	bool faulted_run;
+	bool tracing;
+};
+
+extern struct sim sim;
+
+struct figures {
+	u64 runs, steps, requests, reads, crash_points, images, states, recoveries,
+	    recovery_cuts, lives, faults;
+};
+
+extern struct figures figures;
+
+/* True while the property counts; --without turns one off. */
+extern bool property_on[NR_PROPERTIES];
+
+/* The run ends here, unless the property is turned off. */
+void violation(enum property p, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* ... and here it ends without one: it cannot go on. */
+void run_abandon(void) __attribute__((noreturn));
+void trace(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+struct result {
+	bool failed;
+	enum property property;
+	u64 step;
+	char text[1024];
+};
+
+/* Step @step draws from its own seed. @steps NULL: all of them. */
+struct result run(u64 seed, const u32 *steps, u32 nr_steps, bool tracing);
+u32 run_steps(u64 seed);
+
+/* shrink.c: leaves fewer of @steps, still failing with the same property. */
+u32 shrink(u64 seed, u32 *steps, u32 nr_steps, enum property p, double seconds);
+
+static inline const char *op_name(u8 op)
+{
+	static const char * const name[] = { "read", "write", "flush", "discard", "zeroes" };
+
+	return name[op];
+}
+
+#endif /* SIM_H */

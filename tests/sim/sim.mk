@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The simulator: the core over two lying disks, every crash state recovered.
+
+SIM_SECONDS ?= 110
+SIM_SEED ?= 1
+HOURS ?= 1
+
+SIM_FLAGS := -std=gnu11 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icore -Itests/sim
+# Constants of the core that make full windows, full blocks and a full ring common.
+SIM_NARROW := -DXP_WINDOW=3u -DXP_NEW_MAX=5u
+SIM_SANITIZED := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
+sim-sources := $(wildcard tests/sim/*.c) $(wildcard core/*.c)
+sim-headers := $(wildcard tests/sim/*.h core/*.h) tests/sim/sim.mk
+
+build/sim/sim: SIM_VARIANT := -O2
+build/sim/sim-narrow: SIM_VARIANT := -O2 $(SIM_NARROW)
+build/sim/sim-sanitized: SIM_VARIANT := $(SIM_SANITIZED)
+build/sim/sim-narrow-sanitized: SIM_VARIANT := $(SIM_SANITIZED) $(SIM_NARROW)
+
+build/sim/sim build/sim/sim-narrow build/sim/sim-sanitized build/sim/sim-narrow-sanitized: $(sim-sources) $(sim-headers)
+	@mkdir -p $(@D)
+	$(CC) $(SIM_FLAGS) $(SIM_VARIANT) -o $@ $(sim-sources) -lxxhash
+
+.PHONY: sim sim-short sim-long mutants mutants-quick
+sim: build/sim/sim build/sim/sim-narrow ## every crash state of the core over two lying disks: two minutes
+	@tests/sim/campaign $(SIM_SECONDS) $(SIM_SEED) $^
+
+sim-short: build/sim/sim-sanitized build/sim/sim-narrow-sanitized
+	@tests/sim/campaign 20 $(SIM_SEED) $^
+
+sim-long: build/sim/sim build/sim/sim-narrow ## the same for HOURS=, from seeds that nobody has tried (or SIM_SEED=)
+	@tests/sim/campaign $$(($(HOURS) * 3600)) \
+		$(if $(filter file,$(origin SIM_SEED)),$$(date +%s000000),$(SIM_SEED)) $^
+
+mutants: ## bugs put into the core on purpose: the simulator must find each
+	@tests/sim/mutants
+
+mutants-quick:
+	@tests/sim/mutants --quick --seconds 20
