@@ -267,7 +267,7 @@ static void check_image(u64 *rng)
 		check_stays();
 	rewind_to(mark);
 	/* Two writes are the least; more say that there was more to decide. */
-	if (chance(rng, writes > 2 ? 2 : 16)) {
+	if (chance(rng, writes > 2 ? 4 : 16)) {
 		for (cut = 0; cut < writes; cut++) {
 			recover_image(&sim.state, state_memory, &state_core, 1 + below(rng, 2),
 				      cut, rng);

@@ -67,6 +67,51 @@ static u32 check_one_in(u64 seed)
 	return one_in[mix(seed ^ 0xc4ec) % 4];
 }
 
+/* Some runs are about one thing: what is rare elsewhere happens all the time. */
+static void specialise(u64 *rng)
+{
+	struct geometry *g = &sim.geometry;
+
+	switch (below(rng, 7)) {
+	case 0:				/* short lives */
+		g->cut_one_in = 5 + below(rng, 40);
+		break;
+	case 1:				/* many FUA writes at once, and short lives or not */
+		g->fua = 100;
+		g->users = 8 + below(rng, 40);
+		g->ops[XP_READ] = 5;
+		g->ops[XP_WRITE] = 85;
+		g->ops[XP_FLUSH] = 4;
+		g->cut_one_in = 20 + below(rng, chance(rng, 2) ? 40 : 400);
+		break;
+	case 2:				/* all dirty, and writes go around */
+		g->dirty_low = 99;
+		g->dirty_high = 100;
+		g->destage = below(rng, 3);
+		g->hot = 63;
+		break;
+	case 3:				/* a log: one FUA write after another */
+		g->fua = 100;
+		g->users = 2 + below(rng, 4);
+		g->ops[XP_READ] = g->ops[XP_DISCARD] = g->ops[XP_ZEROES] = 2;
+		g->ops[XP_FLUSH] = 1;
+		g->ops[XP_WRITE] = 93;
+		g->sequential = true;
+		g->hot = 24 + below(rng, 6);
+		g->slow_sectors = 64 * XP_BLOCK_SECTORS;
+		g->slots = 40;
+		g->completing = 1;
+		break;
+	case 4:				/* always on its way home */
+		g->dirty_low = 0;
+		g->destage = 15 + below(rng, 20);
+		g->slots = 8;
+		break;
+	default:
+		break;
+	}
+}
+
 static void draw_geometry(u64 *rng)
 {
 	static const u32 depth[] = { 0, 0, 0, 0, 0, 0, 0, 1, 1, 2 };
@@ -101,6 +146,7 @@ static void draw_geometry(u64 *rng)
 	g->check_one_in = check_one_in(sim.seed);
 	g->completing = below(rng, 3);
 	g->depth = depth[below(rng, 10)];
+	specialise(rng);
 }
 
 static void make_superblock(void)
@@ -291,7 +337,11 @@ static void step(u64 *rng)
 
 u32 run_steps(u64 seed)
 {
-	return 100 + (u32)(mix(seed ^ 0x57e9) % (check_one_in(seed) > 4 ? 6000 : 1000));
+	u64 dice = mix(seed ^ 0x57e9);
+
+	if (dice % 3 == 0)
+		return 20 + (u32)(dice / 4 % 200);
+	return 100 + (u32)(dice / 4 % (check_one_in(seed) > 4 ? 6000 : 1000));
 }
 
 static void begin(u64 seed, bool tracing)

@@ -415,8 +415,15 @@ static u8 draw_op(void)
 static void draw_range(struct user *u)
 {
 	u32 blocks = (u32)(sim.slow.sectors / XP_BLOCK_SECTORS);
-	u32 hot = chance(rng, 4) ? blocks : min(sim.geometry.hot, blocks);
+	u32 hot = min(sim.geometry.hot, blocks);
 
+	if (sim.geometry.sequential) {
+		u->sector = u->id % hot * XP_BLOCK_SECTORS;
+		u->nr = XP_BLOCK_SECTORS;
+		return;
+	}
+	if (chance(rng, 4))
+		hot = blocks;
 	if (below(rng, 4)) {
 		u->sector = below(rng, hot) * XP_BLOCK_SECTORS;
 		u->nr = (1 + (below(rng, 3) ? 0 : below(rng, 6))) * XP_BLOCK_SECTORS;
