@@ -15,6 +15,7 @@ include tools/tools.mk
 include dm-target/module.mk
 include tests/unit/unit.mk
 include tests/sim/sim.mk
+include tests/fuzz/fuzz.mk
 
 .PHONY: bootstrap
 bootstrap: ## install what is missing to build and test
@@ -38,7 +39,7 @@ demo: vm-build ## a cache at work in a virtual machine: latency before and after
 	@tests/vm/demo
 
 test: bootstrap ## everything a commit must pass: check, simulator, the quick set of machines
-	@tests/tally check sim mutants-quick vm-quick
+	@tests/tally check sim mutants-quick fuzz vm-quick
 
 lints := $(addprefix lint-,$(shell tests/lint --list))
 

@@ -43,6 +43,7 @@
 /* lbas of a journal record and of the in-memory map have 40 bits: 4 PiB. */
 #define XP_MAX_LBAS		(1ull << 40)
 #define XP_MAX_SLOTS		(1u << 31)	/* 8 TiB of fast device */
+#define XP_MAX_SEQ		(1ull << 62)	/* of seq and incarnation: more is damage */
 #define XP_MIN_SLOTS		8u
 
 /* Who the slow device is. It is never written to, so it is known by what it

@@ -78,7 +78,9 @@ static bool jblock_valid(const struct xp *c, struct xp_jblock *b, u64 position)
 	       !memcmp(b->head.uuid, j->uuid, sizeof(j->uuid)) &&
 	       le32_to_cpu(b->head.count) <= XP_RECORDS &&
 	       le64_to_cpu(b->head.checksum) == jblock_checksum(b) &&
-	       seq && tail && tail <= seq && seq - tail < j->blocks &&
+	       le64_to_cpu(b->head.incarnation) < XP_MAX_SEQ &&
+	       seq && seq < XP_MAX_SEQ && tail && tail <= seq &&
+	       seq - tail < j->blocks &&
 	       b->head.durable_seq && le64_to_cpu(b->head.durable_seq) <= seq &&
 	       seq % j->blocks == position;
 }
@@ -395,8 +397,11 @@ static int erase_leftovers(struct recovery *r)
 		if (r->ring[i].seq <= r->head.seq)
 			continue;
 		err = r->m->write(r->m->ctx, j->start + i, 1, r->block);
-		if (err)
+		if (err) {
+			refuse(r, "cannot be erased, and lies beyond a gap", r->ring[i].seq,
+			       r->head.seq);
 			return err;
+		}
 	}
 	return 0;
 }
@@ -499,6 +504,7 @@ int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	struct recovery r = { .c = c, .m = m, .msg = msg };
 	int err;
 
+	msg->text[0] = '\0';
 	r.chunk = scratch;
 	r.block = r.chunk + XP_RECOVER_CHUNK * XP_BLOCK_SIZE;
 	r.ring = (struct ring_block *)(r.block + XP_BLOCK_SIZE);
@@ -517,8 +523,9 @@ int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	if (!err)
 		err = restate(&r);
 	if (err) {
-		snprintf(msg->text, sizeof(msg->text),
-			 "journal: cannot write to the fast device");
+		if (!msg->text[0])
+			snprintf(msg->text, sizeof(msg->text),
+				 "journal: cannot write to the fast device");
 		return err;
 	}
 	c->running = true;
