@@ -29,6 +29,8 @@ bool xp_destage_wanted(struct xp *c)
 				 !xp_list_empty(&c->space);
 		if (c->bypass_flushed < c->bypass_done)
 			wanted |= c->draining || c->slow_flush_wanted;
+		if (!wanted)
+			c->futile = 0;	/* a pause: what was tried then says little */
 	}
 	xp_unlock(&c->lock);
 	return wanted;

@@ -92,6 +92,7 @@ static enum xp_act read_miss(struct xp *c, struct xp_req *req,
 		return XP_SLOW;
 	policy_evict_ahead(c, todo);
 	fill_prepare(c, req);
+	todo->tick |= c->fills_held_up;
 	return req->fill.nr_blocks ? XP_SLOW_FILL : XP_SLOW;
 }
 

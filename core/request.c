@@ -180,7 +180,7 @@ void requests_progress(struct xp *c, struct xp_todo *todo)
 	progress_sync(c, todo);
 	progress_parked(c, todo);
 	destage_progress(c, todo);
-	if (journal_room(c, 1, todo))
+	if (!xp_list_empty(&c->room) && journal_room(c, 1, todo))
 		xp_list_splice(&todo->ready, &c->room);
 	requests_relieve(c, todo);
 }

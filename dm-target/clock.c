@@ -19,10 +19,19 @@ static u32 tick_ms(const struct xs_cache *cache)
 	return idle_ms ? clamp(idle_ms / 4, 10u, TICK_MS) : TICK_MS;
 }
 
+/* Unless it runs already, or was stopped: what the last tick began may still end
+ * while the cache is on its way out. */
 static void clock_wind(struct xs_cache *cache)
 {
-	queue_delayed_work(cache->wq, &cache->clock.work,
-			   msecs_to_jiffies(tick_ms(cache)));
+	struct xs_clock *k = &cache->clock;
+	unsigned long flags;
+
+	spin_lock_irqsave(&k->lock, flags);
+	if (!k->running && !k->stopped) {
+		WRITE_ONCE(k->running, true);
+		queue_delayed_work(cache->wq, &k->work, msecs_to_jiffies(tick_ms(cache)));
+	}
+	spin_unlock_irqrestore(&k->lock, flags);
 }
 
 static void stir(struct xs_cache *cache, bool *reason)
@@ -33,7 +42,7 @@ static void stir(struct xs_cache *cache, bool *reason)
 		WRITE_ONCE(*reason, true);
 		smp_mb();	/* with smp_store_mb() in clock_tick(): one sees the other */
 	}
-	if (!READ_ONCE(k->running) && !cmpxchg(&k->running, 0, 1))
+	if (!READ_ONCE(k->running))
 		clock_wind(cache);
 }
 
@@ -85,27 +94,38 @@ static void clock_tick(struct work_struct *work)
 	xs_perform(cache, &todo);
 	watch_idle(cache);
 
-	if (clock_needed(cache)) {
-		clock_wind(cache);
-		return;
-	}
-	/* Full barrier: stopped is seen before we look again. */
-	smp_store_mb(k->running, 0);
-	/* Stirred after we looked, and before it could see that we stopped? */
-	if (clock_needed(cache) && !cmpxchg(&k->running, 0, 1))
+	/* Full barrier: whoever gives a reason from here on sees that we stand. */
+	smp_store_mb(k->running, false);
+	if (clock_needed(cache))
 		clock_wind(cache);
 }
 
+/* Stopped until xs_clock_start(). */
 void xs_clock_setup(struct xs_cache *cache)
 {
+	spin_lock_init(&cache->clock.lock);
 	INIT_DELAYED_WORK(&cache->clock.work, clock_tick);
+	cache->clock.stopped = true;
 }
 
-/* With nothing left that stirs it. */
+static void set_stopped(struct xs_clock *k, bool stopped)
+{
+	spin_lock_irq(&k->lock);
+	k->stopped = stopped;
+	spin_unlock_irq(&k->lock);
+}
+
+void xs_clock_start(struct xs_cache *cache)
+{
+	set_stopped(&cache->clock, false);
+	xs_clock_request(cache);
+}
+
 void xs_clock_stop(struct xs_cache *cache)
 {
+	set_stopped(&cache->clock, true);
 	cancel_delayed_work_sync(&cache->clock.work);
-	cache->clock.running = 0;
+	WRITE_ONCE(cache->clock.running, false);
 	cache->clock.quiet_ms = 0;
 	WRITE_ONCE(cache->writeback.idle, false);
 }

@@ -244,7 +244,7 @@ void xs_resume(struct dm_target *ti)
 
 	WRITE_ONCE(cache->suspending, false);
 	xs_writeback_start(cache);
-	xs_clock_request(cache);
+	xs_clock_start(cache);
 }
 
 /* ------------------------------------------------------------- suspend ---- */

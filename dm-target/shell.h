@@ -138,7 +138,9 @@ struct xs_throttle {
 
 struct xs_clock {
 	struct delayed_work work;
-	u32 running;		/* the work is queued; cmpxchg */
+	spinlock_t lock;	/* running and stopped, to wind it; a leaf */
+	bool running;		/* the work is queued, or at work */
+	bool stopped;		/* suspended: nobody winds it */
 	bool active;		/* a request came since the last tick */
 	bool due;		/* records were placed since */
 	u32 quiet_ms;		/* of the work */
@@ -276,6 +278,7 @@ bool xs_throttle(struct xs_cache *cache, struct xs_io *io);
 
 /* clock.c */
 void xs_clock_setup(struct xs_cache *cache);
+void xs_clock_start(struct xs_cache *cache);
 /* A request came: the cache is not idle. Any context. */
 void xs_clock_request(struct xs_cache *cache);
 /* Records wait to be committed. Any context. */
