@@ -336,14 +336,19 @@ static enum xc refusal(int err)
 	}
 }
 
-/* While one makes a device, no other takes it for a leftover. Ends with the
- * process, however that ends. -1: there is no device mapper to lock. */
-static int lock_devices(void)
+/* While one makes a device (LOCK_SH) nobody takes it for a leftover (LOCK_EX, with
+ * LOCK_NB: else it is left for the next). Ends with the process, however that
+ * ends. -1: another has it, or there is no device mapper. */
+static int lock_devices(int how)
 {
 	int fd = open("/dev/mapper/control", O_RDONLY | O_CLOEXEC);
 
-	while (fd >= 0 && flock(fd, LOCK_EX) && errno == EINTR)
-		;
+	while (fd >= 0 && flock(fd, how)) {
+		if (errno == EINTR)
+			continue;
+		close(fd);
+		fd = -1;
+	}
 	return fd;
 }
 
@@ -353,7 +358,16 @@ static void unlock_devices(int fd)
 		close(fd);
 }
 
-/* Ours, with no live table, whether one was loaded or not. */
+/* Its metadata was never read: the first resume failed, or did not come. */
+static bool never_started(const char *name)
+{
+	char line[64];
+
+	return !kernel_status(name, line, sizeof(line)) && !strcmp(line, "loading");
+}
+
+/* Ours, with no live table, whether one was loaded or not; or with one whose
+ * first resume failed, and nobody was left to remove it. */
 static bool is_leftover(const char *name)
 {
 	struct dm_task *t = task_new(DM_DEVICE_INFO, name);
@@ -363,8 +377,10 @@ static bool is_leftover(const char *name)
 
 	if (t && !task_run(t) && dm_task_get_info(t, &info)) {
 		uuid = dm_task_get_uuid(t);
-		leftover = info.exists && !info.live_table && uuid &&
-			   !strncmp(uuid, UUID_PREFIX, strlen(UUID_PREFIX));
+		leftover = info.exists && uuid &&
+			   !strncmp(uuid, UUID_PREFIX, strlen(UUID_PREFIX)) &&
+			   (!info.live_table || (info.suspended && !info.open_count &&
+						 never_started(name)));
 	}
 	if (t)
 		dm_task_destroy(t);
@@ -387,7 +403,7 @@ static void remove_leftovers(void)
 
 void kernel_sweep(void)
 {
-	int lock = lock_devices();
+	int lock = lock_devices(LOCK_EX | LOCK_NB);
 
 	if (lock >= 0)
 		remove_leftovers();
@@ -444,11 +460,12 @@ enum xc kernel_create(const struct xp_sb *sb, const char *name,
 		      const struct options *opt)
 {
 	char line[256], uuid[64], why[512];
-	int err, lock, kmsg = kmsg_open();
+	int err, lock, kmsg;
 
 	table_line(line, sizeof(line), fast, slow, opt);
 	snprintf(uuid, sizeof(uuid), UUID_PREFIX "%s", text_uuid(sb->uuid));
-	lock = lock_devices();
+	lock = lock_devices(LOCK_SH);
+	kmsg = kmsg_open();
 	err = create_running(name, uuid, le64_to_cpu(sb->slow.sectors), line);
 	unlock_devices(lock);
 	kmsg_reason(kmsg, why, sizeof(why));
