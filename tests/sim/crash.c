@@ -139,9 +139,37 @@ void crash_dump(void)
 
 /* ------------------------------------------------------------ recovering ---- */
 
-/* The medium of a recovery: the image, or the devices themselves. */
+/* The fast device itself. Its errors are those of sim.fault. */
+static bool media_fault(enum disk_op op)
+{
+	return sim.fault.on && !sim.fault.disk && sim.fault.ops & 1 << op;
+}
+
+static int live_read(void *ctx, u64 block, u32 nr, void *buf)
+{
+	(void)ctx;
+	if (media_fault(OP_READ))
+		return -EIO;
+	disk_read(&sim.fast, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS, buf);
+	return 0;
+}
+
+static int live_write(void *ctx, u64 block, u32 nr, const void *buf)
+{
+	(void)ctx;
+	if (media_fault(OP_WRITE))
+		return -EIO;
+	sim.now++;
+	disk_flush(&sim.fast, sim.now);
+	disk_complete(&sim.fast, disk_submit(&sim.fast, block * XP_BLOCK_SECTORS,
+					     nr * XP_BLOCK_SECTORS, buf, true));
+	return 0;
+}
+
+const struct xp_media live_media = { NULL, live_read, live_write };
+
+/* An image, and a power that may go again. */
 struct medium {
-	bool live;
 	struct arena *arena;
 	u32 writes_left;	/* until the power goes again */
 	u64 *rng;
@@ -150,28 +178,12 @@ struct medium {
 
 static int medium_read(void *ctx, u64 block, u32 nr, void *buf)
 {
-	struct medium *m = ctx;
 	u64 s = block * XP_BLOCK_SECTORS;
 	u32 i;
 
-	if (m->live) {
-		if (sim.fault.on && !sim.fault.disk && sim.fault.ops & 1 << OP_READ)
-			return -EIO;
-		disk_read(&sim.fast, s, nr * XP_BLOCK_SECTORS, buf);
-		return 0;
-	}
+	(void)ctx;
 	for (i = 0; i < nr * XP_BLOCK_SECTORS; i++)
 		memcpy((u8 *)buf + i * SECTOR, image.fast[s + i]->bytes, SECTOR);
-	return 0;
-}
-
-static int live_write(u64 sector, u32 nr, const u8 *buf)
-{
-	if (sim.fault.on && !sim.fault.disk && sim.fault.ops & 1 << OP_WRITE)
-		return -EIO;
-	sim.now++;
-	disk_flush(&sim.fast, sim.now);
-	disk_complete(&sim.fast, disk_submit(&sim.fast, sector, nr, buf, true));
 	return 0;
 }
 
@@ -183,8 +195,6 @@ static int medium_write(void *ctx, u64 block, u32 nr, const void *buf)
 	u32 i;
 
 	m->writes++;
-	if (m->live)
-		return live_write(s, nr * XP_BLOCK_SECTORS, buf);
 	for (i = 0; i < nr * XP_BLOCK_SECTORS; i++)
 		if (!torn || chance(m->rng, 2))
 			put(false, s + i, content_new(m->arena, (const u8 *)buf + i * SECTOR));
@@ -194,10 +204,10 @@ static int medium_write(void *ctx, u64 block, u32 nr, const void *buf)
 static struct xp *state_core;
 static void *state_memory;
 
-static int recover(struct medium *m, void *memory, struct xp **c, struct xp_message *msg)
+static int recover(const struct xp_media *media, void *memory, struct xp **c,
+		   struct xp_message *msg)
 {
 	const struct geometry *g = &sim.geometry;
-	struct xp_media media = { m, medium_read, medium_write };
 	struct xp_options opt = {
 		.volatile_fast = g->fast_volatile, .slow_discards = g->slow_discards,
 		.dirty_low = g->dirty_low, .dirty_high = g->dirty_high,
@@ -207,7 +217,7 @@ static int recover(struct medium *m, void *memory, struct xp **c, struct xp_mess
 	msg->text[0] = '\0';
 	*c = xp_init(memory, &sim.sb, &opt);
 	figures.recoveries++;
-	return xp_recover(*c, &media, sim.scratch, true, msg);
+	return xp_recover(*c, media, sim.scratch, true, msg);
 }
 
 /* On the image, with @cuts further cuts, the first at write @first_cut. Returns
@@ -218,8 +228,9 @@ static u32 recover_image(struct arena *arena, void *memory, struct xp **c, u32 c
 	struct xp_message msg;
 
 	for (;;) {
-		struct medium m = { false, arena, cuts ? first_cut : UINT32_MAX, rng, 0 };
-		int err = recover(&m, memory, c, &msg);
+		struct medium m = { arena, cuts ? first_cut : UINT32_MAX, rng, 0 };
+		struct xp_media media = { &m, medium_read, medium_write };
+		int err = recover(&media, memory, c, &msg);
 
 		if (!err)
 			return m.writes;
@@ -461,19 +472,18 @@ void crash_new_run(void)
 	forget_seen();
 }
 
-void crash_start(u64 *rng)
+void crash_start(void)
 {
-	struct medium m = { true, &sim.arena, UINT32_MAX, rng, 0 };
 	struct xp_message msg;
 	int err;
 
 	sim.now++;
 	disk_flush(&sim.slow, sim.now);		/* xpcache.h: before the first request */
-	err = recover(&m, sim.memory, &sim.c, &msg);
+	err = recover(&live_media, sim.memory, &sim.c, &msg);
 	if (err && sim.fault.on) {
 		trace("does not start: %s", msg.text);
 		sim.fault.on = false;
-		err = recover(&m, sim.memory, &sim.c, &msg);
+		err = recover(&live_media, sim.memory, &sim.c, &msg);
 	}
 	if (err) {
 		violation(P_ALLOWED, "start refused: %s (%d)", msg.text, err);

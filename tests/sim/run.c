@@ -166,25 +166,9 @@ static void make_superblock(void)
 	sb->slow.sectors = cpu_to_le64(g->slow_sectors);
 }
 
-static int format_read(void *ctx, u64 block, u32 nr, void *buf)
-{
-	(void)ctx;
-	disk_read(&sim.fast, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS, buf);
-	return 0;
-}
-
-static int format_write(void *ctx, u64 block, u32 nr, const void *buf)
-{
-	(void)ctx;
-	disk_complete(&sim.fast, disk_submit(&sim.fast, block * XP_BLOCK_SECTORS,
-					     nr * XP_BLOCK_SECTORS, buf, true));
-	return 0;
-}
-
 /* The slow disk is full of what was there before any cache. */
 static void make_disks(void)
 {
-	struct xp_media m = { NULL, format_read, format_write };
 	u8 block[XP_BLOCK_SIZE], bytes[SECTOR];
 	u64 s;
 
@@ -195,7 +179,7 @@ static void make_disks(void)
 		payload_fill(bytes, s, ++sim.next_id);
 		sim.slow.floor[s] = sim.slow.seen[s] = content_new(&sim.arena, bytes);
 	}
-	if (xp_format(&m, &sim.sb, block))
+	if (xp_format(&live_media, &sim.sb, block))
 		violation(P_HOST, "format failed");
 }
 
@@ -249,24 +233,9 @@ static void drain(u64 *rng)
 		power_cut(rng);
 }
 
-static int close_read(void *ctx, u64 block, u32 nr, void *buf)
-{
-	return format_read(ctx, block, nr, buf);
-}
-
-static int close_write(void *ctx, u64 block, u32 nr, const void *buf)
-{
-	if (sim.fault.on && !sim.fault.disk && sim.fault.ops & 1 << OP_WRITE)
-		return -EIO;
-	sim.now++;
-	disk_flush(&sim.fast, sim.now);
-	return format_write(ctx, block, nr, buf);
-}
-
 /* A stop and a start: nothing acknowledged is only in memory after the close. */
 static void restart(u64 *rng)
 {
-	struct xp_media m = { NULL, close_read, close_write };
 	struct fault fault = sim.fault;
 
 	trace("--- stop and start");
@@ -275,13 +244,13 @@ static void restart(u64 *rng)
 		return;
 	}
 	sim.fault = fault;
-	if (xp_close(sim.c, &m)) {
+	if (xp_close(sim.c, &live_media)) {
 		if (!sim.fault.on)
 			violation(P_ERRORS, "close failed, and no device had an error");
 		power_cut(rng);
 		return;
 	}
-	crash_start(rng);
+	crash_start();
 }
 
 static void fault(u64 *rng)
@@ -361,7 +330,7 @@ static void begin(u64 seed, bool tracing)
 	make_disks();
 	crash_new_run();
 	oracle_new_run();
-	crash_start(&rng);
+	crash_start();
 	figures.runs++;
 }
 

@@ -134,7 +134,7 @@ static bool fault_hits(const struct event *e)
 		return false;
 	if (f->left != UINT32_MAX && !--f->left)
 		f->on = false;
-	sim.faulted = sim.faulted_run = true;
+	sim.faulted = true;
 	figures.faults++;
 	trace("error of the %s device, event %d, sector %llu of id %llu", e->disk->name, e->kind,
 	      e->part ? (unsigned long long)e->part->req.sector : 0,

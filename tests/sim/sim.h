@@ -153,7 +153,9 @@ void crash_check(u64 *rng);
  * cuts on the way, and goes on. */
 void crash_cut(u64 *rng);
 /* Starts the core on what the devices hold now. */
-void crash_start(u64 *rng);
+void crash_start(void);
+/* The fast device, blocking: for recovery, close and format. */
+extern const struct xp_media live_media;
 void crash_new_run(void);
 /* Prints the journal of the image that was looked at last. */
 void crash_dump(void);
@@ -252,7 +254,6 @@ struct sim {
 	u64 next_id, next_stamp;
 	struct fault fault;
 	bool faulted;		/* in this life */
-	bool faulted_run;
 	bool tracing;
 };
 

@@ -228,11 +228,24 @@ static void a_rejected_record_stays_rejected(void **state)
 	assert_int_equal(mapped_byte(&f, 5), 3);
 }
 
+/* As if the last @n blocks had been in flight together, and only the newest had
+ * landed. Returns its number. */
+static u64 only_the_newest_landed(u32 n)
+{
+	struct xp_stats s;
+	u32 i;
+
+	xp_get_stats(f.c, &s);
+	ring_block(&f, s.seq)->head.durable_seq = cpu_to_le64(s.seq - n);
+	reseal(ring_block(&f, s.seq));
+	for (i = 1; i < n; i++)
+		memset(ring_block(&f, s.seq - i), 0, XP_BLOCK_SIZE);
+	return s.seq;
+}
+
 /* A block beyond a gap stays on the medium; it must not link up again. */
 static void a_leftover_beyond_a_gap_is_not_taken_up(void **state)
 {
-	struct xp_stats s;
-
 	(void)state;
 	write_blocks(&f, 5, 1, 3);
 	flush(&f);
@@ -241,11 +254,7 @@ static void a_leftover_beyond_a_gap_is_not_taken_up(void **state)
 	write_blocks(&f, 5, 1, 8);
 	write_blocks(&f, 7, 1, 8);
 	flush(&f);
-	xp_get_stats(f.c, &s);
-	/* As if the two had been in flight together and one had not landed. */
-	ring_block(&f, s.seq)->head.durable_seq = cpu_to_le64(s.seq - 2);
-	reseal(ring_block(&f, s.seq));
-	memset(ring_block(&f, s.seq - 1), 0, XP_BLOCK_SIZE);
+	only_the_newest_landed(2);
 	fixture_reopen(&f);
 	assert_int_equal(mapped_byte(&f, 5), 3);
 	assert_int_equal(mapped_byte(&f, 6), -1);
@@ -261,7 +270,7 @@ static void a_leftover_beyond_a_gap_is_not_taken_up(void **state)
 static void a_leftover_is_not_taken_for_the_tail(void **state)
 {
 	u8 place[XP_BLOCK_SIZE];
-	struct xp_stats s;
+	u64 seq;
 
 	(void)state;
 	flush(&f);
@@ -271,22 +280,17 @@ static void a_leftover_is_not_taken_for_the_tail(void **state)
 	flush(&f);
 	write_blocks(&f, 5, 1, 8);
 	flush(&f);
-	xp_get_stats(f.c, &s);
-	/* Three in flight together, of which only the last landed. */
-	ring_block(&f, s.seq)->head.durable_seq = cpu_to_le64(s.seq - 3);
-	reseal(ring_block(&f, s.seq));
-	memset(ring_block(&f, s.seq - 1), 0, XP_BLOCK_SIZE);
-	memset(ring_block(&f, s.seq - 2), 0, XP_BLOCK_SIZE);
+	seq = only_the_newest_landed(3);
 	fixture_reopen(&f);			/* writes two blocks of its own */
-	memcpy(place, ring_block(&f, s.seq), sizeof(place));
+	memcpy(place, ring_block(&f, seq), sizeof(place));
 	write_blocks(&f, 6, 1, 3);
 	flush(&f);
 	write_blocks(&f, 6, 1, 4);		/* nothing older lives: the tail is here */
 	flush(&f);
-	ring_block(&f, s.seq + 1)->head.tail_seq = cpu_to_le64(s.seq);
-	ring_block(&f, s.seq + 1)->head.durable_seq = cpu_to_le64(s.seq - 1);
-	reseal(ring_block(&f, s.seq + 1));
-	memcpy(ring_block(&f, s.seq), place, sizeof(place));
+	ring_block(&f, seq + 1)->head.tail_seq = cpu_to_le64(seq);
+	ring_block(&f, seq + 1)->head.durable_seq = cpu_to_le64(seq - 1);
+	reseal(ring_block(&f, seq + 1));
+	memcpy(ring_block(&f, seq), place, sizeof(place));
 	fixture_reopen(&f);
 	assert_int_equal(mapped_byte(&f, 5), -1);
 }
