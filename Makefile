@@ -16,6 +16,7 @@ include dm-target/module.mk
 include tests/unit/unit.mk
 include tests/sim/sim.mk
 include tests/fuzz/fuzz.mk
+include tests/crash/crash.mk
 
 .PHONY: bootstrap
 bootstrap: ## install what is missing to build and test
@@ -55,6 +56,7 @@ $(lints): lint-%:
 kernels := 6.1 6.12
 guest-programs := $(patsubst tests/vm/guest/%.c,build/vm/bin/%,$(wildcard tests/vm/guest/*.c))
 
+# crashload has a rule of its own, in tests/crash/crash.mk.
 build/vm/bin/%: tests/vm/guest/%.c tests/vm/guest/pattern.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -static -o $@ $<

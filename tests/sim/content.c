@@ -1,43 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* content.c - payload that says what it is, and memory by the run. */
+/* content.c - what a sector holds, and memory by the run. */
 #include "sim.h"
-
-#define MAGIC 0x6f727478u
-
-struct payload {
-	u32 magic, pad;
-	u64 sector, id;
-};
 
 const struct content content_zero = { .stamp = 1, .tag = TAG_ZERO };
 const struct content content_garbage = {
 	.stamp = 2, .tag = TAG_OTHER, .bytes = { 0xa5, 0x5a, 1, 2, 3 },
 };
-
-void payload_fill(u8 *bytes, u64 sector, u64 id)
-{
-	struct payload p = { MAGIC, 0, sector, id };
-	u64 word = mix(id ^ sector << 40);
-	u32 i;
-
-	memcpy(bytes, &p, sizeof(p));
-	for (i = sizeof(p); i < SECTOR; i += 8)
-		memcpy(bytes + i, &word, 8);
-}
-
-u64 payload_tag(const u8 *bytes)
-{
-	u8 expected[SECTOR];
-	struct payload p;
-
-	memcpy(&p, bytes, sizeof(p));
-	if (!p.magic)
-		return memcmp(bytes, content_zero.bytes, SECTOR) ? TAG_OTHER : TAG_ZERO;
-	if (p.magic != MAGIC)
-		return TAG_OTHER;
-	payload_fill(expected, p.sector, p.id);
-	return memcmp(bytes, expected, SECTOR) ? TAG_OTHER : tag_of(p.id, p.sector);
-}
 
 const struct content *content_new(struct arena *a, const u8 *bytes)
 {

@@ -455,6 +455,30 @@ void crash_check(u64 *rng)
 		check_sample(rng, randoms[depth], depth == 2);
 }
 
+static void choose_image(u64 *rng)
+{
+	find_units();
+	image_of_floor();
+	if (!nr_units)
+		return;
+	choose_randomly(rng);
+	apply();
+	if (chance(rng, 4))
+		spoil(rng);
+}
+
+void crash_sample(u64 *rng, crash_look before, crash_look after)
+{
+	struct arena_mark memory = arena_mark(&sim.state);
+
+	choose_image(rng);
+	before(NULL, &image);
+	recover_image(&sim.state, state_memory, &state_core, 0, 0, rng);
+	oracle_check_image(state_core, &image);
+	after(state_core, &image);
+	arena_rewind(&sim.state, memory);
+}
+
 /* --------------------------------------------------------- starting anew ---- */
 
 void crash_new_run(void)
@@ -502,14 +526,7 @@ static void settle_on_image(struct disk *d, const struct content **cells)
 
 void crash_cut(u64 *rng)
 {
-	find_units();
-	image_of_floor();
-	if (nr_units) {
-		choose_randomly(rng);
-		apply();
-		if (chance(rng, 4))
-			spoil(rng);
-	}
+	choose_image(rng);
 	sim.fault.on = false;
 	recover_image(&sim.arena, sim.memory, &sim.c, chance(rng, 3) ? 1 + below(rng, 2) : 0,
 		      below(rng, 4), rng);

@@ -273,6 +273,14 @@ static void check_preflush(const u64 *tags, struct version * const *found)
 	}
 }
 
+const struct content *oracle_answer(struct xp *c, const struct image *im, u64 sector)
+{
+	struct xp_mapping map;
+	bool mapped = xp_lookup(c, XP_LBA(sector / XP_BLOCK_SECTORS), &map);
+
+	return answer(c, im, sector, mapped ? &map : NULL);
+}
+
 void oracle_check_image(struct xp *c, const struct image *im)
 {
 	static struct version *found[SECTORS_MAX];
@@ -292,16 +300,42 @@ void oracle_check_image(struct xp *c, const struct image *im)
 
 void oracle_restart(struct xp *c, const struct image *im)
 {
-	struct xp_mapping map;
 	u64 s;
 
 	for (s = 0; s < sim.slow.sectors; s++) {
-		bool mapped = xp_lookup(c, XP_LBA(s / XP_BLOCK_SECTORS), &map);
-		u64 tag = answer(c, im, s, mapped ? &map : NULL)->tag;
+		u64 tag = oracle_answer(c, im, s)->tag;
 
 		history_reset(s, tag == TAG_OTHER ? 0 : tag_id(tag), true);
 	}
 	epoch++;
+}
+
+/* Covered, and seen before any read that is under way began: what that supersedes
+ * neither a cut nor a read will bring back. */
+static bool gone(const struct history *h, const struct version *v, u64 oldest)
+{
+	u32 i;
+
+	for (i = 0; i < h->nr; i++)
+		if (certain(&h->v[i], 0, 0) && certain(&h->v[i], oldest, 0) &&
+		    precedes(v, &h->v[i]))
+			return true;
+	return false;
+}
+
+void oracle_forget(u64 oldest)
+{
+	u64 s;
+
+	for (s = 0; s < sim.slow.sectors; s++) {
+		struct history *h = &history[s];
+		u32 i, kept = 0;
+
+		for (i = 0; i < h->nr; i++)
+			if (!gone(h, &h->v[i], oldest))
+				h->v[kept++] = h->v[i];
+		h->nr = kept;
+	}
 }
 
 /* I6 */

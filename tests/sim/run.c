@@ -4,56 +4,7 @@
  * each step one thing happens: a request, the end of some I/O, a bit of destage,
  * an error that begins or ends, a stop, a power cut. After each, crash_check().
  */
-#include <stdarg.h>
 #include "sim.h"
-
-struct sim sim;
-struct figures figures;
-bool property_on[NR_PROPERTIES];
-
-static struct result result;
-static jmp_buf leave;
-
-void violation(enum property p, const char *fmt, ...)
-{
-	va_list args;
-
-	if (!property_on[p])
-		return;
-	result.failed = true;
-	result.property = p;
-	result.step = sim.step;
-	va_start(args, fmt);
-	vsnprintf(result.text, sizeof(result.text), fmt, args);
-	va_end(args);
-	if (sim.tracing)
-		crash_dump();
-	run_abandon();
-}
-
-void run_abandon(void)
-{
-	longjmp(leave, 1);
-}
-
-void xp_assert_failed(const char *what, const char *file, int line)
-{
-	violation(P_HOST, "%s:%d: assertion %s", file, line, what);
-	run_abandon();
-}
-
-void trace(const char *fmt, ...)
-{
-	va_list args;
-
-	if (!sim.tracing)
-		return;
-	printf("  %4llu ", (unsigned long long)sim.step);
-	va_start(args, fmt);
-	vprintf(fmt, args);
-	va_end(args);
-	putchar('\n');
-}
 
 /* ------------------------------------------------------------- geometry ---- */
 
@@ -320,7 +271,7 @@ static void begin(u64 seed, bool tracing)
 	arena_free(&sim.arena);
 	arena_free(&sim.state);
 	memset(&sim, 0, sizeof(sim));
-	memset(&result, 0, sizeof(result));
+	memset(&verdict, 0, sizeof(verdict));
 	sim.seed = seed;
 	sim.tracing = tracing;
 	sim.now = 2;
@@ -356,9 +307,9 @@ static void all_steps(const u32 *steps, u32 nr)
 
 struct result run(u64 seed, const u32 *steps, u32 nr_steps, bool tracing)
 {
-	if (!setjmp(leave)) {
+	if (!setjmp(verdict_leave)) {
 		begin(seed, tracing);
 		all_steps(steps, steps ? nr_steps : run_steps(seed));
 	}
-	return result;
+	return verdict;
 }

@@ -9,6 +9,8 @@
  *	crash.c     the images that a cut may leave here and now; recovers each
  *	oracle.c    which of them are allowed: the ten properties
  *	content.c   what a sector holds
+ *	payload.c   what a user's write puts there
+ *	verdict.c   a run's end
  *	shrink.c    fewer steps that still fail
  *
  * Nothing here is random but what is drawn from a step's own seed, so that a
@@ -20,35 +22,10 @@
 
 #include <setjmp.h>
 #include <stdlib.h>
+#include "payload.h"
 #include "xpcache.h"
 
-#define SECTOR		512u
 #define SECTORS_MAX	1024u		/* of the slow device */
-
-/* ------------------------------------------------------------- random ---- */
-
-static inline u64 mix(u64 z)
-{
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
-	return z ^ z >> 31;
-}
-
-static inline u64 draw(u64 *rng)
-{
-	return mix(*rng += 0x9e3779b97f4a7c15ull);
-}
-
-/* 0 to @n - 1. */
-static inline u32 below(u64 *rng, u32 n)
-{
-	return (u32)(draw(rng) % n);
-}
-
-static inline bool chance(u64 *rng, u32 one_in)
-{
-	return !below(rng, one_in);
-}
 
 /* -------------------------------------------------------------- memory ---- */
 
@@ -80,28 +57,8 @@ struct content {
 	u8 bytes[SECTOR];
 };
 
-#define TAG_ZERO	0ull
-#define TAG_OTHER	(~0ull)
-
-static inline u64 tag_of(u64 id, u64 sector)
-{
-	return id << 16 | (sector + 1);
-}
-
-static inline u64 tag_id(u64 tag)
-{
-	return tag >> 16;
-}
-
-static inline u64 tag_sector(u64 tag)
-{
-	return (tag & 0xffff) - 1;
-}
-
 extern const struct content content_zero, content_garbage;
 
-void payload_fill(u8 *bytes, u64 sector, u64 id);
-u64 payload_tag(const u8 *bytes);
 const struct content *content_new(struct arena *a, const u8 *bytes);
 
 /* ---------------------------------------------------------------- disk ---- */
@@ -157,6 +114,10 @@ void crash_start(void);
 /* The fast device, blocking: for recovery, close and format. */
 extern const struct xp_media live_media;
 void crash_new_run(void);
+/* One image that a cut may leave now, for others to look at: before a recovery, and
+ * after it, when the oracle has seen it. */
+typedef void (*crash_look)(struct xp *c, const struct image *im);
+void crash_sample(u64 *rng, crash_look before, crash_look after);
 /* Prints the journal of the image that was looked at last. */
 void crash_dump(void);
 
@@ -196,6 +157,11 @@ void oracle_begin(const struct user *u);
 void oracle_end(const struct user *u);
 /* Does what the recovered core answers agree with all that was promised? */
 void oracle_check_image(struct xp *c, const struct image *im);
+/* What a sector of the cached device reads as. */
+const struct content *oracle_answer(struct xp *c, const struct image *im, u64 sector);
+/* Drops the versions that will never be allowed again, so that long runs stay quick.
+ * @oldest: when the oldest request under way was submitted. */
+void oracle_forget(u64 oldest);
 /* From now on that is what the devices hold, and nothing else was ever promised. */
 void oracle_restart(struct xp *c, const struct image *im);
 /* The slow device alone, with nothing dirty. */
@@ -282,6 +248,9 @@ struct result {
 	u64 step;
 	char text[1024];
 };
+
+extern struct result verdict;		/* of this run, so far */
+extern jmp_buf verdict_leave;		/* where it ends */
 
 /* Step @step draws from its own seed. @steps NULL: all of them. */
 struct result run(u64 seed, const u32 *steps, u32 nr_steps, bool tracing);

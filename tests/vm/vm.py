@@ -28,6 +28,8 @@ ALARM = re.compile(
 # Debugging that stock kernels have built in and leave off.
 WATCHFUL = {"6.12": "kfence.sample_interval=5 slub_debug=FZPU page_poison=1"}
 
+SLOW_DEVICE = "scsi-hd,bus=scsi.0,dpofua=on,serial=slow0,wwn=0x5000c500a1b2c3d4"
+
 
 class Refused(Exception):
     """Something is missing on the host; the message says what to do."""
@@ -133,7 +135,7 @@ def kvm_works():
 class Machine:
     """One boot. start(), then look at report() until finished() or kill()."""
 
-    def __init__(self, series, job, folder, environment=None, watchful=True):
+    def __init__(self, series, job, folder, environment=None, watchful=True, served=None):
         self.series = series
         self.folder = folder
         self.console = folder / "console.log"
@@ -141,6 +143,7 @@ class Machine:
         self.process = None
         self.seen = 0
         self.watchful = watchful
+        self.served = served        # by whom the disks are, if not files of ours
         folder.mkdir(parents=True, exist_ok=True)
         self.wants = wants(job)
         self.environment = dict(environment or {})
@@ -169,10 +172,12 @@ class Machine:
             "-device", "virtserialport,chardev=report,name=report",
             "-device", "virtio-scsi-pci,id=scsi",
         ]
+        if self.served:
+            return command + self.served_drives()
         command += self.drive("fast", want.get("fast", "256M"), "nvme,serial=fast0")
         throttle = f",throttling.iops-total={want['slow-iops']}" if "slow-iops" in want else ""
         command += self.drive("slow", want.get("slow", "1G"),
-                              "scsi-hd,bus=scsi.0,dpofua=on,serial=slow0,wwn=0x5000c500a1b2c3d4", throttle)
+                              SLOW_DEVICE, throttle)
         # On virtio: a second SCSI disk may be found first, and take the name sda.
         for n, size in enumerate(filter(None, want.get("extra", "").split(","))):
             command += self.drive(f"extra{n}", size, f"virtio-blk-pci,serial=extra{n}")
@@ -185,6 +190,17 @@ class Machine:
         return ["-drive", f"file={path},if=none,id={name},format=raw,cache=unsafe,"
                           f"discard=unmap{options}",
                 "-device", f"{device},drive={name}"]
+
+    def served_drives(self):
+        """A recorder's: /dev/vda is the fast disk, /dev/vdb the diary. (An emulated NVMe
+        disk says that it heeds FUA, and does not.)"""
+        command = []
+        for name, device in (("fast", f"virtio-blk-pci,serial=fast0,write-cache={self.served.fast_cache}"),
+                             ("slow", SLOW_DEVICE), ("diary", "virtio-blk-pci,serial=diary")):
+            command += ["-drive", f"file=nbd+unix:///{name}?socket={self.served.socket},if=none,"
+                                  f"id={name},format=raw,cache=none,discard=unmap",
+                        "-device", f"{device},drive={name}"]
+        return command
 
     def start(self):
         self.reports.write_text("")
