@@ -3,13 +3,14 @@
  * platform.h - everything the core needs from the world it is compiled into.
  *
  * Need: fixed-width integers, little-endian conversion, memcpy/memset/memcmp,
- *       XXH64, one lock, an assertion, snprintf (messages of refused metadata).
+ *       XXH64, one lock, an assertion; strcmp, strcasecmp, snprintf (words, and
+ *       the sentence that refuses them).
  *
  * This is the only file of core/ that may ask where it is compiled. What the
  * user-space object may import is listed in XP_PLATFORM_SYMBOLS below, which
  * tests/unit/symbols.sh compares with `nm -u`.
  *
- * XP_PLATFORM_SYMBOLS: memcpy memset memcmp memmove snprintf XXH64
+ * XP_PLATFORM_SYMBOLS: memcpy memset memcmp memmove strcmp strcasecmp snprintf XXH64
  * XP_PLATFORM_SYMBOLS: pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock
  * XP_PLATFORM_SYMBOLS: xp_assert_failed
  */

@@ -321,16 +321,7 @@ void xp_get_stats(struct xp *c, struct xp_stats *s);
  * device alone is complete: no dirty block, no unflushed bypassing write. */
 bool xp_is_clean(struct xp *c);
 
-/* --------------------------------------------------- superblock, start ---- */
-
-/* Blocking access to the fast device before the first request and after the
- * last: may sleep. In blocks. When @write returns, it and all that completed
- * before it are durable (PREFLUSH and FUA, or fdatasync before and after). */
-struct xp_media {
-	void *ctx;
-	int (*read)(void *ctx, u64 block, u32 nr_blocks, void *buf);
-	int (*write)(void *ctx, u64 block, u32 nr_blocks, const void *buf);
-};
+/* ------------------------------------------------------- options, words ---- */
 
 #define XP_MESSAGE_MAX	256
 
@@ -348,6 +339,67 @@ struct xp_options {
 
 #define XP_DEFAULT_DIRTY_LOW	10u
 #define XP_DEFAULT_DIRTY_HIGH	80u
+
+/* What an option of the table line or of the command line sets. */
+struct xp_tunables {
+	u32 dirty_low;		/* as in struct xp_options */
+	u32 dirty_high;
+	u32 idle_ms;		/* the shell's: all dirty blocks go home when idle so long; 0: never */
+};
+
+#define XP_TUNABLES	3u
+
+struct xp_tunable {
+	const char *name;	/* the table line's; the command line has '-' for '_' */
+	u32 min, max, initial;
+	size_t offset;		/* in struct xp_tunables */
+};
+
+extern const struct xp_tunable xp_tunable_rows[XP_TUNABLES];
+
+/* Pure functions, callable anywhere. What is refused is refused by -EINVAL and
+ * *msg, in words that print. */
+void xp_tunables_init(struct xp_tunables *t);
+u32 xp_tunable_value(const struct xp_tunables *t, const struct xp_tunable *row);
+/* One option, by its name; then, after the last, what contradicts what. */
+int xp_tunables_set(struct xp_tunables *t, const char *name, const char *word,
+		    struct xp_message *msg);
+int xp_tunables_check(const struct xp_tunables *t, struct xp_message *msg);
+/* What follows the devices in a table line: "", or " 2 dirty_low 20", each
+ * option that is not at its default. */
+#define XP_TUNABLES_TEXT	128u
+void xp_tunables_print(const struct xp_tunables *t, char text[XP_TUNABLES_TEXT]);
+
+/* "<fast device> <slow device> [<nr args> [<name> <value>]...]" in words. The
+ * devices are set even where the options are refused; NULL: missing. */
+struct xp_table {
+	const char *fast, *slow;
+	struct xp_tunables tunables;
+};
+int xp_table_parse(struct xp_table *t, u32 nr, char *const *word, struct xp_message *msg);
+
+/* What a running cache can be told. */
+enum xp_command {
+	XP_COMMAND_FLUSH,	/* bring all dirty blocks home, until there is none */
+	XP_COMMAND_FLUSH_STOP,	/* no longer */
+	XP_COMMAND_COMMIT,	/* make durable what was acknowledged */
+};
+#define XP_COMMANDS	3u
+
+const char *xp_command_name(enum xp_command command);
+int xp_command_parse(enum xp_command *command, u32 nr, char *const *word,
+		     struct xp_message *msg);
+
+/* --------------------------------------------------- superblock, start ---- */
+
+/* Blocking access to the fast device before the first request and after the
+ * last: may sleep. In blocks. When @write returns, it and all that completed
+ * before it are durable (PREFLUSH and FUA, or fdatasync before and after). */
+struct xp_media {
+	void *ctx;
+	int (*read)(void *ctx, u64 block, u32 nr_blocks, void *buf);
+	int (*write)(void *ctx, u64 block, u32 nr_blocks, const void *buf);
+};
 
 /* Lays out a superblock for a fast device of @fast_blocks; the caller has set
  * uuid, name, created and slow. -ENOSPC: too small. No I/O. */

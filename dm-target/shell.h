@@ -146,12 +146,6 @@ struct xs_clock {
 	u32 quiet_ms;		/* of the work */
 };
 
-struct xs_options {
-	u32 dirty_low;		/* percent */
-	u32 dirty_high;		/* percent */
-	u32 idle_ms;		/* 0: never */
-};
-
 struct xs_counts {
 	atomic64_t fast_bytes_written;
 	atomic64_t fast_errors, slow_errors;
@@ -162,7 +156,7 @@ struct xs_cache {
 	/* Fixed by the constructor. */
 	struct dm_target *ti;
 	struct dm_dev *fast, *slow;
-	struct xs_options options;
+	struct xp_tunables options;
 	struct workqueue_struct *wq;
 	u64 slow_sectors;
 

@@ -13,95 +13,25 @@
 
 #include "shell.h"
 
-/* ----------------------------------------------------------- options ---- */
+/* ------------------------------------------------------- constructor ---- */
 
-struct option {
-	const char *name;
-	u32 min, max, value;	/* value: default */
-	size_t offset;
-};
-
-static const struct option options[] = {
-	{ "dirty_low", 0, 100, XP_DEFAULT_DIRTY_LOW, offsetof(struct xs_options, dirty_low) },
-	{ "dirty_high", 1, 100, XP_DEFAULT_DIRTY_HIGH, offsetof(struct xs_options, dirty_high) },
-	{ "idle_ms", 0, 24 * 3600 * 1000, 5000, offsetof(struct xs_options, idle_ms) },
-};
-
-static u32 *option_value(struct xs_options *o, const struct option *opt)
+static int parse_table(struct dm_target *ti, struct xp_table *table,
+		       unsigned int argc, char **argv)
 {
-	return (u32 *)((char *)o + opt->offset);
-}
+	struct xp_message msg;
+	int err = xp_table_parse(table, argc, argv, &msg);
 
-static const struct option *find_option(const char *name)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(options); i++)
-		if (!strcmp(options[i].name, name))
-			return &options[i];
-	return NULL;
-}
-
-static int parse_option(struct dm_target *ti, struct xs_options *o,
-			const char *name, const char *text)
-{
-	const struct option *opt = find_option(name);
-	u32 value;
-
-	if (!opt) {
-		DMERR("option %s is unknown", name);
-		ti->error = "Unknown option; known are dirty_low, dirty_high, idle_ms";
-		return -EINVAL;
-	}
-	if (kstrtou32(text, 10, &value) || value < opt->min || value > opt->max) {
-		DMERR("option %s: %s is not a number from %u to %u", name, text,
-		      opt->min, opt->max);
-		ti->error = "Value of an option is out of range";
-		return -EINVAL;
-	}
-	*option_value(o, opt) = value;
-	return 0;
-}
-
-static int parse_options(struct dm_target *ti, struct xs_options *o,
-			 struct dm_arg_set *as)
-{
-	static const struct dm_arg arg = {
-		0, 2 * ARRAY_SIZE(options), "Invalid number of option words"
-	};
-	unsigned int nr = 0;
-	int err;
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(options); i++)
-		*option_value(o, &options[i]) = options[i].value;
-	if (!as->argc)
-		return 0;
-	err = dm_read_arg_group(&arg, as, &nr, &ti->error);
-	if (err)
-		return err;
-	if (nr % 2 || as->argc != nr) {
-		ti->error = "Options must be pairs of a name and a value, counted in words";
-		return -EINVAL;
-	}
-	for (; nr && !err; nr -= 2) {
-		const char *name = dm_shift_arg(as);
-
-		err = parse_option(ti, o, name, dm_shift_arg(as));
-	}
-	if (!err && o->dirty_low >= o->dirty_high) {
-		ti->error = "dirty_low must be below dirty_high";
-		err = -EINVAL;
+	if (err) {
+		DMERR("%s", msg.text);
+		ti->error = "Invalid table line";
 	}
 	return err;
 }
 
-/* ------------------------------------------------------- constructor ---- */
-
-static int open_device(struct dm_target *ti, struct dm_arg_set *as,
-		       struct dm_dev **dev, char *error)
+static int open_device(struct dm_target *ti, const char *path, struct dm_dev **dev,
+		       char *error)
 {
-	int err = dm_get_device(ti, dm_shift_arg(as), dm_table_get_mode(ti->table), dev);
+	int err = dm_get_device(ti, path, dm_table_get_mode(ti->table), dev);
 
 	if (err)
 		ti->error = error;
@@ -132,18 +62,13 @@ static int check_devices(struct xs_cache *cache)
 	return 0;
 }
 
-static int open_devices(struct xs_cache *cache, struct dm_arg_set *as)
+static int open_devices(struct xs_cache *cache, const struct xp_table *table)
 {
 	struct dm_target *ti = cache->ti;
-	int err;
+	int err = open_device(ti, table->fast, &cache->fast, "Cannot open the fast device");
 
-	if (as->argc < 2) {
-		ti->error = "Expected: <fast device> <slow device> [<nr args> [<name> <value>]...]";
-		return -EINVAL;
-	}
-	err = open_device(ti, as, &cache->fast, "Cannot open the fast device");
 	if (!err)
-		err = open_device(ti, as, &cache->slow, "Cannot open the slow device");
+		err = open_device(ti, table->slow, &cache->slow, "Cannot open the slow device");
 	if (!err)
 		err = check_devices(cache);
 	return err;
@@ -208,8 +133,8 @@ static void describe_target(struct dm_target *ti)
 
 static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 {
-	struct dm_arg_set as = { .argc = argc, .argv = argv };
 	struct xs_cache *cache = kzalloc(sizeof(*cache), GFP_KERNEL);
+	struct xp_table table;
 	int err;
 
 	if (!cache) {
@@ -218,9 +143,10 @@ static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	}
 	ti->private = cache;
 	setup(cache, ti);
-	err = open_devices(cache, &as);
+	err = parse_table(ti, &table, argc, argv);
+	cache->options = table.tunables;
 	if (!err)
-		err = parse_options(ti, &cache->options, &as);
+		err = open_devices(cache, &table);
 	if (!err)
 		err = alloc_parts(cache);
 	if (err) {
@@ -317,19 +243,10 @@ static void put_info(struct line *l, struct xs_cache *cache)
 
 static void put_table(struct line *l, struct xs_cache *cache)
 {
-	u32 i, nr = 0;
+	char options[XP_TUNABLES_TEXT];
 
-	for (i = 0; i < ARRAY_SIZE(options); i++)
-		nr += *option_value(&cache->options, &options[i]) != options[i].value;
-	put(l, "%s %s", cache->fast->name, cache->slow->name);
-	if (nr)
-		put(l, " %u", 2 * nr);
-	for (i = 0; i < ARRAY_SIZE(options); i++) {
-		u32 value = *option_value(&cache->options, &options[i]);
-
-		if (value != options[i].value)
-			put(l, " %s %u", options[i].name, value);
-	}
+	xp_tunables_print(&cache->options, options);
+	put(l, "%s %s%s", cache->fast->name, cache->slow->name, options);
 }
 
 static void target_status(struct dm_target *ti, status_type_t type,
@@ -346,49 +263,39 @@ static void target_status(struct dm_target *ti, status_type_t type,
 
 /* ---------------------------------------------------------- messages ---- */
 
-static int message_flush(struct xs_cache *cache)
+static int perform(struct xs_cache *cache, enum xp_command command)
 {
-	xs_writeback_flush(cache, true);
-	return 0;
+	switch (command) {
+	case XP_COMMAND_FLUSH:
+		xs_writeback_flush(cache, true);
+		return 0;
+	case XP_COMMAND_FLUSH_STOP:
+		xs_writeback_flush(cache, false);
+		return 0;
+	case XP_COMMAND_COMMIT:	/* a suspended cache has committed everything */
+		return dm_suspended(cache->ti) ? 0 : xs_commit(cache);
+	}
+	return -EINVAL;
 }
-
-static int message_flush_stop(struct xs_cache *cache)
-{
-	xs_writeback_flush(cache, false);
-	return 0;
-}
-
-/* A suspended cache has committed everything. */
-static int message_commit(struct xs_cache *cache)
-{
-	return dm_suspended(cache->ti) ? 0 : xs_commit(cache);
-}
-
-static const struct {
-	const char *name;
-	int (*perform)(struct xs_cache *cache);
-} messages[] = {
-	{ "flush", message_flush },
-	{ "flush_stop", message_flush_stop },
-	{ "commit", message_commit },
-};
 
 static int target_message(struct dm_target *ti, unsigned int argc, char **argv,
 			  char *result, unsigned int maxlen)
 {
 	struct xs_cache *cache = ti->private;
-	u32 i;
+	enum xp_command command;
+	struct xp_message msg;
+	int err = xp_command_parse(&command, argc, argv, &msg);
 
+	if (err) {
+		DMERR("%pg: %s", xs_fast(cache), msg.text);
+		return err;
+	}
 	if (!cache->core) {
-		DMERR("%pg: message %s before the first resume", xs_fast(cache), argv[0]);
+		DMERR("%pg: message %s before the first resume", xs_fast(cache),
+		      xp_command_name(command));
 		return -ENXIO;
 	}
-	for (i = 0; argc == 1 && i < ARRAY_SIZE(messages); i++)
-		if (!strcasecmp(argv[0], messages[i].name))
-			return messages[i].perform(cache);
-	DMERR("%pg: unknown message %s; known are flush, flush_stop, commit",
-	      xs_fast(cache), argv[0]);
-	return -EINVAL;
+	return perform(cache, command);
 }
 
 /* ------------------------------------------------------------ limits ---- */

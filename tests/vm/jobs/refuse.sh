@@ -72,6 +72,20 @@ refused create-over-stopped 3 'xpcache0' try_create
 refused unknown-name 5 'nothing' xpcache start nothing
 refused other-slow 3 "$OTHER" xpcache start xpcache0 --slow $OTHER
 
+# The kernel's own words: what the table line has, and why it is not taken.
+said() { dmesg | sed -n 's/.*device-mapper: xpcache: //p' | tail -n 1; }
+bad_table()
+{
+	dmsetup create bad --table "0 $(blockdev --getsz $SLOW) xpcache $3" 2>/dev/null &&
+		fail "$1" "the table was taken"
+	equal "$1" "$2" "$(said)"
+}
+bad_table table-no-slow 'expected <fast device> <slow device> [<nr args> [<name> <value>]...]' $FAST
+bad_table table-count 'the count of option words is "4", but 2 follow' "$FAST $SLOW 4 dirty_low 5"
+bad_table table-name 'unknown option "dirty"; known are dirty_low, dirty_high, idle_ms' "$FAST $SLOW 2 dirty 5"
+bad_table table-value 'dirty_low is a number from 0 to 100, not "1e1"' "$FAST $SLOW 2 dirty_low 1e1"
+bad_table table-contradiction 'dirty_low, 80, is not below dirty_high, 80' "$FAST $SLOW 2 dirty_low 80"
+
 # One copy of the superblock is enough; without both there is no cache.
 SB=(bs=4096 count=1 status=none conv=notrunc oflag=direct)
 must dd if=$FAST of=/tmp/metadata bs=4096 count=4096 iflag=direct status=none
@@ -108,8 +122,11 @@ refused journal-overwritten 4 'journal' xpcache check $FAST
 refused start-journal-overwritten 4 'journal' xpcache start xpcache0
 [ -e $CACHE ] && fail no-device-left "$CACHE is there" || pass no-device-left
 restore
-start
+must xpcache start xpcache0 --idle-ms 0 --dirty-low 0
 equal nothing-lost "$within" "$(checksum $CACHE)"
+equal table-read-back '4 dirty_low 0 idle_ms 0' "$(dmsetup table xpcache0 | cut -d ' ' -f 6-)"
+dmsetup message xpcache0 0 flush now 2>/dev/null && fail bad-message "it was taken"
+equal bad-message "${FAST#/dev/}: message flush is one word, not 2" "$(said)"
 remove
 equal home "$within" "$(checksum $SLOW)"
 

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * options.c - what users and other programs hand us as words: the table line
+ * with its options, and messages.
+ *
+ * The one place that knows their names, ranges and defaults, what contradicts
+ * what, and the sentence that says so. A word may hold anything: in a sentence
+ * it is cut short, and what does not print is a '?'.
+ */
+#include "xpcache.h"
+
+const struct xp_tunable xp_tunable_rows[XP_TUNABLES] = {
+	{ "dirty_low", 0, 100, XP_DEFAULT_DIRTY_LOW, offsetof(struct xp_tunables, dirty_low) },
+	{ "dirty_high", 1, 100, XP_DEFAULT_DIRTY_HIGH, offsetof(struct xp_tunables, dirty_high) },
+	{ "idle_ms", 0, 24 * 3600 * 1000, 5000, offsetof(struct xp_tunables, idle_ms) },
+};
+
+static const char *const command_names[XP_COMMANDS] = {
+	[XP_COMMAND_FLUSH] = "flush",
+	[XP_COMMAND_FLUSH_STOP] = "flush_stop",
+	[XP_COMMAND_COMMIT] = "commit",
+};
+
+/* -------------------------------------------------------------- words ---- */
+
+struct shown {
+	char text[32];
+};
+
+static const char *show(const char *word, struct shown *s)
+{
+	const u32 room = sizeof(s->text) - sizeof("...");
+	u32 i;
+
+	for (i = 0; word[i] && i < room; i++)
+		s->text[i] = word[i] >= ' ' && word[i] <= '~' ? word[i] : '?';
+	memcpy(s->text + i, word[i] ? "..." : "", word[i] ? sizeof("...") : 1);
+	return s->text;
+}
+
+/* Digits and nothing else. */
+static bool read_number(const char *word, u32 min, u32 max, u32 *value)
+{
+	u64 n = 0;
+
+	do {
+		if (*word < '0' || *word > '9')
+			return false;
+		n = 10 * n + (u64)(*word - '0');
+		if (n > max)
+			return false;
+	} while (*++word);
+	if (n < min)
+		return false;
+	*value = (u32)n;
+	return true;
+}
+
+/* ------------------------------------------------------------ options ---- */
+
+static u32 *value_of(struct xp_tunables *t, const struct xp_tunable *row)
+{
+	return (u32 *)((char *)t + row->offset);
+}
+
+u32 xp_tunable_value(const struct xp_tunables *t, const struct xp_tunable *row)
+{
+	return *(const u32 *)((const char *)t + row->offset);
+}
+
+static const struct xp_tunable *find_row(const char *name, struct xp_message *msg)
+{
+	struct shown s;
+	u32 i, len;
+
+	for (i = 0; i < XP_TUNABLES; i++)
+		if (!strcmp(name, xp_tunable_rows[i].name))
+			return &xp_tunable_rows[i];
+	len = (u32)snprintf(msg->text, sizeof(msg->text), "unknown option \"%s\"; known are",
+			    show(name, &s));
+	for (i = 0; i < XP_TUNABLES; i++)
+		len += (u32)snprintf(msg->text + len, sizeof(msg->text) - len, "%s %s",
+				     i ? "," : "", xp_tunable_rows[i].name);
+	return NULL;
+}
+
+static int set_row(struct xp_tunables *t, const struct xp_tunable *row, const char *word,
+		   struct xp_message *msg)
+{
+	struct shown s;
+
+	if (read_number(word, row->min, row->max, value_of(t, row)))
+		return 0;
+	snprintf(msg->text, sizeof(msg->text), "%s is a number from %u to %u, not \"%s\"",
+		 row->name, row->min, row->max, show(word, &s));
+	return -EINVAL;
+}
+
+void xp_tunables_init(struct xp_tunables *t)
+{
+	u32 i;
+
+	for (i = 0; i < XP_TUNABLES; i++)
+		*value_of(t, &xp_tunable_rows[i]) = xp_tunable_rows[i].initial;
+}
+
+int xp_tunables_set(struct xp_tunables *t, const char *name, const char *word,
+		    struct xp_message *msg)
+{
+	const struct xp_tunable *row = find_row(name, msg);
+
+	return row ? set_row(t, row, word, msg) : -EINVAL;
+}
+
+int xp_tunables_check(const struct xp_tunables *t, struct xp_message *msg)
+{
+	if (t->dirty_low < t->dirty_high)
+		return 0;
+	snprintf(msg->text, sizeof(msg->text), "dirty_low, %u, is not below dirty_high, %u",
+		 t->dirty_low, t->dirty_high);
+	return -EINVAL;
+}
+
+void xp_tunables_print(const struct xp_tunables *t, char text[XP_TUNABLES_TEXT])
+{
+	u32 i, len = 0, nr = 0;
+
+	for (i = 0; i < XP_TUNABLES; i++)
+		nr += xp_tunable_value(t, &xp_tunable_rows[i]) != xp_tunable_rows[i].initial;
+	text[0] = '\0';
+	if (nr)
+		len = (u32)snprintf(text, XP_TUNABLES_TEXT, " %u", 2 * nr);
+	for (i = 0; i < XP_TUNABLES; i++) {
+		const struct xp_tunable *row = &xp_tunable_rows[i];
+		u32 value = xp_tunable_value(t, row);
+
+		if (value != row->initial)
+			len += (u32)snprintf(text + len, XP_TUNABLES_TEXT - len, " %s %u",
+					     row->name, value);
+	}
+}
+
+/* --------------------------------------------------------- table line ---- */
+
+static int read_pairs(struct xp_tunables *t, u32 nr, char *const *word, struct xp_message *msg)
+{
+	u32 given = 0;
+	int err = 0;
+
+	for (; nr && !err; nr -= 2, word += 2) {
+		const struct xp_tunable *row = find_row(word[0], msg);
+		u32 bit = row ? 1u << (row - xp_tunable_rows) : 0;
+
+		if (!row)
+			return -EINVAL;
+		if (given & bit) {
+			snprintf(msg->text, sizeof(msg->text), "option %s is given twice", row->name);
+			return -EINVAL;
+		}
+		given |= bit;
+		err = set_row(t, row, word[1], msg);
+	}
+	return err ? err : xp_tunables_check(t, msg);
+}
+
+/* The count, and what follows it. */
+static int read_options(struct xp_tunables *t, u32 nr, char *const *word, struct xp_message *msg)
+{
+	u32 counted, pairs = nr - 1;
+	struct shown s;
+
+	if (!read_number(word[0], 0, ~0u, &counted) || counted != pairs) {
+		snprintf(msg->text, sizeof(msg->text),
+			 "the count of option words is \"%s\", but %u follow", show(word[0], &s), pairs);
+		return -EINVAL;
+	}
+	if (pairs % 2) {
+		snprintf(msg->text, sizeof(msg->text),
+			 "options are pairs of a name and a value, but %u words follow their count",
+			 pairs);
+		return -EINVAL;
+	}
+	return read_pairs(t, pairs, word + 1, msg);
+}
+
+int xp_table_parse(struct xp_table *t, u32 nr, char *const *word, struct xp_message *msg)
+{
+	memset(t, 0, sizeof(*t));
+	xp_tunables_init(&t->tunables);
+	if (nr < 2) {
+		snprintf(msg->text, sizeof(msg->text),
+			 "expected <fast device> <slow device> [<nr args> [<name> <value>]...]");
+		return -EINVAL;
+	}
+	t->fast = word[0];
+	t->slow = word[1];
+	return nr == 2 ? 0 : read_options(&t->tunables, nr - 2, word + 2, msg);
+}
+
+/* ----------------------------------------------------------- messages ---- */
+
+const char *xp_command_name(enum xp_command command)
+{
+	return command_names[command];
+}
+
+int xp_command_parse(enum xp_command *command, u32 nr, char *const *word,
+		     struct xp_message *msg)
+{
+	struct shown s;
+	u32 i, len;
+
+	for (i = 0; nr && i < XP_COMMANDS; i++)
+		if (!strcasecmp(word[0], command_names[i]))
+			break;
+	if (nr == 1 && i < XP_COMMANDS) {
+		*command = (enum xp_command)i;
+		return 0;
+	}
+	if (nr && i < XP_COMMANDS) {
+		snprintf(msg->text, sizeof(msg->text), "message %s is one word, not %u",
+			 command_names[i], nr);
+		return -EINVAL;
+	}
+	len = (u32)snprintf(msg->text, sizeof(msg->text), "unknown message \"%s\"; known are",
+			    show(nr ? word[0] : "", &s));
+	for (i = 0; i < XP_COMMANDS; i++)
+		len += (u32)snprintf(msg->text + len, sizeof(msg->text) - len, "%s %s",
+				     i ? "," : "", command_names[i]);
+	return -EINVAL;
+}
