@@ -25,18 +25,11 @@ struct making {
 
 static enum xc check_options(const struct options *opt)
 {
-	u32 low = opt->dirty_low == UNSET ? XP_DEFAULT_DIRTY_LOW : opt->dirty_low;
-	u32 high = opt->dirty_high == UNSET ? XP_DEFAULT_DIRTY_HIGH : opt->dirty_high;
-
 	if (!opt->fast || !opt->slow)
 		return complain(XC_USAGE, opt->fast ? "--slow" : "--fast",
 				"xpcache create --fast DEV --slow DEV",
 				"the %s device is missing", opt->fast ? "slow" : "fast");
-	if (low > high)
-		return complain(XC_USAGE, "--dirty-low", "give a lower one, or a higher --dirty-high",
-				"%u %% is above the high limit of %u %%", low, high);
-	if (opt->no_start && (opt->dirty_low != UNSET || opt->dirty_high != UNSET ||
-			      opt->idle_ms != UNSET))
+	if (opt->no_start && opt->tuned)
 		return complain(XC_USAGE, "--no-start", "give them to xpcache start",
 				"the limits are those of a running cache");
 	return opt->name ? cache_check_name(opt->name) : XC_OK;

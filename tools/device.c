@@ -57,6 +57,18 @@ void device_node(const char *kname, char *path, size_t len)
 			*p = '/';
 }
 
+bool device_number(const char *text, dev_t *dev)
+{
+	unsigned int maj, min;
+	int end = 0;
+
+	if (text[strspn(text, "0123456789:")] ||
+	    sscanf(text, "%7u:%7u%n", &maj, &min, &end) != 2 || text[end])
+		return false;
+	*dev = makedev(maj, min);
+	return true;
+}
+
 bool device_kname(dev_t dev, char *kname, size_t len)
 {
 	char path[64], target[PATH_MAX];
@@ -75,16 +87,16 @@ bool device_kname(dev_t dev, char *kname, size_t len)
 static dev_t whole_disk(const struct device *d)
 {
 	char path[PATH_MAX], up[PATH_MAX], number[32];
-	unsigned int maj, min;
+	dev_t disk;
 
 	if (!d->partition)
 		return d->dev;
 	snprintf(path, sizeof(path), SYSFS_BLOCK "/%s", d->kname);
 	if (!realpath(path, up) ||
 	    !sysfs_read(basename(dirname(up)), "dev", number, sizeof(number)) ||
-	    sscanf(number, "%u:%u", &maj, &min) != 2)
+	    !device_number(number, &disk))
 		return d->dev;
-	return makedev(maj, min);
+	return disk;
 }
 
 static int learn_block(struct device *d, dev_t dev)

@@ -79,7 +79,7 @@ static enum xc check_stuck(struct watch *w, const struct status *s, u64 left)
 	}
 	if (seconds_now() - w->moved < STUCK_SECONDS)
 		return XC_OK;
-	kernel_message(w->name, "flush_stop");
+	kernel_message(w->name, XP_COMMAND_FLUSH_STOP);
 	return complain(XC_FAILED, w->name, "see dmesg; nothing is lost, xpcache flush goes on",
 			"I/O errors, and %s stay dirty", text_blocks(w->dirty));
 }
@@ -103,7 +103,7 @@ static enum xc look(struct watch *w, bool *home)
 		return complain(XC_FAILED, w->name, "dmesg tells more",
 				"its journal cannot be written, and %s stay dirty", text_blocks(dirty));
 	if (interrupted) {
-		kernel_message(w->name, "flush_stop");
+		kernel_message(w->name, XP_COMMAND_FLUSH_STOP);
 		return complain(XC_INTERRUPTED, w->name, "nothing is lost, xpcache flush goes on",
 				"stopped, %s stay dirty", text_blocks(dirty));
 	}
@@ -120,7 +120,7 @@ static enum xc watch(const char *name)
 	struct status s;
 	enum xc ret = XC_OK;
 	bool home = false;
-	int err = kernel_message(name, "flush");
+	int err = kernel_message(name, XP_COMMAND_FLUSH);
 
 	if (!err)
 		err = status_read(name, &s);

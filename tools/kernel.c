@@ -177,22 +177,31 @@ static int kmsg_open(void)
 	return fd;
 }
 
+/* "<level>,<number>,<time>;device-mapper: xpcache: <what>", and lines of its own. */
+bool kmsg_said(const char *record, char *buf, size_t len)
+{
+	static const char tag[] = ": " TARGET ": ";
+	const char *said = strstr(record, tag), *end = record + strcspn(record, "\n");
+
+	*buf = '\0';
+	if (!said || said > end)
+		return false;
+	said += sizeof(tag) - 1;
+	snprintf(buf, len, "%.*s", (int)(end - said), said);
+	return *buf;
+}
+
 /* The first thing our target has said since; "" if nothing. */
 static void kmsg_reason(int fd, char *buf, size_t len)
 {
-	static const char tag[] = ": " TARGET ": ";
 	char record[2048];
+	bool said = false;
 	ssize_t n;
 
 	*buf = '\0';
-	while (fd >= 0 && !*buf && (n = read(fd, record, sizeof(record) - 1)) > 0) {
-		char *said;
-
+	while (fd >= 0 && !said && (n = read(fd, record, sizeof(record) - 1)) > 0) {
 		record[n] = '\0';
-		record[strcspn(record, "\n")] = '\0';
-		said = strstr(record, tag);
-		if (said)
-			snprintf(buf, len, "%s", said + sizeof(tag) - 1);
+		said = kmsg_said(record, buf, len);
 	}
 	if (fd >= 0)
 		close(fd);
@@ -200,21 +209,36 @@ static void kmsg_reason(int fd, char *buf, size_t len)
 
 /* --------------------------------------------------------------- finding ---- */
 
-/* The devices of the table line: "<fast> <slow> ...". */
+/* A newer module may have options that are not known here: then the devices are
+ * all that is learnt. */
+void table_read(char *params, struct running *r)
+{
+	char *word[2 + 1 + 2 * XP_TUNABLES + 1], *next;
+	struct xp_message msg;
+	struct xp_table table;
+	u32 n = 0;
+
+	for (char *w = strtok_r(params, " ", &next); w && n < sizeof(word) / sizeof(*word);
+	     w = strtok_r(NULL, " ", &next))
+		word[n++] = w;
+	r->tunables_known = !xp_table_parse(&table, n, word, &msg);
+	r->tunables = table.tunables;
+	if (!table.fast || !device_number(table.fast, &r->fast) ||
+	    !device_number(table.slow, &r->slow))
+		r->fast = r->slow = 0;
+}
+
 static void learn_table(struct running *r)
 {
 	struct dm_task *t = task_new(DM_DEVICE_TABLE, r->name);
-	unsigned int fast[2], slow[2];
 	char *type = NULL, *params = NULL;
 	uint64_t start, len = 0;
 
 	if (t && !task_run(t)) {
 		dm_get_next_target(t, NULL, &start, &len, &type, &params);
-		if (type && !strcmp(type, TARGET) && params &&
-		    sscanf(params, "%u:%u %u:%u", &fast[0], &fast[1], &slow[0], &slow[1]) == 4) {
+		if (type && !strcmp(type, TARGET) && params) {
 			r->sectors = len;
-			r->fast = makedev(fast[0], fast[1]);
-			r->slow = makedev(slow[0], slow[1]);
+			table_read(params, r);
 		}
 	}
 	if (t)
@@ -303,22 +327,11 @@ int kernel_list(struct running **list, size_t *n)
 static void table_line(char *line, size_t len, const struct device *fast,
 		       const struct device *slow, const struct options *opt)
 {
-	const struct { const char *name; u32 value; } arg[] = {
-		{ "dirty_low", opt->dirty_low },
-		{ "dirty_high", opt->dirty_high },
-		{ "idle_ms", opt->idle_ms },
-	};
-	unsigned int words = 0;
-	int n = snprintf(line, len, "%u:%u %u:%u", major(fast->dev), minor(fast->dev),
-			 major(slow->dev), minor(slow->dev));
+	char options[XP_TUNABLES_TEXT];
 
-	for (size_t i = 0; i < 3; i++)
-		words += arg[i].value == UNSET ? 0 : 2;
-	if (words)
-		n += snprintf(line + n, len - n, " %u", words);
-	for (size_t i = 0; i < 3; i++)
-		if (arg[i].value != UNSET)
-			n += snprintf(line + n, len - n, " %s %u", arg[i].name, arg[i].value);
+	xp_tunables_print(&opt->tunables, options);
+	snprintf(line, len, "%u:%u %u:%u%s", major(fast->dev), minor(fast->dev),
+		 major(slow->dev), minor(slow->dev), options);
 }
 
 /* The exit code for what the target or the device mapper answered. */
@@ -488,12 +501,13 @@ enum xc kernel_remove(const char *name)
 	return XC_OK;
 }
 
-int kernel_message(const char *name, const char *message)
+int kernel_message(const char *name, enum xp_command command)
 {
 	struct dm_task *t = task_new(DM_DEVICE_TARGET_MSG, name);
 	int err = -ENOMEM;
 
-	if (t && dm_task_set_sector(t, 0) && dm_task_set_message(t, message))
+	if (t && dm_task_set_sector(t, 0) &&
+	    dm_task_set_message(t, xp_command_name(command)))
 		err = task_run(t);
 	if (t)
 		dm_task_destroy(t);
@@ -515,8 +529,8 @@ int kernel_status(const char *name, char *line, size_t len)
 		dm_get_next_target(t, NULL, &start, &sectors, &type, &params);
 		if (!type || strcmp(type, TARGET) || !params)
 			err = -ENOENT;
-		else
-			snprintf(line, len, "%s", params);
+		else if ((size_t)snprintf(line, len, "%s", params) >= len)
+			err = -EMSGSIZE;	/* cut, a figure may be another one */
 	}
 	if (t)
 		dm_task_destroy(t);

@@ -24,39 +24,47 @@ enum {
 	OPT_HELP	= 1 << 9,
 };
 
-enum kind { FLAG, TEXT, NUMBER };
+enum kind { FLAG, TEXT, TUNABLE };	/* TUNABLE: the core knows the rest */
 
 static const struct option_row {
 	const char *name, *value;	/* value: its name in the help */
 	unsigned int bit;
 	enum kind kind;
 	size_t offset;
-	u32 min, max;
 	const char *help;
 } option_table[] = {
 #define AT(member)	offsetof(struct options, member)
-	{ "fast", "DEV", OPT_FAST, TEXT, AT(fast), 0, 0, "the fast device" },
-	{ "slow", "DEV", OPT_SLOW, TEXT, AT(slow), 0, 0, "the slow device" },
-	{ "name", "NAME", OPT_NAME, TEXT, AT(name), 0, 0, "name under /dev/mapper" },
-	{ "dirty-low", "PERCENT", OPT_LIMITS, NUMBER, AT(dirty_low), 0, 100,
-	  "dirty blocks go home above this part of the cache (10)" },
-	{ "dirty-high", "PERCENT", OPT_LIMITS, NUMBER, AT(dirty_high), 1, 100,
-	  "writers are slowed down towards this part (80)" },
-	{ "idle-ms", "MS", OPT_LIMITS, NUMBER, AT(idle_ms), 0, 86400000,
-	  "all dirty blocks go home when idle so long; 0: never (5000)" },
-	{ "no-start", NULL, OPT_NO_START, FLAG, AT(no_start), 0, 0,
+	{ "fast", "DEV", OPT_FAST, TEXT, AT(fast), "the fast device" },
+	{ "slow", "DEV", OPT_SLOW, TEXT, AT(slow), "the slow device" },
+	{ "name", "NAME", OPT_NAME, TEXT, AT(name), "name under /dev/mapper" },
+	{ "dirty-low", "PERCENT", OPT_LIMITS, TUNABLE, AT(tunables.dirty_low),
+	  "dirty blocks go home above this part of the cache" },
+	{ "dirty-high", "PERCENT", OPT_LIMITS, TUNABLE, AT(tunables.dirty_high),
+	  "writers are slowed down towards this part" },
+	{ "idle-ms", "MS", OPT_LIMITS, TUNABLE, AT(tunables.idle_ms),
+	  "all dirty blocks go home when idle so long; 0: never" },
+	{ "no-start", NULL, OPT_NO_START, FLAG, AT(no_start),
 	  "write the metadata only; plain files will do" },
-	{ "force", NULL, OPT_FORCE, FLAG, AT(force), 0, 0,
+	{ "force", NULL, OPT_FORCE, FLAG, AT(force),
 	  "go on where the complaint says that --force does" },
-	{ "discard-dirty", NULL, OPT_DISCARD, FLAG, AT(discard_dirty), 0, 0,
+	{ "discard-dirty", NULL, OPT_DISCARD, FLAG, AT(discard_dirty),
 	  "with --force: lose the dirty blocks of the cache that was there" },
-	{ "all", NULL, OPT_ALL, FLAG, AT(all), 0, 0, "all stopped caches" },
-	{ "json", NULL, OPT_JSON, FLAG, AT(json), 0, 0, "for programs" },
-	{ "help", NULL, OPT_HELP, FLAG, AT(help), 0, 0, "show this" },
+	{ "all", NULL, OPT_ALL, FLAG, AT(all), "all stopped caches" },
+	{ "json", NULL, OPT_JSON, FLAG, AT(json), "for programs" },
+	{ "help", NULL, OPT_HELP, FLAG, AT(help), "show this" },
 #undef AT
 };
 
 #define NR_OPTIONS	(sizeof(option_table) / sizeof(*option_table))
+
+static const struct xp_tunable *tunable_of(const struct option_row *o)
+{
+	const struct xp_tunable *row = xp_tunable_rows;
+
+	while (offsetof(struct options, tunables) + row->offset != o->offset)
+		row++;	/* there is one */
+	return row;
+}
 
 /* --------------------------------------------------------------- verbs ---- */
 
@@ -134,7 +142,10 @@ static void help_verb(const struct verb *v)
 			continue;
 		snprintf(name, sizeof(name), "--%s%s%s", o->name, o->value ? " " : "",
 			 o->value ? o->value : "");
-		printf("  %-22s %s\n", name, o->help);
+		printf("  %-22s %s", name, o->help);
+		if (o->kind == TUNABLE)
+			printf(" (%u)", tunable_of(o)->initial);
+		putchar('\n');
 	}
 }
 
@@ -165,36 +176,45 @@ static enum xc version_run(struct options *opt)
 
 /* ------------------------------------------------------------- parsing ---- */
 
+static enum xc set_tunable(struct options *opt, const struct option_row *row, const char *text)
+{
+	char option[64], todo[64];
+	struct xp_message msg;
+
+	opt->tuned = true;
+	if (!xp_tunables_set(&opt->tunables, tunable_of(row)->name, text, &msg))
+		return XC_OK;
+	snprintf(option, sizeof(option), "--%s", row->name);
+	snprintf(todo, sizeof(todo), "give another %s", row->value);
+	return complain(XC_USAGE, option, todo, "%s", msg.text);
+}
+
 static enum xc set_option(struct options *opt, const struct option_row *row, const char *text)
 {
 	void *to = (char *)opt + row->offset;
-	char *end;
-	unsigned long n;
 
-	switch (row->kind) {
-	case FLAG:
+	if (row->kind == TUNABLE)
+		return set_tunable(opt, row, text);
+	if (row->kind == FLAG)
 		*(bool *)to = true;
-		break;
-	case TEXT:
+	else
 		*(const char **)to = text;
-		break;
-	case NUMBER:
-		errno = 0;
-		n = strtoul(text, &end, 10);
-		if (*end || end == text || text[0] == '-' || errno || n < row->min || n > row->max) {
-			char name[64], todo[64];
-
-			snprintf(name, sizeof(name), "--%s", row->name);
-			snprintf(todo, sizeof(todo), "give a number from %u to %u", row->min, row->max);
-			return complain(XC_USAGE, name, todo, "wrong value \"%s\"", text);
-		}
-		*(u32 *)to = n;
-		break;
-	}
 	return XC_OK;
 }
 
-/* The long options of one verb; val is the row of the table, from 1. */
+static enum xc check_tunables(const struct options *opt)
+{
+	struct xp_message msg;
+
+	if (!xp_tunables_check(&opt->tunables, &msg))
+		return XC_OK;
+	return complain(XC_USAGE, "--dirty-low", "give a lower one, or a higher --dirty-high",
+			"%s", msg.text);
+}
+
+/* The long options of one verb; val is the row of the table, beyond any character. */
+enum { ROW = 256 };
+
 static void long_options(const struct verb *v, struct option *out)
 {
 	for (size_t i = 0; i < NR_OPTIONS; i++) {
@@ -203,9 +223,17 @@ static void long_options(const struct verb *v, struct option *out)
 		if (row->bit != OPT_HELP && !(v->options & row->bit))
 			continue;
 		*out++ = (struct option){ row->name, row->kind == FLAG ? no_argument :
-					  required_argument, NULL, i + 1 };
+					  required_argument, NULL, ROW + i };
 	}
 	memset(out, 0, sizeof(*out));
+}
+
+/* In a word of several letters getopt stands before the word still. */
+static enum xc wrong_option(const char *word, const char *todo)
+{
+	char letter[] = { '-', (char)optopt, '\0' };
+
+	return complain(XC_USAGE, optopt && optopt < ROW ? letter : word, todo, "wrong option");
 }
 
 static enum xc parse_options(const struct verb *v, int argc, char **argv, struct options *opt)
@@ -218,15 +246,16 @@ static enum xc parse_options(const struct verb *v, int argc, char **argv, struct
 	long_options(v, longs);
 	snprintf(todo, sizeof(todo), "xpcache %s --help shows all", v->name);
 	opterr = 0;
+	optind = 0;	/* begin anew */
 	while (!ret && (c = getopt_long(argc, argv, ":h", longs, NULL)) != -1) {
 		if (c == 'h')
 			opt->help = true;
 		else if (c == ':')
 			ret = complain(XC_USAGE, argv[optind - 1], todo, "a value is missing");
 		else if (c == '?')
-			ret = complain(XC_USAGE, argv[optind - 1], todo, "wrong option");
+			ret = wrong_option(argv[optind - 1], todo);
 		else
-			ret = set_option(opt, &option_table[c - 1], optarg);
+			ret = set_option(opt, &option_table[c - ROW], optarg);
 	}
 	return ret;
 }
@@ -251,35 +280,45 @@ static enum xc parse(const struct verb *v, int argc, char **argv, struct options
 	return XC_OK;
 }
 
-static enum xc run(const struct verb *v, int argc, char **argv)
+enum xc parse_words(int argc, char **argv, const struct verb **v, struct options *opt)
 {
-	struct options opt = { .dirty_low = UNSET, .dirty_high = UNSET, .idle_ms = UNSET };
-	enum xc ret = parse(v, argc, argv, &opt);
+	const char *name = argv[0];
+	enum xc ret;
 
-	if (ret)
-		return ret;
-	if (opt.help) {
+	memset(opt, 0, sizeof(*opt));
+	xp_tunables_init(&opt->tunables);
+	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+		name = "help";
+	else if (!strcmp(name, "--version"))
+		name = "version";
+	*v = verb_find(name);
+	if (!*v)
+		return unknown_verb(name);
+	ret = parse(*v, argc, argv, opt);
+	return ret || opt->help ? ret : check_tunables(opt);
+}
+
+static enum xc run(const struct verb *v, struct options *opt)
+{
+	if (opt->help) {
 		help_verb(v);
 		return XC_OK;
 	}
 	if (v->needs == NEEDS_ROOT && geteuid() != 0)
 		return complain(XC_FAILED, v->name, "run it with sudo", "only root can do this");
-	return v->fn(&opt);
+	return v->fn(opt);
 }
 
 int main(int argc, char **argv)
 {
 	const struct verb *v;
-	const char *name = argc > 1 ? argv[1] : NULL;
+	struct options opt;
+	enum xc ret;
 
-	if (!name) {
+	if (argc < 2) {
 		help_all(stderr);
 		return XC_USAGE;
 	}
-	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
-		name = "help";
-	else if (!strcmp(name, "--version"))
-		name = "version";
-	v = verb_find(name);
-	return v ? run(v, argc - 1, argv + 1) : unknown_verb(name);
+	ret = parse_words(argc - 1, argv + 1, &v, &opt);
+	return ret ? ret : run(v, &opt);
 }

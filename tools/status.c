@@ -8,19 +8,16 @@
 /* ------------------------------------------------- the kernel's line ---- */
 
 /* "<state> <name> <value> ...": readers look names up, so the order may grow. */
-int status_read(const char *name, struct status *s)
+int status_parse(struct status *s)
 {
+	const unsigned int room = sizeof(s->name) / sizeof(*s->name);
 	char *word, *next;
-	int err;
 
-	memset(s, 0, sizeof(*s));
-	err = kernel_status(name, s->line, sizeof(s->line));
-	if (err)
-		return err;
+	s->n = 0;
 	s->state = strtok_r(s->line, " ", &next);
 	if (!s->state)
 		return -EPROTO;
-	while (s->n < 64 && (word = strtok_r(NULL, " ", &next))) {
+	while (s->n < room && (word = strtok_r(NULL, " ", &next))) {
 		s->name[s->n] = word;
 		s->value[s->n] = strtok_r(NULL, " ", &next);
 		if (!s->value[s->n])
@@ -28,6 +25,15 @@ int status_read(const char *name, struct status *s)
 		s->n++;
 	}
 	return 0;
+}
+
+int status_read(const char *name, struct status *s)
+{
+	int err;
+
+	memset(s, 0, sizeof(*s));
+	err = kernel_status(name, s->line, sizeof(s->line));
+	return err ? err : status_parse(s);
 }
 
 const char *status_text(const struct status *s, const char *name)
@@ -38,11 +44,20 @@ const char *status_text(const struct status *s, const char *name)
 	return NULL;
 }
 
+/* Digits and nothing else, and no more than fit. */
+static bool is_number(const char *text, u64 *n)
+{
+	errno = 0;
+	*n = strtoull(text, NULL, 10);
+	return !errno && !text[strspn(text, "0123456789")];
+}
+
 u64 status_number(const struct status *s, const char *name)
 {
 	const char *text = status_text(s, name);
+	u64 n;
 
-	return text ? strtoull(text, NULL, 10) : 0;
+	return text && is_number(text, &n) ? n : 0;
 }
 
 static double bytes_per_slot(const struct status *s)
@@ -131,6 +146,22 @@ static void show_machinery(const struct status *s)
 	       text_count(errors_slow), colour_off());
 }
 
+void status_show(const struct status *s)
+{
+	show_blocks(s);
+	show_traffic(s);
+	show_machinery(s);
+}
+
+static void show_limits(const struct xp_tunables *t)
+{
+	printf("  limits    %u to %u %% dirty, ", t->dirty_low, t->dirty_high);
+	if (t->idle_ms)
+		printf("none after %u ms without I/O\n", t->idle_ms);
+	else
+		printf("idle or not\n");
+}
+
 static void show(const struct running *r, const struct status *s)
 {
 	struct part fast, slow;
@@ -141,9 +172,9 @@ static void show(const struct running *r, const struct status *s)
 	       colour_off(), r->name, r->open_count ? "" : "  (not in use)");
 	printf("  fast      %s, %s\n", fast.path, text_bytes(fast.bytes));
 	printf("  slow      %s, %s\n", slow.path, text_bytes(slow.bytes));
-	show_blocks(s);
-	show_traffic(s);
-	show_machinery(s);
+	if (r->tunables_known)
+		show_limits(&r->tunables);
+	status_show(s);
 }
 
 /* ----------------------------------------------------------- as JSON ---- */
@@ -158,19 +189,28 @@ static struct json_object *json_part(const struct part *p)
 }
 
 /* The kernel's own names; what is a number there is one here. */
-static struct json_object *json_counters(const struct status *s)
+struct json_object *status_json(const struct status *s)
 {
 	struct json_object *o = json_object_new_object();
 
 	for (unsigned int i = 0; i < s->n; i++) {
-		char *end;
-		u64 n = strtoull(s->value[i], &end, 10);
+		u64 n;
 
 		if (!strcmp(s->name[i], "uuid"))
 			continue;
-		json_object_object_add(o, s->name[i], *end ? json_object_new_string(s->value[i]) :
-							      json_object_new_uint64(n));
+		json_object_object_add(o, s->name[i], is_number(s->value[i], &n) ?
+				       json_object_new_uint64(n) : json_object_new_string(s->value[i]));
 	}
+	return o;
+}
+
+static struct json_object *json_limits(const struct xp_tunables *t)
+{
+	struct json_object *o = json_object_new_object();
+
+	for (u32 i = 0; i < XP_TUNABLES; i++)
+		json_object_object_add(o, xp_tunable_rows[i].name,
+				       json_object_new_int64(xp_tunable_value(t, &xp_tunable_rows[i])));
 	return o;
 }
 
@@ -195,7 +235,8 @@ static struct json_object *json_cache(const struct running *r, const struct stat
 	json_object_object_add(o, "bytes_per_slot", json_object_new_double(bytes_per_slot(s)));
 	json_object_object_add(o, "read_hit_ratio",
 			       reads ? json_object_new_double((double)hits / reads) : NULL);
-	json_object_object_add(o, "counters", json_counters(s));
+	json_object_object_add(o, "limits", r->tunables_known ? json_limits(&r->tunables) : NULL);
+	json_object_object_add(o, "counters", status_json(s));
 	return o;
 }
 

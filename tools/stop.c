@@ -62,7 +62,7 @@ enum xc stop_run(struct options *opt)
 		ret = stop_check(&r);
 	if (ret)
 		return ret;
-	err = kernel_message(r.name, "commit");
+	err = kernel_message(r.name, XP_COMMAND_COMMIT);
 	if (err && !opt->force)
 		return complain(XC_FAILED, r.name,
 				"dmesg tells more; --force stops it and loses what was not committed",

@@ -49,14 +49,17 @@ enum xc {
 
 /* ------------------------------------------------------------ main.c ---- */
 
-#define UNSET	UINT32_MAX
-
 struct options {
 	const char *arg;	/* what is not an option: a cache's name, a device or a verb */
 	const char *fast, *slow, *name;
 	bool force, discard_dirty, no_start, all, json, help;
-	u32 dirty_low, dirty_high, idle_ms;	/* UNSET: the target's default */
+	bool tuned;		/* one of the tunables was given */
+	struct xp_tunables tunables;
 };
+
+struct verb;
+/* What the words after the program's name ask for; no root, no device needed. */
+enum xc parse_words(int argc, char **argv, const struct verb **v, struct options *opt);
 
 /* ----------------------------------------------------------- human.c ---- */
 
@@ -128,6 +131,8 @@ u64 device_blocks(const struct device *d);
 bool sysfs_read(const char *kname, const char *attr, char *buf, size_t len);
 /* "/dev/sda", "/dev/mapper/x" of a kernel name. */
 void device_node(const char *kname, char *path, size_t len);
+/* "8:16", as sysfs and table lines have it; false: it is none. */
+bool device_number(const char *text, dev_t *dev);
 /* The kernel name of a device number; false: gone. */
 bool device_kname(dev_t dev, char *kname, size_t len);
 /* Calls @fn for every block device that holds something; stops at a non-zero result. */
@@ -197,6 +202,8 @@ struct running {
 	dev_t dev, fast, slow;	/* fast and slow: 0 unknown */
 	u32 open_count;
 	u64 sectors;
+	struct xp_tunables tunables;
+	bool tunables_known;	/* false: the module is not of this version */
 };
 
 /* Is there a device mapper, and the target? Loads the modules if it can. */
@@ -213,8 +220,13 @@ enum xc kernel_create(const struct xp_sb *sb, const char *name,
 		      const struct options *opt);
 enum xc kernel_remove(const char *name);
 /* Negative errno. */
-int kernel_message(const char *name, const char *message);
+int kernel_message(const char *name, enum xp_command command);
+/* -EMSGSIZE: longer than @len. */
 int kernel_status(const char *name, char *line, size_t len);
+/* What the target prints as its table, into @r; takes @params to pieces. */
+void table_read(char *params, struct running *r);
+/* What our target said in a record of the kernel's log; false: nothing. */
+bool kmsg_said(const char *record, char *buf, size_t len);
 /* True if some dm device, ours or not, has the name. */
 bool kernel_has_name(const char *name);
 
@@ -255,8 +267,13 @@ struct status {
 	unsigned int n;
 };
 int status_read(const char *name, struct status *s);
+/* Takes s->line to pieces. -EPROTO: it is no status. */
+int status_parse(struct status *s);
 u64 status_number(const struct status *s, const char *name);
 const char *status_text(const struct status *s, const char *name);
+/* All of it, to stdout; its figures as JSON, to be put. */
+void status_show(const struct status *s);
+struct json_object *status_json(const struct status *s);
 
 /* Brings every dirty block home, with a progress bar. */
 enum xc flush_home(const char *name);

@@ -7,6 +7,7 @@ truncate -s 256M slow
 same "no verb: help" "$? $(grep -c "xpcache create" out)" "2 1"
 expect "unknown verb" 2 "no such verb: mend: xpcache help" mend
 expect "unknown option" 2 "wrong option: --quick" create --quick
+expect "unknown letter" 2 "wrong option: -y: xpcache create" create -yq
 expect "option of another verb" 2 "wrong option: --json" create --json
 expect "value missing" 2 "a value is missing: --fast" create --fast
 expect "value where none goes" 2 "wrong option: --force=yes" create --force=yes
@@ -17,17 +18,22 @@ expect "name missing" 2 "missing: stop" stop
 expect "name empty" 2 "the name is empty" check ""
 expect "device missing" 2 "missing: check" check
 for value in -1 101 ten 5x "" 99999999999999999999; do
-	expect "dirty-low \"$value\"" 2 "wrong value .*--dirty-low: give a number from 0 to 100" \
+	expect "dirty-low \"$value\"" 2 "dirty_low is a number from 0 to 100, not \"${value:0:4}.*\": --dirty-low: " \
 		create --fast fast --slow slow --dirty-low "$value"
 done
-expect "dirty-high 0" 2 "wrong value \"0\": --dirty-high" create --fast fast --slow slow --dirty-high 0
-expect "low above high" 2 "60 % is above the high limit of 50 %" \
+expect "dirty-high 0" 2 "a number from 1 to 100, not \"0\": --dirty-high" create --fast fast --slow slow --dirty-high 0
+expect "low above high" 2 "dirty_low, 60, is not below dirty_high, 50: --dirty-low" \
 	create --fast fast --slow slow --dirty-low 60 --dirty-high 50
-expect "low above the default high" 2 "90 % is above the high limit of 80 %" \
+expect "low above the default high" 2 "dirty_low, 90, is not below dirty_high, 80: --dirty-low" \
 	create --fast fast --slow slow --dirty-low 90
-expect "idle too long" 2 "wrong value .*--idle-ms" create --fast fast --slow slow --idle-ms 86400001
+expect "low as high" 2 "dirty_low, 50, is not below dirty_high, 50: --dirty-low" \
+	create --fast fast --slow slow --dirty-low 50 --dirty-high 50
+expect "low above high at start" 2 "dirty_low, 90, is not below dirty_high, 80" start --dirty-low 90
+expect "idle too long" 2 "a number from 0 to 86400000, not .*--idle-ms" create --fast fast --slow slow --idle-ms 86400001
 expect "limits of what does not run" 2 "give them to xpcache start" \
 	create --fast fast --slow slow --no-start --idle-ms 1
+expect "the last of two counts" 2 "dirty_low, 90, is not" \
+	create --fast fast --slow slow --dirty-low 5 --dirty-low 90
 for name in "a b" "../x" "-x" ".x" "control" "" "0123456789012345678901234567890123"; do
 	expect "name \"$name\"" 2 "not a name for a cache" create --fast fast --slow slow --no-start "--name=$name"
 done
