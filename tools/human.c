@@ -2,6 +2,7 @@
 /* What a person reads: complaints, sizes, durations, the progress bar. */
 #include "tool.h"
 
+#include <ctype.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -21,21 +22,30 @@ static char *next_text(size_t *len)
 
 static bool bar_shown;	/* a progress bar is on the line where a complaint would go */
 
+/* Words of users and devices are in it: it stays one line, and moves no cursor. */
+static void say(const char *before, const char *text)
+{
+	fputs(before, stderr);
+	for (; text && *text; text++)
+		fputc(iscntrl((unsigned char)*text) ? '?' : *text, stderr);
+}
+
 enum xc complain(enum xc code, const char *where, const char *todo,
 		 const char *what, ...)
 {
+	char text[PATH_MAX + 1024];
 	va_list args;
 
 	fflush(stdout);
-	fprintf(stderr, "%sxpcache: ", bar_shown ? "\r\033[K" : "");
-	bar_shown = false;
 	va_start(args, what);
-	vfprintf(stderr, what, args);
+	vsnprintf(text, sizeof(text), what, args);
 	va_end(args);
-	if (where)
-		fprintf(stderr, ": %s", where);
-	if (todo)
-		fprintf(stderr, ": %s", todo);
+	if (bar_shown)
+		fputs("\r\033[K", stderr);
+	bar_shown = false;
+	say("xpcache: ", text);
+	say(where ? ": " : "", where);
+	say(todo ? ": " : "", todo);
 	fputc('\n', stderr);
 	return code;
 }

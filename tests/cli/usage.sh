@@ -8,6 +8,7 @@ same "no verb: help" "$? $(grep -c "xpcache create" out)" "2 1"
 expect "unknown verb" 2 "no such verb: mend: xpcache help" mend
 expect "unknown option" 2 "wrong option: --quick" create --quick
 expect "unknown letter" 2 "wrong option: -y: xpcache create" create -yq
+expect "a word of two lines" 2 "wrong option: --qui.ck" create $'--qui\nck'
 expect "option of another verb" 2 "wrong option: --json" create --json
 expect "value missing" 2 "a value is missing: --fast" create --fast
 expect "value where none goes" 2 "wrong option: --force=yes" create --force=yes
