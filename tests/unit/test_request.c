@@ -298,6 +298,59 @@ static void a_dead_slow_device_fails_who_waits_for_it(void **state)
 	assert_int_equal(submit(&f, &late, XP_WRITE, 16, 8, false), XP_WAIT);
 }
 
+/* A cache of dirty blocks that only a write in need of a slot makes destage. */
+static void fill_and_pause(void)
+{
+	f.opt.dirty_low = f.opt.dirty_high = 100;
+	fixture_reopen(&f);
+	fill_with_dirty();
+	assert_false(xp_destage_wanted(f.c));
+}
+
+/* Errors of before a pause say little about the slow device of after it. */
+static void errors_before_a_pause_do_not_count(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	fill_and_pause();
+	assert_int_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_WAIT);
+	while (xp_list_empty(&f.todo.ready))
+		destage_batch(-EIO);
+	xp_list_pop(&f.todo.ready);
+	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+
+	assert_false(xp_destage_wanted(f.c));		/* the pause */
+	assert_int_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_WAIT);
+	destage_batch(0);				/* it has healed */
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
+	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_FAST);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+}
+
+/* Nor do those of before a batch that came home: it takes as many again. */
+static void errors_before_a_success_do_not_count(void **state)
+{
+	struct xp_req req;
+	u32 i;
+
+	(void)state;
+	fill_with_dirty();
+	for (i = 1; i < XP_FUTILE_MAX; i++)
+		destage_batch(-EIO);
+	destage_batch(0);
+	fill_with_dirty();
+	assert_int_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_WAIT);
+	destage_batch(-EIO);
+	assert_true(xp_list_empty(&f.todo.ready));
+	for (i = 1; i < XP_FUTILE_MAX; i++)
+		destage_batch(-EIO);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
+	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+}
+
 /* A slot that a newer write freed while the batch still read it. */
 static void the_end_of_a_batch_hands_on_its_slots(void **state)
 {
@@ -413,6 +466,8 @@ int main(void)
 		T(a_failed_journal_stops_acknowledging),
 		T(destage_waits_for_the_record),
 		T(a_dead_slow_device_fails_who_waits_for_it),
+		T(errors_before_a_pause_do_not_count),
+		T(errors_before_a_success_do_not_count),
 		T(the_end_of_a_batch_hands_on_its_slots),
 		T(a_backlog_of_fua_writes_leaves_room),
 		T(a_record_asks_for_the_clock),
