@@ -22,13 +22,6 @@
 
 #define RECORDS_CHECKED_MAX	(2 * XP_WINDOW * XP_RECORDS)
 
-struct ring_block {
-	u64 seq;		/* 0: not valid */
-	u64 tail;
-	u64 durable;
-	u64 incarnation;
-};
-
 struct decided {
 	u64 lba;
 	u32 slot;
@@ -40,18 +33,21 @@ struct recovery {
 	struct xp *c;
 	const struct xp_media *m;
 	struct xp_message *msg;
+	const struct xp_witness *witness;	/* NULL: nobody looks on */
 	u8 *chunk;			/* XP_RECOVER_CHUNK blocks */
 	u8 *block;			/* one more */
-	struct ring_block *ring;
+	struct xp_ring_block *ring;
 	struct decided *decided;	/* checked records above durable */
 	u32 nr_decided;
-	struct ring_block head;
+	u32 nr_refused;			/* records, before a witness */
+	struct xp_message first;	/* of them */
+	struct xp_ring_block head;
 };
 
 u64 xp_recover_memory(const struct xp_sb *sb)
 {
 	return (XP_RECOVER_CHUNK + 1) * XP_BLOCK_SIZE +
-	       le64_to_cpu(sb->journal_blocks) * sizeof(struct ring_block) +
+	       le64_to_cpu(sb->journal_blocks) * sizeof(struct xp_ring_block) +
 	       RECORDS_CHECKED_MAX * sizeof(struct decided);
 }
 
@@ -69,28 +65,49 @@ static int refuse(struct recovery *r, const char *what, u64 seq, u64 detail)
 
 /* -------------------------------------------------------------- 1. scan ---- */
 
-static bool jblock_valid(const struct xp *c, struct xp_jblock *b, u64 position)
+/* Nothing but zeros: the first byte is one, and each is like the one before. */
+static bool blank(const struct xp_jblock *b)
 {
-	const struct xp_journal *j = &c->journal;
-	u64 seq = le64_to_cpu(b->head.seq), tail = le64_to_cpu(b->head.tail_seq);
+	const u8 *byte = (const u8 *)b;
 
-	return le32_to_cpu(b->head.magic) == XP_JOURNAL_MAGIC &&
-	       !memcmp(b->head.uuid, j->uuid, sizeof(j->uuid)) &&
-	       le32_to_cpu(b->head.count) <= XP_RECORDS &&
-	       le64_to_cpu(b->head.checksum) == jblock_checksum(b) &&
-	       le64_to_cpu(b->head.incarnation) < XP_MAX_SEQ &&
+	return !byte[0] && !memcmp(byte, byte + 1, sizeof(*b) - 1);
+}
+
+static bool sensible(const struct xp_journal *j, const struct xp_jheader *h)
+{
+	u64 seq = le64_to_cpu(h->seq), tail = le64_to_cpu(h->tail_seq);
+
+	return le64_to_cpu(h->incarnation) < XP_MAX_SEQ &&
 	       seq && seq < XP_MAX_SEQ && tail && tail <= seq &&
 	       seq - tail < j->blocks &&
-	       b->head.durable_seq && le64_to_cpu(b->head.durable_seq) <= seq &&
-	       seq % j->blocks == position;
+	       h->durable_seq && le64_to_cpu(h->durable_seq) <= seq;
+}
+
+static enum xp_place judge_place(const struct xp *c, struct xp_jblock *b, u64 position)
+{
+	const struct xp_journal *j = &c->journal;
+
+	if (le32_to_cpu(b->head.magic) != XP_JOURNAL_MAGIC)
+		return blank(b) ? XP_PLACE_EMPTY : XP_PLACE_NOISE;
+	if (le32_to_cpu(b->head.count) > XP_RECORDS ||
+	    le64_to_cpu(b->head.checksum) != jblock_checksum(b))
+		return XP_PLACE_TORN;
+	if (memcmp(b->head.uuid, j->uuid, sizeof(j->uuid)))
+		return XP_PLACE_OTHER;
+	if (le64_to_cpu(b->head.seq) % j->blocks != position)
+		return XP_PLACE_MISPLACED;
+	return sensible(j, &b->head) ? XP_PLACE_VALID : XP_PLACE_SENSELESS;
 }
 
 static void note_block(struct recovery *r, struct xp_jblock *b, u64 position)
 {
-	struct ring_block *rb = &r->ring[position];
+	struct xp_ring_block *rb = &r->ring[position];
+	enum xp_place place = judge_place(r->c, b, position);
 
+	if (r->witness)
+		r->witness->place(r->witness->ctx, position, place, b);
 	rb->seq = 0;
-	if (!jblock_valid(r->c, b, position))
+	if (place != XP_PLACE_VALID)
 		return;
 	rb->seq = le64_to_cpu(b->head.seq);
 	rb->tail = le64_to_cpu(b->head.tail_seq);
@@ -128,12 +145,12 @@ static int scan(struct recovery *r)
 
 /* Incarnations never fall along a chain: a second line behind the erasing, for a
  * device that did not keep it. Returns where the chain breaks, or 0. */
-static u64 chain_breaks_at(const struct recovery *r, const struct ring_block *head)
+static u64 chain_breaks_at(const struct recovery *r, const struct xp_ring_block *head)
 {
 	u64 incarnation = head->incarnation, seq;
 
 	for (seq = head->seq; seq >= head->tail; seq--) {
-		const struct ring_block *b = &r->ring[seq % r->c->journal.blocks];
+		const struct xp_ring_block *b = &r->ring[seq % r->c->journal.blocks];
 
 		if (b->seq != seq)
 			return seq;
@@ -144,21 +161,21 @@ static u64 chain_breaks_at(const struct recovery *r, const struct ring_block *he
 	return 0;
 }
 
-static bool newer(const struct ring_block *a, const struct ring_block *b)
+static bool newer(const struct xp_ring_block *a, const struct xp_ring_block *b)
 {
 	return a->incarnation > b->incarnation ||
 	       (a->incarnation == b->incarnation && a->seq > b->seq);
 }
 
 /* The newest valid block older than @than. */
-static const struct ring_block *next_candidate(const struct recovery *r,
-					       const struct ring_block *than)
+static const struct xp_ring_block *next_candidate(const struct recovery *r,
+					       const struct xp_ring_block *than)
 {
-	const struct ring_block *best = NULL;
+	const struct xp_ring_block *best = NULL;
 	u64 i;
 
 	for (i = 0; i < r->c->journal.blocks; i++) {
-		const struct ring_block *b = &r->ring[i];
+		const struct xp_ring_block *b = &r->ring[i];
 
 		if (b->seq && (!than || newer(than, b)) &&
 		    (!best || newer(b, best)))
@@ -172,7 +189,7 @@ static const struct ring_block *next_candidate(const struct recovery *r,
 
 static int pick(struct recovery *r)
 {
-	const struct ring_block *head = NULL;
+	const struct xp_ring_block *head = NULL;
 	u32 tries;
 
 	for (tries = 0; tries < CANDIDATES_MAX; tries++) {
@@ -182,6 +199,8 @@ static int pick(struct recovery *r)
 		if (!head)
 			break;
 		gap = chain_breaks_at(r, head);
+		if (r->witness)
+			r->witness->candidate(r->witness->ctx, head, gap);
 		if (!gap) {
 			r->head = *head;
 			return 0;
@@ -199,16 +218,8 @@ static int pick(struct recovery *r)
 
 /* ------------------------------------------------------------ 3. replay ---- */
 
-struct parsed {
-	xp_lba_t lba;
-	xp_slot_t slot;
-	u8 kind, flags;
-	u64 hash;
-	u64 seq;
-};
-
 static int parse(struct recovery *r, const struct xp_record *rec, u64 seq,
-		 struct parsed *p)
+		 struct xp_said *p)
 {
 	u64 word = le64_to_cpu(rec->lba);
 
@@ -218,6 +229,7 @@ static int parse(struct recovery *r, const struct xp_record *rec, u64 seq,
 	p->slot = XP_SLOT(le32_to_cpu(rec->slot));
 	p->hash = le64_to_cpu(rec->hash);
 	p->seq = seq;
+	p->verdict = XP_REPLAYED;
 	if (word >> 56 || rec->reserved || p->kind < XP_REC_MAP ||
 	    p->kind > XP_REC_ZERO ||
 	    p->flags & ~(XP_REC_DIRTY | XP_REC_ZEROS | XP_REC_CHECKED))
@@ -238,7 +250,7 @@ static void unmap(struct xp *c, xp_slot_t slot)
 	entry_of(c, slot)->state = SLOT_FREE;
 }
 
-static int replay_map(struct recovery *r, const struct parsed *p)
+static int replay_map(struct recovery *r, const struct xp_said *p)
 {
 	struct xp *c = r->c;
 	struct xp_entry *e = entry_of(c, p->slot);
@@ -265,7 +277,7 @@ static int replay_map(struct recovery *r, const struct parsed *p)
 }
 
 /* Did the data that the record was sent beside land? */
-static int landed(struct recovery *r, const struct parsed *p, bool *yes)
+static int landed(struct recovery *r, const struct xp_said *p, bool *yes)
 {
 	u64 block = r->c->data_start + xp_slot_n(p->slot);
 	int err = r->m->read(r->m->ctx, block, 1, r->block);
@@ -291,7 +303,7 @@ static void fall_back(struct xp *c, xp_lba_t lba)
 		entry_of(c, old)->held = 1;
 }
 
-static int replay_checked(struct recovery *r, const struct parsed *p)
+static int replay_checked(struct recovery *r, struct xp_said *p)
 {
 	struct decided *d = &r->decided[r->nr_decided];
 	bool yes;
@@ -308,11 +320,12 @@ static int replay_checked(struct recovery *r, const struct parsed *p)
 	r->nr_decided++;
 	if (yes)
 		return replay_map(r, p);
+	p->verdict = XP_NO_DATA;
 	fall_back(r->c, p->lba);
 	return 0;
 }
 
-static int replay_record(struct recovery *r, const struct parsed *p)
+static int replay_record(struct recovery *r, struct xp_said *p)
 {
 	struct xp *c = r->c;
 	struct xp_entry *e = entry_of(c, p->slot);
@@ -329,8 +342,10 @@ static int replay_record(struct recovery *r, const struct parsed *p)
 			unmap(c, mapped);
 		return 0;
 	}
+	p->verdict = XP_MOOT;
 	if (xp_slot_n(map_mapped(c, p->lba)) != xp_slot_n(p->slot))
 		return 0;
+	p->verdict = XP_REPLAYED;
 	if (p->kind == XP_REC_CLEAN) {
 		slot_set_dirty(c, e, false);
 	} else {
@@ -340,19 +355,37 @@ static int replay_record(struct recovery *r, const struct parsed *p)
 	return 0;
 }
 
+/* A witness hears of every record that is refused; without one the first ends it. */
+static int testify(struct recovery *r, struct xp_said *p, int err)
+{
+	const struct xp_witness *w = r->witness;
+
+	if (!w || (err && err != -EUCLEAN))
+		return err;
+	if (err) {
+		p->verdict = XP_REFUSED;
+		if (!r->nr_refused++)
+			r->first = *r->msg;
+	}
+	w->record(w->ctx, p, r->msg);
+	return 0;
+}
+
 static int replay_block(struct recovery *r, struct xp_jblock *b, u64 seq)
 {
 	u32 i, count = le32_to_cpu(b->head.count);
 
-	if (!jblock_valid(r->c, b, seq % r->c->journal.blocks) ||
+	if (judge_place(r->c, b, seq % r->c->journal.blocks) != XP_PLACE_VALID ||
 	    le64_to_cpu(b->head.seq) != seq)
 		return refuse(r, "changed while it was read", seq, 0);
 	for (i = 0; i < count; i++) {
-		struct parsed p;
+		struct xp_said p;
 		int err = parse(r, &b->rec[i], seq, &p);
 
+		p.index = i;
 		if (!err)
 			err = replay_record(r, &p);
+		err = testify(r, &p, err);
 		if (err)
 			return err;
 	}
@@ -382,6 +415,22 @@ static int replay(struct recovery *r)
 		seq += n;
 	}
 	return 0;
+}
+
+/* Steps 1 to 3: nothing is written. */
+static int rebuild(struct recovery *r)
+{
+	int err = scan(r);
+
+	if (!err)
+		err = pick(r);
+	if (!err)
+		err = replay(r);
+	if (!err && r->nr_refused) {
+		*r->msg = r->first;
+		err = -EUCLEAN;
+	}
+	return err;
 }
 
 /* ------------------------------------------------------------- 4. erase ---- */
@@ -486,7 +535,7 @@ static int restate(struct recovery *r)
 
 /* -------------------------------------------------------------- recover ---- */
 
-static void begin_after(struct xp *c, const struct ring_block *head)
+static void begin_after(struct xp *c, const struct xp_ring_block *head)
 {
 	struct xp_journal *j = &c->journal;
 	u32 i;
@@ -498,22 +547,36 @@ static void begin_after(struct xp *c, const struct ring_block *head)
 	slots_init_free(c);
 }
 
+static void set_scratch(struct recovery *r, void *scratch)
+{
+	r->msg->text[0] = '\0';
+	r->chunk = scratch;
+	r->block = r->chunk + XP_RECOVER_CHUNK * XP_BLOCK_SIZE;
+	r->ring = (struct xp_ring_block *)(r->block + XP_BLOCK_SIZE);
+	r->decided = (struct decided *)(r->ring + r->c->journal.blocks);
+}
+
+int xp_look(struct xp *c, const struct xp_media *m, void *scratch,
+	    const struct xp_witness *witness, struct xp_message *msg)
+{
+	struct recovery r = { .c = c, .m = m, .msg = msg, .witness = witness };
+	int err;
+
+	set_scratch(&r, scratch);
+	err = rebuild(&r);
+	if (!err)
+		begin_after(c, &r.head);
+	return err;
+}
+
 int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	       bool restating, struct xp_message *msg)
 {
 	struct recovery r = { .c = c, .m = m, .msg = msg };
 	int err;
 
-	msg->text[0] = '\0';
-	r.chunk = scratch;
-	r.block = r.chunk + XP_RECOVER_CHUNK * XP_BLOCK_SIZE;
-	r.ring = (struct ring_block *)(r.block + XP_BLOCK_SIZE);
-	r.decided = (struct decided *)(r.ring + c->journal.blocks);
-	err = scan(&r);
-	if (!err)
-		err = pick(&r);
-	if (!err)
-		err = replay(&r);
+	set_scratch(&r, scratch);
+	err = rebuild(&r);
 	if (err)
 		return err;
 	begin_after(c, &r.head);

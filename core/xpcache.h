@@ -437,6 +437,64 @@ u64 xp_recover_memory(const struct xp_sb *sb);
 int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	       bool restate, struct xp_message *msg);
 
+/* What lies in one place of the journal ring. */
+enum xp_place {
+	XP_PLACE_VALID,
+	XP_PLACE_EMPTY,		/* zeros: never written, or erased by a recovery */
+	XP_PLACE_NOISE,		/* no journal block: never written, on a device that held something */
+	XP_PLACE_TORN,		/* its checksum is wrong: half a write, or damage */
+	XP_PLACE_OTHER,		/* of a cache that was here before */
+	XP_PLACE_MISPLACED,	/* its number belongs elsewhere in the ring */
+	XP_PLACE_SENSELESS,	/* its checksum is right, its header contradicts itself */
+	XP_PLACES,
+};
+
+/* A valid block, as its header tells. */
+struct xp_ring_block {
+	u64 seq;		/* 0: not valid */
+	u64 tail;
+	u64 durable;
+	u64 incarnation;
+};
+
+/* What replay made of a record. */
+enum xp_verdict {
+	XP_REPLAYED,
+	XP_NO_DATA,		/* not proven durable, and its slot holds something else: the
+				 * older version holds */
+	XP_MOOT,		/* CLEAN or ZERO of what is not the block's mapping */
+	XP_REFUSED,
+};
+
+struct xp_said {
+	xp_lba_t lba;
+	xp_slot_t slot;
+	u8 kind, flags;
+	u8 verdict;		/* enum xp_verdict */
+	u32 index;		/* in its block */
+	u64 hash;
+	u64 seq;		/* its block */
+};
+
+/* Who looks on while recovery decides, and decides nothing. Told in this order: */
+struct xp_witness {
+	void *ctx;
+	/* 1. scan: each place of the ring */
+	void (*place)(void *ctx, u64 position, enum xp_place place,
+		      const struct xp_jblock *b);
+	/* 2. pick: blocks from the newest on, and where their chains break; 0: not
+	 * at all, this one is taken */
+	void (*candidate)(void *ctx, const struct xp_ring_block *b, u64 breaks_at);
+	/* 3. replay: each record of that chain. Goes on after one that was refused,
+	 * for *@why, so that all are told */
+	void (*record)(void *ctx, const struct xp_said *said,
+		       const struct xp_message *why);
+};
+
+/* xp_recover() without restating, before a witness (or NULL). For check and dump. */
+int xp_look(struct xp *c, const struct xp_media *m, void *scratch,
+	    const struct xp_witness *witness, struct xp_message *msg);
+
 /* After the last request has ended: nothing acknowledged is still only in
  * memory when this returns 0. May sleep; writes through @m. */
 int xp_close(struct xp *c, const struct xp_media *m);

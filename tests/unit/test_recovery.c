@@ -319,6 +319,120 @@ static void looking_writes_nothing(void **state)
 	free(scratch);
 }
 
+/* What a witness was told. */
+struct told {
+	u32 places[XP_PLACES], records[XP_REFUSED + 1], candidates;
+	u64 breaks_at, head;
+	char why[XP_MESSAGE_MAX];	/* the last record was refused */
+};
+
+static void on_place(void *ctx, u64 position, enum xp_place place, const struct xp_jblock *b)
+{
+	struct told *t = ctx;
+
+	t->places[place]++;
+	if (place == XP_PLACE_VALID)
+		assert_int_equal(le64_to_cpu(b->head.seq) %
+				 le64_to_cpu(f.sb.journal_blocks), position);
+}
+
+static void on_candidate(void *ctx, const struct xp_ring_block *b, u64 breaks_at)
+{
+	struct told *t = ctx;
+
+	t->candidates++;
+	t->head = b->seq;
+	if (breaks_at)
+		t->breaks_at = breaks_at;
+}
+
+static void on_record(void *ctx, const struct xp_said *said, const struct xp_message *why)
+{
+	struct told *t = ctx;
+
+	t->records[said->verdict]++;
+	if (said->verdict == XP_REFUSED)
+		snprintf(t->why, sizeof(t->why), "%s", why->text);
+}
+
+static int look(struct told *t)
+{
+	const struct xp_witness w = { t, on_place, on_candidate, on_record };
+	void *scratch = malloc(xp_recover_memory(&f.sb));
+	u32 before = f.media_writes;
+	int err;
+
+	memset(t, 0, sizeof(*t));
+	memset(f.memory, 0, xp_memory(&f.sb));
+	f.c = xp_init(f.memory, &f.sb, &f.opt);
+	err = xp_look(f.c, &f.media, scratch, &w, &f.msg);
+	assert_int_equal(f.media_writes, before);
+	free(scratch);
+	return err;
+}
+
+static void a_witness_sees_the_places(void **state)
+{
+	struct told t;
+	u64 seq;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	flush(&f);
+	write_blocks(&f, 6, 1, 3);
+	flush(&f);
+	write_blocks(&f, 7, 1, 3);
+	flush(&f);
+	seq = only_the_newest_landed(2);
+	memset(ring_block(&f, seq + 1), 0xee, 100);
+	*ring_block(&f, seq + 2) = *ring_block(&f, 1);
+	ring_block(&f, seq + 3)->head.magic = cpu_to_le32(XP_JOURNAL_MAGIC);
+	*ring_block(&f, seq + 4) = *ring_block(&f, 1);
+	ring_block(&f, seq + 4)->head.uuid[0]++;
+	reseal(ring_block(&f, seq + 4));
+	ring_block(&f, 1)->head.tail_seq = cpu_to_le64(2);
+	reseal(ring_block(&f, 1));
+	assert_int_equal(look(&t), 0);
+	assert_int_equal(t.candidates, 2);
+	assert_int_equal(t.breaks_at, seq - 1);
+	assert_int_equal(t.head, seq - 2);
+	assert_int_equal(t.places[XP_PLACE_VALID], seq - 2);	/* 2 to seq - 2, and seq */
+	assert_int_equal(t.places[XP_PLACE_NOISE], 1);
+	assert_int_equal(t.places[XP_PLACE_MISPLACED], 1);
+	assert_int_equal(t.places[XP_PLACE_TORN], 1);
+	assert_int_equal(t.places[XP_PLACE_OTHER], 1);
+	assert_int_equal(t.places[XP_PLACE_SENSELESS], 1);
+	assert_int_equal(t.places[XP_PLACE_EMPTY],
+			 le64_to_cpu(f.sb.journal_blocks) - seq - 3);
+	assert_int_equal(t.records[XP_REPLAYED], 1);
+}
+
+static void a_witness_hears_each_record(void **state)
+{
+	struct xp_jblock *b;
+	struct told t;
+
+	(void)state;
+	write_blocks(&f, 9, 4, 3);
+	b = forge();
+	half_written_fua(5, 4, false);
+	half_written_fua(6, 4, true);
+	assert_int_equal(look(&t), 0);
+	assert_int_equal(t.records[XP_REPLAYED], 5 + 1);
+	assert_int_equal(t.records[XP_NO_DATA], 1);
+	b->rec[1].slot = b->rec[0].slot;
+	b->rec[2].lba |= cpu_to_le64(0xffull << 40);
+	b->rec[3].lba = cpu_to_le64(le64_to_cpu(b->rec[3].lba) + (1ull << 40));	/* CLEAN, of no mapping */
+	b->rec[3].lba &= cpu_to_le64(~(0xffull << 48));
+	reseal(b);
+	assert_int_equal(look(&t), -EUCLEAN);
+	assert_non_null(strstr(f.msg.text, "holds another block"));	/* the first */
+	assert_non_null(strstr(t.why, "unknown kind"));
+	assert_int_equal(t.records[XP_REFUSED], 2);
+	assert_int_equal(t.records[XP_MOOT], 1);
+	assert_int_equal(t.records[XP_REPLAYED], 2 + 1);
+}
+
 static void close_leaves_nothing_in_memory(void **state)
 {
 	(void)state;
@@ -347,6 +461,8 @@ int main(void)
 		T(a_leftover_beyond_a_gap_is_not_taken_up),
 		T(a_leftover_is_not_taken_for_the_tail),
 		T(looking_writes_nothing),
+		T(a_witness_sees_the_places),
+		T(a_witness_hears_each_record),
 		T(close_leaves_nothing_in_memory),
 	};
 
