@@ -81,6 +81,11 @@ def payload(series, job, environment, folder):
         for library in libraries(tool):
             put(library, "/usr/lib/" + os.path.basename(library))
     put(module, f"/usr/lib/modules/{kver}/extra/dm-xpcache.ko")
+    want = wants(job)
+    for name in filter(None, want.get("with", "").split(",")):
+        put(BUILD / "vm" / name, f"/usr/bin/{name}")
+    if want.get("usr") == "host":
+        (stage / "job" / "usr").touch()
     (stage / "job" / "name").write_text(Path(job).name)
     (stage / "job" / "environment").write_text(
         "".join(f"{key}={value}\n" for key, value in environment.items()))
@@ -95,7 +100,8 @@ def payload(series, job, environment, folder):
 
 
 def wants(job):
-    """What a job's `# vm:` lines ask for: fast=64M slow=1G timeout=600 ..."""
+    """What a job's `# vm:` lines ask for: fast=64M slow=1G timeout=600 ...
+    usr=host: the host's /usr, read-only, below the guest's; with=NAME: build/vm/NAME."""
     words = " ".join(re.findall(r"^# vm:(.*)$", Path(job).read_text(), re.M)).split()
     return dict(word.split("=", 1) for word in words)
 
@@ -172,6 +178,9 @@ class Machine:
             "-device", "virtserialport,chardev=report,name=report",
             "-device", "virtio-scsi-pci,id=scsi",
         ]
+        if want.get("usr") == "host":
+            command += ["-virtfs", "local,path=/usr,mount_tag=usr,security_model=none,"
+                                   "readonly=on,multidevs=remap"]
         if self.served:
             return command + self.served_drives()
         command += self.drive("fast", want.get("fast", "256M"), "nvme,serial=fast0")
