@@ -17,6 +17,7 @@ include tests/unit/unit.mk
 include tests/sim/sim.mk
 include tests/fuzz/fuzz.mk
 include tests/crash/crash.mk
+include tests/lab/lab.mk
 
 .PHONY: bootstrap
 bootstrap: ## install what is missing to build and test

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The latency lab: a machine whose clock counts instructions.
+
+.PHONY: lab
+lab: vm-build ## what a request costs, to the instruction: xpcache beside dm-linear and its peers
+	@scripts/bootstrap lab
+	@tests/lab/lab
