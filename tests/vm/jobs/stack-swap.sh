@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# vm: fast=24M slow=640M slow-iops=400 memory=512M campaign=stack timeout=1800
+#
+# Swap on the cache: a machine with too little memory, dirty blocks at their limit,
+# a disk as slow as a hard disk. Nothing hangs, no page is lost (I11). First on the
+# device itself, then in a file on it, beside writers who wait for every write.
+
+. ./lib.sh
+
+LEFT=120			# MiB for all programs
+MIB=${MIB:-240}			# of the one that wants too much
+SECONDS_EACH=${SECONDS_EACH:-40}
+
+# Unpacking the guest takes more memory than the test should have.
+take_memory()
+{
+	local free
+	free=$(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo)
+	echo $(((free - LEFT) / 2)) >/proc/sys/vm/nr_hugepages
+	note "$(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo) of $free MiB available"
+}
+
+swapped() { awk '$1 == "pswpout" { print $2 }' /proc/vmstat; }
+
+# Of the slots, at most: percent, in /tmp/most.
+most_dirty()
+{
+	local most=0 now slots
+	slots=$(counter slots)
+	while now=$(counter dirty); [ -n "$now" ]; do
+		[ "$now" -gt "$most" ] && echo $(((most = now) * 100 / slots)) >/tmp/most
+		sleep 0.5
+	done
+}
+
+# pressure NAME - twice the memory there is.
+pressure()
+{
+	local before
+	before=$(swapped)
+	echo 0 >/tmp/most
+	most_dirty &
+	local watcher=$!
+	try "$1-every-page" memory "$MIB" "$SECONDS_EACH" 2
+	kill $watcher
+	note "$1: $(($(swapped) - before)) pages swapped out, at most $(cat /tmp/most) % dirty, $(counter destaged) destaged, $(counter write_bypass) writes bypassed"
+	[ $(($(swapped) - before)) -gt $((MIB * 256 / 2)) ] && pass "$1-under-pressure" ||
+		fail "$1-under-pressure" "only $(($(swapped) - before)) pages were swapped out"
+	[ "$(cat /tmp/most)" -ge 75 ] && pass "$1-dirty-at-its-limit" ||
+		fail "$1-dirty-at-its-limit" "at most $(cat /tmp/most) %"
+}
+
+take_memory
+create --dirty-low 50 --dirty-high 80
+
+must mkswap $CACHE
+must swapon $CACHE
+pressure device
+try swapoff timeout 600 swapoff $CACHE
+
+must mkfs.ext4 -q -F $CACHE
+must mount $CACHE /mnt
+must dd if=/dev/zero of=/mnt/swap bs=1M count=400 status=none
+chmod 600 /mnt/swap
+must mkswap /mnt/swap
+must swapon /mnt/swap
+fio --name=beside --directory=/mnt --size=16m --bs=4k --rw=randwrite --fdatasync=1 \
+	--time_based --runtime=3600 --verify=xxhash --verify_backlog=64 --verify_fatal=1 \
+	--randrepeat=0 >/tmp/fio.log 2>&1 &
+beside=$!
+pressure file
+kill -0 $beside && pass writers-beside || fail writers-beside "$(tail -n 1 /tmp/fio.log)"
+kill -INT $beside
+wait $beside
+try swapoff-file timeout 600 swapoff /mnt/swap
+grep -q 'verify:' /tmp/fio.log && fail beside-verified "$(grep -m 1 'verify:' /tmp/fio.log)" ||
+	pass beside-verified
+must umount /mnt
+equal no-oom "" "$(dmesg | grep -m 1 'Out of memory')"
+equal errors "0 0" "$(counter fast_errors) $(counter slow_errors)"
+remove
+try fsck-alone e2fsck -fn $SLOW
