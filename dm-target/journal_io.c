@@ -2,6 +2,12 @@
 /*
  * journal_io.c - writes journal blocks: one bio for each place of the window,
  * used again and again.
+ *
+ * On a fast device with a volatile cache a block is PREFLUSH | FUA. Before one
+ * that is a device-mapper device goes a FLUSH of its own: the device mapper splits
+ * the two, forgets the error of the first, and goes on with the second (6.1 and
+ * 6.12, dm_io_complete()). It costs no more: the device mapper's own way is a
+ * detour over a work as well.
  */
 #include <linux/blk-cgroup.h>
 #include <linux/highmem.h>
@@ -44,7 +50,16 @@ static void add_block(struct bio *bio, void *data)
 	}
 }
 
-static void write_block(struct xs_cache *cache, u32 i)
+static void submit_block(struct xs_journal_io *j, bio_end_io_t *end)
+{
+	/* Others wait for it too: not at the pace of whoever happens to send it. */
+	bio_associate_blkg_from_css(&j->bio, blkcg_root_css);
+	j->bio.bi_private = j;
+	j->bio.bi_end_io = end;
+	submit_bio(&j->bio);
+}
+
+static void write_block(struct xs_cache *cache, u32 i, bool flushed)
 {
 	struct xs_journal_io *j = &cache->journal[i];
 	blk_opf_t opf = REQ_OP_WRITE | REQ_SYNC | REQ_IDLE | REQ_META;
@@ -52,17 +67,37 @@ static void write_block(struct xs_cache *cache, u32 i)
 
 	xp_journal_io(cache->core, i, &io);
 	if (io.flush_fua)
-		opf |= REQ_PREFLUSH | REQ_FUA;
+		opf |= flushed ? REQ_FUA : REQ_PREFLUSH | REQ_FUA;
 	bio_init(&j->bio, xs_fast(cache), j->vec, ARRAY_SIZE(j->vec), opf);
-	/* Others wait for it too: not at the pace of whoever happens to send it. */
-	bio_associate_blkg_from_css(&j->bio, blkcg_root_css);
 	j->bio.bi_iter.bi_sector = io.target;
-	j->bio.bi_private = j;
-	j->bio.bi_end_io = journal_written;
 	add_block(&j->bio, io.data);
 	atomic64_add(XP_BLOCK_SIZE, &cache->counts.fast_bytes_written);
-	xs_own_begin(cache);
-	submit_bio(&j->bio);
+	submit_block(j, journal_written);
+}
+
+static void journal_flushed(struct bio *bio)
+{
+	struct xs_journal_io *j = bio->bi_private;
+	struct xs_cache *cache = j->cache;
+	unsigned long flags;
+
+	if (bio->bi_status) {
+		journal_written(bio);
+		return;
+	}
+	spin_lock_irqsave(&cache->lock, flags);
+	cache->todo.flushed |= 1u << j->i;
+	spin_unlock_irqrestore(&cache->lock, flags);
+	queue_work(cache->wq, &cache->todo.journal_work);
+}
+
+static void flush_first(struct xs_cache *cache, u32 i)
+{
+	struct xs_journal_io *j = &cache->journal[i];
+
+	bio_init(&j->bio, xs_fast(cache), NULL, 0,
+		 REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC | REQ_IDLE | REQ_META);
+	submit_block(j, journal_flushed);
 }
 
 void xs_journal_write(struct xs_cache *cache, u32 mask)
@@ -71,7 +106,21 @@ void xs_journal_write(struct xs_cache *cache, u32 mask)
 		u32 i = __ffs(mask);
 
 		mask &= mask - 1;
-		write_block(cache, i);
+		xs_own_begin(cache);
+		if (cache->flush_apart)
+			flush_first(cache, i);
+		else
+			write_block(cache, i, false);
+	}
+}
+
+void xs_journal_write_flushed(struct xs_cache *cache, u32 mask)
+{
+	while (mask) {
+		u32 i = __ffs(mask);
+
+		mask &= mask - 1;
+		write_block(cache, i, true);
 	}
 }
 

@@ -110,6 +110,12 @@ static u64 fast_blocks(const struct xs_cache *cache)
 	return bdev_nr_sectors(xs_fast(cache)) / XP_BLOCK_SECTORS;
 }
 
+/* Of which we are one. */
+static bool is_mapped(const struct xs_cache *cache, struct block_device *bdev)
+{
+	return bdev->bd_disk->major == dm_disk(dm_table_get_md(cache->ti->table))->major;
+}
+
 static int check_sizes(const struct xs_cache *cache, const struct xp_sb *sb)
 {
 	u64 recorded = le64_to_cpu(sb->slow.sectors);
@@ -201,6 +207,7 @@ static int load(struct xs_cache *cache, struct xp_sb *sb, struct xp_message *msg
 		return err;
 	memcpy(cache->uuid, sb->uuid, sizeof(cache->uuid));
 	cache->volatile_fast = bdev_write_cache(xs_fast(cache));
+	cache->flush_apart = cache->volatile_fast && is_mapped(cache, xs_fast(cache));
 	err = claim(cache);
 	if (err)
 		return err;

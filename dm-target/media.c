@@ -48,16 +48,20 @@ static int media_write(void *ctx, u64 block, u32 nr_blocks, const void *buf)
 {
 	struct xs_copy *copy = xs_copy_borrow(ctx);
 	u32 n, i;
-	int err = 0;
+	int err;
 
 	if (WARN_ON(!copy))
 		return -ENOMEM;
+	/* Not as a PREFLUSH with the data: journal_io.c says why. */
+	err = blkdev_issue_flush(xs_fast(ctx));
+	if (err)
+		xs_fast_error(ctx, "flush", block * XP_BLOCK_SECTORS, err);
 	for (; nr_blocks && !err; nr_blocks -= n, block += n) {
 		n = min(nr_blocks, XP_COPY_MAX);
 		for (i = 0; i < n; i++, buf += XP_BLOCK_SIZE)
 			memcpy_to_page(copy->page[i], 0, buf, XP_BLOCK_SIZE);
 		err = media_chunk(copy, block, n, REQ_OP_WRITE | REQ_SYNC |
-				  REQ_META | REQ_PREFLUSH | REQ_FUA);
+				  REQ_META | REQ_FUA);
 	}
 	xs_copy_return(copy);
 	return err;

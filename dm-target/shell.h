@@ -100,6 +100,7 @@ struct xs_work {
 	struct list_head late;		/* struct xs_fill: deliver */
 	struct list_head fills;		/* struct xs_fill: write */
 	u32 journal;			/* as xp_todo.journal */
+	u32 flushed;			/* of these the FLUSH before them has ended */
 };
 
 /* One run on its way home; several work on a batch together. */
@@ -166,6 +167,7 @@ struct xs_cache {
 	u64 memory_bytes;	/* of the core and of the shell */
 	u8 uuid[16];
 	bool volatile_fast;
+	bool flush_apart;	/* journal_io.c: never PREFLUSH with data */
 
 	/* lifecycle.c's registry lock. */
 	struct list_head registered;
@@ -252,6 +254,8 @@ void xs_fill_write(struct list_head *entry);
 int xs_journal_alloc(struct xs_cache *cache);
 /* Writes the blocks of @mask. Process context. */
 void xs_journal_write(struct xs_cache *cache, u32 mask);
+/* Goes on with those that had to be flushed before. Process context. */
+void xs_journal_write_flushed(struct xs_cache *cache, u32 mask);
 
 /* writeback.c */
 int xs_writeback_alloc(struct xs_cache *cache);

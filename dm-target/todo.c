@@ -150,13 +150,16 @@ static void worker(struct work_struct *work)
 static void journal_worker(struct work_struct *work)
 {
 	struct xs_cache *cache = container_of(work, struct xs_cache, todo.journal_work);
-	u32 journal;
+	struct xs_work *w = &cache->todo;
+	u32 journal, flushed;
 
 	spin_lock_irq(&cache->lock);
-	journal = cache->todo.journal;
-	cache->todo.journal = 0;
+	journal = w->journal;
+	flushed = w->flushed;
+	w->journal = w->flushed = 0;
 	cache->in_flight++;	/* at once, as in take() */
 	spin_unlock_irq(&cache->lock);
+	xs_journal_write_flushed(cache, flushed);
 	xs_journal_write(cache, journal);
 	xs_own_end(cache);
 }
