@@ -51,6 +51,20 @@ static void say_dirty(const struct running *r, const struct status *s)
 	printf("xpcache start brings it back\n");
 }
 
+/* The kernel could not make durable what it had acknowledged. */
+static enum xc cannot_commit(const struct running *r, int err)
+{
+	struct status s;
+
+	if (!status_read(r->name, &s) && !strcmp(s.state, "failed"))
+		return complain(XC_FAILED, r->name,
+				"dmesg tells more; --force stops it and loses what was not committed",
+				"the journal cannot be written: %s", strerror(-err));
+	return complain(XC_FAILED, r->name,
+			"dmesg tells more; --force stops it and may lose what was written past a full cache",
+			"the slow device cannot be flushed: %s", strerror(-err));
+}
+
 enum xc stop_run(struct options *opt)
 {
 	struct running r;
@@ -64,9 +78,7 @@ enum xc stop_run(struct options *opt)
 		return ret;
 	err = kernel_message(r.name, XP_COMMAND_COMMIT);
 	if (err && !opt->force)
-		return complain(XC_FAILED, r.name,
-				"dmesg tells more; --force stops it and loses what was not committed",
-				"the journal cannot be written: %s", strerror(-err));
+		return cannot_commit(&r, err);
 	err = status_read(r.name, &s);
 	if (err)
 		return complain_errno(err, r.name, "cannot read its status");
