@@ -27,14 +27,15 @@ build/tests/forge: tests/cli/forge.c build/tools/media.o $(filter build/tools/co
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -o $@ $^ $$(pkg-config --libs libxxhash) -lpthread
 
-# Kills a program before its n-th write of metadata.
-build/tests/dieat.so: tests/cli/dieat.c
+# Preloaded: dieat kills a program before its n-th write of metadata, badread
+# fails its reads of some blocks.
+build/tests/%.so: tests/cli/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
 
 .PHONY: tools-test tools-install
-tools-test: build/xpcache build/tests/forge build/tests/dieat.so ## the command line's own tests, on plain files
-	tests/cli/run build/xpcache build/tests/forge build/tests/dieat.so
+tools-test: build/xpcache build/tests/forge build/tests/dieat.so build/tests/badread.so ## the command line's own tests, on plain files
+	tests/cli/run build/xpcache build/tests
 
 tools-install: build/xpcache
 	install -D -m 755 build/xpcache $(DESTDIR)$(PREFIX)/sbin/xpcache

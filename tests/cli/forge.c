@@ -4,8 +4,16 @@
  * tests of the command line.
  *
  *   forge FILE write LBA COUNT      COUNT dirty blocks, through the core itself
+ *   forge FILE fua LBA COUNT        the same, each record beside its data
+ *   forge FILE cut LBA COUNT        ... of which only the records landed: a power cut
+ *   forge FILE fill LBA COUNT       clean blocks
+ *   forge FILE discard LBA COUNT    blocks that were written turn to zeros
  *   forge FILE set FIELD VALUE      in both superblocks, checksums right
+ *   forge FILE set-first, set-second FIELD VALUE      in one
+ *   forge FILE head SEQ FIELD VALUE                   in a journal block's header
+ *   forge FILE record SEQ INDEX FIELD VALUE           in a record of it
  */
+#include "cache.h"
 #include "tool.h"
 
 #include <fcntl.h>
@@ -46,32 +54,89 @@ static void write_journal(struct xp *c, const struct xp_media *m, struct xp_todo
 	}
 }
 
-/* One aligned block, filled with its own number. */
-static void write_block(struct xp *c, const struct xp_media *m, u64 lba)
+static enum xp_act ask(struct xp *c, struct xp_req *req, enum xp_op op, u64 lba, bool fua,
+		       struct xp_todo *todo)
 {
-	struct xp_req req = { .sector = lba * XP_BLOCK_SECTORS,
-			      .nr_sectors = XP_BLOCK_SECTORS, .op = XP_WRITE };
-	u64 data[XP_BLOCK_SIZE / 8], hash;
-	struct xp_todo todo;
-	enum xp_act act;
+	*req = (struct xp_req){ .sector = lba * XP_BLOCK_SECTORS, .nr_sectors = XP_BLOCK_SECTORS,
+				.op = op, .fua = fua };
+	return xp_submit(c, req, todo);
+}
 
-	for (size_t i = 0; i < XP_BLOCK_SIZE / 8; i++)
-		data[i] = lba;
+static void write_data(const struct xp_media *m, u64 sector, const u64 *data)
+{
+	must(m->write(m->ctx, sector / XP_BLOCK_SECTORS, 1, data), "data");
+}
+
+/* Not all of a FUA write: the power goes before its data is there, with @landed false. */
+static void write_block(struct xp *c, const struct xp_media *m, u64 lba, const u64 *data,
+			bool fua, bool landed)
+{
+	struct xp_todo todo;
+	struct xp_req req;
+	enum xp_act act;
+	u64 hash;
+
 	xp_todo_init(&todo);
-	act = xp_submit(c, &req, &todo);
+	act = ask(c, &req, XP_WRITE, lba, fua, &todo);
 	if (act != XP_FAST && act != XP_COPY)
 		die("the core does not take the write into the cache", EINVAL);
 	if (act == XP_COPY && req.copy.beside) {
 		hash = xp_xxh64(data, XP_BLOCK_SIZE);
 		xp_copied(c, &req, &hash, &todo);
+		write_journal(c, m, &todo);
 	}
-	must(m->write(m->ctx, req.target / XP_BLOCK_SECTORS, 1, data), "data");
-	if (xp_end(c, &req, 0, &todo) != XP_DONE || req.err)
+	if (!landed)
+		return;
+	write_data(m, req.target, data);
+	act = xp_end(c, &req, 0, &todo);
+	write_journal(c, m, &todo);
+	if (act == XP_WAIT && xp_list_pop(&todo.done) == &req.link)
+		act = XP_DONE;
+	if (act != XP_DONE || req.err)
 		die("the write did not end", EINVAL);
+}
+
+static void fill_block(struct xp *c, const struct xp_media *m, u64 lba, const u64 *data)
+{
+	struct xp_todo todo;
+	struct xp_req req;
+
+	xp_todo_init(&todo);
+	if (ask(c, &req, XP_READ, lba, false, &todo) != XP_SLOW_FILL ||
+	    xp_end(c, &req, 0, &todo) != XP_DONE)
+		die("the core does not want to fill", EINVAL);
+	write_data(m, req.fill.target, data);
+	xp_fill_end(c, &req.fill, 0, &todo);
 	write_journal(c, m, &todo);
 }
 
-static void write_blocks(struct media *m, const struct xp_sb *sb, u64 lba, u64 count)
+static void discard_block(struct xp *c, const struct xp_media *m, u64 lba)
+{
+	struct xp_todo todo;
+	struct xp_req req;
+
+	xp_todo_init(&todo);
+	if (ask(c, &req, XP_DISCARD, lba, false, &todo) != XP_DONE)
+		die("the block is not in the cache", EINVAL);
+	write_journal(c, m, &todo);
+}
+
+/* One aligned block, filled with its own number. */
+static void do_block(struct xp *c, const struct xp_media *m, const char *verb, u64 lba)
+{
+	static u64 data[XP_BLOCK_SIZE / 8];
+
+	for (size_t i = 0; i < XP_BLOCK_SIZE / 8; i++)
+		data[i] = lba;
+	if (!strcmp(verb, "fill"))
+		fill_block(c, m, lba, data);
+	else if (!strcmp(verb, "discard"))
+		discard_block(c, m, lba);
+	else
+		write_block(c, m, lba, data, strcmp(verb, "write") != 0, strcmp(verb, "cut") != 0);
+}
+
+static void use_cache(struct media *m, const struct xp_sb *sb, const char *verb, u64 lba, u64 count)
 {
 	const struct xp_options opt = { .dirty_low = 100, .dirty_high = 100 };
 	struct xp_message msg = { "" };
@@ -85,8 +150,9 @@ static void write_blocks(struct media *m, const struct xp_sb *sb, u64 lba, u64 c
 	c = xp_init(memory, sb, &opt);
 	must(xp_recover(c, &m->io, scratch, true, &msg), msg.text);
 	for (u64 i = 0; i < count; i++)
-		write_block(c, &m->io, lba + i);
-	must(xp_close(c, &m->io), "close");
+		do_block(c, &m->io, verb, lba + i);
+	if (strcmp(verb, "cut") != 0)
+		must(xp_close(c, &m->io), "close");
 	free(scratch);
 	free(memory);
 }
@@ -107,12 +173,98 @@ static void set_field(struct xp_sb *sb, const char *field, const char *value)
 		sb->version = cpu_to_le32(n);
 	else if (!strcmp(field, "nr_slots"))
 		sb->nr_slots = cpu_to_le64(n);
+	else if (!strcmp(field, "generation"))
+		sb->generation = cpu_to_le64(n);
+	else if (!strcmp(field, "uuid"))
+		memset(sb->uuid, n, sizeof(sb->uuid));
+	else if (!strcmp(field, "name"))
+		snprintf((char *)sb->name, sizeof(sb->name), "%s", value);
 	else if (!strcmp(field, "slow.sectors"))
 		sb->slow.sectors = cpu_to_le64(n);
 	else if (!strcmp(field, "slow.hwid"))
 		snprintf((char *)sb->slow.hwid, sizeof(sb->slow.hwid), "%s", value);
 	else
 		die(field, EINVAL);
+}
+
+static void set_one(struct media *m, struct xp_sb *sb, u64 block, const char *field, const char *value)
+{
+	set_field(sb, field, value);
+	xp_sb_seal(sb);
+	must(m->io.write(m->io.ctx, block, 1, sb), "superblock");
+}
+
+/* ------------------------------------------------------------ journal ---- */
+
+static void set_head(struct xp_jheader *h, const char *field, u64 n)
+{
+	if (!strcmp(field, "tail"))
+		h->tail_seq = cpu_to_le64(n);
+	else if (!strcmp(field, "durable"))
+		h->durable_seq = cpu_to_le64(n);
+	else if (!strcmp(field, "incarnation"))
+		h->incarnation = cpu_to_le64(n);
+	else
+		die(field, EINVAL);
+}
+
+static void set_bits(__le64 *word, u32 shift, u64 mask, u64 n)
+{
+	*word = cpu_to_le64((le64_to_cpu(*word) & ~(mask << shift)) | n << shift);
+}
+
+static void set_record(struct xp_record *r, const char *field, u64 n)
+{
+	if (!strcmp(field, "lba"))
+		set_bits(&r->lba, 0, XP_MAX_LBAS - 1, n);
+	else if (!strcmp(field, "kind"))
+		set_bits(&r->lba, 40, 0xff, n);
+	else if (!strcmp(field, "flags"))
+		set_bits(&r->lba, 48, 0xff, n);
+	else if (!strcmp(field, "slot"))
+		r->slot = cpu_to_le32(n);
+	else
+		die(field, EINVAL);
+}
+
+/* What comes after "head" or "record". */
+static void forge_journal(struct media *m, const struct xp_sb *sb, bool head, char **arg)
+{
+	u64 seq = strtoull(arg[0], NULL, 0);
+	u64 at = le64_to_cpu(sb->journal_start) + seq % le64_to_cpu(sb->journal_blocks);
+	struct xp_jblock b;
+
+	must(m->io.read(m->io.ctx, at, 1, &b), "journal");
+	if (le64_to_cpu(b.head.seq) != seq)
+		die("no such journal block", ENOENT);
+	if (head)
+		set_head(&b.head, arg[1], strtoull(arg[2], NULL, 0));
+	else
+		set_record(&b.rec[strtoul(arg[1], NULL, 0)], arg[2], strtoull(arg[3], NULL, 0));
+	b.head.checksum = cpu_to_le64(jblock_checksum(&b));
+	must(m->io.write(m->io.ctx, at, 1, &b), "journal");
+}
+
+static void run(struct media *m, struct xp_sb *sb, int argc, char **arg)
+{
+	const char *verb = arg[0];
+
+	if (!strcmp(verb, "head") && argc == 4) {
+		forge_journal(m, sb, true, arg + 1);
+	} else if (!strcmp(verb, "record") && argc == 5) {
+		forge_journal(m, sb, false, arg + 1);
+	} else if (argc != 3) {
+		die("wrong arguments", EINVAL);
+	} else if (!strcmp(verb, "set-first")) {
+		set_one(m, sb, XP_SB_BLOCK_A, arg[1], arg[2]);
+	} else if (!strcmp(verb, "set-second")) {
+		set_one(m, sb, XP_SB_BLOCK_B, arg[1], arg[2]);
+	} else if (!strcmp(verb, "set")) {
+		set_field(sb, arg[1], arg[2]);
+		must(xp_sb_write(&m->io, sb), "superblock");
+	} else {
+		use_cache(m, sb, verb, strtoull(arg[1], NULL, 0), strtoull(arg[2], NULL, 0));
+	}
 }
 
 int main(int argc, char **argv)
@@ -123,19 +275,14 @@ int main(int argc, char **argv)
 	struct stat st;
 	int fd;
 
-	if (argc != 5)
-		die("forge FILE write LBA COUNT | set FIELD VALUE", EINVAL);
+	if (argc < 3)
+		die("forge FILE VERB ...", EINVAL);
 	fd = open(argv[1], O_RDWR);
 	if (fd < 0 || fstat(fd, &st))
 		die(argv[1], errno);
 	must(media_init(&m, fd), "media");
 	must(xp_sb_read(&m.io, st.st_size / XP_BLOCK_SIZE, &sb, &msg), msg.text);
-	if (!strcmp(argv[2], "write")) {
-		write_blocks(&m, &sb, strtoull(argv[3], NULL, 0), strtoull(argv[4], NULL, 0));
-	} else {
-		set_field(&sb, argv[3], argv[4]);
-		must(xp_sb_write(&m.io, &sb), "superblock");
-	}
+	run(&m, &sb, argc - 2, argv + 2);
 	media_done(&m);
 	return 0;
 }
