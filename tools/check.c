@@ -1,212 +1,233 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * check: is the cache on this device sound? Offline, without the kernel module.
+ * check: is the stopped cache on this device sound? Without the kernel module.
  *
  * Both superblocks, every block of the journal ring, the core's own recovery
- * without writing, then the map it gives. Nothing is written.
+ * without writing, the map it gives, the slow device, and the data. Devices are
+ * opened for reading only.
  */
-#include "ring.h"
+#include "check.h"
 
-#include <stdarg.h>
 #include <unistd.h>
 
-struct check {
-	struct device dev;
-	struct offline o;
-	bool unreadable;	/* neither superblock will do */
-	bool recovered;		/* the map could be rebuilt */
-	unsigned int problems;
-	char first[512];	/* of them, in words */
-};
+/* ----------------------------------------------------------- at rest? ---- */
 
-__attribute__((format(printf, 2, 3)))
-static void problem(struct check *k, const char *fmt, ...)
+/* A running cache writes on while we read: what we saw would be of no moment. */
+static enum xc refuse_holder(struct check *k)
 {
-	char text[sizeof(k->first)];
-	va_list args;
+	char who[PATH_MAX];
 
-	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	printf("  %sdamaged%s     %s\n", colour_bad(), colour_off(), text);
-	if (!k->problems++)
-		memcpy(k->first, text, sizeof(text));
+	if (!k->dev.is_block)
+		return XC_OK;
+	if (geteuid() == 0)
+		kernel_sweep();
+	if (claim_holder(k->dev.kname, who, sizeof(who)))
+		return complain(XC_REFUSED, k->dev.path, "xpcache stop first, if that is it",
+				"in use, %s; only a stopped cache can be checked", who);
+	return device_reopen(&k->dev, DEVICE_CLAIM);	/* nobody starts it meanwhile */
 }
 
-__attribute__((format(printf, 1, 2)))
-static void sound(const char *fmt, ...)
+/* A file may be behind the loop device of one that runs. */
+static enum xc refuse_running(const struct check *k)
 {
-	va_list args;
+	struct running r;
 
-	printf("  %sok%s          ", colour_good(), colour_off());
-	va_start(args, fmt);
-	vprintf(fmt, args);
-	va_end(args);
-	putchar('\n');
-}
-
-/* -------------------------------------------------------- superblocks ---- */
-
-/* Both copies are judged: the core is content with one. */
-static void check_copy(struct check *k, u64 block)
-{
-	struct xp_message msg = { "" };
-	struct xp_sb sb;
-	int err = block < device_blocks(&k->dev) ?
-		  k->o.media.io.read(k->o.media.io.ctx, block, 1, &sb) : -ENXIO;
-
-	if (err) {
-		problem(k, "superblock in block %" PRIu64 ": %s", block, strerror(-err));
-		return;
-	}
-	err = xp_sb_verify(&sb, device_blocks(&k->dev), &msg);
-	if (err)
-		problem(k, "block %" PRIu64 ", %s", block, msg.text);
-	else if (!k->unreadable && memcmp(sb.uuid, k->o.sb.uuid, sizeof(sb.uuid)) != 0)
-		problem(k, "superblock in block %" PRIu64 ": it is that of another cache, %.31s (%s)",
-			block, (const char *)sb.name, text_uuid(sb.uuid));
-	else
-		sound("superblock in block %" PRIu64 ", generation %" PRIu64, block,
-		      le64_to_cpu(sb.generation));
-}
-
-/* ------------------------------------------------------------ journal ---- */
-
-/* A cut tears the blocks that were being written, and older ones stay behind:
- * only recovery can tell whether one of them was needed. */
-static int check_ring(struct check *k)
-{
-	struct ring r;
-	int err = ring_scan(&k->o.media.io, &k->o.sb, &r);
-	u64 start = le64_to_cpu(k->o.sb.journal_start);
-
-	if (err)
-		return err;
-	printf("  journal     blocks %" PRIu64 " to %" PRIu64 ": %s sound",
-	       start, start + le64_to_cpu(k->o.sb.journal_blocks) - 1,
-	       text_count(r.count[RING_GOOD]));
-	if (r.count[RING_GOOD])
-		printf(", numbers %" PRIu64 " to %" PRIu64 ", incarnation %" PRIu64,
-		       r.oldest, r.newest, r.incarnation);
-	if (r.count[RING_OTHER])
-		printf(", %s of an older cache", text_count(r.count[RING_OTHER]));
-	if (r.nr_bad)
-		printf(", %s torn or misplaced, the first in block %" PRIu64,
-		       text_count(r.nr_bad), r.first_bad);
-	putchar('\n');
-	return 0;
+	if (geteuid() != 0 || kernel_find(NULL, text_uuid(k->o.sb.uuid), &r) != 1)
+		return XC_OK;
+	return complain(XC_REFUSED, k->dev.path, "xpcache stop first",
+			"running as %s; only a stopped cache can be checked", r.name);
 }
 
 /* ---------------------------------------------------------------- map ---- */
 
-/* Every mapping lies within both devices, and each block is mapped once. */
+/* I3: a block has one mapping, and no other block's slot. */
+static void check_mapping(struct check *k, const struct xp_mapping *m, u64 lbas, u64 slots)
+{
+	u64 lba = xp_lba_n(m->lba);
+	u32 slot = xp_slot_n(m->slot);
+	struct xp_mapping back;
+
+	if (lba >= lbas || slot >= slots)
+		finding_problem(&k->found, "map: slot %u has block %" PRIu64 ", beyond the end of a device",
+				slot, lba);
+	else if (!xp_lookup(k->o.core, m->lba, &back))
+		finding_problem(&k->found, "map: slot %u has block %" PRIu64 ", which the map does not find",
+				slot, lba);
+	else if (xp_slot_n(back.slot) != slot)
+		finding_problem(&k->found, "map: slot %u has block %" PRIu64 ", which slot %u has as well",
+				slot, lba, xp_slot_n(back.slot));
+	if (m->zeros && !m->dirty)
+		finding_problem(&k->found, "map: block %" PRIu64 " reads as zeros and is clean, which no "
+				"zeroed block is before its slot is free (slot %u)", lba, slot);
+}
+
 static void check_map(struct check *k)
 {
 	u64 lbas = (le64_to_cpu(k->o.sb.slow.sectors) + XP_BLOCK_SECTORS - 1) / XP_BLOCK_SECTORS;
-	u64 slots = le64_to_cpu(k->o.sb.nr_slots), dirty = 0, clean = 0;
-	unsigned int before = k->problems;
-	struct xp_mapping m, back;
+	u64 slots = le64_to_cpu(k->o.sb.nr_slots), count[2] = { 0, 0 }, zeros = 0;
+	const struct xp_stats *s = &k->o.stats;
+	u64 before = k->found.problems;
+	struct xp_mapping m;
 	u32 cursor = 0;
 
 	while (xp_walk(k->o.core, &cursor, &m)) {
-		u64 lba = xp_lba_n(m.lba);
-		u32 slot = xp_slot_n(m.slot);
-
-		if (m.dirty)
-			dirty++;
-		else
-			clean++;
-		if (lba >= lbas || slot >= slots)
-			problem(k, "slot %u maps block %" PRIu64 ", beyond the end of a device", slot, lba);
-		else if (!xp_lookup(k->o.core, m.lba, &back) || xp_slot_n(back.slot) != slot)
-			problem(k, "slot %u maps block %" PRIu64 ", which is mapped elsewhere", slot, lba);
+		count[m.dirty]++;
+		zeros += m.zeros;
+		check_mapping(k, &m, lbas, slots);
 	}
-	if (dirty != k->o.stats.dirty || clean != k->o.stats.clean)
-		problem(k, "map of %" PRIu64 " dirty and %" PRIu64 " clean blocks, counted as %" PRIu64
-			" and %" PRIu64, dirty, clean, k->o.stats.dirty, k->o.stats.clean);
-	if (k->problems == before)
-		sound("map: %s dirty, %s clean, %s slots", text_blocks(dirty), text_blocks(clean),
-		      text_count(slots));
+	finding_number(&k->found, "map", "slots", slots);
+	finding_number(&k->found, "map", "free", s->free);
+	finding_number(&k->found, "map", "dirty", count[true]);
+	finding_number(&k->found, "map", "clean", count[false]);
+	finding_number(&k->found, "map", "zeros", zeros);
+	if (count[true] != s->dirty || count[false] != s->clean || s->free + s->dirty + s->clean != slots)
+		finding_problem(&k->found, "map: %" PRIu64 " dirty and %" PRIu64 " clean of %" PRIu64 " slots, counted as %"
+				PRIu64 " and %" PRIu64 " and %" PRIu64 " free", count[true], count[false],
+				slots, s->dirty, s->clean, s->free);
+	if (k->found.problems != before)
+		return;
+	finding_sound(&k->found, "map: %s dirty, %s clean", text_blocks(count[true]),
+		      text_blocks(count[false]));
+	finding_sound(&k->found, "map: %s of %s slots free, %s hold zeros", text_count(s->free),
+		      text_count(slots), text_count(zeros));
+}
+
+/* -------------------------------------------------------- slow device ---- */
+
+static void check_beyond(struct check *k, const struct device *slow)
+{
+	u64 n = 0, dirty = 0, first = 0;
+	struct xp_mapping m;
+	u32 cursor = 0;
+
+	while (xp_walk(k->o.core, &cursor, &m)) {
+		if (xp_lba_n(m.lba) * XP_BLOCK_SECTORS < slow->sectors)
+			continue;
+		if (!n++ || xp_lba_n(m.lba) < first)
+			first = xp_lba_n(m.lba);
+		dirty += m.dirty;
+	}
+	if (n)
+		finding_problem(&k->found, "slow device %s: %s of the cache, %s of them dirty, lie beyond its end, "
+				"the first is block %" PRIu64, slow->path, text_blocks(n), text_count(dirty),
+				first);
+}
+
+/* I5, I6: it is this device, with this size, that the dirty blocks go home to. */
+static void check_slow(struct check *k, const struct device *slow)
+{
+	char why[512];
+
+	if (!slow) {
+		finding_note(&k->found, "slow device: not given (--slow), so not compared with %s",
+			     identity_text(&k->o.sb.slow));
+		return;
+	}
+	if (identity_same(&k->o.sb.slow, slow, true, why, sizeof(why)))
+		finding_sound(&k->found, "slow device %s, %s", slow->path,
+			      text_bytes(slow->sectors << XP_SECTOR_SHIFT));
+	else
+		finding_problem(&k->found, "slow device %s: not that of this cache: %s", slow->path, why);
+	if (k->recovered)
+		check_beyond(k, slow);
 }
 
 /* --------------------------------------------------------------- whole ---- */
 
-/* A running cache writes on while we read. */
-static bool in_use(struct check *k)
+static enum xc check_contents(struct check *k, const struct device *slow, bool data)
 {
-	char who[PATH_MAX];
-	struct running r;
+	int err = ring_init(&k->ring, &k->o.sb, data);
 
-	if (!k->dev.is_block)
-		return false;
-	if (claim_holder(k->dev.kname, who, sizeof(who)))
-		return true;
-	return geteuid() == 0 && kernel_find(NULL, text_uuid(k->o.sb.uuid), &r) == 1;
+	k->ring.findings = &k->found;
+	if (!err)
+		err = offline_look(&k->o, &k->ring.witness);
+	k->recovered = !err;
+	if (err == -ENOMEM)
+		return complain_errno(err, k->dev.path, "cannot rebuild the map");
+	if (!err || err == -EUCLEAN)
+		check_ring(k, err);
+	else
+		check_ring_readable(k);
+	if (err && !k->found.problems)
+		finding_problem(&k->found, "%s: %s", k->o.message.text, strerror(-err));
+	if (k->recovered)
+		check_map(k);
+	check_slow(k, slow);
+	return k->recovered && data ? check_data(k) : XC_OK;
 }
 
-static enum xc check_contents(struct check *k)
+static enum xc verdict(const struct check *k, bool json)
 {
-	const struct xp_sb *sb = &k->o.sb;
-	int err;
+	const char *todo = "the cache still works: xpcache remove brings its blocks home, then make it anew";
+	const struct findings *f = &k->found;
 
-	printf("%s: the xpcache %.31s, %s\n", k->dev.path, (const char *)sb->name,
-	       text_uuid(sb->uuid));
-	if (in_use(k))
-		printf("  note        it is running now: the journal changes while it is read\n");
-	check_copy(k, XP_SB_BLOCK_A);
-	check_copy(k, XP_SB_BLOCK_B);
-	err = check_ring(k);
-	if (err)
-		return complain_errno(err, k->dev.path, "cannot read the journal");
-	err = offline_load(&k->o);
-	if (err == -EUCLEAN) {
-		problem(k, "%s", k->o.message.text);
+	if (!k->recovered)
+		todo = "it cannot be started; keep a copy of the device, then restore what was dirty from a "
+		       "backup: the slow device alone lacks it";
+	else if (k->lost)
+		todo = "restore what those blocks held from a backup; the others are whole";
+	if (!f->problems) {
+		if (!json)
+			printf("%s: sound\n", k->dev.path);
 		return XC_OK;
 	}
+	if (f->problems == 1)
+		return complain(XC_DAMAGED, k->dev.path, todo, "%s", f->first);
+	return complain(XC_DAMAGED, k->dev.path, todo, "%s (and %" PRIu64 " more)", f->first,
+			f->problems - 1);
+}
+
+/* Neither superblock will do: what is wrong with each. */
+static enum xc check_unusable(struct check *k, const struct options *opt, int err)
+{
+	findings_begin(&k->found, opt->json);
+	findings_subject(&k->found, k->dev.path, NULL);
+	check_superblocks(k, false);
+	findings_end(&k->found, true);
+	if (err == -ENOTSUP)
+		return offline_complain(&k->o, &k->dev, err);
+	return complain(XC_DAMAGED, k->dev.path, "it cannot be started; keep a copy of the device",
+			"neither superblock will do: %s", k->o.message.text);
+}
+
+static enum xc check_device(struct check *k, const struct device *slow, const struct options *opt)
+{
+	int err = offline_open(&k->o, &k->dev);
+	enum xc ret;
+
+	if (err == -EUCLEAN || err == -ENOTSUP)
+		return check_unusable(k, opt, err);
 	if (err)
 		return offline_complain(&k->o, &k->dev, err);
-	k->recovered = true;
-	sound("recovery, to journal block number %" PRIu64 ", %s in use", k->o.stats.seq,
-	      text_count(k->o.stats.journal_used));
-	check_map(k);
-	return XC_OK;
-}
-
-static enum xc verdict(const struct check *k)
-{
-	const char *todo = k->recovered ?
-		"the cache still works: xpcache remove brings its blocks home, then make it anew" :
-		"nothing was changed; the slow device alone lacks what was dirty";
-
-	if (!k->problems) {
-		printf("%s: sound\n", k->dev.path);
-		return XC_OK;
-	}
-	if (k->problems == 1)
-		return complain(XC_DAMAGED, k->dev.path, todo, "%s", k->first);
-	return complain(XC_DAMAGED, k->dev.path, todo, "%s (and %u more)", k->first,
-			k->problems - 1);
+	ret = refuse_running(k);
+	if (ret)
+		return ret;
+	findings_begin(&k->found, opt->json);
+	findings_subject(&k->found, k->dev.path, &k->o.sb);
+	check_superblocks(k, true);
+	ret = check_contents(k, slow, opt->data);
+	findings_end(&k->found, !ret);
+	return ret ? ret : verdict(k, opt->json);
 }
 
 enum xc check_run(struct options *opt)
 {
-	struct check k = { .problems = 0 };
+	struct check k = { .recovered = false };
+	struct device slow = { .fd = -1 };
 	enum xc ret = device_open(&k.dev, opt->arg, true);
-	int err;
 
 	if (ret)
 		return ret;
-	err = offline_open(&k.o, &k.dev);
-	if (err == -EUCLEAN || err == -ENOTSUP) {
-		k.unreadable = true;
-		printf("%s: an xpcache, but not one that can be used\n", k.dev.path);
-		check_copy(&k, XP_SB_BLOCK_A);
-		check_copy(&k, XP_SB_BLOCK_B);
-	}
-	ret = err ? offline_complain(&k.o, &k.dev, err) : check_contents(&k);
+	ret = refuse_holder(&k);
+	if (!ret && opt->slow)
+		ret = device_open(&slow, opt->slow, true);
 	if (!ret)
-		ret = verdict(&k);
+		ret = check_device(&k, opt->slow ? &slow : NULL, opt);
+	if (!ret && (fflush(stdout) || ferror(stdout)))
+		ret = complain_errno(errno, "stdout", "cannot write");
 	offline_close(&k.o);
+	ring_done(&k.ring);
+	device_close(&slow);
 	device_close(&k.dev);
 	return ret;
 }

@@ -1,78 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* dump: superblock, journal and every mapping of a cache, readable or as JSON. */
+#include "fields.h"
 #include "ring.h"
 
 #include <json-c/json.h>
 #include <time.h>
-
-enum kind { NUMBER, TEXT, UUID, HEX };
-
-/* The superblock's fields, once, for both forms. */
-static const struct sb_field {
-	const char *name;
-	enum kind kind;
-	size_t offset, len;
-} fields[] = {
-#define FIELD(member, kind) \
-	{ #member, kind, offsetof(struct xp_sb, member), sizeof(((struct xp_sb *)0)->member) }
-	FIELD(version, NUMBER),
-	FIELD(flags, HEX),
-	FIELD(compat, HEX),
-	FIELD(ro_compat, HEX),
-	FIELD(incompat, HEX),
-	FIELD(uuid, UUID),
-	FIELD(name, TEXT),
-	FIELD(created, NUMBER),
-	FIELD(generation, NUMBER),
-	FIELD(fast_blocks, NUMBER),
-	FIELD(scratch_start, NUMBER),
-	FIELD(scratch_blocks, NUMBER),
-	FIELD(journal_start, NUMBER),
-	FIELD(journal_blocks, NUMBER),
-	FIELD(data_start, NUMBER),
-	FIELD(nr_slots, NUMBER),
-	FIELD(slow.sectors, NUMBER),
-	FIELD(slow.logical_size, NUMBER),
-	FIELD(slow.hwid, TEXT),
-	FIELD(slow.content, TEXT),
-	FIELD(slow.path, TEXT),
-};
-
-#define NR_FIELDS	(sizeof(fields) / sizeof(*fields))
-
-static u64 number_of(const u8 *p, size_t len)
-{
-	__le32 n32;
-	__le64 n64;
-
-	if (len == 4) {
-		memcpy(&n32, p, 4);
-		return le32_to_cpu(n32);
-	}
-	memcpy(&n64, p, 8);
-	return le64_to_cpu(n64);
-}
-
-static const char *text_of(const struct sb_field *f, const struct xp_sb *sb)
-{
-	static char text[128];
-	const u8 *p = (const u8 *)sb + f->offset;
-
-	switch (f->kind) {
-	case NUMBER:
-		snprintf(text, sizeof(text), "%" PRIu64, number_of(p, f->len));
-		break;
-	case HEX:
-		snprintf(text, sizeof(text), "0x%" PRIx64, number_of(p, f->len));
-		break;
-	case UUID:
-		return text_uuid(p);
-	case TEXT:
-		snprintf(text, sizeof(text), "%.*s", (int)f->len, (const char *)p);
-		break;
-	}
-	return text;
-}
 
 /* The journal in numbers: what recovery took, and the ring it found it in. */
 #define NR_JOURNAL	10
@@ -90,12 +22,13 @@ static void summarise(const struct xp_stats *s, const struct ring *r,
 		{ "seq", s->seq },
 		{ "durable_seq", s->durable_seq },
 		{ "incarnation", s->incarnation },
-		{ "ring_sound", r->count[RING_GOOD] },
+		{ "ring_sound", r->count[XP_PLACE_VALID] },
 		{ "ring_oldest_seq", r->oldest },
 		{ "ring_newest_seq", r->newest },
 		{ "ring_records", r->records },
-		{ "ring_torn", r->nr_bad },
-		{ "ring_older_cache", r->count[RING_OTHER] },
+		{ "ring_torn", r->count[XP_PLACE_TORN] + r->count[XP_PLACE_MISPLACED] +
+		  r->count[XP_PLACE_SENSELESS] },
+		{ "ring_older_cache", r->count[XP_PLACE_OTHER] },
 	};
 
 	memcpy(out, all, sizeof(all));
@@ -110,7 +43,8 @@ static void print_text(const struct offline *o, const struct number *journal)
 
 	printf("superblock\n");
 	for (size_t i = 0; i < NR_FIELDS; i++)
-		printf("  %-18s %s\n", fields[i].name, text_of(&fields[i], &o->sb));
+		printf("  %-18s %s\n", sb_fields[i].name,
+		       field_text(&sb_fields[i], &o->sb));
 	printf("journal\n");
 	for (int i = 0; i < NR_JOURNAL; i++)
 		printf("  %-18s %" PRIu64 "\n", journal[i].name, journal[i].n);
@@ -129,14 +63,13 @@ static struct json_object *json_superblock(const struct xp_sb *sb)
 	struct json_object *o = json_object_new_object(), *slow = json_object_new_object();
 
 	for (size_t i = 0; i < NR_FIELDS; i++) {
-		const struct sb_field *f = &fields[i];
+		const struct field *f = &sb_fields[i];
 		bool is_slow = !strncmp(f->name, "slow.", 5);
-		const u8 *p = (const u8 *)sb + f->offset;
 
 		json_object_object_add(is_slow ? slow : o, is_slow ? f->name + 5 : f->name,
-				       f->kind == NUMBER ?
-				       json_object_new_uint64(number_of(p, f->len)) :
-				       json_object_new_string(text_of(f, sb)));
+				       f->kind == FIELD_NUMBER ?
+				       json_object_new_uint64(field_number(f, sb)) :
+				       json_object_new_string(field_text(f, sb)));
 	}
 	json_object_object_add(o, "slow", slow);
 	return o;
@@ -172,13 +105,15 @@ static enum xc dump(struct offline *o, const struct device *d, bool json)
 {
 	struct number journal[NR_JOURNAL];
 	struct ring ring;
-	int err = offline_load(o);
+	int err = ring_init(&ring, &o->sb, false);
 
 	if (!err)
-		err = ring_scan(&o->media.io, &o->sb, &ring);
+		err = offline_look(o, &ring.witness);
+	if (!err)
+		summarise(&o->stats, &ring, journal);
+	ring_done(&ring);
 	if (err)
 		return offline_complain(o, d, err);
-	summarise(&o->stats, &ring, journal);
 	if (json)
 		print_json(o, journal);
 	else

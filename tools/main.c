@@ -21,7 +21,8 @@ enum {
 	OPT_ALL		= 1 << 6,
 	OPT_JSON	= 1 << 7,
 	OPT_LIMITS	= 1 << 8,
-	OPT_HELP	= 1 << 9,
+	OPT_DATA	= 1 << 9,
+	OPT_HELP	= 1 << 10,
 };
 
 enum kind { FLAG, TEXT, TUNABLE };	/* TUNABLE: the core knows the rest */
@@ -50,6 +51,8 @@ static const struct option_row {
 	{ "discard-dirty", NULL, OPT_DISCARD, FLAG, AT(discard_dirty),
 	  "with --force: lose the dirty blocks of the cache that was there" },
 	{ "all", NULL, OPT_ALL, FLAG, AT(all), "all stopped caches" },
+	{ "data", NULL, OPT_DATA, FLAG, AT(data),
+	  "read every cached block too, and compare what has a checksum" },
 	{ "json", NULL, OPT_JSON, FLAG, AT(json), "for programs" },
 	{ "help", NULL, OPT_HELP, FLAG, AT(help), "show this" },
 #undef AT
@@ -100,8 +103,9 @@ static const struct verb {
 	{ "remove", remove_run, "NAME [--fast DEV] [--slow DEV]",
 	  "flush, then end the cache; the slow device is a plain disk again", NEEDS_ROOT, ARG_MUST,
 	  OPT_FAST | OPT_SLOW },
-	{ "check", check_run, "FAST",
-	  "verify the metadata on a fast device, without the kernel module", NEEDS_NOTHING, ARG_MUST, 0 },
+	{ "check", check_run, "FAST [--slow DEV] [--data] [--json]",
+	  "verify a stopped cache, without the kernel module; nothing is written", NEEDS_NOTHING, ARG_MUST,
+	  OPT_SLOW | OPT_DATA | OPT_JSON },
 	{ "dump", dump_run, "FAST [--json]",
 	  "print superblock, journal and all mappings", NEEDS_NOTHING, ARG_MUST, OPT_JSON },
 	{ "help", help_run, "[VERB]", "show this, or more about a verb", NEEDS_NOTHING, ARG_MAY, 0 },

@@ -15,7 +15,7 @@ int offline_open(struct offline *o, const struct device *d)
 	return xp_sb_read(&o->media.io, device_blocks(d), &o->sb, &o->message);
 }
 
-int offline_load(struct offline *o)
+int offline_look(struct offline *o, const struct xp_witness *witness)
 {
 	const struct xp_options opt = {
 		.dirty_low = XP_DEFAULT_DIRTY_LOW,
@@ -28,10 +28,15 @@ int offline_load(struct offline *o)
 		return -ENOMEM;
 	memset(o->memory, 0, xp_memory(&o->sb));
 	o->core = xp_init(o->memory, &o->sb, &opt);
-	err = xp_recover(o->core, &o->media.io, o->scratch, false, &o->message);
+	err = xp_look(o->core, &o->media.io, o->scratch, witness, &o->message);
 	if (!err)
 		xp_get_stats(o->core, &o->stats);
 	return err;
+}
+
+int offline_load(struct offline *o)
+{
+	return offline_look(o, NULL);
 }
 
 void offline_close(struct offline *o)

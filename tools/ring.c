@@ -1,76 +1,103 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The journal ring as it lies on the medium. What it means is the core's to say. */
+/* The journal ring, as the core's recovery judges it. Nothing is decided here. */
+#include "findings.h"
 #include "ring.h"
 
 #include <stdlib.h>
 
-#define SCAN_BLOCKS	64u
-
-static bool verifies(const struct xp_jblock *b)
+const char *ring_place_text(enum xp_place place)
 {
-	struct xp_jblock copy;
-	u32 count = le32_to_cpu(b->head.count);
+	static const char *const text[XP_PLACES] = {
+		[XP_PLACE_VALID] = "another journal block",
+		[XP_PLACE_EMPTY] = "zeros",
+		[XP_PLACE_NOISE] = "no journal block",
+		[XP_PLACE_TORN] = "a journal block with a wrong checksum",
+		[XP_PLACE_OTHER] = "a journal block of another cache",
+		[XP_PLACE_MISPLACED] = "a journal block that belongs elsewhere",
+		[XP_PLACE_SENSELESS] = "a journal block whose header contradicts itself",
+	};
 
-	if (count > XP_RECORDS)
-		return false;
-	memcpy(&copy, b, sizeof(copy));
-	copy.head.checksum = 0;
-	return le64_to_cpu(b->head.checksum) ==
-	       xp_xxh64(&copy, sizeof(copy.head) + count * sizeof(struct xp_record));
+	return text[place];
 }
 
-static bool all_zero(const void *block)
+static void on_place(void *ctx, u64 position, enum xp_place place, const struct xp_jblock *b)
 {
-	static const char zeros[XP_BLOCK_SIZE];
+	struct ring *r = ctx;
+	struct xp_ring_block *rb = &r->block[position];
 
-	return !memcmp(block, zeros, XP_BLOCK_SIZE);
-}
-
-enum ring_state ring_judge(const struct xp_sb *sb, u64 index, const struct xp_jblock *b)
-{
-	if (le32_to_cpu(b->head.magic) != XP_JOURNAL_MAGIC)
-		return all_zero(b) ? RING_EMPTY : RING_NOISE;
-	if (!verifies(b))
-		return RING_TORN;
-	if (memcmp(b->head.uuid, sb->uuid, sizeof(sb->uuid)))
-		return RING_OTHER;
-	if (le64_to_cpu(b->head.seq) % le64_to_cpu(sb->journal_blocks) != index)
-		return RING_MISPLACED;
-	return RING_GOOD;
-}
-
-static void count(struct ring *r, enum ring_state state, u64 block,
-		  const struct xp_jblock *b)
-{
-	u64 seq = le64_to_cpu(b->head.seq);
-
-	r->count[state]++;
-	if (state == RING_TORN || state == RING_MISPLACED) {
-		if (!r->nr_bad++)
-			r->first_bad = block;
-	}
-	if (state != RING_GOOD)
+	r->place[position] = place;
+	r->count[place]++;
+	if (place != XP_PLACE_VALID)
 		return;
-	r->newest = max(r->newest, seq);
-	r->oldest = r->oldest ? min(r->oldest, seq) : seq;
-	r->incarnation = max(r->incarnation, le64_to_cpu(b->head.incarnation));
+	*rb = (struct xp_ring_block){
+		.seq = le64_to_cpu(b->head.seq),
+		.tail = le64_to_cpu(b->head.tail_seq),
+		.durable = le64_to_cpu(b->head.durable_seq),
+		.incarnation = le64_to_cpu(b->head.incarnation),
+	};
+	r->newest = max(r->newest, rb->seq);
+	r->oldest = r->oldest ? min(r->oldest, rb->seq) : rb->seq;
 	r->records += le32_to_cpu(b->head.count);
 }
 
-int ring_scan(const struct xp_media *m, const struct xp_sb *sb, struct ring *r)
+static void on_candidate(void *ctx, const struct xp_ring_block *b, u64 breaks_at)
 {
-	u64 start = le64_to_cpu(sb->journal_start), n = le64_to_cpu(sb->journal_blocks);
-	struct xp_jblock *buf = malloc(SCAN_BLOCKS * sizeof(*buf));
-	int err = buf ? 0 : -ENOMEM;
+	struct ring *r = ctx;
 
-	memset(r, 0, sizeof(*r));
-	for (u64 i = 0; i < n && !err; i += SCAN_BLOCKS) {
-		u32 some = min(n - i, (u64)SCAN_BLOCKS);
-
-		err = m->read(m->ctx, start + i, some, buf);
-		for (u32 k = 0; k < some && !err; k++)
-			count(r, ring_judge(sb, i + k, &buf[k]), start + i + k, &buf[k]);
+	if (!breaks_at) {
+		r->head = *b;
+		return;
 	}
-	free(buf);
-	return err;
+	r->passed_over++;
+	r->broken_at = breaks_at;
+}
+
+static const char *kind_text(const struct xp_said *said)
+{
+	static const char *const text[] = { "?", "MAP", "CLEAN", "UNMAP", "ZERO" };
+
+	return said->kind <= XP_REC_ZERO ? text[said->kind] : text[0];
+}
+
+static void on_record(void *ctx, const struct xp_said *said, const struct xp_message *why)
+{
+	struct ring *r = ctx;
+
+	r->said[said->verdict]++;
+	if (said->verdict == XP_REFUSED) {
+		if (r->findings)
+			finding_problem(r->findings, "%s: record %u, %s of block %" PRIu64 " and slot %u",
+					why->text, said->index, kind_text(said),
+					(u64)xp_lba_n(said->lba), xp_slot_n(said->slot));
+		return;
+	}
+	if (said->kind != XP_REC_MAP)
+		return;
+	if (said->flags & XP_REC_CHECKED && said->seq > r->head.durable)
+		r->unproven++;
+	if (r->hash && said->verdict == XP_REPLAYED)
+		r->hash[xp_slot_n(said->slot)] = said->flags & XP_REC_CHECKED ? said->hash : 0;
+}
+
+int ring_init(struct ring *r, const struct xp_sb *sb, bool hashes)
+{
+	memset(r, 0, sizeof(*r));
+	r->start = le64_to_cpu(sb->journal_start);
+	r->blocks = le64_to_cpu(sb->journal_blocks);
+	r->witness = (struct xp_witness){ r, on_place, on_candidate, on_record };
+	r->place = calloc(r->blocks, sizeof(*r->place));
+	r->part = calloc(r->blocks, sizeof(*r->part));
+	r->block = calloc(r->blocks, sizeof(*r->block));
+	if (hashes)
+		r->hash = calloc(le64_to_cpu(sb->nr_slots), sizeof(*r->hash));
+	return r->place && r->part && r->block && (r->hash || !hashes) ? 0 : -ENOMEM;
+}
+
+void ring_done(struct ring *r)
+{
+	free(r->place);
+	free(r->part);
+	free(r->block);
+	free(r->hash);
+	memset(r, 0, sizeof(*r));
 }

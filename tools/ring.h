@@ -1,30 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* ring.h - the journal ring as it lies on the medium, block by block: for check and dump. */
+/* ring.h - what the core's recovery saw of the journal ring, noted down: for check and dump. */
 #ifndef XP_RING_H
 #define XP_RING_H
 
 #include "tool.h"
 
-enum ring_state {
-	RING_EMPTY,	/* never written: zeros */
-	RING_GOOD,
-	RING_OTHER,	/* sound, but of a cache that was here before */
-	RING_TORN,	/* has the magic and does not verify: a write that a cut interrupted, or damage */
-	RING_MISPLACED,	/* verifies, but its number belongs elsewhere in the ring */
-	RING_NOISE,	/* something else: never written, on a device that was not empty */
-	RING_STATES,
-};
+struct findings;
 
 struct ring {
-	u64 count[RING_STATES];
-	u64 first_bad, nr_bad;	/* torn or misplaced: block of the device; how many */
-	u64 newest, oldest;	/* seq of good blocks */
-	u64 incarnation;	/* highest of good blocks */
-	u64 records;		/* in good blocks */
+	struct xp_witness witness;	/* to be given to offline_look() */
+	u64 start, blocks;		/* where the ring lies; fixed */
+
+	/* Each place, by its position in the ring. */
+	u8 *place;			/* enum xp_place */
+	struct xp_ring_block *block;	/* seq 0: not valid */
+	u8 *part;			/* check_ring.c's */
+	u64 count[XP_PLACES];
+	u64 oldest, newest, records;	/* of the valid ones: numbers, sum */
+
+	/* What was picked: */
+	struct xp_ring_block head;	/* the end of the chain; seq 0: none will do */
+	u64 passed_over;		/* newer blocks, whose chains break: */
+	u64 broken_at;			/* the last of those, there */
+
+	/* Its records: */
+	u64 said[XP_REFUSED + 1];	/* by verdict */
+	u64 unproven;			/* of those, sent beside data that was not yet known to land */
+	u64 *hash;			/* checksum that a slot's newest record bears, 0 none; or NULL */
+	struct findings *findings;	/* told of records that are refused; or NULL */
 };
 
-enum ring_state ring_judge(const struct xp_sb *sb, u64 index, const struct xp_jblock *b);
-/* Reads all of it. Negative errno. */
-int ring_scan(const struct xp_media *m, const struct xp_sb *sb, struct ring *r);
+/* @hashes: note those too, 8 bytes a slot. Negative errno. */
+int ring_init(struct ring *r, const struct xp_sb *sb, bool hashes);
+void ring_done(struct ring *r);
+const char *ring_place_text(enum xp_place place);
 
 #endif /* XP_RING_H */

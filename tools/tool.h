@@ -13,6 +13,10 @@
  *   kernel.c     device mapper: create, remove, message, status
  *   media.c      the core's blocking access to metadata, over a file descriptor
  *   offline.c    a cache at rest, its map rebuilt by the core's own recovery
+ *   check_sb.c   check_ring.c  check_data.c: parts of check, over check.h; what
+ *                they find goes to findings.c
+ *   ring.c       what recovery saw of the journal ring
+ *   fields.c     the superblock's fields by name
  *   human.c      complaints, sizes, durations, the progress bar
  *
  * A function that can fail returns an exit code of the program and has then
@@ -52,7 +56,7 @@ enum xc {
 struct options {
 	const char *arg;	/* what is not an option: a cache's name, a device or a verb */
 	const char *fast, *slow, *name;
-	bool force, discard_dirty, no_start, all, json, help;
+	bool force, discard_dirty, no_start, all, json, data, help;
 	bool tuned;		/* one of the tunables was given */
 	struct xp_tunables tunables;
 };
@@ -190,6 +194,8 @@ struct offline {
  * came of them, offline_close(). */
 int offline_open(struct offline *o, const struct device *d);
 int offline_load(struct offline *o);
+/* The same, before a witness. */
+int offline_look(struct offline *o, const struct xp_witness *witness);
 void offline_close(struct offline *o);
 /* The exit code and the complaint for what they returned. */
 enum xc offline_complain(const struct offline *o, const struct device *d, int err);

@@ -57,6 +57,7 @@ equal fast-untouched "" "$(blkid -p $FAST)"
 create
 refused second-start 3 'xpcache0' xpcache start xpcache0
 refused create-over-running 3 'in use|part of' try_create
+refused check-running 3 'in use.*xpcache0.*only a stopped cache' xpcache check $FAST
 must mount $CACHE /mnt
 refused stop-mounted 3 '/mnt' xpcache stop xpcache0
 refused remove-mounted 3 '/mnt' xpcache remove xpcache0
@@ -68,6 +69,13 @@ within=$(checksum $CACHE)
 stop
 
 # ---- a cache at rest ----
+# check only reads: it needs no more of the devices, and changes nothing.
+blockdev --setro $FAST $SLOW
+resting="$(checksum $FAST) $(checksum $SLOW)"
+out=$(xpcache check $FAST --slow $SLOW --data 2>&1)
+equal check-read-only "0 $FAST: sound" "$? $(tail -n 1 <<<"$out")"
+equal check-writes-nothing "$resting" "$(checksum $FAST) $(checksum $SLOW)"
+blockdev --setrw $FAST $SLOW
 refused create-over-stopped 3 'xpcache0' try_create
 refused unknown-name 5 'nothing' xpcache start nothing
 refused other-slow 3 "$OTHER" xpcache start xpcache0 --slow $OTHER
