@@ -284,10 +284,10 @@ static enum xc parse(const struct verb *v, int argc, char **argv, struct options
 	return XC_OK;
 }
 
-enum xc parse_words(int argc, char **argv, const struct verb **v, struct options *opt)
+const struct verb *parse_words(int argc, char **argv, struct options *opt)
 {
 	const char *name = argv[0];
-	enum xc ret;
+	const struct verb *v;
 
 	memset(opt, 0, sizeof(*opt));
 	xp_tunables_init(&opt->tunables);
@@ -295,11 +295,12 @@ enum xc parse_words(int argc, char **argv, const struct verb **v, struct options
 		name = "help";
 	else if (!strcmp(name, "--version"))
 		name = "version";
-	*v = verb_find(name);
-	if (!*v)
-		return unknown_verb(name);
-	ret = parse(*v, argc, argv, opt);
-	return ret || opt->help ? ret : check_tunables(opt);
+	v = verb_find(name);
+	if (!v)
+		unknown_verb(name);
+	else if (parse(v, argc, argv, opt) || (!opt->help && check_tunables(opt)))
+		v = NULL;
+	return v;
 }
 
 static enum xc run(const struct verb *v, struct options *opt)
@@ -317,12 +318,11 @@ int main(int argc, char **argv)
 {
 	const struct verb *v;
 	struct options opt;
-	enum xc ret;
 
 	if (argc < 2) {
 		help_all(stderr);
 		return XC_USAGE;
 	}
-	ret = parse_words(argc - 1, argv + 1, &v, &opt);
-	return ret ? ret : run(v, &opt);
+	v = parse_words(argc - 1, argv + 1, &opt);
+	return v ? run(v, &opt) : XC_USAGE;
 }

@@ -62,8 +62,9 @@ struct options {
 };
 
 struct verb;
-/* What the words after the program's name ask for; no root, no device needed. */
-enum xc parse_words(int argc, char **argv, const struct verb **v, struct options *opt);
+/* What the words after the program's name, one at least, ask for; looks at nothing
+ * else. NULL: XC_USAGE, and said why. */
+const struct verb *parse_words(int argc, char **argv, struct options *opt);
 
 /* ----------------------------------------------------------- human.c ---- */
 

@@ -79,21 +79,19 @@ static void try_words(const char *text, size_t size)
 	struct options opt;
 	const struct verb *v;
 	int argc = 0;
-	enum xc ret;
 
 	/* main() asks for one word at least. */
 	for (size_t at = 0; argc < 63 && (at < size || !argc); at += strlen(text + at) + 1)
 		argv[argc++] = strdup(text + at);
 	argv[argc] = NULL;
 	listen();
-	ret = parse_words(argc, argv, &v, &opt);
-	check_said(ret);
-	MUST(!ret || ret == XC_USAGE);
-	if (!ret && !opt.help) {
+	v = parse_words(argc, argv, &opt);
+	check_said(v ? XC_OK : XC_USAGE);
+	if (v && !opt.help) {
 		struct xp_tunables defaults;
 
 		xp_tunables_init(&defaults);
-		MUST(v && (!opt.arg || *opt.arg));
+		MUST(!opt.arg || *opt.arg);
 		check_tunables(&opt.tunables);
 		MUST(opt.tuned || !memcmp(&opt.tunables, &defaults, sizeof(defaults)));
 		MUST(is_one_of(opt.arg, argv, argc) && is_one_of(opt.name, argv, argc) &&
