@@ -6,6 +6,10 @@
  * before w was submitted. Of versions that are *certain* no preceding one is
  * allowed any more: after a cut those are certain that a FLUSH or FUA covers,
  * while running those that were acknowledged, or seen, before the read began.
+ *
+ * What is wrong breaks one property, the one without which it would be allowed
+ * (broken()). Where zeros are concerned it takes the sixth as well: that zeroes
+ * are a write like any other. A property that is turned off is not assumed either.
  */
 #include "sim.h"
 
@@ -95,13 +99,14 @@ static bool certain(const struct version *w, u64 since, u64 flushed)
 	return w->covered || (w->acked && w->acked < flushed);
 }
 
+/* The newest that does. */
 static const struct version *superseded_by(const struct history *h, const struct version *v,
 					   u64 since, u64 flushed)
 {
 	u32 i;
 
-	for (i = 0; i < h->nr; i++)
-		if (&h->v[i] != v && certain(&h->v[i], since, flushed) && precedes(v, &h->v[i]))
+	for (i = h->nr; i-- > 0 && &h->v[i] != v;)
+		if (certain(&h->v[i], since, flushed) && precedes(v, &h->v[i]))
 			return &h->v[i];
 	return NULL;
 }
@@ -167,27 +172,33 @@ static void allowed_text(u64 sector, u64 since, u64 flushed, char *text, size_t 
 					      (unsigned long long)h->v[i].id);
 }
 
-/* Which promise a wrong sector breaks. */
-static enum property broken(u64 sector, u64 tag, const struct verdict *j, u64 since)
+/* Which promise a wrong sector breaks, after a cut. The history of a life begins
+ * with what its recovery showed: what is not in it came back from before. */
+static enum property broken(u64 sector, u64 tag, const struct verdict *j)
 {
 	const struct history *h = &history[sector];
+	bool own = tag == TAG_ZERO || (tag != TAG_OTHER && tag_sector(tag) == sector);
 
 	if (!h->written)
 		return P_UNWRITTEN;
-	if (tag == TAG_ZERO || (j->newer && !j->newer->id))
-		return P_ZEROS;
-	if (since)
-		return sim.faulted ? P_FAULTY_READS : P_READS;
-	if (j->newer ? j->newer->recovered : h->v[0].recovered && tag != TAG_OTHER)
-		return P_STAYS;
-	return sim.faulted ? P_ERRORS : P_ALLOWED;
+	return own && !j->known && h->v[0].recovered ? P_STAYS : P_ALLOWED;
+}
+
+/* Zeros that nobody wrote, or none where somebody did. */
+static bool about_zeros(u64 tag, const struct verdict *j)
+{
+	return j->newer ? !j->newer->id : tag == TAG_ZERO;
 }
 
 static void complain(enum property p, const char *where, u64 sector, u64 tag,
-		     u64 since, u64 flushed)
+		     const struct verdict *j, u64 since, u64 flushed)
 {
 	char allowed[256];
 
+	if (!property_on[p])
+		return;
+	if (about_zeros(tag, j))
+		p = P_ZEROS;
 	allowed_text(sector, since, flushed, allowed, sizeof(allowed));
 	violation(p, "%s: sector %llu holds %s; allowed are the writes {%s} (0: zeros)",
 		  where, (unsigned long long)sector, text_of(tag), allowed);
@@ -247,8 +258,8 @@ static void check_block(struct xp *c, const struct image *im, u64 block, u64 *ta
 		tags[s + i] = answer(c, im, s + i, m)->tag;
 		j = judge(s + i, tags[s + i], 0, 0);
 		if (!j.v)
-			complain(broken(s + i, tags[s + i], &j, 0), "after a cut", s + i,
-				 tags[s + i], 0, 0);
+			complain(broken(s + i, tags[s + i], &j), "after a cut", s + i,
+				 tags[s + i], &j, 0, 0);
 		found[s + i] = j.unsure ? NULL : j.v;
 	}
 	check_untouched(im, s, i);
@@ -269,7 +280,7 @@ static void check_preflush(const u64 *tags, struct version * const *found)
 
 		if (found[s] && !j.v)
 			complain(P_PREFLUSH, "after a cut, with a later preflushed write there",
-				 s, tags[s], 0, flushed);
+				 s, tags[s], &j, 0, flushed);
 	}
 }
 
@@ -305,7 +316,10 @@ void oracle_restart(struct xp *c, const struct image *im)
 	for (s = 0; s < sim.slow.sectors; s++) {
 		u64 tag = oracle_answer(c, im, s)->tag;
 
-		history_reset(s, tag == TAG_OTHER ? 0 : tag_id(tag), true);
+		/* With all properties on the run has ended before. */
+		if (tag != TAG_ZERO && (tag == TAG_OTHER || tag_sector(tag) != s))
+			run_abandon();
+		history_reset(s, tag_id(tag), true);
 	}
 	epoch++;
 }
@@ -348,8 +362,8 @@ void oracle_check_slow(void)
 		struct verdict j = judge(s, tag, sim.now, 0);
 
 		if (!j.v)
-			complain(sim.faulted ? P_ERRORS : P_ALLOWED, "the slow device alone, nothing dirty",
-				 s, tag, sim.now, 0);
+			complain(history[s].written ? P_ALLOWED : P_UNWRITTEN,
+				 "the slow device alone, nothing dirty", s, tag, &j, sim.now, 0);
 	}
 }
 
@@ -382,7 +396,7 @@ static void read_end(const struct user *u)
 		struct verdict j = judge(s, tag, u->submitted, 0);
 
 		if (!j.v) {
-			complain(broken(s, tag, &j, u->submitted), "a read", s, tag,
+			complain(u->hit ? P_FAULTY_READS : P_READS, "a read", s, tag, &j,
 				 u->submitted, 0);
 			continue;
 		}
@@ -396,7 +410,7 @@ static void read_end(const struct user *u)
 }
 
 /* Versions of a request are told by when it was submitted: no two at once. */
-static void write_end(const struct user *u)
+static void write_end(const struct user *u, bool well)
 {
 	u32 i, k;
 
@@ -407,14 +421,14 @@ static void write_end(const struct user *u)
 			if (v->submitted != u->submitted)
 				continue;
 			v->ended = sim.now;
-			if (u->err)
+			if (!well)
 				continue;
 			v->acked = sim.now;
 			if (!v->seen)
 				v->seen = sim.now;
 			v->covered |= u->fua;
 		}
-	epoch += u->fua && !u->err;
+	epoch += u->fua && well;
 }
 
 static void flush_end(const struct user *u)
@@ -435,13 +449,23 @@ static void flush_end(const struct user *u)
 
 void oracle_end(const struct user *u)
 {
+	bool well = !u->err;
+
 	if (u->err && !sim.faulted)
 		violation(P_ERRORS, "%s of sector %llu ended with error %d, and no device had one",
 			  op_name(u->op), (unsigned long long)u->sector, u->err);
-	if (u->op == XP_READ && !u->err)
-		read_end(u);
-	else if (u->op == XP_FLUSH && !u->err)
+	if (u->op == XP_READ) {
+		if (well)
+			read_end(u);
+		return;
+	}
+	if (well && u->hit) {
+		violation(P_ERRORS, "%s of sector %llu ended well, and a device had failed it",
+			  op_name(u->op), (unsigned long long)u->sector);
+		well = false;
+	}
+	if (u->op != XP_FLUSH)
+		write_end(u, well);
+	else if (well)
 		flush_end(u);
-	else if (u->op != XP_READ && u->op != XP_FLUSH)
-		write_end(u);
 }

@@ -135,6 +135,8 @@ static bool fault_hits(const struct event *e)
 	if (f->left != UINT32_MAX && !--f->left)
 		f->on = false;
 	sim.faulted = true;
+	if (e->part)
+		e->part->u->hit = true;
 	figures.faults++;
 	trace("error of the %s device, event %d, sector %llu of id %llu", e->disk->name, e->kind,
 	      e->part ? (unsigned long long)e->part->req.sector : 0,

@@ -126,15 +126,15 @@ void crash_dump(void);
 /* The properties, by number (docs/TESTING.md). 0: what no device or core does. */
 enum property {
 	P_HOST,
-	P_ALLOWED,		/* 1: after a cut a sector holds an allowed value */
+	P_ALLOWED,		/* 1: after a cut a sector holds an allowed value, errors or not */
 	P_UNWRITTEN,		/* 2: what was never written is unchanged, on both */
 	P_WHOLE,		/* 3: a 4 KiB write is there or not */
 	P_PREFLUSH,		/* 4: seen, then so is what was acknowledged before it */
-	P_ERRORS,		/* 5: after an error a success still means success */
+	P_ERRORS,		/* 5: what a device failed fails, and nothing else */
 	P_ZEROS,		/* 6: discard and zeroes */
 	P_STAYS,		/* 7: what a recovery showed stays */
-	P_READS,		/* 8: reads are linearisable */
-	P_FAULTY_READS,		/* 9: after an error, right data or EIO */
+	P_READS,		/* 8: reads are linearisable, errors or not */
+	P_FAULTY_READS,		/* 9: a read that an error hits is right or fails */
 	P_LIVES,		/* 10: every request ends, dirty goes to zero */
 	NR_PROPERTIES,
 };
@@ -148,6 +148,7 @@ struct user {
 	u64 id, submitted;
 	u64 flushed;		/* preflush: when the write behind it was submitted */
 	u32 pieces;
+	bool hit;		/* by an error of a device */
 	int err;
 	u8 *buf;
 };
