@@ -33,38 +33,28 @@ static bool free_test(const struct xp *c, u32 i)
 	return i < c->nr_slots && c->free_map[i / 64] >> (i % 64) & 1;
 }
 
-/* First set bit of @map at or after @from, or XP_NIL. */
-static u32 next_bit(const u64 *map, u32 nr_words, u32 from)
+/* First set bit of @map from @from on and before @end, or XP_NIL. */
+static u32 next_bit(const u64 *map, u32 from, u32 end)
 {
-	u32 w = from / 64;
-	u64 bits;
+	for (; from < end; from = (from / 64 + 1) * 64) {
+		u64 bits = map[from / 64] & ~0ull << (from % 64);
 
-	if (w >= nr_words)
-		return XP_NIL;
-	bits = map[w] & ~0ull << (from % 64);
-	while (!bits) {
-		if (++w >= nr_words)
-			return XP_NIL;
-		bits = map[w];
+		if (bits)
+			return from / 64 * 64 + (u32)__builtin_ctzll(bits);
 	}
-	return w * 64 + (u32)__builtin_ctzll(bits);
+	return XP_NIL;
 }
 
 /* First free slot at or after @from, or XP_NIL. */
 static u32 free_next(const struct xp *c, u32 from)
 {
-	u32 word;
-	u64 bits;
+	u32 word = from / 64, slot;
 
-	if (from >= c->nr_slots)
-		return XP_NIL;
-	bits = c->free_map[from / 64] & ~0ull << (from % 64);
-	if (bits)
-		return from / 64 * 64 + (u32)__builtin_ctzll(bits);
-	word = next_bit(c->free_sum, words(words(c->nr_slots)), from / 64 + 1);
-	if (word == XP_NIL)
-		return XP_NIL;
-	return word * 64 + (u32)__builtin_ctzll(c->free_map[word]);
+	slot = next_bit(c->free_map, from, min((word + 1) * 64, c->nr_slots));
+	if (slot != XP_NIL)
+		return slot;
+	word = next_bit(c->free_sum, word + 1, words(c->nr_slots));
+	return word == XP_NIL ? XP_NIL : next_bit(c->free_map, word * 64, c->nr_slots);
 }
 
 void slots_init_free(struct xp *c)
