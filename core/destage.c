@@ -159,12 +159,13 @@ bool xp_destage_begin(struct xp *c, struct xp_todo *todo)
 	return b->state == BATCH_RUNNING;
 }
 
-/* Is the block still as it was when the batch was gathered? */
+/* Is the block still as it was when the batch was gathered? Its slot is pinned:
+ * not reused, and not evicted; and nobody but this batch makes it clean. */
 static bool unchanged(struct xp *c, const struct xp_batch_entry *be)
 {
 	const struct xp_entry *e = &c->entry[be->slot];
 
-	return e->state == SLOT_MAPPED && e->dirty && e->zeros == be->zeros;
+	return e->state == SLOT_MAPPED && e->zeros == be->zeros;
 }
 
 static void gather(struct xp *c, struct xp_run *run)
