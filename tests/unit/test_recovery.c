@@ -165,11 +165,123 @@ static void bad_records_are_refused(void **state)
 	reseal(b);
 	refused("unknown kind");
 	*b = kept;
+	b->rec[0].lba |= cpu_to_le64(1ull << 56);
+	reseal(b);
+	refused("unknown kind");
+	*b = kept;
+	b->rec[0].lba &= cpu_to_le64(XP_MAX_LBAS - 1);
+	reseal(b);
+	refused("unknown kind");
+	*b = kept;
+	b->rec[0].reserved = cpu_to_le32(1);
+	reseal(b);
+	refused("unknown kind");
+	*b = kept;
 	b->rec[1] = b->rec[0];
 	b->rec[1].lba = cpu_to_le64(le64_to_cpu(b->rec[0].lba) + 1);
 	b->head.count = cpu_to_le32(le32_to_cpu(b->head.count) + 1);
 	reseal(b);
 	refused("holds another block");
+}
+
+/* Whole, and of this cache, but not where its number belongs. */
+static void a_block_in_the_wrong_place_is_none(void **state)
+{
+	struct xp_stats s;
+
+	(void)state;
+	forge();
+	xp_get_stats(f.c, &s);
+	memcpy(ring_block(&f, s.seq + 7), ring_block(&f, s.seq), XP_BLOCK_SIZE);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), 3);
+}
+
+/* Block @seq of a chain from @tail on, with nothing in it. */
+static struct xp_jblock *forge_at(u64 seq, u64 tail, u64 durable)
+{
+	struct xp_jblock *b = ring_block(&f, seq);
+	struct xp_stats s;
+
+	xp_get_stats(f.c, &s);
+	memcpy(b, ring_block(&f, s.seq), XP_BLOCK_SIZE);
+	b->head.seq = cpu_to_le64(seq);
+	b->head.tail_seq = cpu_to_le64(tail);
+	b->head.durable_seq = cpu_to_le64(durable);
+	b->head.count = 0;
+	reseal(b);
+	return b;
+}
+
+/* A cut leaves a window of blocks without their neighbours, not half a ring. */
+static void too_many_broken_chains_are_refused(void **state)
+{
+	struct xp_stats s;
+	u32 i;
+
+	(void)state;
+	forge();
+	xp_get_stats(f.c, &s);
+	for (i = 1; i <= 4 * XP_WINDOW; i++)
+		forge_at(s.seq + 2 * i, s.seq + 2 * i - 1, s.seq);
+	refused("no block from which");
+}
+
+static void too_many_unproven_records_are_refused(void **state)
+{
+	u64 first = 200, seq, i;
+
+	(void)state;
+	for (seq = first; seq <= first + 2 * XP_WINDOW; seq++) {
+		struct xp_jblock *b = forge_at(seq, first, first - 1);
+
+		for (i = 0; i < XP_RECORDS; i++)
+			b->rec[i] = (struct xp_record){
+				.lba = cpu_to_le64(i | (u64)XP_REC_MAP << 40 |
+						   (u64)XP_REC_CHECKED << 48),
+				.slot = cpu_to_le32((u32)i), .hash = cpu_to_le64(1),
+			};
+		b->head.count = cpu_to_le32(XP_RECORDS);
+		reseal(b);
+	}
+	refused("more unproven records");
+}
+
+static u32 good_reads;
+static bool fickle_but_valid;
+
+/* Another block than before, after some reads. */
+static int fickle_read(void *ctx, u64 block, u32 nr, void *buf)
+{
+	struct xp_jblock *b = buf;
+
+	(void)ctx;
+	memcpy(buf, f.fast + block * XP_BLOCK_SIZE, nr * XP_BLOCK_SIZE);
+	if (good_reads) {
+		good_reads--;
+		return 0;
+	}
+	b->head.seq = cpu_to_le64(le64_to_cpu(b->head.seq) + le64_to_cpu(f.sb.journal_blocks));
+	b->head.tail_seq = b->head.seq;
+	if (fickle_but_valid)
+		reseal(b);
+	return 0;
+}
+
+static void a_block_that_changes_is_refused(void **state)
+{
+	u64 ring = le64_to_cpu(f.sb.journal_blocks);
+	u32 scan = (u32)((ring + XP_RECOVER_CHUNK - 1) / XP_RECOVER_CHUNK);
+
+	(void)state;
+	forge();
+	f.media.read = fickle_read;
+	good_reads = scan;
+	refused("changed while it was read");
+	good_reads = scan;
+	fickle_but_valid = true;
+	refused("changed while it was read");
+	fickle_but_valid = false;
 }
 
 /* A record beside its data, and the power goes between the two. */
@@ -455,6 +567,10 @@ int main(void)
 		T(damage_below_durable_is_refused),
 		T(no_journal_is_refused),
 		T(bad_records_are_refused),
+		T(a_block_in_the_wrong_place_is_none),
+		T(too_many_broken_chains_are_refused),
+		T(too_many_unproven_records_are_refused),
+		T(a_block_that_changes_is_refused),
 		T(a_record_without_its_data_falls_back),
 		T(a_record_with_its_data_counts),
 		T(a_rejected_record_stays_rejected),
