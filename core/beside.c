@@ -8,8 +8,11 @@
  */
 #include "request.h"
 
+/* They are sealed at once (journal_room, and a ring that is not tight), so no
+ * other request's come into the same block. */
 static void records_beside(struct xp *c, struct xp_req *req, const u64 *hash)
 {
+	struct xp_window *w;
 	u32 i;
 
 	for (i = 0; i < req->nr_blocks; i++) {
@@ -23,7 +26,9 @@ static void records_beside(struct xp *c, struct xp_req *req, const u64 *hash)
 				  lba, slot_add(req->slot, i), hash[i]);
 		req->record_seq = XP_SEQ(seq);
 	}
-	journal_window(c, xp_seq_n(req->record_seq))->undone++;
+	w = journal_window(c, xp_seq_n(req->record_seq));
+	XP_ASSERT(!w->undone);
+	w->undone = true;
 	req->state = REQ_BESIDE;
 }
 
@@ -101,7 +106,7 @@ enum xp_act beside_undo(struct xp *c, struct xp_req *req,
 			   slot_add(req->slot, req->progress));
 	}
 	requests_wake(c, req_lba(req), req->nr_blocks, todo);
-	return req_wait_block(c, req, journal_undo(c, seq, todo), REQ_SYNC_UNDO);
+	return req_wait_block(c, req, journal_commit(c, todo), REQ_SYNC_UNDO);
 }
 
 enum xp_act beside_end(struct xp *c, struct xp_req *req, int err,

@@ -26,7 +26,7 @@ static void lay_out(const struct xp_sb *sb, struct layout *l)
 	u64 at = 0;
 
 	l->nr_buckets = (u32)(slots / 2 + 1);
-	l->batch_max = (u32)min(slots, max(slots / 64, (u64)256));
+	l->batch_max = (u32)min(slots, max(slots / 64, (u64)XP_BATCH_MIN));
 	place(&at, XP_WINDOW * XP_BLOCK_SIZE);
 	l->cache = place(&at, sizeof(struct xp));
 	l->entry = place(&at, slots * sizeof(struct xp_entry));

@@ -70,15 +70,14 @@ struct xp_entry {
 };
 
 #define XP_LIST_HEAD	0x80000000u
+#ifndef XP_MAX_PINS	/* the simulator tries a few */
 #define XP_MAX_PINS	0xffffu
+#endif
 
 /* Records that are new in a block; the rest of it is for carried ones. With a
  * ring of which a full map fills a quarter, that keeps the head from ever
  * reaching the tail (docs/ARCHITECTURE.md, "The ring never fills"). */
-#ifndef XP_NEW_MAX	/* the simulator tries a few */
-#define XP_NEW_MAX	(XP_RECORDS * 2 / 3)
-#endif
-#define XP_CARRY_MAX	(XP_RECORDS - XP_NEW_MAX)
+#define XP_NEW_MAX	(XP_PUT_MAX * 2 / 3)
 
 enum xp_block_state {
 	BLOCK_IDLE,		/* no journal block */
@@ -91,10 +90,9 @@ enum xp_block_state {
 struct xp_window {
 	u64 seq;
 	u64 tail;		/* once sealed */
-	u32 undone;		/* requests whose data is not known to be durable */
-	u32 undoing;		/* of those: failed, and the records that undo them placed */
 	u32 nr_freed;
 	u8 state;		/* enum xp_block_state */
+	bool undone;		/* the data of the request sent beside it is not known to be durable */
 	u32 freed[XP_RECORDS];	/* slots that its being durable sets free */
 };
 
@@ -133,6 +131,11 @@ struct xp_batch_entry {
 	u8 zeros;
 	u8 home;		/* its data is on the slow device, not yet flushed */
 };
+
+/* Blocks of a batch: a 64th of the slots, but so many at least, or all. */
+#ifndef XP_BATCH_MIN	/* the simulator tries a few */
+#define XP_BATCH_MIN	256u
+#endif
 
 enum xp_batch_state {
 	BATCH_NONE,
@@ -281,12 +284,8 @@ bool journal_tight(const struct xp *c);
 u64 journal_used(const struct xp *c);
 /* Forces an empty block out (recovery). */
 void journal_seal_now(struct xp *c, struct xp_todo *todo);
-/* Data named by a record of block @seq is durable. */
+/* Data named by the records of block @seq is durable, or they are undone. */
 void journal_data_done(struct xp *c, u64 seq);
-/* All of a failed request's records in block @seq are undone by records placed
- * in the open block; returns that. journal_undone() when it is written. */
-u64 journal_undo(struct xp *c, u64 seq, struct xp_todo *todo);
-void journal_undone(struct xp *c, u64 seq);
 /* After blocks were written or data done: frees, wakes, seals what now can be. */
 void journal_advance(struct xp *c, struct xp_todo *todo);
 u64 jblock_checksum(struct xp_jblock *b);

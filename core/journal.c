@@ -118,7 +118,7 @@ static bool open_block(struct xp *c)
 		return false;
 	w->state = BLOCK_OPEN;
 	w->seq = open_seq(c);
-	w->undone = w->undoing = 0;
+	w->undone = false;
 	w->nr_freed = 0;
 	buffer_of(c, w->seq)->head.count = 0;
 	return true;
@@ -154,7 +154,7 @@ static bool can_carry(const struct xp_entry *e)
 static void carry(struct xp *c)
 {
 	struct xp_journal *j = &c->journal;
-	u32 room = XP_RECORDS - open_count(c), carried = 0;
+	u32 room = XP_PUT_MAX - open_count(c), carried = 0;
 
 	while (j->tail < open_seq(c)) {
 		u32 i = j->list[ring_position(c, j->tail)];
@@ -178,20 +178,13 @@ static void carry(struct xp *c)
 
 /*
  * The last place of the window is for records that undo those of the oldest
- * block in it. That block cannot leave while one of its requests has failed and
- * that is not recorded, and without it leaving there is no further place.
+ * block in it. That block cannot leave while its request has failed and that is
+ * not recorded, and without it leaving there is no further place. One request is
+ * all that a block has (records_beside), and what undoes it fits the last place.
  */
 static bool open_is_last(struct xp *c)
 {
 	return journal_window(c, open_seq(c) + 1)->state != BLOCK_IDLE;
-}
-
-/* ... so it goes out when it holds all that there may be to undo. */
-static bool last_is_complete(struct xp *c)
-{
-	const struct xp_window *oldest = journal_window(c, c->journal.durable + 1);
-
-	return oldest->undone == oldest->undoing;
 }
 
 /* No block that a recovery from any written one may need is overwritten. */
@@ -199,8 +192,7 @@ static bool seal_possible(struct xp *c)
 {
 	const struct xp_journal *j = &c->journal;
 
-	return !c->failed && open_seq(c) < j->tail_written + j->blocks &&
-	       (!open_is_last(c) || last_is_complete(c));
+	return !c->failed && open_seq(c) < j->tail_written + j->blocks;
 }
 
 static void seal(struct xp *c, struct xp_todo *todo)
@@ -233,9 +225,10 @@ void journal_seal_now(struct xp *c, struct xp_todo *todo)
 	seal(c, todo);
 }
 
+/* What is wanted holds a record (journal_commit), and loses none. */
 static void seal_if_wanted(struct xp *c, struct xp_todo *todo)
 {
-	if (c->journal.seal_wanted && open_count(c) && seal_possible(c))
+	if (c->journal.seal_wanted && seal_possible(c))
 		seal(c, todo);
 }
 
@@ -263,24 +256,11 @@ bool journal_room(struct xp *c, u32 n, struct xp_todo *todo)
 	return room(c, n, todo) && !open_is_last(c);
 }
 
-/* The oldest block of the window may use the last place: it has as many records
- * to undo as the place has room for. */
+/* The oldest block of the window may use the last place. */
 bool journal_room_undo(struct xp *c, u64 undo, struct xp_todo *todo)
 {
 	return room(c, 1, todo) &&
 	       (!open_is_last(c) || undo == c->journal.durable + 1);
-}
-
-u64 journal_undo(struct xp *c, u64 seq, struct xp_todo *todo)
-{
-	journal_window(c, seq)->undoing++;
-	return journal_commit(c, todo);
-}
-
-void journal_undone(struct xp *c, u64 seq)
-{
-	journal_window(c, seq)->undoing--;
-	journal_data_done(c, seq);
 }
 
 u64 jblock_checksum(struct xp_jblock *b)
@@ -357,8 +337,8 @@ void journal_data_done(struct xp *c, u64 seq)
 {
 	struct xp_window *w = journal_window(c, seq);
 
-	XP_ASSERT(w->seq == seq && w->undone > 0);
-	w->undone--;
+	XP_ASSERT(w->seq == seq && w->undone);
+	w->undone = false;
 }
 
 void journal_advance(struct xp *c, struct xp_todo *todo)

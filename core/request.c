@@ -91,7 +91,7 @@ static enum xp_act sync_end(struct xp *c, struct xp_req *req,
 	if (req->state == REQ_SYNC_BESIDE)
 		return beside_flip(c, req, todo);
 	if (req->state == REQ_SYNC_UNDO) {
-		journal_undone(c, xp_seq_n(req->record_seq));
+		journal_data_done(c, xp_seq_n(req->record_seq));
 		return req_finish(req, req->err);
 	}
 	return req_finish(req, 0);

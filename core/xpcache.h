@@ -146,7 +146,9 @@ struct xp_copy {
 };
 
 #define XP_COPY_MAX	16u	/* blocks of one XP_COPY: 64 KiB */
+#ifndef XP_RUN_MAX	/* the simulator tries a few */
 #define XP_RUN_MAX	256u	/* blocks of one request: 1 MiB; what is longer is split */
+#endif
 
 /* Blocks read from the slow device, on their way into the cache. */
 struct xp_fill {
@@ -189,6 +191,11 @@ struct xp_req {
  * least 2; the simulator tries a narrow one. */
 #ifndef XP_WINDOW
 #define XP_WINDOW	8u
+#endif
+
+/* Records put into a journal block: all it has room for; the simulator tries few. */
+#ifndef XP_PUT_MAX
+#define XP_PUT_MAX	XP_RECORDS
 #endif
 
 struct xp_todo {
@@ -432,7 +439,9 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
  * life acknowledged may still be in its volatile cache, and nobody knows.
  * -EUCLEAN and *msg: refused; nothing was written.
  */
+#ifndef XP_RECOVER_CHUNK	/* the simulator tries a few */
 #define XP_RECOVER_CHUNK	64u	/* blocks read at once */
+#endif
 u64 xp_recover_memory(const struct xp_sb *sb);
 int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	       bool restate, struct xp_message *msg);

@@ -140,15 +140,10 @@ void crash_dump(void)
 /* ------------------------------------------------------------ recovering ---- */
 
 /* The fast device itself. Its errors are those of sim.fault. */
-static bool media_fault(enum disk_op op)
-{
-	return sim.fault.on && !sim.fault.disk && sim.fault.ops & 1 << op;
-}
-
 static int live_read(void *ctx, u64 block, u32 nr, void *buf)
 {
 	(void)ctx;
-	if (media_fault(OP_READ))
+	if (fault_hits(0, OP_READ))
 		return -EIO;
 	disk_read(&sim.fast, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS, buf);
 	return 0;
@@ -157,7 +152,7 @@ static int live_read(void *ctx, u64 block, u32 nr, void *buf)
 static int live_write(void *ctx, u64 block, u32 nr, const void *buf)
 {
 	(void)ctx;
-	if (media_fault(OP_WRITE))
+	if (fault_hits(0, OP_WRITE))
 		return -EIO;
 	sim.now++;
 	disk_flush(&sim.fast, sim.now);
@@ -168,20 +163,24 @@ static int live_write(void *ctx, u64 block, u32 nr, const void *buf)
 
 const struct xp_media live_media = { NULL, live_read, live_write };
 
-/* An image, and a power that may go again. */
+/* An image, a power that may go again, and a read that may fail. */
 struct medium {
 	struct arena *arena;
 	u32 writes_left;	/* until the power goes again */
+	u32 reads_left;		/* until one fails */
 	u64 *rng;
-	u32 writes;
+	u32 writes, reads;
 };
 
 static int medium_read(void *ctx, u64 block, u32 nr, void *buf)
 {
+	struct medium *m = ctx;
 	u64 s = block * XP_BLOCK_SECTORS;
 	u32 i;
 
-	(void)ctx;
+	m->reads++;
+	if (!m->reads_left--)
+		return -EIO;
 	for (i = 0; i < nr * XP_BLOCK_SECTORS; i++)
 		memcpy((u8 *)buf + i * SECTOR, image.fast[s + i]->bytes, SECTOR);
 	return 0;
@@ -205,7 +204,7 @@ static struct xp *state_core;
 static void *state_memory;
 
 static int recover(const struct xp_media *media, void *memory, struct xp **c,
-		   struct xp_message *msg)
+		   bool restating, struct xp_message *msg)
 {
 	const struct geometry *g = &sim.geometry;
 	struct xp_options opt = {
@@ -217,23 +216,23 @@ static int recover(const struct xp_media *media, void *memory, struct xp **c,
 	msg->text[0] = '\0';
 	*c = xp_init(memory, &sim.sb, &opt);
 	figures.recoveries++;
-	return xp_recover(*c, media, sim.scratch, true, msg);
+	return xp_recover(*c, media, sim.scratch, restating, msg);
 }
 
 /* On the image, with @cuts further cuts, the first at write @first_cut. Returns
- * how many writes the last attempt took. */
-static u32 recover_image(struct arena *arena, void *memory, struct xp **c, u32 cuts,
+ * what the last attempt took. */
+static struct medium recover_image(struct arena *arena, void *memory, struct xp **c, u32 cuts,
 			 u32 first_cut, u64 *rng)
 {
 	struct xp_message msg;
 
 	for (;;) {
-		struct medium m = { arena, cuts ? first_cut : UINT32_MAX, rng, 0 };
+		struct medium m = { arena, cuts ? first_cut : UINT32_MAX, UINT32_MAX, rng, 0, 0 };
 		struct xp_media media = { &m, medium_read, medium_write };
-		int err = recover(&media, memory, c, &msg);
+		int err = recover(&media, memory, c, true, &msg);
 
 		if (!err)
-			return m.writes;
+			return m;
 		if (err != -ENODEV) {
 			violation(P_ALLOWED, "recovery refused: %s", msg.text);
 			run_abandon();
@@ -244,9 +243,28 @@ static u32 recover_image(struct arena *arena, void *memory, struct xp **c, u32 c
 	}
 }
 
+/* Only looks at the image, and changes nothing; or one of its reads fails, and
+ * that is said. */
+static void look_at_image(u32 failing_read)
+{
+	struct medium m = { &sim.state, UINT32_MAX, failing_read, NULL, 0, 0 };
+	struct xp_media media = { &m, medium_read, medium_write };
+	bool fails = failing_read != UINT32_MAX;
+	struct xp_message msg;
+	int err = recover(&media, state_memory, &state_core, fails, &msg);
+
+	figures.failed_starts += fails;
+	if (m.writes)
+		violation(P_ERRORS, "a recovery that %s wrote", fails ? "could not read" : "looks only");
+	if (err != (fails ? -EIO : 0) || !msg.text[0] != !fails)
+		violation(P_ERRORS, "a recovery of which %s ended with %d: %s",
+			  fails ? "a read failed" : "none failed", err, msg.text);
+}
+
 /* ------------------------------------------------------- one crash image ---- */
 
-static void check_stays(void)
+/* A second recovery, or somebody who looks. */
+static void check_stays(bool looking)
 {
 	static struct xp_mapping first[SECTORS_MAX], second;
 	static bool mapped[SECTORS_MAX];
@@ -254,7 +272,10 @@ static void check_stays(void)
 
 	for (b = 0; b < blocks; b++)
 		mapped[b] = xp_lookup(state_core, XP_LBA(b), &first[b]);
-	recover_image(&sim.state, state_memory, &state_core, 0, 0, NULL);
+	if (looking)
+		look_at_image(UINT32_MAX);
+	else
+		recover_image(&sim.state, state_memory, &state_core, 0, 0, NULL);
 	for (b = 0; b < blocks; b++)
 		if (xp_lookup(state_core, XP_LBA(b), &second) != mapped[b] ||
 		    (mapped[b] && (xp_slot_n(second.slot) != xp_slot_n(first[b].slot) ||
@@ -266,20 +287,23 @@ static void check_stays(void)
 static void check_image(u64 *rng)
 {
 	struct arena_mark memory = arena_mark(&sim.state);
-	u32 mark = nr_undo, cut, writes;
+	u32 mark = nr_undo, cut;
+	struct medium took;
 
 	figures.images++;
 	if (seen_before(mix(image.hash ^ mix(oracle_epoch()))))
 		return;
 	figures.states++;
-	writes = recover_image(&sim.state, state_memory, &state_core, 0, 0, rng);
+	took = recover_image(&sim.state, state_memory, &state_core, 0, 0, rng);
 	oracle_check_image(state_core, &image);
 	if (chance(rng, 16))
-		check_stays();
+		check_stays(chance(rng, 4));
 	rewind_to(mark);
+	if (chance(rng, 64))
+		look_at_image(below(rng, took.reads));
 	/* Two writes are the least; more say that there was more to decide. */
-	if (chance(rng, writes > 2 ? 4 : 16)) {
-		for (cut = 0; cut < writes; cut++) {
+	if (chance(rng, took.writes > 2 ? 4 : 16)) {
+		for (cut = 0; cut < took.writes; cut++) {
 			recover_image(&sim.state, state_memory, &state_core, 1 + below(rng, 2),
 				      cut, rng);
 			oracle_check_image(state_core, &image);
@@ -503,12 +527,17 @@ void crash_start(void)
 
 	sim.now++;
 	disk_flush(&sim.slow, sim.now);		/* xpcache.h: before the first request */
-	err = recover(&live_media, sim.memory, &sim.c, &msg);
-	if (err && sim.fault.on) {
+	sim.faulted = false;
+	err = recover(&live_media, sim.memory, &sim.c, true, &msg);
+	if (err && sim.faulted) {
 		trace("does not start: %s", msg.text);
+		figures.failed_starts++;
+		if (!msg.text[0])
+			violation(P_ERRORS, "does not start, and does not say why");
 		sim.fault.on = false;
-		err = recover(&live_media, sim.memory, &sim.c, &msg);
+		err = recover(&live_media, sim.memory, &sim.c, true, &msg);
 	}
+	sim.faulted = false;
 	if (err) {
 		violation(P_ALLOWED, "start refused: %s (%d)", msg.text, err);
 		run_abandon();

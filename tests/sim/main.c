@@ -45,8 +45,32 @@ static void parse_steps(char *text)
 		opt.steps[opt.nr_steps++] = (u32)strtoul(word, NULL, 10);
 }
 
+/* How often each error met each operation of each device: 0 would be a gap. */
+static u64 print_faults(void)
+{
+	static const char * const disk[] = { "fast", "slow" }, * const op[] = { "read", "write", "flush" };
+	u64 all = 0;
+	u32 d, o;
+
+	printf("errors, once / until healed / of a device that was gone:");
+	for (d = 0; d < 2; d++)
+		for (o = 0; o < 3; o++) {
+			const u64 *n = figures.faults[d][o];
+
+			printf(" %s %s %llu / %llu / %llu%s", disk[d], op[o],
+			       (unsigned long long)n[FAULT_ONCE], (unsigned long long)n[FAULT_ON],
+			       (unsigned long long)n[FAULT_GONE], d && o == 2 ? "\n" : ",");
+			all += n[FAULT_ONCE] + n[FAULT_ON] + n[FAULT_GONE];
+		}
+	printf("failed: %llu commits, %llu starts, %llu closes; a tight ring in %llu steps\n",
+	       (unsigned long long)figures.failed_commits, (unsigned long long)figures.failed_starts,
+	       (unsigned long long)figures.failed_closes, (unsigned long long)figures.tight);
+	return all;
+}
+
 static void print_figures(void)
 {
+	u64 faults = print_faults();
 	double t = elapsed();
 
 	printf("sim: %llu runs, %llu lives, %llu requests, %llu reads checked, %llu errors of devices; "
@@ -54,7 +78,7 @@ static void print_figures(void)
 	       "%.0f s, %.0f states a second; 0 mismatches\n",
 	       (unsigned long long)figures.runs, (unsigned long long)figures.lives,
 	       (unsigned long long)figures.requests, (unsigned long long)figures.reads,
-	       (unsigned long long)figures.faults, (unsigned long long)figures.crash_points,
+	       (unsigned long long)faults, (unsigned long long)figures.crash_points,
 	       (unsigned long long)figures.images, (unsigned long long)figures.states,
 	       (unsigned long long)figures.recovery_cuts, t, (double)figures.states / t);
 }

@@ -23,7 +23,7 @@ static void specialise(u64 *rng)
 {
 	struct geometry *g = &sim.geometry;
 
-	switch (below(rng, 7)) {
+	switch (below(rng, 11)) {
 	case 0:				/* short lives */
 		g->cut_one_in = 5 + below(rng, 40);
 		break;
@@ -34,6 +34,7 @@ static void specialise(u64 *rng)
 		g->ops[XP_WRITE] = 85;
 		g->ops[XP_FLUSH] = 4;
 		g->cut_one_in = 20 + below(rng, chance(rng, 2) ? 40 : 400);
+		g->fault_one_in = chance(rng, 2) ? 10 + below(rng, 40) : 0;
 		break;
 	case 2:				/* all dirty, and writes go around */
 		g->dirty_low = 99;
@@ -58,6 +59,37 @@ static void specialise(u64 *rng)
 		g->destage = 15 + below(rng, 20);
 		g->slots = 8;
 		break;
+	case 5:				/* a ring smaller than any that is legal: it fills */
+		g->slots = 8;
+		g->short_ring = true;
+		g->fua = 0;
+		g->users = 16 + below(rng, 16);
+		g->stragglers = 4 + below(rng, 12);
+		g->ops[XP_FLUSH] = 30;
+		g->ops[XP_READ] = 10;
+		g->ops[XP_WRITE] = 58;
+		g->ops[XP_DISCARD] = g->ops[XP_ZEROES] = 1;
+		break;
+	case 6:
+	case 7:				/* slots used again while some write beside its record takes its time */
+		g->fua = 20 + below(rng, chance(rng, 3) ? 80 : 30);
+		g->users = 2 + below(rng, chance(rng, 3) ? 12 : 4);
+		g->ops[XP_READ] = g->ops[XP_ZEROES] = 5;
+		g->ops[XP_DISCARD] = 0;
+		g->ops[XP_FLUSH] = below(rng, 6);
+		g->ops[XP_WRITE] = 90 - g->ops[XP_FLUSH];
+		g->slots = 8;
+		g->slow_sectors = (6 + below(rng, 2)) * XP_BLOCK_SECTORS;
+		g->dirty_low = 0;
+		g->destage = 20 + below(rng, 30);
+		g->stragglers = 2 + below(rng, 6);
+		g->fault_one_in = chance(rng, 3) ? 10 + below(rng, 40) : 0;
+		break;
+	case 8:				/* more slots than a word of the free map has bits */
+		g->slots = 65 + below(rng, 8);
+		g->slow_sectors = 100 * XP_BLOCK_SECTORS;
+		g->hot = 90;
+		break;
 	default:
 		break;
 	}
@@ -72,7 +104,7 @@ static void draw_geometry(u64 *rng)
 
 	memset(g, 0, sizeof(*g));
 	g->slots = 8 + below(rng, chance(rng, 3) ? 24 : 8);
-	g->ring = 4 * 2 * XP_WINDOW + below(rng, 33);
+	g->ring = below(rng, 33);
 	g->slow_sectors = (8 + below(rng, chance(rng, 3) ? 56 : 16)) * XP_BLOCK_SECTORS;
 	if (chance(rng, 2))
 		g->slow_sectors -= below(rng, XP_BLOCK_SECTORS);
@@ -98,6 +130,12 @@ static void draw_geometry(u64 *rng)
 	g->completing = below(rng, 3);
 	g->depth = depth[below(rng, 10)];
 	specialise(rng);
+	/* As xp_sb_verify() has it: a quarter is two windows and holds a full map. */
+	if (g->short_ring)
+		g->ring = max(XP_WINDOW, (g->slots * 4 + XP_PUT_MAX - 1) / XP_PUT_MAX) +
+			  below(rng, 4);
+	else
+		g->ring += max(4 * 2 * XP_WINDOW, (g->slots * 4 + XP_PUT_MAX - 1) / XP_PUT_MAX);
 }
 
 static void make_superblock(void)
@@ -117,10 +155,43 @@ static void make_superblock(void)
 	sb->slow.sectors = cpu_to_le64(g->slow_sectors);
 }
 
-/* The slow disk is full of what was there before any cache. */
-static void make_disks(void)
+/* Another cache was there: its ring is not erased, only known by its UUID. */
+static void make_leftovers(void)
 {
-	u8 block[XP_BLOCK_SIZE], bytes[SECTOR];
+	u64 start = le64_to_cpu(sim.sb.journal_start), i;
+	struct xp_jblock b;
+
+	for (i = 0; i < sim.geometry.ring; i++) {
+		memset(&b, 0, sizeof(b));
+		b.head.magic = cpu_to_le32(XP_JOURNAL_MAGIC);
+		b.head.incarnation = cpu_to_le64(9);
+		b.head.seq = cpu_to_le64(sim.geometry.ring + i);
+		b.head.tail_seq = b.head.durable_seq = b.head.seq;
+		b.head.count = cpu_to_le32(1);
+		b.rec[0].lba = cpu_to_le64((u64)XP_REC_MAP << 40 | (u64)XP_REC_DIRTY << 48);
+		b.head.checksum = cpu_to_le64(xp_xxh64(&b, sizeof(b.head) + sizeof(b.rec[0])));
+		live_media.write(NULL, start + i, 1, &b);
+	}
+}
+
+static void format(u64 *rng)
+{
+	u8 block[XP_BLOCK_SIZE];
+
+	if (chance(rng, 8)) {
+		sim.fault = (struct fault){ .on = true, .ops = 1 << OP_WRITE, .left = 1,
+					    .after = below(rng, 3) };
+		if (!xp_format(&live_media, &sim.sb, block))
+			violation(P_ERRORS, "format ended well, and its device had failed it");
+	}
+	if (xp_format(&live_media, &sim.sb, block))
+		violation(P_ERRORS, "format failed, and no device did");
+}
+
+/* The slow disk is full of what was there before any cache. */
+static void make_disks(u64 *rng)
+{
+	u8 bytes[SECTOR];
 	u64 s;
 
 	disk_init(&sim.fast, "fast", le64_to_cpu(sim.sb.fast_blocks) * XP_BLOCK_SECTORS,
@@ -130,8 +201,30 @@ static void make_disks(void)
 		payload_fill(bytes, s, ++sim.next_id);
 		sim.slow.floor[s] = sim.slow.seen[s] = content_new(&sim.arena, bytes);
 	}
-	if (xp_format(&live_media, &sim.sb, block))
-		violation(P_HOST, "format failed");
+	if (chance(rng, 2))
+		make_leftovers();
+	format(rng);
+}
+
+/* ---------------------------------------------------------------- errors ---- */
+
+bool fault_hits(u32 disk, enum disk_op op)
+{
+	struct fault *f = &sim.fault;
+	enum fault_kind kind = f->left != UINT32_MAX ? FAULT_ONCE :
+			       f->ops == 7 ? FAULT_GONE : FAULT_ON;
+
+	if (!f->on || disk != f->disk || !(f->ops & 1 << op))
+		return false;
+	if (f->after) {
+		f->after--;
+		return false;
+	}
+	if (f->left != UINT32_MAX && !--f->left)
+		f->on = false;
+	sim.faulted = true;
+	figures.faults[disk][op][kind]++;
+	return true;
 }
 
 /* ---------------------------------------------------------------- steps ---- */
@@ -142,6 +235,14 @@ static bool core_failed(void)
 
 	xp_get_stats(sim.c, &s);
 	return s.failed;
+}
+
+static bool ring_tight(void)
+{
+	struct xp_stats s;
+
+	xp_get_stats(sim.c, &s);
+	return s.journal_used > s.journal_blocks / 4 * 3;
 }
 
 static void power_cut(u64 *rng)
@@ -188,16 +289,25 @@ static void drain(u64 *rng)
 static void restart(u64 *rng)
 {
 	struct fault fault = sim.fault;
+	int err;
 
 	trace("--- stop and start");
 	if (!settle_down(rng, false)) {
+		if (!xp_close(sim.c, &live_media))
+			violation(P_ERRORS, "closed well, with a journal that failed");
 		power_cut(rng);
 		return;
 	}
 	sim.fault = fault;
-	if (xp_close(sim.c, &live_media)) {
-		if (!sim.fault.on)
-			violation(P_ERRORS, "close failed, and no device had an error");
+	sim.faulted = false;
+	if (sim.geometry.fault_one_in && chance(rng, 4))
+		sim.fault = (struct fault){ .on = true, .ops = 1 << OP_WRITE, .left = 1 };
+	err = xp_close(sim.c, &live_media);
+	if (!err != !sim.faulted)
+		violation(P_ERRORS, "close ended with %d, and %s", err,
+			  err ? "no device had an error" : "a device had failed it");
+	if (err) {
+		figures.failed_closes++;
 		power_cut(rng);
 		return;
 	}
@@ -219,6 +329,7 @@ static void fault(u64 *rng)
 	f->disk = (u8)below(rng, 2);
 	f->ops = ops[below(rng, 4)];
 	f->left = chance(rng, 2) ? 1 : UINT32_MAX;
+	f->after = 0;
 	trace("--- errors of the %s device: ops %u, %s", f->disk ? "slow" : "fast", f->ops,
 	      f->left == 1 ? "one" : "until healed");
 }
@@ -242,12 +353,13 @@ static void step(u64 *rng)
 		fault(rng);
 		return;
 	}
+	figures.tight += ring_tight();
 	dice = below(rng, 100);
 	if (dice < 45 && shell_users() < g->users)
 		shell_new_request(rng);
-	else if (dice < 46)
+	else if (dice == 45 || (dice < 15 && core_failed()))
 		shell_tick(rng);
-	else if (dice < 46 + g->destage)
+	else if (dice > 45 && dice < 46 + g->destage)
 		shell_destage(rng);
 	else
 		shell_complete(rng);
@@ -278,7 +390,7 @@ static void begin(u64 seed, bool tracing)
 	sim.next_stamp = 16;
 	draw_geometry(&rng);
 	make_superblock();
-	make_disks();
+	make_disks(&rng);
 	crash_new_run();
 	oracle_new_run();
 	crash_start();

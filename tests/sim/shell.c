@@ -57,7 +57,7 @@ struct event {
 
 static struct event event[EVENTS_MAX];
 static u32 nr_events, nr_users;
-static bool batch_open, batch_flushing;
+static bool batch_wanted, batch_open, batch_flushing;
 static u32 batch_runs;
 static u64 *rng;		/* of the present step */
 
@@ -79,7 +79,13 @@ u32 shell_ios(void)
 void shell_new_life(void)
 {
 	nr_events = nr_users = batch_runs = 0;
-	batch_open = batch_flushing = false;
+	batch_wanted = batch_open = batch_flushing = false;
+}
+
+static bool straggles(enum event_kind kind)
+{
+	return kind == (sim.geometry.short_ring ? IO_JOURNAL : IO_COPY) &&
+	       chance(rng, sim.geometry.stragglers);
 }
 
 static struct event *event_add(enum event_kind kind, struct part *p)
@@ -89,7 +95,9 @@ static struct event *event_add(enum event_kind kind, struct part *p)
 	if (nr_events == EVENTS_MAX)
 		violation(P_HOST, "more than %u events", EVENTS_MAX);
 	*e = (struct event){ .kind = kind, .part = p };
-	if (chance(rng, 16))
+	if (sim.geometry.stragglers)
+		e->held = straggles(kind) ? sim.now + below(rng, 3000) : 0;
+	else if (chance(rng, 16))
 		e->held = sim.now + below(rng, 400);
 	return e;
 }
@@ -125,19 +133,12 @@ static void start_read(struct event *e, struct disk *d, u64 sector, u32 nr, u8 *
 		disk_read(d, sector, nr, data);
 }
 
-static bool fault_hits(const struct event *e)
+static bool error_hits(const struct event *e)
 {
-	struct fault *f = &sim.fault;
-
-	if (!f->on || !e->disk || e->disk != (f->disk ? &sim.slow : &sim.fast) ||
-	    !(f->ops & 1 << e->op))
+	if (!fault_hits(e->disk == &sim.slow, e->op))
 		return false;
-	if (f->left != UINT32_MAX && !--f->left)
-		f->on = false;
-	sim.faulted = true;
 	if (e->part)
 		e->part->u->hit = true;
-	figures.faults++;
 	trace("error of the %s device, event %d, sector %llu of id %llu", e->disk->name, e->kind,
 	      e->part ? (unsigned long long)e->part->req.sector : 0,
 	      e->part ? (unsigned long long)e->part->u->id : 0);
@@ -146,7 +147,7 @@ static bool fault_hits(const struct event *e)
 
 static int finish_io(struct event *e)
 {
-	if (fault_hits(e)) {
+	if (error_hits(e)) {
 		if (e->op == OP_WRITE)
 			disk_fail(e->disk, e->w, rng);
 		if (e->op == OP_READ)
@@ -291,6 +292,7 @@ static void journal_flushed(const struct event *flush, int err, struct xp_todo *
 	struct event *e;
 
 	if (err) {
+		figures.failed_commits++;
 		xp_journal_end(sim.c, flush->index, err, todo);
 		return;
 	}
@@ -533,9 +535,15 @@ void shell_destage(u64 *step_rng)
 	struct xp_todo todo;
 
 	rng = step_rng;
+	if (!batch_open && !batch_wanted) {
+		batch_wanted = xp_destage_wanted(sim.c);
+		if (chance(rng, 4))	/* it begins later, when that may have changed */
+			return;
+	}
 	if (!batch_open) {
 		xp_todo_init(&todo);
-		batch_open = xp_destage_wanted(sim.c) && xp_destage_begin(sim.c, &todo);
+		batch_open = batch_wanted && xp_destage_begin(sim.c, &todo);
+		batch_wanted = false;
 		perform(&todo);
 		return;
 	}
@@ -609,6 +617,7 @@ static void dispatch(struct event *e, int err, struct xp_todo *todo)
 		journal_flushed(e, err, todo);
 		break;
 	case IO_JOURNAL:
+		figures.failed_commits += !!err;
 		xp_journal_end(sim.c, e->index, err, todo);
 		break;
 	case FILL_WAITS:
@@ -645,9 +654,9 @@ static u32 draw_any_event(void)
 /* One that is slow is waited for only when there is little else. */
 static u32 draw_event(void)
 {
-	u32 i = draw_any_event(), tries = 0;
+	u32 i = draw_any_event(), tries = 0, most = sim.geometry.stragglers ? 32 : 4;
 
-	while (event[i].held > sim.now && tries++ < 4)
+	while (event[i].held > sim.now && tries++ < most)
 		i = below(rng, nr_events);
 	return i;
 }

@@ -195,6 +195,9 @@ struct geometry {
 	u32 cut_one_in, fault_one_in;	/* steps; 0: never */
 	u32 completing;		/* 0: any; 1: oldest first; 2: newest first */
 	u32 destage;		/* of 100 steps */
+	bool short_ring;	/* not as xp_sb_verify() would have it */
+	u32 stragglers;		/* one in so many writes beside a record takes long, or of
+				 * journal blocks, with a short ring */
 	u32 check_one_in;	/* steps that end in crash_check() */
 	u32 depth;		/* of it: 0 to 2 */
 };
@@ -203,8 +206,12 @@ struct fault {
 	bool on;
 	u8 disk;		/* 0: fast, 1: slow */
 	u8 ops;			/* 1 << enum disk_op */
+	u32 after;		/* so many that end well before */
 	u32 left;		/* so many; UINT32_MAX: until healed */
 };
+
+/* Does it hit one @op of that device? Then it is counted, and used up. */
+bool fault_hits(u32 disk, enum disk_op op);
 
 /* A run: fixed by seed and steps. */
 struct sim {
@@ -226,9 +233,13 @@ struct sim {
 
 extern struct sim sim;
 
+enum fault_kind { FAULT_ONCE, FAULT_ON, FAULT_GONE };	/* GONE: all operations */
+
 struct figures {
 	u64 runs, steps, requests, reads, crash_points, images, states, recoveries,
-	    recovery_cuts, lives, faults;
+	    recovery_cuts, lives;
+	u64 faults[2][3][3];	/* by disk, enum disk_op, enum fault_kind */
+	u64 failed_commits, failed_starts, failed_closes, tight;
 };
 
 extern struct figures figures;
