@@ -4,6 +4,7 @@
 
 PREFIX	?= /usr/local
 CUTS	?= 25
+STACK_CUTS ?= 6
 SEED	?= 1
 
 CFLAGS_ALL := -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icore
@@ -86,6 +87,20 @@ vm-test: vm-build ## the campaign: more of everything, 25 power cuts a kernel
 
 vm-powercut: vm-build ## power cuts only: CUTS= for each kernel, SEED= for another series
 	@tests/vm/powercut --cuts $(CUTS) --seed $(SEED)
+
+# The file system exerciser, pinned: from crates.io, Debian has none.
+build/vm/fsx:
+	@command -v cargo >/dev/null || { echo "vm-stack: fsx is built by cargo 1.82 or later: see https://rustup.rs" >&2; exit 1; }
+	RUSTFLAGS='-C target-feature=+crt-static' cargo install --quiet --locked --target x86_64-unknown-linux-gnu \
+		--root build/vm/cargo fsx@0.3.2
+	cp build/vm/cargo/bin/fsx $@
+
+.PHONY: vm-stack
+vm-stack: vm-build build/vm/fsx ## the cache among LVM, dm-crypt, md, swap and databases
+	@scripts/bootstrap vm-stack
+	@status=0; tests/vm/run --campaign stack || status=1; \
+	tests/vm/powercut --kind sqlite-wal --kind sqlite-delete --kind postgres \
+		--cuts $(STACK_CUTS) --seed $(SEED) || status=1; exit $$status
 
 # ----------------------------------------------------------- the rest ----
 

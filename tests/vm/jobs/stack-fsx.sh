@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# vm: fast=12M slow=64M with=fsx campaign=stack timeout=1800
+#
+# fsx, of crates.io, in block mode: reads, writes, maps, holes (which a block device
+# makes by zeroing) and syncs through the page cache, each read compared. The page
+# cache is dropped all the while, and the cache is smaller than what is used.
+
+. ./lib.sh
+
+OPERATIONS=${OPERATIONS:-2000}
+SEED=${SEED:-1}
+
+# settings ALIGN HOLES
+settings()
+{
+	cat <<-TOML
+		flen = 33554432
+		blockmode = true
+		nosizechecks = true
+		[opsize]
+		max = 131072
+		min = $1
+		align = $1
+		[weights]
+		close_open = 0
+		truncate = 0
+		posix_fallocate = 0
+		read = 10
+		write = 10
+		mapread = 5
+		mapwrite = 5
+		fsync = 1
+		fdatasync = 1
+		posix_fadvise = 2
+		punch_hole = $2
+	TOML
+}
+
+# exercise NAME ALIGN HOLES
+exercise()
+{
+	settings "$2" "$3" >/tmp/fsx.toml
+	try "$1" fsx -q -f /tmp/fsx.toml -P /tmp -S "$SEED" -N "$OPERATIONS" $CACHE
+}
+
+forget()
+{
+	while sleep 0.3; do
+		echo 1 >/proc/sys/vm/drop_caches
+	done
+}
+
+# odd has an odd number of sectors: there the page cache writes in sectors, not in
+# blocks of the cache's size.
+forget &
+for name in even odd; do
+	device=/dev/mapper/$name
+	sectors=$(blockdev --getsz $SLOW)
+	[ $name = odd ] && sectors=$((sectors - 1))
+	must dmsetup create $name --table "0 $sectors linear $SLOW 0"
+	must xpcache create --fast $FAST --slow $device --idle-ms 500
+	exercise "$name-sectors-and-holes" 512 4
+	exercise "$name-bytes" 1 0
+	note "$name: $(counter read_hits) hits, $(counter read_misses) misses, $(counter writes) writes, $(counter evicted) evicted, $(counter destaged) destaged"
+	[ "$(counter evicted)" -gt "$(counter slots)" ] && [ "$(counter read_misses)" -gt 500 ] &&
+		pass "$name-through-the-cache" || fail "$name-through-the-cache" "too little of it"
+	before=$(checksum $CACHE)
+	remove
+	equal "$name-alone" "$before" "$(checksum $device)"
+	must dmsetup remove $name
+done
