@@ -284,6 +284,18 @@ static void check_stays(bool looking)
 				  (unsigned long long)b);
 }
 
+/* What the next life begins with. */
+static void check_once(void)
+{
+	struct arena_mark memory = arena_mark(&sim.state);
+	u32 mark = nr_undo;
+
+	recover_image(&sim.state, state_memory, &state_core, 0, 0, NULL);
+	oracle_check_image(state_core, &image, false);
+	rewind_to(mark);
+	arena_rewind(&sim.state, memory);
+}
+
 static void check_image(u64 *rng)
 {
 	struct arena_mark memory = arena_mark(&sim.state);
@@ -295,7 +307,7 @@ static void check_image(u64 *rng)
 		return;
 	figures.states++;
 	took = recover_image(&sim.state, state_memory, &state_core, 0, 0, rng);
-	oracle_check_image(state_core, &image);
+	oracle_check_image(state_core, &image, false);
 	if (chance(rng, 16))
 		check_stays(chance(rng, 4));
 	rewind_to(mark);
@@ -306,7 +318,7 @@ static void check_image(u64 *rng)
 		for (cut = 0; cut < took.writes; cut++) {
 			recover_image(&sim.state, state_memory, &state_core, 1 + below(rng, 2),
 				      cut, rng);
-			oracle_check_image(state_core, &image);
+			oracle_check_image(state_core, &image, true);
 			rewind_to(mark);
 		}
 	}
@@ -498,7 +510,7 @@ void crash_sample(u64 *rng, crash_look before, crash_look after)
 	choose_image(rng);
 	before(NULL, &image);
 	recover_image(&sim.state, state_memory, &state_core, 0, 0, rng);
-	oracle_check_image(state_core, &image);
+	oracle_check_image(state_core, &image, false);
 	after(state_core, &image);
 	arena_rewind(&sim.state, memory);
 }
@@ -557,9 +569,10 @@ void crash_cut(u64 *rng)
 {
 	choose_image(rng);
 	sim.fault.on = false;
+	check_once();
 	recover_image(&sim.arena, sim.memory, &sim.c, chance(rng, 3) ? 1 + below(rng, 2) : 0,
 		      below(rng, 4), rng);
-	oracle_check_image(sim.c, &image);
+	oracle_check_image(sim.c, &image, true);
 	settle_on_image(&sim.fast, image.fast);
 	settle_on_image(&sim.slow, image.slow);
 	oracle_restart(sim.c, &image);

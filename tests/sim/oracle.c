@@ -190,6 +190,14 @@ static bool about_zeros(u64 tag, const struct verdict *j)
 	return j->newer ? !j->newer->id : tag == TAG_ZERO;
 }
 
+/* The image was right when it was recovered once; this is about a second time. */
+static bool again;
+
+static enum property after_cut(enum property p)
+{
+	return again ? P_STAYS : p;
+}
+
 static void complain(enum property p, const char *where, u64 sector, u64 tag,
 		     const struct verdict *j, u64 since, u64 flushed)
 {
@@ -224,7 +232,7 @@ static void check_whole(u64 block, struct version * const *v)
 	for (i = 0; i < XP_BLOCK_SECTORS; i++)
 		for (k = 0; v[i] && v[i]->whole && k < XP_BLOCK_SECTORS; k++)
 			if (v[k] && v[k]->id != v[i]->id && precedes(v[k], v[i]))
-				violation(P_WHOLE, "after a cut: block %llu holds part of write %llu, beside the older %llu",
+				violation(after_cut(P_WHOLE), "after a cut: block %llu holds part of write %llu, beside the older %llu",
 					  (unsigned long long)block, (unsigned long long)v[i]->id,
 					  (unsigned long long)v[k]->id);
 }
@@ -240,7 +248,7 @@ static void check_untouched(const struct image *im, u64 first, u32 nr)
 			return;
 	for (i = 0; i < nr; i++)
 		if (im->slow[first + i]->tag != history[first + i].initial)
-			violation(P_UNWRITTEN, "after a cut: the slow device's sector %llu was never written, and holds %s",
+			violation(after_cut(P_UNWRITTEN), "after a cut: the slow device's sector %llu was never written, and holds %s",
 				  (unsigned long long)(first + i), text_of(im->slow[first + i]->tag));
 }
 
@@ -258,7 +266,7 @@ static void check_block(struct xp *c, const struct image *im, u64 block, u64 *ta
 		tags[s + i] = answer(c, im, s + i, m)->tag;
 		j = judge(s + i, tags[s + i], 0, 0);
 		if (!j.v)
-			complain(broken(s + i, tags[s + i], &j), "after a cut", s + i,
+			complain(after_cut(broken(s + i, tags[s + i], &j)), "after a cut", s + i,
 				 tags[s + i], &j, 0, 0);
 		found[s + i] = j.unsure ? NULL : j.v;
 	}
@@ -279,7 +287,7 @@ static void check_preflush(const u64 *tags, struct version * const *found)
 		struct verdict j = judge(s, tags[s], 0, flushed);
 
 		if (found[s] && !j.v)
-			complain(P_PREFLUSH, "after a cut, with a later preflushed write there",
+			complain(after_cut(P_PREFLUSH), "after a cut, with a later preflushed write there",
 				 s, tags[s], &j, 0, flushed);
 	}
 }
@@ -292,13 +300,14 @@ const struct content *oracle_answer(struct xp *c, const struct image *im, u64 se
 	return answer(c, im, sector, mapped ? &map : NULL);
 }
 
-void oracle_check_image(struct xp *c, const struct image *im)
+void oracle_check_image(struct xp *c, const struct image *im, bool second)
 {
 	static struct version *found[SECTORS_MAX];
 	static u64 tags[SECTORS_MAX];
 	struct xp_stats stats;
 	u64 block;
 
+	again = second;
 	for (block = 0; block * XP_BLOCK_SECTORS < sim.slow.sectors; block++)
 		check_block(c, im, block, tags, found);
 	check_preflush(tags, found);

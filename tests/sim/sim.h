@@ -156,8 +156,9 @@ struct user {
 void oracle_new_run(void);
 void oracle_begin(const struct user *u);
 void oracle_end(const struct user *u);
-/* Does what the recovered core answers agree with all that was promised? */
-void oracle_check_image(struct xp *c, const struct image *im);
+/* Does what the recovered core answers agree with all that was promised? @second:
+ * of an image that was right when it was recovered without a cut in between. */
+void oracle_check_image(struct xp *c, const struct image *im, bool second);
 /* What a sector of the cached device reads as. */
 const struct content *oracle_answer(struct xp *c, const struct image *im, u64 sector);
 /* Drops the versions that will never be allowed again, so that long runs stay quick.
