@@ -74,8 +74,9 @@ vm-parts: build/xpcache build/tests/forge $(guest-programs) $(kernels:%=vm-modul
 vm-build: bootstrap ## all that the machines need: kernels, module, tool
 	+@$(MAKE) --no-print-directory vm-parts
 
-vm-selftest: build/vm/bin/powercut
-	@tests/vm/selftest $<
+vm-selftest: build/vm/bin/powercut build/vm/bin/ledger
+	@tests/vm/selftest build/vm/bin/powercut
+	@tests/vm/selftest-ledger build/vm/bin/ledger
 
 vm-quick: vm-build ## the machines that `make test` boots: every job, 3 power cuts a kernel
 	@status=0; tests/vm/run || status=1; \
@@ -101,6 +102,10 @@ vm-stack: vm-build build/vm/fsx ## the cache among LVM, dm-crypt, md, swap and d
 	@status=0; tests/vm/run --campaign stack || status=1; \
 	tests/vm/powercut --kind sqlite-wal --kind sqlite-delete --kind postgres \
 		--cuts $(STACK_CUTS) --seed $(SEED) || status=1; exit $$status
+
+.PHONY: vm-fault
+vm-fault: vm-build ## failing disks: {slow, fast} x {read, write, flush} x {once, forever, gone}
+	@tests/vm/run --campaign fault
 
 # ----------------------------------------------------------- the rest ----
 
