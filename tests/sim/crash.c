@@ -143,7 +143,7 @@ void crash_dump(void)
 static int live_read(void *ctx, u64 block, u32 nr, void *buf)
 {
 	(void)ctx;
-	if (fault_hits(0, OP_READ))
+	if (fault_hits(0, OP_READ, true))
 		return -EIO;
 	disk_read(&sim.fast, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS, buf);
 	return 0;
@@ -152,7 +152,7 @@ static int live_read(void *ctx, u64 block, u32 nr, void *buf)
 static int live_write(void *ctx, u64 block, u32 nr, const void *buf)
 {
 	(void)ctx;
-	if (fault_hits(0, OP_WRITE))
+	if (fault_hits(0, OP_WRITE, true))
 		return -EIO;
 	sim.now++;
 	disk_flush(&sim.fast, sim.now);

@@ -23,7 +23,7 @@ static void specialise(u64 *rng)
 {
 	struct geometry *g = &sim.geometry;
 
-	switch (below(rng, 11)) {
+	switch (below(rng, 12)) {
 	case 0:				/* short lives */
 		g->cut_one_in = 5 + below(rng, 40);
 		break;
@@ -79,6 +79,7 @@ static void specialise(u64 *rng)
 		g->ops[XP_FLUSH] = below(rng, 6);
 		g->ops[XP_WRITE] = 90 - g->ops[XP_FLUSH];
 		g->slots = 8;
+		g->ticks = 1;
 		g->slow_sectors = (6 + below(rng, 2)) * XP_BLOCK_SECTORS;
 		g->dirty_low = 0;
 		g->destage = 20 + below(rng, 30);
@@ -89,6 +90,15 @@ static void specialise(u64 *rng)
 		g->slots = 65 + below(rng, 8);
 		g->slow_sectors = 100 * XP_BLOCK_SECTORS;
 		g->hot = 90;
+		break;
+	case 9:				/* hardly a write; zeroes go around the cache, and hold up fills */
+		g->ops[XP_READ] = 60;
+		g->ops[XP_WRITE] = 2;
+		g->ops[XP_FLUSH] = 8;
+		g->ops[XP_DISCARD] = g->ops[XP_ZEROES] = 15;
+		g->ticks = 5 + below(rng, 20);
+		g->slots = 8;
+		g->hot = 16;
 		break;
 	default:
 		break;
@@ -126,14 +136,15 @@ static void draw_geometry(u64 *rng)
 	g->preflush = chance(rng, 2) ? 0 : below(rng, 20);
 	g->cut_one_in = 40 + below(rng, 400);
 	g->fault_one_in = chance(rng, 2) ? 10 + below(rng, 150) : 0;
+	g->ticks = chance(rng, 3) ? 1 + below(rng, 30) : 1;
 	g->check_one_in = check_one_in(sim.seed);
 	g->completing = below(rng, 3);
 	g->depth = depth[below(rng, 10)];
 	specialise(rng);
 	/* As xp_sb_verify() has it: a quarter is two windows and holds a full map. */
 	if (g->short_ring)
-		g->ring = max(XP_WINDOW, (g->slots * 4 + XP_PUT_MAX - 1) / XP_PUT_MAX) +
-			  below(rng, 4);
+		g->ring = max(XP_WINDOW - 2, (g->slots * 4 + XP_PUT_MAX - 1) / XP_PUT_MAX) +
+			  below(rng, 3);
 	else
 		g->ring += max(4 * 2 * XP_WINDOW, (g->slots * 4 + XP_PUT_MAX - 1) / XP_PUT_MAX);
 }
@@ -208,13 +219,13 @@ static void make_disks(u64 *rng)
 
 /* ---------------------------------------------------------------- errors ---- */
 
-bool fault_hits(u32 disk, enum disk_op op)
+bool fault_hits(u32 disk, enum disk_op op, bool journal)
 {
 	struct fault *f = &sim.fault;
 	enum fault_kind kind = f->left != UINT32_MAX ? FAULT_ONCE :
 			       f->ops == 7 ? FAULT_GONE : FAULT_ON;
 
-	if (!f->on || disk != f->disk || !(f->ops & 1 << op))
+	if (!f->on || disk != f->disk || !(f->ops & 1 << op) || (journal && f->spot))
 		return false;
 	if (f->after) {
 		f->after--;
@@ -330,8 +341,9 @@ static void fault(u64 *rng)
 	f->ops = ops[below(rng, 4)];
 	f->left = chance(rng, 2) ? 1 : UINT32_MAX;
 	f->after = 0;
-	trace("--- errors of the %s device: ops %u, %s", f->disk ? "slow" : "fast", f->ops,
-	      f->left == 1 ? "one" : "until healed");
+	f->spot = !f->disk && chance(rng, 4);
+	trace("--- errors of the %s device%s: ops %u, %s", f->disk ? "slow" : "fast",
+	      f->spot ? ", not of its journal" : "", f->ops, f->left == 1 ? "one" : "until healed");
 }
 
 static void step(u64 *rng)
@@ -353,13 +365,15 @@ static void step(u64 *rng)
 		fault(rng);
 		return;
 	}
+	if (below(rng, 100) < (core_failed() ? 20 : g->ticks)) {
+		shell_tick(rng);
+		return;
+	}
 	figures.tight += ring_tight();
 	dice = below(rng, 100);
 	if (dice < 45 && shell_users() < g->users)
 		shell_new_request(rng);
-	else if (dice == 45 || (dice < 15 && core_failed()))
-		shell_tick(rng);
-	else if (dice > 45 && dice < 46 + g->destage)
+	else if (dice >= 45 && dice < 45 + g->destage)
 		shell_destage(rng);
 	else
 		shell_complete(rng);

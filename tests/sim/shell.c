@@ -135,7 +135,8 @@ static void start_read(struct event *e, struct disk *d, u64 sector, u32 nr, u8 *
 
 static bool error_hits(const struct event *e)
 {
-	if (!fault_hits(e->disk == &sim.slow, e->op))
+	if (!fault_hits(e->disk == &sim.slow, e->op,
+			e->kind == IO_JOURNAL || e->kind == IO_JOURNAL_FLUSH))
 		return false;
 	if (e->part)
 		e->part->u->hit = true;
@@ -537,7 +538,7 @@ void shell_destage(u64 *step_rng)
 	rng = step_rng;
 	if (!batch_open && !batch_wanted) {
 		batch_wanted = xp_destage_wanted(sim.c);
-		if (chance(rng, 4))	/* it begins later, when that may have changed */
+		if (chance(rng, 2))	/* it begins later, when that may have changed */
 			return;
 	}
 	if (!batch_open) {

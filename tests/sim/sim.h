@@ -195,7 +195,7 @@ struct geometry {
 	u32 ops[5], fua, preflush;	/* of 100 */
 	u32 cut_one_in, fault_one_in;	/* steps; 0: never */
 	u32 completing;		/* 0: any; 1: oldest first; 2: newest first */
-	u32 destage;		/* of 100 steps */
+	u32 destage, ticks;	/* of 100 steps */
 	bool short_ring;	/* not as xp_sb_verify() would have it */
 	u32 stragglers;		/* one in so many writes beside a record takes long, or of
 				 * journal blocks, with a short ring */
@@ -207,12 +207,13 @@ struct fault {
 	bool on;
 	u8 disk;		/* 0: fast, 1: slow */
 	u8 ops;			/* 1 << enum disk_op */
+	bool spot;		/* fast: only where the slots are, and not the journal */
 	u32 after;		/* so many that end well before */
 	u32 left;		/* so many; UINT32_MAX: until healed */
 };
 
-/* Does it hit one @op of that device? Then it is counted, and used up. */
-bool fault_hits(u32 disk, enum disk_op op);
+/* Does it hit an @op of that device, or of the journal on it? Then it is counted, and used up. */
+bool fault_hits(u32 disk, enum disk_op op, bool journal);
 
 /* A run: fixed by seed and steps. */
 struct sim {

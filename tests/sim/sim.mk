@@ -8,7 +8,7 @@ HOURS ?= 1
 SIM_FLAGS := -std=gnu11 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icore -Itests/sim
 # Constants of the core that make full windows, full blocks and a full ring common.
 SIM_NARROW := -DXP_WINDOW=4u -DXP_PUT_MAX=3u -DXP_RUN_MAX=4u -DXP_RECOVER_CHUNK=8u \
-	-DXP_MAX_PINS=3u -DXP_BATCH_MIN=5u
+	-DXP_MAX_PINS=2u -DXP_BATCH_MIN=5u
 SIM_SANITIZED := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 sim-sources := $(wildcard tests/sim/*.c) $(wildcard core/*.c)
 sim-headers := $(wildcard tests/sim/*.h core/*.h) tests/sim/sim.mk
@@ -22,7 +22,7 @@ build/sim/sim build/sim/sim-narrow build/sim/sim-sanitized build/sim/sim-narrow-
 	@mkdir -p $(@D)
 	$(CC) $(SIM_FLAGS) $(SIM_VARIANT) -o $@ $(sim-sources) -lxxhash
 
-.PHONY: sim sim-short sim-long mutants mutants-quick
+.PHONY: sim sim-short sim-long sim-coverage mutants mutants-quick mutants-properties
 sim: build/sim/sim build/sim/sim-narrow ## every crash state of the core over two lying disks: two minutes
 	@tests/sim/campaign $(SIM_SECONDS) $(SIM_SEED) $^
 
@@ -33,8 +33,14 @@ sim-long: build/sim/sim build/sim/sim-narrow ## the same for HOURS=, from seeds 
 	@tests/sim/campaign $$(($(HOURS) * 3600)) \
 		$(if $(filter file,$(origin SIM_SEED)),$$(date +%s000000),$(SIM_SEED)) $^
 
+sim-coverage: ## every branch of journal, recovery, slots and destage is reached, or it fails
+	@tests/sim/coverage
+
 mutants: ## bugs put into the core on purpose: the simulator must find each
 	@tests/sim/mutants
 
 mutants-quick:
-	@tests/sim/mutants --quick --seconds 20
+	@tests/sim/mutants --quick
+
+mutants-properties: ## without any one property of the oracle some mutant is not found
+	@tests/sim/mutants --properties
