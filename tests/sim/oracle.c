@@ -203,9 +203,7 @@ static void complain(enum property p, const char *where, u64 sector, u64 tag,
 {
 	char allowed[256];
 
-	if (!property_on[p])
-		return;
-	if (about_zeros(tag, j))
+	if (property_on[p] && about_zeros(tag, j))
 		p = P_ZEROS;
 	allowed_text(sector, since, flushed, allowed, sizeof(allowed));
 	violation(p, "%s: sector %llu holds %s; allowed are the writes {%s} (0: zeros)",
@@ -300,7 +298,7 @@ const struct content *oracle_answer(struct xp *c, const struct image *im, u64 se
 	return answer(c, im, sector, mapped ? &map : NULL);
 }
 
-void oracle_check_image(struct xp *c, const struct image *im, bool second)
+bool oracle_check_image(struct xp *c, const struct image *im, bool second)
 {
 	static struct version *found[SECTORS_MAX];
 	static u64 tags[SECTORS_MAX];
@@ -308,6 +306,7 @@ void oracle_check_image(struct xp *c, const struct image *im, bool second)
 	u64 block;
 
 	again = second;
+	sim.overlooked = false;
 	for (block = 0; block * XP_BLOCK_SECTORS < sim.slow.sectors; block++)
 		check_block(c, im, block, tags, found);
 	check_preflush(tags, found);
@@ -316,6 +315,7 @@ void oracle_check_image(struct xp *c, const struct image *im, bool second)
 		violation(P_HOST, "after a cut: %llu free, %llu dirty and %llu clean of %llu slots",
 			  (unsigned long long)stats.free, (unsigned long long)stats.dirty,
 			  (unsigned long long)stats.clean, (unsigned long long)stats.slots);
+	return !sim.overlooked;
 }
 
 void oracle_restart(struct xp *c, const struct image *im)

@@ -23,7 +23,7 @@ static void specialise(u64 *rng)
 {
 	struct geometry *g = &sim.geometry;
 
-	switch (below(rng, 12)) {
+	switch (below(rng, 13)) {
 	case 0:				/* short lives */
 		g->cut_one_in = 5 + below(rng, 40);
 		break;
@@ -71,7 +71,8 @@ static void specialise(u64 *rng)
 		g->ops[XP_DISCARD] = g->ops[XP_ZEROES] = 1;
 		break;
 	case 6:
-	case 7:				/* slots used again while some write beside its record takes its time */
+	case 7:
+	case 11:			/* slots used again while some write beside its record takes its time */
 		g->fua = 20 + below(rng, chance(rng, 3) ? 80 : 30);
 		g->users = 2 + below(rng, chance(rng, 3) ? 12 : 4);
 		g->ops[XP_READ] = g->ops[XP_ZEROES] = 5;
@@ -91,12 +92,18 @@ static void specialise(u64 *rng)
 		g->slow_sectors = 100 * XP_BLOCK_SECTORS;
 		g->hot = 90;
 		break;
-	case 9:				/* hardly a write; zeroes go around the cache, and hold up fills */
-		g->ops[XP_READ] = 60;
-		g->ops[XP_WRITE] = 2;
-		g->ops[XP_FLUSH] = 8;
-		g->ops[XP_DISCARD] = g->ops[XP_ZEROES] = 15;
+	case 9:
+	case 10:			/* zeroes go around the cache, and hold up fills; evictions */
+		g->ops[XP_READ] = 45;
+		g->ops[XP_WRITE] = 20;
+		g->ops[XP_FLUSH] = 2;
+		g->ops[XP_DISCARD] = 8;
+		g->ops[XP_ZEROES] = 25;
+		g->fua = 0;
+		g->preflush = 0;
 		g->ticks = 5 + below(rng, 20);
+		g->destage = 2 + below(rng, 6);
+		g->cut_one_in = 20 + below(rng, 60);
 		g->slots = 8;
 		g->hot = 16;
 		break;
@@ -365,7 +372,7 @@ static void step(u64 *rng)
 		fault(rng);
 		return;
 	}
-	if (below(rng, 100) < (core_failed() ? 20 : g->ticks)) {
+	if (below(rng, 100) < (core_failed() ? 50 : g->ticks)) {
 		shell_tick(rng);
 		return;
 	}

@@ -157,8 +157,9 @@ void oracle_new_run(void);
 void oracle_begin(const struct user *u);
 void oracle_end(const struct user *u);
 /* Does what the recovered core answers agree with all that was promised? @second:
- * of an image that was right when it was recovered without a cut in between. */
-void oracle_check_image(struct xp *c, const struct image *im, bool second);
+ * of an image that was right when it was recovered without a cut in between.
+ * False: it does not, and the property is turned off. */
+bool oracle_check_image(struct xp *c, const struct image *im, bool second);
 /* What a sector of the cached device reads as. */
 const struct content *oracle_answer(struct xp *c, const struct image *im, u64 sector);
 /* Drops the versions that will never be allowed again, so that long runs stay quick.
@@ -230,6 +231,7 @@ struct sim {
 	u64 next_id, next_stamp;
 	struct fault fault;
 	bool faulted;		/* in this life */
+	bool overlooked;	/* a complaint of a property that is turned off */
 	bool tracing;
 };
 

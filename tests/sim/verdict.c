@@ -14,8 +14,10 @@ void violation(enum property p, const char *fmt, ...)
 {
 	va_list args;
 
-	if (!property_on[p])
+	if (!property_on[p]) {
+		sim.overlooked = true;
 		return;
+	}
 	verdict.failed = true;
 	verdict.property = p;
 	verdict.step = sim.step;
