@@ -36,7 +36,7 @@ build/core/%.o: core/%.c
 
 # ---------------------------------------------------------- test, check ----
 
-.PHONY: demo test check vm-build vm-quick vm-test vm-powercut
+.PHONY: demo test check vm-build vm-quick vm-test vm-powercut vm-debug
 
 demo: vm-build ## a cache at work in a virtual machine: latency before and after
 	@tests/vm/demo
@@ -63,13 +63,15 @@ build/vm/bin/%: tests/vm/guest/%.c tests/vm/guest/pattern.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -static -o $@ $<
 
-.PHONY: vm-parts vm-selftest $(kernels:%=vm-module-%)
-$(kernels:%=vm-module-%): vm-module-%:
+vm-programs := build/xpcache build/tests/forge $(guest-programs)
+
+.PHONY: vm-parts vm-selftest vm-module-debug $(kernels:%=vm-module-%)
+vm-module-debug $(kernels:%=vm-module-%): vm-module-%:
 	+@kver=$$(tests/vm/kernel $*) && \
 	$(MAKE) --no-print-directory module KDIR=build/kernel/$*/headers module-name=$$kver \
 		>build/module-$*.log 2>&1 || { tail -n 20 build/module-$*.log >&2; exit 1; }
 
-vm-parts: build/xpcache build/tests/forge $(guest-programs) $(kernels:%=vm-module-%)
+vm-parts: $(vm-programs) $(kernels:%=vm-module-%)
 
 vm-build: bootstrap ## all that the machines need: kernels, module, tool
 	+@$(MAKE) --no-print-directory vm-parts
@@ -106,6 +108,13 @@ vm-stack: vm-build build/vm/fsx ## the cache among LVM, dm-crypt, md, swap and d
 .PHONY: vm-fault
 vm-fault: vm-build ## failing disks: {slow, fast} x {read, write, flush} x {once, forever, gone}
 	@tests/vm/run --campaign fault
+
+vm-debug: bootstrap ## every job and two power cuts under KASAN and lockdep; builds that kernel first
+	@scripts/bootstrap vm-debug
+	+@$(MAKE) --no-print-directory $(vm-programs) vm-module-debug
+	@status=0; tests/vm/run --kernel debug || status=1; \
+	tests/vm/powercut --kernel debug --kind raw --kind ext4 --cuts 2 --seed $(SEED) || status=1; \
+	exit $$status
 
 # ----------------------------------------------------------- the rest ----
 

@@ -22,11 +22,15 @@ HERE = ROOT / "tests" / "vm"
 ALARM = re.compile(
     r"BUG:|BUG at|WARNING:|Oops|KFENCE|KASAN|UBSAN|general protection|"
     r"blocked for more than|soft lockup|hard LOCKUP|detected stall|"
-    r"bad page|Poison overwritten|Redzone|Object already free|"
+    r"bad page|Poison overwritten|Redzone|Object already free|unreferenced object|"
     r"Kernel panic|refcount_t|INFO: task|Call Trace")
 
-# Debugging that stock kernels have built in and leave off.
-WATCHFUL = {"6.12": "kfence.sample_interval=5 slub_debug=FZPU page_poison=1"}
+# Debugging that kernels have built in and leave off.
+WATCHFUL = {"6.12": "kfence.sample_interval=5 slub_debug=FZPU page_poison=1",
+            "debug": "kmemleak=on"}
+
+# What a kernel under sanitizers needs: times as long as a stock one.
+SLOWER = {"debug": 4}
 
 SLOW_DEVICE = "scsi-hd,bus=scsi.0,dpofua=on,serial=slow0,wwn=0x5000c500a1b2c3d4"
 
@@ -45,7 +49,7 @@ def release(series):
 
 def base_initramfs(series):
     out = BUILD / "vm" / series / "base.cpio"
-    newest = max((HERE / name).stat().st_mtime for name in ("initramfs", "init"))
+    newest = max((HERE / name).stat().st_mtime for name in ("initramfs", "init", "watchers"))
     if not out.exists() or out.stat().st_mtime < newest:
         subprocess.run([HERE / "initramfs", series, out], check=True)
     return out
