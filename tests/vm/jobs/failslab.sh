@@ -151,7 +151,7 @@ verbs()
 	needs_memory "$1-create" $EVERY none xpcache create --fast $FAST --slow $SLOW --idle-ms 0
 	needs_memory "$1-start" "$2" down xpcache start xpcache0
 	"$3" "$1-stop" "$2" up xpcache stop xpcache0
-	"$3" "$1-suspend" "$2" up dmsetup suspend xpcache0
+	needs_none "$1-suspend" "$2" up dmsetup suspend xpcache0
 	up
 	"$3" "$1-commit" "$2" dirty dmsetup message xpcache0 0 commit
 	"$3" "$1-flush" "$2" dirty xpcache flush xpcache0
