@@ -70,3 +70,41 @@ enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 	xp_list_splice(&todo->ready, &c->busy);
 	return req_finish(req, err);
 }
+
+/* --------------------------------------------------- their slow flush ---- */
+
+/*
+ * I2: what is ordered behind a FLUSH does not end well when that failed. A
+ * journal's commit is one bio, a preflush with data, of which Linux's device
+ * mapper makes two, and forgets the error of the first. So writes that may be the
+ * second are refused until what the FLUSH was about has been flushed after all;
+ * and until the second tick even then, as another's FLUSH may do that before the
+ * write is here.
+ */
+void bypass_flush_failed(struct xp *c, u64 bypassed, struct xp_todo *todo)
+{
+	c->bypass_doubted = max(c->bypass_doubted, bypassed);
+	c->doubt_ticks = 2;
+	todo->tick = true;
+}
+
+bool bypass_in_doubt(const struct xp *c)
+{
+	return c->doubt_ticks || c->bypass_flushed < c->bypass_doubted;
+}
+
+void bypass_tick(struct xp *c, struct xp_todo *todo)
+{
+	bool doubted = c->bypass_flushed < c->bypass_doubted;
+
+	if (c->failed)
+		return;
+	todo->tick |= bypass_in_doubt(c);
+	if (c->doubt_ticks)
+		c->doubt_ticks--;
+	if (c->fills_held_up || doubted) {
+		c->fills_held_up = false;
+		c->slow_flush_wanted = true;
+		todo->work = true;
+	}
+}

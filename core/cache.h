@@ -182,6 +182,8 @@ struct xp {
 	struct xp_bypass bypass[XP_BYPASS_MAX];
 	u64 bypass_done;	/* writes around the cache that ended */
 	u64 bypass_flushed;	/* of those, how many a slow flush has covered */
+	u64 bypass_doubted;	/* of those, how many a FLUSH that failed was about */
+	u32 doubt_ticks;	/* left, since then */
 	u32 bypass_running;
 	bool fills_held_up;	/* by bypass_flushed < bypass_done, since the last tick */
 	bool slow_flush_wanted;	/* a batch without runs, for the sake of fills */
@@ -297,6 +299,10 @@ void requests_progress(struct xp *c, struct xp_todo *todo);
 void requests_wake(struct xp *c, xp_lba_t lba, u32 nr, struct xp_todo *todo);
 /* Slots may have become free. */
 void requests_relieve(struct xp *c, struct xp_todo *todo);
+
+/* bypass.c */
+/* Has their slow flush made when it is due. */
+void bypass_tick(struct xp *c, struct xp_todo *todo);
 
 /* policy.c: what to admit, what to evict */
 bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks);

@@ -379,10 +379,6 @@ void xp_tick(struct xp *c, struct xp_todo *todo)
 	xp_lock(&c->lock);
 	policy_evict_ahead(c, todo);
 	journal_commit(c, todo);
-	if (c->fills_held_up) {
-		c->fills_held_up = false;
-		c->slow_flush_wanted = true;
-		todo->work = true;
-	}
+	bypass_tick(c, todo);
 	xp_unlock(&c->lock);
 }

@@ -46,10 +46,13 @@ static enum xp_act flush_submit(struct xp *c, struct xp_req *req,
 	return req_sync(c, req, seq);
 }
 
-static enum xp_act flush_slow_end(struct xp *c, struct xp_req *req, int err)
+static enum xp_act flush_slow_end(struct xp *c, struct xp_req *req, int err,
+				  struct xp_todo *todo)
 {
-	if (err)
+	if (err) {
+		bypass_flush_failed(c, req->bypassed, todo);
 		return req_finish(req, err);
+	}
 	c->bypass_flushed = max(c->bypass_flushed, req->bypassed);
 	if (c->failed)
 		return req_finish(req, -EIO);
@@ -187,6 +190,15 @@ void requests_progress(struct xp *c, struct xp_todo *todo)
 
 /* --------------------------------------------------------- entry points ---- */
 
+/* It may have been let go because of a slot, which is now another's. */
+static enum xp_act refuse(struct xp *c, struct xp_req *req,
+			  struct xp_todo *todo)
+{
+	if (!c->failed)
+		requests_relieve(c, todo);
+	return req_finish(req, -EIO);
+}
+
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
 	enum xp_act act;
@@ -196,8 +208,8 @@ enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 	req->err = 0;
 	if (req->op == XP_READ)
 		act = read_submit(c, req, todo);
-	else if (c->failed)
-		act = req_finish(req, -EIO);
+	else if (c->failed || (req->ordered && bypass_in_doubt(c)))
+		act = refuse(c, req, todo);
 	else if (req->op == XP_WRITE)
 		act = write_submit(c, req, todo);
 	else if (req->op == XP_FLUSH)
@@ -223,7 +235,7 @@ static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,
 	case REQ_BESIDE:
 		return beside_end(c, req, err, todo);
 	case REQ_SLOW_FLUSH:
-		return flush_slow_end(c, req, err);
+		return flush_slow_end(c, req, err, todo);
 	case REQ_PARKED:
 	case REQ_UNDO:
 	case REQ_SYNC:

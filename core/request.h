@@ -130,6 +130,10 @@ enum xp_act zeroes_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo
 bool bypass_overlaps(const struct xp *c, xp_lba_t lba);
 /* Sends the first of the @span blocks around the cache, as far as they may. */
 enum xp_act bypass_submit(struct xp *c, struct xp_req *req, u32 span);
+/* Of a FLUSH about the first @bypassed of them. */
+void bypass_flush_failed(struct xp *c, u64 bypassed, struct xp_todo *todo);
+/* True: that was so, and no write that is ordered behind it may end well. */
+bool bypass_in_doubt(const struct xp *c);
 enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 		       struct xp_todo *todo);
 

@@ -166,6 +166,8 @@ struct xp_req {
 	u32 nr_sectors;		/* xp_submit() lowers it to what its answer is about */
 	u8 op;			/* enum xp_op */
 	bool fua;		/* XP_WRITE: durable when it ends (zeroes: flush after them) */
+	bool ordered;		/* XP_WRITE: it may come behind an XP_FLUSH of whose error its
+				 * sender was not told; -EIO then */
 
 	/* The core's answer. */
 	int err;

@@ -241,8 +241,11 @@ static bool io_set_op(struct xs_io *io)
 	default:
 		return false;
 	}
-	io->req.fua = (bio->bi_opf & REQ_FUA) && op_is_write(bio_op(bio)) &&
-		      io->req.op != XP_FLUSH;
+	if (op_is_write(bio_op(bio)) && io->req.op != XP_FLUSH) {
+		io->req.fua = bio->bi_opf & REQ_FUA;
+		/* What comes with a preflush in 6.12's file systems, md and dm. */
+		io->req.ordered = bio->bi_opf & (REQ_FUA | REQ_META | REQ_PRIO);
+	}
 	return true;
 }
 

@@ -294,13 +294,24 @@ static bool settle_down(u64 *rng, bool clean)
 	return !core_failed();
 }
 
+/* A FLUSH that failed is held against FUA writes for two ticks. From then on no
+ * error has a cause. */
+static void healed(u64 *rng)
+{
+	shell_tick(rng);
+	shell_tick(rng);
+	sim.faulted = false;
+}
+
 static void drain(u64 *rng)
 {
 	trace("--- drain");
-	if (settle_down(rng, true))
+	if (settle_down(rng, true)) {
 		oracle_check_slow();
-	else
+		healed(rng);
+	} else {
 		power_cut(rng);
+	}
 }
 
 /* A stop and a start: nothing acknowledged is only in memory after the close. */

@@ -176,6 +176,7 @@ static struct part *part_new(struct user *u, u8 op, u64 sector, u64 end)
 	p->end = end;
 	p->req.op = op;
 	p->req.fua = u->fua;
+	p->req.ordered = u->fua || u->preflush;
 	p->req.sector = sector;
 	u->pieces++;
 	return p;
@@ -196,10 +197,11 @@ static void user_end(struct user *u)
 	oracle_end(u);
 }
 
-/* The write behind its preflush, which has ended. */
+/* The write behind its preflush, of whose error the device mapper does not tell. */
 static void user_preflushed(struct user *u, struct xp_todo *todo)
 {
 	u->flushed = sim.now;
+	u->err = 0;
 	part_submit(part_new(u, u->op, u->sector, u->sector + u->nr), todo);
 }
 
@@ -216,7 +218,7 @@ static void part_end(struct part *p, struct xp_todo *todo)
 	}
 	if (--u->pieces)
 		return;
-	if (u->preflush && !u->flushed && !u->err)
+	if (u->preflush && !u->flushed)
 		user_preflushed(u, todo);
 	else
 		user_end(u);

@@ -91,7 +91,7 @@ enum xp_act submit(struct fixture *f, struct xp_req *req, enum xp_op op,
 	req->op = (u8)op;
 	req->sector = sector;
 	req->nr_sectors = nr_sectors;
-	req->fua = fua;
+	req->fua = req->ordered = fua;
 	return xp_submit(f->c, req, &f->todo);
 }
 

@@ -186,6 +186,58 @@ static void a_full_cache_lets_writes_around(void **state)
 	assert_true(xp_destage_wanted(f.c));
 }
 
+/* The device mapper sends a preflush and its FUA write one after the other, and
+ * forgets the error of the first. */
+static void a_failed_flush_refuses_what_is_behind_it(void **state)
+{
+	struct xp_req req;
+	u32 i;
+
+	(void)state;
+	assert_int_equal(submit(&f, &req, XP_ZEROES, 56, 8, false), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+	assert_true(f.todo.tick);
+	assert_int_equal(submit(&f, &req, XP_WRITE, 80, 8, true), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+	write_blocks(&f, 11, 1, 2);	/* ordered behind nothing */
+
+	/* Ticks alone do not make it good, but have it flushed. */
+	for (i = 0; i < 3; i++)
+		xp_tick(f.c, &f.todo);
+	assert_int_equal(submit(&f, &req, XP_WRITE, 80, 8, true), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+	assert_true(xp_destage_wanted(f.c));
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_SLOW);
+	xp_end(f.c, &req, 0, &f.todo);
+	assert_int_equal(submit(&f, &req, XP_WRITE, 80, 8, true), XP_COPY);
+	xp_end(f.c, &req, -EIO, &f.todo);
+}
+
+/* The write of the failed flush may come after somebody else's has succeeded. */
+static void a_failed_flush_is_held_against_it_for_a_tick(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	assert_int_equal(submit(&f, &req, XP_ZEROES, 56, 8, false), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_SLOW);
+	xp_end(f.c, &req, -EIO, &f.todo);
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_SLOW);
+	xp_end(f.c, &req, 0, &f.todo);
+	xp_tick(f.c, &f.todo);
+	assert_int_equal(submit(&f, &req, XP_WRITE, 80, 8, true), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+	f.todo.tick = false;
+	xp_tick(f.c, &f.todo);
+	assert_true(f.todo.tick);
+	assert_int_equal(submit(&f, &req, XP_WRITE, 80, 8, true), XP_COPY);
+	xp_end(f.c, &req, -EIO, &f.todo);
+}
+
 static void a_failed_journal_stops_acknowledging(void **state)
 {
 	struct xp_req req, read;
@@ -381,6 +433,30 @@ static void the_end_of_a_batch_hands_on_its_slots(void **state)
 	assert_int_equal(xp_end(f.c, &waiting, 0, &f.todo), XP_DONE);
 }
 
+/* It was let go for the sake of a slot, and takes none. */
+static void a_refused_write_hands_on_its_slot(void **state)
+{
+	struct xp_req failing, refused, next, req;
+
+	(void)state;
+	assert_int_equal(submit(&f, &failing, XP_WRITE, 90000 * 8, 8, false), XP_FAST);
+	fill_with_dirty();
+	assert_int_equal(submit(&f, &refused, XP_WRITE, 0, 8, true), XP_WAIT);
+	assert_int_equal(submit(&f, &next, XP_WRITE, 8, 8, false), XP_WAIT);
+	assert_int_equal(submit(&f, &req, XP_ZEROES, 80000 * 8, 8, false), XP_SLOW);
+	xp_end(f.c, &req, 0, &f.todo);
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_SLOW);
+	xp_end(f.c, &req, -EIO, &f.todo);
+	assert_int_equal(xp_end(f.c, &failing, -EIO, &f.todo), XP_DONE);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &refused.link);
+	assert_true(xp_list_empty(&f.todo.ready));
+	assert_int_equal(xp_submit(f.c, &refused, &f.todo), XP_DONE);
+	assert_int_equal(refused.err, -EIO);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &next.link);
+	assert_int_equal(xp_submit(f.c, &next, &f.todo), XP_FAST);
+	xp_end(f.c, &next, 0, &f.todo);
+}
+
 /* ------------------------------------------------------------ the journal ---- */
 
 #define BACKLOG 224
@@ -463,12 +539,15 @@ int main(void)
 		T(a_fua_write_goes_beside_its_record),
 		T(zeroes_hide_what_was_there),
 		T(a_full_cache_lets_writes_around),
+		T(a_failed_flush_refuses_what_is_behind_it),
+		T(a_failed_flush_is_held_against_it_for_a_tick),
 		T(a_failed_journal_stops_acknowledging),
 		T(destage_waits_for_the_record),
 		T(a_dead_slow_device_fails_who_waits_for_it),
 		T(errors_before_a_pause_do_not_count),
 		T(errors_before_a_success_do_not_count),
 		T(the_end_of_a_batch_hands_on_its_slots),
+		T(a_refused_write_hands_on_its_slot),
 		T(a_backlog_of_fua_writes_leaves_room),
 		T(a_record_asks_for_the_clock),
 	};

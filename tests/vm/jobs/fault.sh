@@ -15,6 +15,8 @@
 # a start where the disk was gone or the journal could not be written. Then nothing
 # that was flushed is missing, no dirty block stays, and the slow disk alone is right.
 #
+# slow-flush-commit has a file system instead.
+#
 # CELLS=slow-write-once,fast-flush-gone runs those only.
 #
 # Once and forever: over each disk lies a dm-delay without a delay, which takes one
@@ -386,23 +388,60 @@ cell()
 	note "$CELL: $((SECONDS - began)) s, $told requests failed"
 }
 
+# ---------------------------------------------------- a file system ----
+
+told() { dd if=/dev/zero of=/mnt/file bs=4k count=1 conv=fsync status=none; }
+
+# A journal's commit is a preflush with data, and the device mapper does not say when
+# the first half failed: the cache fails the second.
+commit_cell()
+{
+	local around
+	CELL=$1 BLAME="" FRONT=/dev/mapper/layer-fast
+	echo "=== $CELL"
+	must xpcache create --fast /dev/mapper/layer-fast --slow /dev/mapper/layer-slow --idle-ms 0
+	must mkfs.ext4 -q -F $CACHE 24M
+	must mount $CACHE /mnt
+	must told
+	around=$(counter write_bypass)
+	must blkdiscard -f -o 32M -l 1M $CACHE	# around the cache, and not flushed
+	[ "$(counter write_bypass)" -gt "$around" ] || blame "nothing went around the cache"
+	turn slow flush
+	told && blame "an fsync ended well that no flush came before"
+	counted slow || blame "no error was counted"
+	turn slow ""
+	umount /mnt
+	sleep 3				# two ticks, and a flush that succeeds
+	e2fsck -f -p $CACHE || [ $? = 1 ] || blame "e2fsck ended with status $?"
+	must mount $CACHE /mnt
+	step told
+	must umount /mnt
+	step xpcache remove xpcache0
+	clean_up
+	[ -z "$BLAME" ] && pass "$CELL" || fail "$CELL" "$BLAME"
+}
+
 # A cell of the debug disk leaves nothing behind: it would be taken for the slow one.
 run()
 {
 	local name
 	for name in $cells; do
 		[[ $name = *-@($1) ]] || continue
-		cell "$name"
+		if [[ $name = *-commit ]]; then
+			commit_cell "$name"
+		else
+			cell "$name"
+		fi
 		[[ $name != *-@(badsectors|unanswered) ]] || must modprobe -r scsi_debug
 	done
 }
 
 modprobe -a dm-delay dm-flakey || die modules "not in this kernel's initramfs"
-cells=${CELLS:-$(echo {slow,fast}-{read,write,flush}-{once,forever,gone}) slow-read-badsectors slow-write-unanswered}
+cells=${CELLS:-$(echo {slow,fast}-{read,write,flush}-{once,forever,gone}) slow-read-badsectors slow-write-unanswered slow-flush-commit}
 cells=${cells//,/ }
 layer fast
 layer slow
-run 'once|forever|badsectors|unanswered'
+run 'once|forever|badsectors|unanswered|commit'
 unlayer fast
 unlayer slow
 run gone
