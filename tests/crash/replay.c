@@ -42,21 +42,6 @@ static struct {
 
 static bool judging;
 
-/* A replay goes on where the machine went on: it starts no core of its own. */
-void shell_new_life(void)
-{
-	abort();
-}
-
-/* And its disks make no errors: the recorder's do not. */
-bool fault_hits(u32 disk, enum disk_op op, bool journal)
-{
-	(void)disk;
-	(void)op;
-	(void)journal;
-	return false;
-}
-
 /* --------------------------------------------------------------- the log ---- */
 
 static const struct record *record_at(size_t at)
@@ -366,11 +351,9 @@ static void parse(int argc, char **argv)
 		{ "folder", 1, NULL, 'd' }, { "volatile-fast", 0, NULL, 'v' },
 		{ "fast-sectors", 1, NULL, 'F' }, { "slow-sectors", 1, NULL, 'S' }, { 0 },
 	};
-	u32 p;
 	int c;
 
-	for (p = 0; p < NR_PROPERTIES; p++)
-		property_on[p] = true;
+	all_properties_on();
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (c) {
 		case 'e': opt.every = strtoull(optarg, NULL, 10); break;
@@ -401,7 +384,7 @@ int main(int argc, char **argv)
 	if (verdict.failed) {
 		printf("entry %llu, property %u: %s\n", (unsigned long long)verdict.step,
 		       verdict.property, verdict.text);
-		crash_dump();
+		image_dump();
 		return 1;
 	}
 	printf("%llu entries, %llu requests, %llu reads checked; %llu crash points, %llu images, "

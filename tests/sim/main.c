@@ -122,11 +122,9 @@ static int parse(int argc, char **argv)
 		{ "steps", 1, NULL, 'l' }, { "without", 1, NULL, 'w' }, { "trace", 0, NULL, 'v' },
 		{ "shrink", 1, NULL, 'S' }, { "quiet", 0, NULL, 'q' }, { 0 },
 	};
-	u32 p;
 	int c;
 
-	for (p = 0; p < NR_PROPERTIES; p++)
-		property_on[p] = true;
+	all_properties_on();
 	while ((c = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (c) {
 		case 's': opt.seed = strtoull(optarg, NULL, 0); break;

@@ -19,97 +19,133 @@ static u32 check_one_in(u64 seed)
 }
 
 /* Some runs are about one thing: what is rare elsewhere happens all the time. */
+
+static void short_lives(struct geometry *g, u64 *rng)
+{
+	g->cut_one_in = 5 + below(rng, 40);
+}
+
+/* Many FUA writes at once, and short lives or not. */
+static void fua_at_once(struct geometry *g, u64 *rng)
+{
+	g->fua = 100;
+	g->users = 8 + below(rng, 40);
+	g->ops[XP_READ] = 5;
+	g->ops[XP_WRITE] = 85;
+	g->ops[XP_FLUSH] = 4;
+	g->cut_one_in = 20 + below(rng, chance(rng, 2) ? 40 : 400);
+	g->fault_one_in = chance(rng, 2) ? 10 + below(rng, 40) : 0;
+}
+
+/* Writes go around the cache. */
+static void all_dirty(struct geometry *g, u64 *rng)
+{
+	g->dirty_low = 99;
+	g->dirty_high = 100;
+	g->destage = below(rng, 3);
+	g->hot = 63;
+}
+
+/* One FUA write after another. */
+static void a_log(struct geometry *g, u64 *rng)
+{
+	g->fua = 100;
+	g->users = 2 + below(rng, 4);
+	g->ops[XP_READ] = g->ops[XP_DISCARD] = g->ops[XP_ZEROES] = 2;
+	g->ops[XP_FLUSH] = 1;
+	g->ops[XP_WRITE] = 93;
+	g->sequential = true;
+	g->hot = 24 + below(rng, 6);
+	g->slow_sectors = 64 * XP_BLOCK_SECTORS;
+	g->slots = 40;
+	g->completing = 1;
+}
+
+static void always_on_its_way_home(struct geometry *g, u64 *rng)
+{
+	g->dirty_low = 0;
+	g->destage = 15 + below(rng, 20);
+	g->slots = 8;
+}
+
+/* Smaller than any that is legal: it fills. */
+static void short_ring(struct geometry *g, u64 *rng)
+{
+	g->slots = 8;
+	g->short_ring = true;
+	g->fua = 0;
+	g->users = 16 + below(rng, 16);
+	g->stragglers = 4 + below(rng, 12);
+	g->ops[XP_FLUSH] = 30;
+	g->ops[XP_READ] = 10;
+	g->ops[XP_WRITE] = 58;
+	g->ops[XP_DISCARD] = g->ops[XP_ZEROES] = 1;
+}
+
+/* While some write beside its record takes its time. */
+static void slots_used_again(struct geometry *g, u64 *rng)
+{
+	g->fua = 20 + below(rng, chance(rng, 3) ? 80 : 30);
+	g->users = 2 + below(rng, chance(rng, 3) ? 12 : 4);
+	g->ops[XP_READ] = g->ops[XP_ZEROES] = 5;
+	g->ops[XP_DISCARD] = 0;
+	g->ops[XP_FLUSH] = below(rng, 6);
+	g->ops[XP_WRITE] = 90 - g->ops[XP_FLUSH];
+	g->slots = 8;
+	g->ticks = 1;
+	g->slow_sectors = (6 + below(rng, 2)) * XP_BLOCK_SECTORS;
+	g->dirty_low = 0;
+	g->destage = 20 + below(rng, 30);
+	g->stragglers = 2 + below(rng, 6);
+	g->fault_one_in = chance(rng, 3) ? 10 + below(rng, 40) : 0;
+}
+
+/* More than a word of the free map has bits. */
+static void many_slots(struct geometry *g, u64 *rng)
+{
+	g->slots = 65 + below(rng, 8);
+	g->slow_sectors = 100 * XP_BLOCK_SECTORS;
+	g->hot = 90;
+}
+
+/* They go around the cache, and hold up fills; evictions. */
+static void zeroes_around(struct geometry *g, u64 *rng)
+{
+	g->ops[XP_READ] = 45;
+	g->ops[XP_WRITE] = 20;
+	g->ops[XP_FLUSH] = 2;
+	g->ops[XP_DISCARD] = 8;
+	g->ops[XP_ZEROES] = 25;
+	g->fua = 0;
+	g->preflush = 0;
+	g->ticks = 5 + below(rng, 20);
+	g->destage = 2 + below(rng, 6);
+	g->cut_one_in = 20 + below(rng, 60);
+	g->slots = 8;
+	g->hot = 16;
+}
+
 static void specialise(u64 *rng)
 {
-	struct geometry *g = &sim.geometry;
+	static void (* const about[])(struct geometry *, u64 *) = {
+		short_lives,
+		fua_at_once,
+		all_dirty,
+		a_log,
+		always_on_its_way_home,
+		short_ring,
+		slots_used_again,
+		slots_used_again,
+		many_slots,
+		zeroes_around,
+		zeroes_around,
+		slots_used_again,
+		NULL,			/* nothing in particular */
+	};
+	u32 n = below(rng, sizeof(about) / sizeof(*about));
 
-	switch (below(rng, 13)) {
-	case 0:				/* short lives */
-		g->cut_one_in = 5 + below(rng, 40);
-		break;
-	case 1:				/* many FUA writes at once, and short lives or not */
-		g->fua = 100;
-		g->users = 8 + below(rng, 40);
-		g->ops[XP_READ] = 5;
-		g->ops[XP_WRITE] = 85;
-		g->ops[XP_FLUSH] = 4;
-		g->cut_one_in = 20 + below(rng, chance(rng, 2) ? 40 : 400);
-		g->fault_one_in = chance(rng, 2) ? 10 + below(rng, 40) : 0;
-		break;
-	case 2:				/* all dirty, and writes go around */
-		g->dirty_low = 99;
-		g->dirty_high = 100;
-		g->destage = below(rng, 3);
-		g->hot = 63;
-		break;
-	case 3:				/* a log: one FUA write after another */
-		g->fua = 100;
-		g->users = 2 + below(rng, 4);
-		g->ops[XP_READ] = g->ops[XP_DISCARD] = g->ops[XP_ZEROES] = 2;
-		g->ops[XP_FLUSH] = 1;
-		g->ops[XP_WRITE] = 93;
-		g->sequential = true;
-		g->hot = 24 + below(rng, 6);
-		g->slow_sectors = 64 * XP_BLOCK_SECTORS;
-		g->slots = 40;
-		g->completing = 1;
-		break;
-	case 4:				/* always on its way home */
-		g->dirty_low = 0;
-		g->destage = 15 + below(rng, 20);
-		g->slots = 8;
-		break;
-	case 5:				/* a ring smaller than any that is legal: it fills */
-		g->slots = 8;
-		g->short_ring = true;
-		g->fua = 0;
-		g->users = 16 + below(rng, 16);
-		g->stragglers = 4 + below(rng, 12);
-		g->ops[XP_FLUSH] = 30;
-		g->ops[XP_READ] = 10;
-		g->ops[XP_WRITE] = 58;
-		g->ops[XP_DISCARD] = g->ops[XP_ZEROES] = 1;
-		break;
-	case 6:
-	case 7:
-	case 11:			/* slots used again while some write beside its record takes its time */
-		g->fua = 20 + below(rng, chance(rng, 3) ? 80 : 30);
-		g->users = 2 + below(rng, chance(rng, 3) ? 12 : 4);
-		g->ops[XP_READ] = g->ops[XP_ZEROES] = 5;
-		g->ops[XP_DISCARD] = 0;
-		g->ops[XP_FLUSH] = below(rng, 6);
-		g->ops[XP_WRITE] = 90 - g->ops[XP_FLUSH];
-		g->slots = 8;
-		g->ticks = 1;
-		g->slow_sectors = (6 + below(rng, 2)) * XP_BLOCK_SECTORS;
-		g->dirty_low = 0;
-		g->destage = 20 + below(rng, 30);
-		g->stragglers = 2 + below(rng, 6);
-		g->fault_one_in = chance(rng, 3) ? 10 + below(rng, 40) : 0;
-		break;
-	case 8:				/* more slots than a word of the free map has bits */
-		g->slots = 65 + below(rng, 8);
-		g->slow_sectors = 100 * XP_BLOCK_SECTORS;
-		g->hot = 90;
-		break;
-	case 9:
-	case 10:			/* zeroes go around the cache, and hold up fills; evictions */
-		g->ops[XP_READ] = 45;
-		g->ops[XP_WRITE] = 20;
-		g->ops[XP_FLUSH] = 2;
-		g->ops[XP_DISCARD] = 8;
-		g->ops[XP_ZEROES] = 25;
-		g->fua = 0;
-		g->preflush = 0;
-		g->ticks = 5 + below(rng, 20);
-		g->destage = 2 + below(rng, 6);
-		g->cut_one_in = 20 + below(rng, 60);
-		g->slots = 8;
-		g->hot = 16;
-		break;
-	default:
-		break;
-	}
+	if (about[n])
+		about[n](&sim.geometry, rng);
 }
 
 static void draw_geometry(u64 *rng)
@@ -224,27 +260,6 @@ static void make_disks(u64 *rng)
 	format(rng);
 }
 
-/* ---------------------------------------------------------------- errors ---- */
-
-bool fault_hits(u32 disk, enum disk_op op, bool journal)
-{
-	struct fault *f = &sim.fault;
-	enum fault_kind kind = f->left != UINT32_MAX ? FAULT_ONCE :
-			       f->ops == 7 ? FAULT_GONE : FAULT_ON;
-
-	if (!f->on || disk != f->disk || !(f->ops & 1 << op) || (journal && f->spot))
-		return false;
-	if (f->after) {
-		f->after--;
-		return false;
-	}
-	if (f->left != UINT32_MAX && !--f->left)
-		f->on = false;
-	sim.faulted = true;
-	figures.faults[disk][op][kind]++;
-	return true;
-}
-
 /* ---------------------------------------------------------------- steps ---- */
 
 static bool core_failed(void)
@@ -266,7 +281,7 @@ static bool ring_tight(void)
 static void power_cut(u64 *rng)
 {
 	trace("--- power cut");
-	crash_cut(rng);
+	life_cut(rng);
 }
 
 /* 10: with no error any more, everything ends, and dirty goes to zero. A cache
@@ -340,28 +355,7 @@ static void restart(u64 *rng)
 		power_cut(rng);
 		return;
 	}
-	crash_start();
-}
-
-static void fault(u64 *rng)
-{
-	static const u8 ops[] = { 1 << OP_READ, 1 << OP_WRITE, 1 << OP_FLUSH,
-				  1 << OP_READ | 1 << OP_WRITE | 1 << OP_FLUSH };
-	struct fault *f = &sim.fault;
-
-	if (f->on) {
-		trace("--- no more errors");
-		f->on = false;
-		return;
-	}
-	f->on = true;
-	f->disk = (u8)below(rng, 2);
-	f->ops = ops[below(rng, 4)];
-	f->left = chance(rng, 2) ? 1 : UINT32_MAX;
-	f->after = 0;
-	f->spot = !f->disk && chance(rng, 4);
-	trace("--- errors of the %s device%s: ops %u, %s", f->disk ? "slow" : "fast",
-	      f->spot ? ", not of its journal" : "", f->ops, f->left == 1 ? "one" : "until healed");
+	life_start();
 }
 
 static void step(u64 *rng)
@@ -380,7 +374,7 @@ static void step(u64 *rng)
 		return;
 	}
 	if (g->fault_one_in && chance(rng, g->fault_one_in)) {
-		fault(rng);
+		fault_turn(rng);
 		return;
 	}
 	if (below(rng, 100) < (core_failed() ? 50 : g->ticks)) {
@@ -425,7 +419,7 @@ static void begin(u64 seed, bool tracing)
 	make_disks(&rng);
 	crash_new_run();
 	oracle_new_run();
-	crash_start();
+	life_start();
 	figures.runs++;
 }
 

@@ -6,7 +6,11 @@
  *	run.c       one run: a geometry and a list of steps, all from one seed
  *	shell.c     performs what the core answers, as dm-target/ does, in pieces
  *	disk.c      a device: what is on it, what may be after a power cut
- *	crash.c     the images that a cut may leave here and now; recovers each
+ *	fault.c     which operation ends in an error
+ *	crash.c     the images that a cut may leave here and now, every one
+ *	image.c     one of them
+ *	recover.c   the core's recovery, of an image or of the device
+ *	life.c      from a start to a cut
  *	oracle.c    which of them are allowed: the ten properties
  *	content.c   what a sector holds
  *	payload.c   what a user's write puts there
@@ -106,11 +110,6 @@ struct image {
 
 /* Recovers every image that a cut may leave now, and asks the oracle. */
 void crash_check(u64 *rng);
-/* The power goes: the devices hold one of those images. Recovers from it, with
- * cuts on the way, and goes on. */
-void crash_cut(u64 *rng);
-/* Starts the core on what the devices hold now. */
-void crash_start(void);
 /* The fast device, blocking: for recovery, close and format. */
 extern const struct xp_media live_media;
 void crash_new_run(void);
@@ -119,7 +118,15 @@ void crash_new_run(void);
 typedef void (*crash_look)(struct xp *c, const struct image *im);
 void crash_sample(u64 *rng, crash_look before, crash_look after);
 /* Prints the journal of the image that was looked at last. */
-void crash_dump(void);
+void image_dump(void);
+
+/* ---------------------------------------------------------------- life ---- */
+
+/* Starts the core on what the devices hold now. */
+void life_start(void);
+/* The power goes: the devices hold one of the images. Recovers from it, with
+ * cuts on the way, and goes on. */
+void life_cut(u64 *rng);
 
 /* -------------------------------------------------------------- oracle ---- */
 
@@ -213,6 +220,8 @@ struct fault {
 	u32 left;		/* so many; UINT32_MAX: until healed */
 };
 
+/* Begins one, or ends it. */
+void fault_turn(u64 *rng);
 /* Does it hit an @op of that device, or of the journal on it? Then it is counted, and used up. */
 bool fault_hits(u32 disk, enum disk_op op, bool journal);
 
@@ -250,6 +259,7 @@ extern struct figures figures;
 
 /* True while the property counts; --without turns one off. */
 extern bool property_on[NR_PROPERTIES];
+void all_properties_on(void);
 
 /* The run ends here, unless the property is turned off. */
 void violation(enum property p, const char *fmt, ...)

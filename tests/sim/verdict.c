@@ -10,6 +10,11 @@ bool property_on[NR_PROPERTIES];
 struct result verdict;
 jmp_buf verdict_leave;
 
+void all_properties_on(void)
+{
+	memset(property_on, true, sizeof(property_on));
+}
+
 void violation(enum property p, const char *fmt, ...)
 {
 	va_list args;
@@ -25,7 +30,7 @@ void violation(enum property p, const char *fmt, ...)
 	vsnprintf(verdict.text, sizeof(verdict.text), fmt, args);
 	va_end(args);
 	if (sim.tracing)
-		crash_dump();
+		image_dump();
 	run_abandon();
 }
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* fault.c - which operation of which device ends in an error. */
+#include "sim.h"
+
+bool fault_hits(u32 disk, enum disk_op op, bool journal)
+{
+	struct fault *f = &sim.fault;
+	enum fault_kind kind = f->left != UINT32_MAX ? FAULT_ONCE :
+			       f->ops == 7 ? FAULT_GONE : FAULT_ON;
+
+	if (!f->on || disk != f->disk || !(f->ops & 1 << op) || (journal && f->spot))
+		return false;
+	if (f->after) {
+		f->after--;
+		return false;
+	}
+	if (f->left != UINT32_MAX && !--f->left)
+		f->on = false;
+	sim.faulted = true;
+	figures.faults[disk][op][kind]++;
+	return true;
+}
+
+void fault_turn(u64 *rng)
+{
+	static const u8 ops[] = { 1 << OP_READ, 1 << OP_WRITE, 1 << OP_FLUSH,
+				  1 << OP_READ | 1 << OP_WRITE | 1 << OP_FLUSH };
+	struct fault *f = &sim.fault;
+
+	if (f->on) {
+		trace("--- no more errors");
+		f->on = false;
+		return;
+	}
+	f->on = true;
+	f->disk = (u8)below(rng, 2);
+	f->ops = ops[below(rng, 4)];
+	f->left = chance(rng, 2) ? 1 : UINT32_MAX;
+	f->after = 0;
+	f->spot = !f->disk && chance(rng, 4);
+	trace("--- errors of the %s device%s: ops %u, %s", f->disk ? "slow" : "fast",
+	      f->spot ? ", not of its journal" : "", f->ops, f->left == 1 ? "one" : "until healed");
+}

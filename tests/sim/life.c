@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* life.c - the core starts: on what the devices hold, or on what a cut leaves of it. */
+#include "image.h"
+
+void life_start(void)
+{
+	struct xp_message msg;
+	int err;
+
+	sim.now++;
+	disk_flush(&sim.slow, sim.now);		/* xpcache.h: before the first request */
+	sim.faulted = false;
+	err = recover(&live_media, sim.memory, &sim.c, true, &msg);
+	if (err && sim.faulted) {
+		trace("does not start: %s", msg.text);
+		figures.failed_starts++;
+		if (!msg.text[0])
+			violation(P_ERRORS, "does not start, and does not say why");
+		sim.fault.on = false;
+		err = recover(&live_media, sim.memory, &sim.c, true, &msg);
+	}
+	sim.faulted = false;
+	if (err) {
+		violation(P_ALLOWED, "start refused: %s (%d)", msg.text, err);
+		run_abandon();
+	}
+	shell_new_life();
+}
+
+/* What the next life begins with. */
+static bool check_once(void)
+{
+	struct arena_mark memory = arena_mark(&sim.state);
+	u32 mark = image_mark();
+	bool right;
+
+	recover_image(&sim.state, state_memory, &state_core, 0, 0, NULL);
+	right = oracle_check_image(state_core, &image, false);
+	image_rewind(mark);
+	arena_rewind(&sim.state, memory);
+	return right;
+}
+
+static void settle_on_image(struct disk *d, const struct content **cells)
+{
+	memcpy(d->floor, cells, d->sectors * sizeof(*cells));
+	memcpy(d->seen, cells, d->sectors * sizeof(*cells));
+	d->pending = NULL;
+	d->pending_end = &d->pending;
+}
+
+void life_cut(u64 *rng)
+{
+	bool right;
+
+	crash_choose(rng);
+	sim.fault.on = false;
+	right = check_once();
+	recover_image(&sim.arena, sim.memory, &sim.c, chance(rng, 3) ? 1 + below(rng, 2) : 0,
+		      below(rng, 4), rng);
+	if (right)
+		oracle_check_image(sim.c, &image, true);
+	settle_on_image(&sim.fast, image.fast);
+	settle_on_image(&sim.slow, image.slow);
+	oracle_restart(sim.c, &image);
+	shell_new_life();
+	image_forget_seen();
+	sim.faulted = false;
+	figures.lives++;
+}
