@@ -92,11 +92,10 @@ int main(int argc, char **argv)
 	places = strtoull(argv[5], NULL, 10) / size;
 	count = strtoull(argv[6], NULL, 10);
 	seed = strtoull(argv[7], NULL, 10);
-	fd = open(argv[1], O_RDWR | O_DIRECT | (op == DSYNC ? O_DSYNC : 0));
-	if (fd < 0)
-		err(1, "%s", argv[1]);
-	if (!places || !count || posix_memalign(&buf, 4096, size))
+	fd = open_direct(argv[1], op == DSYNC ? O_DSYNC : 0);
+	if (!places || !count)
 		errx(2, "nothing to do");
+	buf = buffer(size);
 	memset(buf, 0x5a, size);
 	place = shuffled(places, seed);
 	ns = calloc(count, sizeof(*ns));

@@ -123,24 +123,6 @@ static void nap(long ms)
 	nanosleep(&t, NULL);
 }
 
-static int open_direct(const char *path)
-{
-	int fd = open(path, O_RDWR | O_DIRECT);
-
-	if (fd < 0)
-		err(1, "%s", path);
-	return fd;
-}
-
-static void *buffer(size_t size)
-{
-	void *p = aligned_alloc(4096, size);
-
-	if (!p)
-		err(1, "memory");
-	return p;
-}
-
 /* In memory that the workers share, and a file for the next run. */
 static void book_map(const char *path, bool anew)
 {
@@ -293,7 +275,7 @@ static void __attribute__((noreturn)) work(const char *dev, unsigned int worker,
 {
 	uint64_t *data = buffer(OP_SECTORS * SECTOR);
 	struct worker *w = &book->worker[worker];
-	int fd = open_direct(dev);
+	int fd = open_direct(dev, 0);
 
 	while (!book->stop) {
 		uint32_t n = w->next++;
@@ -391,7 +373,7 @@ static int load(const char *dev, const char *name)
 static int fill(const char *dev)
 {
 	uint64_t *data = buffer(CHUNK * SECTOR);
-	int fd = open_direct(dev);
+	int fd = open_direct(dev, 0);
 
 	for (uint32_t s = 0; s < SECTORS; s += CHUNK) {
 		for (uint32_t i = 0; i < CHUNK; i++)
@@ -405,7 +387,7 @@ static int fill(const char *dev)
 static int check(const char *dev, bool cut)
 {
 	uint64_t *data = buffer(CHUNK * SECTOR);
-	int fd = open_direct(dev);
+	int fd = open_direct(dev, 0);
 	uint32_t bad = 0;
 
 	for (uint32_t s = 0; cut && s < SECTORS; s++) {

@@ -89,4 +89,23 @@ static inline uint64_t number(const char *text)
 	return n;
 }
 
+static inline int open_direct(const char *path, int flags)
+{
+	int fd = open(path, O_RDWR | O_DIRECT | flags);
+
+	if (fd < 0)
+		err(1, "%s", path);
+	return fd;
+}
+
+/* For direct I/O. */
+static inline void *buffer(size_t size)
+{
+	void *p;
+
+	if (posix_memalign(&p, 4096, size))
+		errx(1, "memory");
+	return p;
+}
+
 #endif /* PATTERN_H */

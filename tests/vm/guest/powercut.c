@@ -83,24 +83,6 @@ static struct op operation(uint64_t seed, unsigned int worker, uint64_t n)
 	return op;
 }
 
-static int open_direct(const char *path)
-{
-	int fd = open(path, O_RDWR | O_DIRECT);
-
-	if (fd < 0)
-		err(1, "%s", path);
-	return fd;
-}
-
-static void *buffer(size_t size)
-{
-	void *p = aligned_alloc(4096, size);
-
-	if (!p)
-		err(1, "memory");
-	return p;
-}
-
 /* ----------------------------------------------------------- notebook ---- */
 
 static off_t page(uint64_t round)
@@ -112,7 +94,7 @@ static off_t page(uint64_t round)
 static bool notebook_read(const char *path, uint64_t round, int64_t *versions)
 {
 	uint64_t *head = buffer(4096);
-	int fd = open_direct(path);
+	int fd = open_direct(path, 0);
 	bool has;
 
 	if (pread(fd, head, 4096, page(round)) != 4096)
@@ -135,7 +117,7 @@ static void notebook_write(const char *path, uint64_t round, const int64_t *vers
 {
 	uint64_t *head = buffer(4096);
 	void *p = buffer(sizeof(found));
-	int fd = open_direct(path);
+	int fd = open_direct(path, 0);
 
 	memset(head, 0, 4096);
 	head[0] = PATTERN_MAGIC;
@@ -154,7 +136,7 @@ static void notebook_write(const char *path, uint64_t round, const int64_t *vers
 static void init(const char *dev, const char *notebook)
 {
 	uint64_t *data = buffer(CHUNK * SECTOR);
-	int fd = open_direct(dev);
+	int fd = open_direct(dev, 0);
 
 	for (uint32_t s = 0; s < SECTORS; s += CHUNK) {
 		for (uint32_t i = 0; i < CHUNK; i++)
@@ -189,7 +171,7 @@ static void __attribute__((noreturn))
 work(const char *dev, unsigned int worker, uint64_t round, uint64_t seed)
 {
 	uint64_t *data = buffer(OP_SECTORS * SECTOR);
-	int fd = open_direct(dev);
+	int fd = open_direct(dev, 0);
 	uint64_t n = 1;
 
 	for (;;) {
@@ -241,7 +223,7 @@ static void __attribute__((format(printf, 1, 2))) complain(const char *format, .
 static void read_region(const char *dev)
 {
 	uint64_t *data = buffer(CHUNK * SECTOR);
-	int fd = open_direct(dev);
+	int fd = open_direct(dev, 0);
 
 	for (uint32_t s = 0; s < SECTORS; s += CHUNK) {
 		if (pread(fd, data, CHUNK * SECTOR, (off_t)s * SECTOR) != CHUNK * SECTOR) {

@@ -122,6 +122,44 @@ start()
 stop() { must xpcache stop xpcache0; }
 remove() { must xpcache remove xpcache0; }
 
+# comes_home - what the cache holds is there after a stop and a start, and on the
+# slow disk alone.
+comes_home()
+{
+	local held
+	held=$(checksum $CACHE)
+	stop
+	start
+	equal same-after-start "$held" "$(checksum $CACHE)"
+	remove
+	equal same-without-cache "$held" "$(checksum $SLOW)"
+}
+
+# verified_load DEVICE - writes of all sizes, read back and verified, round after
+# round, until end_load; what fio says is in /tmp/fio.log.
+verified_load()
+{
+	while [ ! -e /tmp/enough ]; do
+		fio --name=load --filename="$1" --direct=1 --ioengine=libaio --iodepth=8 \
+			--rw=randwrite --numjobs=2 --size=40m --offset_increment=40m \
+			--bssplit=512/20:4k/50:64k/20:256k/10 --blockalign=512 --fsync=16 \
+			--serialize_overlap=1 --randrepeat=0 \
+			--verify=xxhash --verify_fatal=1 --verify_backlog=64 || return
+	done >/tmp/fio.log 2>&1
+}
+
+# end_load PID
+end_load()
+{
+	touch /tmp/enough
+	if wait "$1"; then
+		pass load-verified
+	else
+		fail load-verified "$(grep -m 1 -E 'verify|error' /tmp/fio.log)"
+		cat /tmp/fio.log
+	fi
+}
+
 # refused NAME CODE PATTERN COMMAND... - the tool says no: with this exit code,
 # and one line that matches.
 refused()

@@ -9,18 +9,7 @@ ROUNDS=${ROUNDS:-5}
 
 create --idle-ms 1000
 
-load()
-{
-	while [ ! -e /tmp/enough ]; do
-		fio --name=load --filename=$CACHE --direct=1 --ioengine=libaio --iodepth=8 \
-			--rw=randwrite --numjobs=2 --size=40m --offset_increment=40m \
-			--bssplit=512/20:4k/50:64k/20:256k/10 --blockalign=512 --fsync=16 \
-			--serialize_overlap=1 --randrepeat=0 \
-			--verify=xxhash --verify_fatal=1 --verify_backlog=64 || return
-	done
-}
-
-load >/tmp/fio.log 2>&1 &
+verified_load $CACHE &
 load=$!
 
 table() { dmsetup table xpcache0 | cut -d ' ' "$@"; }
@@ -45,14 +34,6 @@ done
 note "the longest of $ROUNDS suspends took $longest ms"
 
 kill -0 $load 2>/dev/null && pass load-all-the-while || fail load-all-the-while "it ended early"
-touch /tmp/enough
-if wait $load; then
-	pass load-verified
-else
-	fail load-verified "$(grep -m 1 -E 'verify|error' /tmp/fio.log)"
-	cat /tmp/fio.log
-fi
+end_load $load
 
-before=$(checksum $CACHE)
-remove
-equal same-without-cache "$before" "$(checksum $SLOW)"
+comes_home

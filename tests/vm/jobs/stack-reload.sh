@@ -33,17 +33,6 @@ build()
 	encrypted top $CACHE
 }
 
-load()
-{
-	while [ ! -e /tmp/enough ]; do
-		fio --name=load --filename=$TOP --direct=1 --ioengine=libaio --iodepth=8 \
-			--rw=randwrite --numjobs=2 --size=40m --offset_increment=40m \
-			--bssplit=512/20:4k/50:64k/20:256k/10 --blockalign=512 --fsync=16 \
-			--serialize_overlap=1 --randrepeat=0 \
-			--verify=xxhash --verify_fatal=1 --verify_backlog=64 || return
-	done
-}
-
 # reload NAME [SUSPEND-OPTION...] - the same table once more, as a key change or a
 # move would load it.
 reload()
@@ -98,7 +87,7 @@ move()
 }
 
 build
-load >/tmp/fio.log 2>&1 &
+verified_load $TOP &
 load=$!
 sleep 3
 reload_each
@@ -107,13 +96,7 @@ move fast $FAST /dev/vdb
 move slow $SLOW /dev/vda
 alive load-beside-moves
 
-touch /tmp/enough
-if wait $load; then
-	pass load-verified
-else
-	fail load-verified "$(grep -m 1 -E 'verify|error' /tmp/fio.log)"
-	cat /tmp/fio.log
-fi
+end_load $load
 equal errors "0 0" "$(counter fast_errors) $(counter slow_errors)"
 must dmsetup remove top
 before=$(checksum $CACHE)

@@ -45,9 +45,4 @@ note "$slots slots, at most $most dirty; $(counter seq) journal blocks written t
 equal fast-errors 0 "$(counter fast_errors)"
 equal slow-errors 0 "$(counter slow_errors)"
 
-before=$(checksum $CACHE)
-stop
-start
-equal same-after-start "$before" "$(checksum $CACHE)"
-remove
-equal same-without-cache "$before" "$(checksum $SLOW)"
+comes_home
