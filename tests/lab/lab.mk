@@ -5,3 +5,8 @@
 lab: vm-build ## what a request costs, to the instruction: xpcache beside dm-linear and its peers
 	@scripts/bootstrap lab
 	@tests/lab/lab
+
+.PHONY: lab-profile
+lab-profile: vm-build ## where the instructions of a hit, a write and a sync go, by function
+	@scripts/bootstrap lab
+	@tests/lab/profile

@@ -7,119 +7,11 @@
 # Each figure is a line: ROW target case JSON.
 
 . ./lib.sh
+. ./labdevices.sh
 
 MIB=$((1 << 20))
 COUNT=2000
 TARGETS=${TARGETS:-raw,linear,xpcache,writecache,dmcache,bcache}
-
-modprobe null_blk nr_devices=0
-for module in dm_writecache dm_cache dm_cache_smq bcache; do
-	modprobe $module
-done
-mount -t configfs configfs /sys/kernel/config
-
-# ------------------------------------------------------------- devices ----
-
-# disk NAME MIB SETTING=VALUE... - a memory-backed null_blk; prints its node.
-disk()
-{
-	local dir=/sys/kernel/config/nullb/$1 word node
-	mkdir "$dir"
-	for word in size="$2" memory_backed=1 blocksize=4096 irqmode=2 queue_mode=2 \
-		submit_queues=1 hw_queue_depth=64 "${@:3}" power=1; do
-		echo "${word#*=}" >"$dir/${word%%=*}"
-	done
-	node=/dev/$1
-	[ -b "$node" ] || node=/dev/nullb$(cat "$dir/index")
-	echo "$node"
-}
-
-# The models: Optane Memory, a flash disk, a hard disk with a volatile cache.
-slow_disk()
-{
-	case $MODEL in
-	flash)	disk slow 1024 completion_nsec=87000 ;;
-	disk)	disk slow 1024 completion_nsec=8000000 hw_queue_depth=1 cache_size=16 ;;
-	esac
-}
-
-devices()
-{
-	FASTDEV=$(disk fast 256 completion_nsec=10000)
-	SLOWDEV=$(slow_disk)
-	# The first touch of a page of null_blk's costs 1.6 us.
-	must dd if=/dev/zero of="$FASTDEV" bs=1M count=256 oflag=direct status=none
-}
-
-no_devices()
-{
-	local name
-	for name in fast slow meta; do
-		[ -d /sys/kernel/config/nullb/$name ] || continue
-		echo 0 >/sys/kernel/config/nullb/$name/power
-		rmdir /sys/kernel/config/nullb/$name
-	done
-}
-
-sectors() { blockdev --getsz "$1"; }
-
-# up_TARGET sets DEV; down_TARGET takes it away.
-up_raw() { DEV=$FASTDEV; }
-down_raw() { :; }
-
-up_linear()
-{
-	must dmsetup create linear --table "0 $(sectors "$FASTDEV") linear $FASTDEV 0"
-	DEV=/dev/mapper/linear
-}
-down_linear() { must dmsetup remove linear; }
-
-up_xpcache()
-{
-	must xpcache create --fast "$FASTDEV" --slow "$SLOWDEV" --force \
-		--dirty-low 80 --dirty-high 95 --idle-ms 0
-	DEV=$CACHE
-}
-down_xpcache() { must xpcache remove xpcache0; }
-
-up_writecache()
-{
-	must dd if=/dev/zero of="$FASTDEV" bs=4k count=1 oflag=direct status=none
-	must dmsetup create writecache --table \
-		"0 $(sectors "$SLOWDEV") writecache s $SLOWDEV $FASTDEV 4096 0"
-	DEV=/dev/mapper/writecache
-}
-down_writecache() { must dmsetup remove writecache; }
-
-up_dmcache()
-{
-	local meta
-	meta=$(disk meta 16 completion_nsec=10000)
-	must dmsetup create dmcache --table \
-		"0 $(sectors "$SLOWDEV") cache $meta $FASTDEV $SLOWDEV 64 1 writeback smq 0"
-	DEV=/dev/mapper/dmcache
-}
-down_dmcache() { must dmsetup remove dmcache; }
-
-up_bcache()
-{
-	must make-bcache --writeback -C "$FASTDEV" -B "$SLOWDEV"
-	echo "$FASTDEV" >/sys/fs/bcache/register
-	echo "$SLOWDEV" >/sys/fs/bcache/register
-	settled test -b /dev/bcache0 || die bcache "no /dev/bcache0"
-	echo 0 >/sys/block/bcache0/bcache/sequential_cutoff
-	echo 0 >"$(echo /sys/fs/bcache/*/congested_read_threshold_us)"
-	echo 0 >"$(echo /sys/fs/bcache/*/congested_write_threshold_us)"
-	DEV=/dev/bcache0
-}
-down_bcache()
-{
-	local set
-	set=$(echo /sys/fs/bcache/*-*)
-	echo 1 >/sys/block/bcache0/bcache/stop
-	echo 1 >"$set/stop"
-	settled test ! -e "$set"
-}
 
 # --------------------------------------------------------------- cases ----
 
@@ -139,15 +31,6 @@ qd()
 		--ioengine=libaio --iodepth="$3" --number_ios=$COUNT --lat_percentiles=1 \
 		--output-format=json --output=/tmp/fio.json >/dev/null
 	report "FIO $target $1 $2 $(tr -d '\n ' </tmp/fio.json)"
-}
-
-# The first 8 MiB are in the cache; where a cache promotes by reads, by reads.
-warm()
-{
-	must dd if=/dev/zero of="$DEV" bs=4k count=2048 oflag=direct status=none
-	for _ in 1 2 3 4; do
-		must dd if="$DEV" of=/dev/null bs=4k count=2048 iflag=direct status=none
-	done
 }
 
 measure()

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# vm: driver=lab usr=host clock=instructions memory=3G fast=16M slow=32M timeout=900
+# shellcheck shell=bash disable=SC2154 # variables from tests/lab/profile
+#
+# One kind of request after another, for tests/lab/profile to look at the instructions.
+
+. ./lib.sh
+. ./labdevices.sh
+
+devices
+up_"$TARGET"
+warm
+if [ "$OP" != read ]; then
+	must latency "$DEV" "$OP" 4096 0 $((8 << 20)) 4000 1
+fi
+# Where the functions are, on a disk that the host can read.
+must dd if=/proc/kallsyms of=$SLOW conv=sync,fsync bs=64k iflag=fullblock status=none
+pass PROFILE
+latency "$DEV" "$OP" 4096 0 $((8 << 20)) 100000000 2
