@@ -37,11 +37,6 @@ void findings_subject(struct findings *f, const char *path, const struct xp_sb *
 	}
 }
 
-static void add_text(struct findings *f, const char *list, const char *text)
-{
-	json_object_array_add(json_object_object_get(f->json, list), json_object_new_string(text));
-}
-
 void finding_sound(struct findings *f, const char *fmt, ...)
 {
 	va_list args;
@@ -55,34 +50,38 @@ void finding_sound(struct findings *f, const char *fmt, ...)
 	putchar('\n');
 }
 
+/* One more in the list, or a line of its own. */
+static void add_finding(struct findings *f, const char *list, const char *line, const char *fmt,
+			va_list args)
+{
+	vsnprintf(f->last, sizeof(f->last), fmt, args);
+	if (f->json)
+		json_object_array_add(json_object_object_get(f->json, list),
+				      json_object_new_string(f->last));
+	else
+		printf("  %s%s\n", line, f->last);
+}
+
 void finding_note(struct findings *f, const char *fmt, ...)
 {
-	char text[sizeof(f->first)];
 	va_list args;
 
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	add_finding(f, "notes", "note        ", fmt, args);
 	va_end(args);
-	if (f->json)
-		add_text(f, "notes", text);
-	else
-		printf("  note        %s\n", text);
 }
 
 void finding_problem(struct findings *f, const char *fmt, ...)
 {
-	char text[sizeof(f->first)];
+	char line[64];
 	va_list args;
 
+	snprintf(line, sizeof(line), "%sdamaged%s     ", colour_bad(), colour_off());
 	va_start(args, fmt);
-	vsnprintf(text, sizeof(text), fmt, args);
+	add_finding(f, "problems", line, fmt, args);
 	va_end(args);
-	if (f->json)
-		add_text(f, "problems", text);
-	else
-		printf("  %sdamaged%s     %s\n", colour_bad(), colour_off(), text);
 	if (!f->problems++)
-		memcpy(f->first, text, sizeof(text));
+		memcpy(f->first, f->last, sizeof(f->first));
 }
 
 static struct json_object *part_of(struct findings *f, const char *part)

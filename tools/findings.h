@@ -11,6 +11,7 @@ struct findings {
 	struct json_object *json;	/* NULL: for people */
 	u64 problems;
 	char first[512];		/* of them, in words */
+	char last[512];			/* of all findings */
 };
 
 void findings_begin(struct findings *f, bool json);

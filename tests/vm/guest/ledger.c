@@ -368,21 +368,7 @@ static int load(const char *dev, const char *name)
 	return sum_up() != 0;
 }
 
-/* -------------------------------------------------------- open, check ---- */
-
-static int fill(const char *dev)
-{
-	uint64_t *data = buffer(CHUNK * SECTOR);
-	int fd = open_direct(dev, 0);
-
-	for (uint32_t s = 0; s < SECTORS; s += CHUNK) {
-		for (uint32_t i = 0; i < CHUNK; i++)
-			pattern_fill(data + i * (SECTOR / 8), s + i, 0);
-		if (pwrite(fd, data, CHUNK * SECTOR, (off_t)s * SECTOR) != CHUNK * SECTOR)
-			err(1, "%s: sector %u", dev, s);
-	}
-	return fsync(fd) ? 1 : 0;
-}
+/* -------------------------------------------------------------- check ---- */
 
 static int check(const char *dev, bool cut)
 {
@@ -418,7 +404,8 @@ int main(int argc, char **argv)
 	}
 	if (argc == 4 && !strcmp(verb, "open")) {
 		book_map(argv[3], true);
-		return fill(argv[2]);
+		pattern_fill_all(argv[2], SECTORS);
+		return 0;
 	}
 	if (argc == 4 && (!strcmp(verb, "check") || !strcmp(verb, "check-cut"))) {
 		book_map(argv[3], false);

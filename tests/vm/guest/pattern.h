@@ -108,4 +108,21 @@ static inline void *buffer(size_t size)
 	return p;
 }
 
+/* Version 0 of the first @sectors (whole MiB) of a device, on its medium. */
+static inline void pattern_fill_all(const char *dev, uint32_t sectors)
+{
+	const uint32_t chunk = 2048;
+	uint64_t *data = buffer(chunk * SECTOR);
+	int fd = open_direct(dev, 0);
+
+	for (uint32_t s = 0; s < sectors; s += chunk) {
+		for (uint32_t i = 0; i < chunk; i++)
+			pattern_fill(data + i * (SECTOR / 8), s + i, 0);
+		if (pwrite(fd, data, chunk * SECTOR, (off_t)s * SECTOR) != chunk * SECTOR)
+			err(1, "%s: sector %u", dev, s);
+	}
+	if (fsync(fd))
+		err(1, "%s", dev);
+}
+
 #endif /* PATTERN_H */

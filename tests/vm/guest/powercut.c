@@ -135,17 +135,7 @@ static void notebook_write(const char *path, uint64_t round, const int64_t *vers
 
 static void init(const char *dev, const char *notebook)
 {
-	uint64_t *data = buffer(CHUNK * SECTOR);
-	int fd = open_direct(dev, 0);
-
-	for (uint32_t s = 0; s < SECTORS; s += CHUNK) {
-		for (uint32_t i = 0; i < CHUNK; i++)
-			pattern_fill(data + i * (SECTOR / 8), s + i, 0);
-		if (pwrite(fd, data, CHUNK * SECTOR, (off_t)s * SECTOR) != CHUNK * SECTOR)
-			err(1, "%s: sector %u", dev, s);
-	}
-	if (fsync(fd))
-		err(1, "%s", dev);
+	pattern_fill_all(dev, SECTORS);
 	notebook_write(notebook, 1, found);	/* all zero */
 }
 
