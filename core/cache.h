@@ -73,6 +73,9 @@ struct xp_entry {
 #ifndef XP_MAX_PINS	/* the simulator tries a few */
 #define XP_MAX_PINS	0xffffu
 #endif
+/* Who waits for a pin is woken when a reader ends. A batch and the base of one
+ * partial write are all that pin a slot and are not readers. */
+static_assert(XP_MAX_PINS > 2, "a slot at its most pins has a reader");
 
 /* Records that are new in a block; the rest of it is for carried ones. With a
  * ring of which a full map fills a quarter, that keeps the head from ever
