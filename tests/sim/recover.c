@@ -75,8 +75,8 @@ void recover_new_run(void)
 	sim.scratch = arena_alloc(&sim.arena, xp_recover_memory(&sim.sb));
 }
 
-int recover(const struct xp_media *media, void *memory, struct xp **c,
-		   bool restating, struct xp_message *msg)
+int recover(const struct xp_media *media, void *memory, struct xp **c, bool restating,
+	    struct xp_message *msg)
 {
 	const struct geometry *g = &sim.geometry;
 	struct xp_options opt = {

@@ -309,8 +309,8 @@ static bool settle_down(u64 *rng, bool clean)
 	return !core_failed();
 }
 
-/* A FLUSH that failed is held against FUA writes for two ticks. From then on no
- * error has a cause. */
+/* A FLUSH that failed is held against what may be ordered behind it for two ticks.
+ * From then on no error has a cause. */
 static void healed(u64 *rng)
 {
 	shell_tick(rng);
