@@ -116,13 +116,27 @@ static void zeroes_around(struct geometry *g, u64 *rng)
 	g->ops[XP_FLUSH] = 2;
 	g->ops[XP_DISCARD] = 8;
 	g->ops[XP_ZEROES] = 25;
-	g->fua = 0;
+	g->fua = chance(rng, 2) ? 0 : 50;	/* journal blocks that no flush of theirs waits for */
 	g->preflush = 0;
 	g->ticks = 5 + below(rng, 20);
 	g->destage = 2 + below(rng, 6);
 	g->cut_one_in = 20 + below(rng, 60);
 	g->slots = 8;
 	g->hot = 16;
+}
+
+/* The flush that fills wait for may be another's, before a batch for it begins. */
+static void nothing_dirty(struct geometry *g, u64 *rng)
+{
+	zeroes_around(g, rng);
+	g->ops[XP_READ] = 60;
+	g->ops[XP_WRITE] = 0;
+	g->ops[XP_FLUSH] = 20;
+	g->ops[XP_DISCARD] = 10;
+	g->ops[XP_ZEROES] = 10;
+	g->destage = 1;
+	g->slow_sectors = 64 * XP_BLOCK_SECTORS;
+	g->hot = 48;
 }
 
 static void specialise(u64 *rng)
@@ -139,6 +153,7 @@ static void specialise(u64 *rng)
 		many_slots,
 		zeroes_around,
 		zeroes_around,
+		nothing_dirty,
 		slots_used_again,
 		NULL,			/* nothing in particular */
 	};

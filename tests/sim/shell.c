@@ -386,6 +386,9 @@ static void perform(struct xp_todo *todo)
 	while (!xp_todo_empty(todo)) {
 		struct xp_link *link;
 
+		/* The worker looks now or later, and begins some time after that. */
+		if (todo->work && !batch_open && chance(rng, 4))
+			batch_wanted |= xp_destage_wanted(sim.c);
 		todo->work = todo->tick = false;
 		while (todo->journal) {
 			u32 i = (u32)__builtin_ctz(todo->journal);
