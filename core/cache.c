@@ -125,8 +125,12 @@ u32 xp_pressure(struct xp *c)
 
 void xp_get_stats(struct xp *c, struct xp_stats *s)
 {
+	u32 i;
+
 	xp_lock(&c->lock);
 	*s = c->stats;
+	for (i = 0; i < XP_HIT_COUNTERS; i++)
+		s->read_hits += xp_counted(&c->hits[i]);
 	s->slots = c->nr_slots;
 	s->free = c->nr_free;
 	s->dirty = c->nr_dirty;

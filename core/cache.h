@@ -52,30 +52,48 @@ enum xp_state {
 	SLOT_DEAD,
 };
 
-/* 20 bytes a slot. */
+/*
+ * 20 bytes a slot. All is c->lock's, but pins: hits come and go without the lock
+ * (hit.c), so pins are changed by an exchange of the whole word, which fails if
+ * anything else in it has changed. Who changes that has the lock, and need not
+ * exchange: pins are bytes of their own. (A hit's "referenced" may be lost so.)
+ */
+#define XP_WORD_FIELDS							\
+	u8 lba_high;							\
+	u8 state : 3;		/* enum xp_state */			\
+	u8 dirty : 1;		/* MAPPED: the slow device does not hold it */ \
+	u8 zeros : 1;		/* MAPPED: reads as zeros, whatever the slot holds; dirty as well */ \
+	u8 referenced : 1;	/* MAPPED: second chance */		\
+	u8 held : 1;		/* MAPPED: a write beside its record may supersede it or fall back to it */ \
+	u8 listed : 1;		/* on the list of a journal block */	\
+	u16 pins		/* readers, and destage */
+
+union xp_word {
+	u32 all;
+	struct { XP_WORD_FIELDS; };
+};
+
 struct xp_entry {
 	u32 lba_low;
-	u8 lba_high;
-	u8 state : 3;		/* enum xp_state */
-	u8 dirty : 1;		/* MAPPED: the slow device does not hold it */
-	u8 zeros : 1;		/* MAPPED: reads as zeros, whatever the slot holds; dirty as well */
-	u8 referenced : 1;	/* MAPPED: second chance */
-	u8 held : 1;		/* MAPPED: a write beside its record may supersede it, or fall
-				 * back to it: its record must not be carried past that one */
-	u8 listed : 1;		/* on the list of a journal block */
-	u16 pins;		/* readers, and destage */
+	union {
+		union xp_word word;
+		struct { XP_WORD_FIELDS; };
+	};
 	u32 hash_next;
 	u32 list_next;
 	u32 list_prev;		/* a slot, or XP_LIST_HEAD | ring position */
 };
 
 #define XP_LIST_HEAD	0x80000000u
-#ifndef XP_MAX_PINS	/* the simulator tries a few */
-#define XP_MAX_PINS	0xffffu
+/* Hits of one block at once; others wait. Beyond them a batch and a partial
+ * write may pin it, once each. */
+#ifndef XP_HIT_PINS	/* the simulator tries a few */
+#define XP_HIT_PINS	0xfff0u
 #endif
+#define XP_MAX_PINS	(XP_HIT_PINS + 2)
 /* Who waits for a pin is woken when a reader ends. A batch and the base of one
  * partial write are all that pin a slot and are not readers. */
-static_assert(XP_MAX_PINS > 2, "a slot at its most pins has a reader");
+static_assert(XP_HIT_PINS > 2, "a slot at its most pins has a reader");
 
 /* Records that are new in a block; the rest of it is for carried ones. With a
  * ring of which a full map fills a quarter, that keeps the head from ever
@@ -157,6 +175,8 @@ struct xp_batch {
 	u64 barrier;		/* journal block that must be written before its first run */
 };
 
+#define XP_HIT_COUNTERS	16u	/* so many processors count without meeting */
+
 struct xp {
 	struct xp_lock lock;
 
@@ -197,6 +217,9 @@ struct xp {
 	struct xp_list parked;	/* written; wait for room in the journal */
 	struct xp_list sync;	/* wait for req->seq to be written */
 
+	/* Of no lock. */
+	struct xp_counter hits[XP_HIT_COUNTERS];
+
 	bool draining;
 	bool running;		/* recovered; else look only */
 	int failed;
@@ -215,8 +238,26 @@ static inline xp_lba_t entry_lba(const struct xp_entry *e)
 
 static inline void entry_set_lba(struct xp_entry *e, xp_lba_t lba)
 {
-	e->lba_low = (u32)xp_lba_n(lba);
+	XP_WRITE_ONCE(e->lba_low, (u32)xp_lba_n(lba));
 	e->lba_high = (u8)(xp_lba_n(lba) >> 32);
+}
+
+/* By one pin, with or without the lock; returns what was there before. */
+static inline union xp_word pins_change(struct xp_entry *e, int by)
+{
+	union xp_word was = { .all = XP_READ_ONCE(e->word.all) }, now;
+
+	do {
+		XP_ASSERT(by > 0 ? was.pins < XP_MAX_PINS : was.pins > 0);
+		now = was;
+		now.pins += by;
+	} while (!xp_try_exchange(&e->word.all, &was.all, now.all));
+	return was;
+}
+
+static inline u64 slot_sector(const struct xp *c, xp_slot_t slot)
+{
+	return (c->data_start + xp_slot_n(slot)) * XP_BLOCK_SECTORS;
 }
 
 static inline bool is_slot(xp_slot_t slot)
@@ -241,10 +282,25 @@ struct xp_found {
 	xp_slot_t mapped, writing, filling, unmapping;
 };
 
+/* Fibonacci hashing, then a multiplication instead of a remainder: the table
+ * need not be a power of two, so memory a slot does not depend on the size. */
+static inline u32 map_bucket(const struct xp *c, xp_lba_t lba)
+{
+	u32 hash = (u32)(xp_lba_n(lba) * 0x9e3779b97f4a7c15ull >> 32);
+
+	return (u32)((u64)hash * c->nr_buckets >> 32);
+}
+
 void map_insert(struct xp *c, xp_slot_t slot, xp_lba_t lba);
 void map_remove(struct xp *c, xp_slot_t slot);
 void map_find(struct xp *c, xp_lba_t lba, struct xp_found *f);
 xp_slot_t map_mapped(struct xp *c, xp_lba_t lba);
+/* Where the chain begins that the lba's slots are on; XP_NIL: empty. Without the
+ * lock; it may change at once. */
+static inline u32 map_peek(const struct xp *c, xp_lba_t lba)
+{
+	return XP_READ_ONCE(c->bucket[map_bucket(c, lba)]);
+}
 
 /* slots.c: free and used slots */
 void slots_init_free(struct xp *c);
@@ -257,6 +313,8 @@ u32 slots_alloc(struct xp *c, u32 want, enum xp_state state, xp_lba_t lba,
 void slot_release(struct xp *c, xp_slot_t slot);
 void slot_pin(struct xp *c, xp_slot_t slot);
 void slot_unpin(struct xp *c, xp_slot_t slot);
+/* DEAD, and the last pin has gone: FREE. */
+void slot_bury(struct xp *c, xp_slot_t slot);
 void slot_set_dirty(struct xp *c, struct xp_entry *e, bool dirty);
 /* WRITING or FILLING -> MAPPED, counted. */
 void slot_map(struct xp *c, xp_slot_t slot, bool dirty);

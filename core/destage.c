@@ -99,7 +99,7 @@ static void consider(struct xp *c, u32 i)
 	struct xp_batch *b = &c->batch;
 	struct xp_entry *e = &c->entry[i];
 
-	if (e->state != SLOT_MAPPED || !e->dirty || e->pins == XP_MAX_PINS ||
+	if (e->state != SLOT_MAPPED || !e->dirty ||
 	    xp_lba_n(entry_lba(e)) < b->cursor)
 		return;
 	if (b->nr < b->max) {

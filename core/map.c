@@ -7,13 +7,9 @@
  */
 #include "cache.h"
 
-/* Fibonacci hashing, then a multiplication instead of a remainder: the table
- * need not be a power of two, so memory a slot does not depend on the size. */
 static u32 *bucket_of(struct xp *c, xp_lba_t lba)
 {
-	u32 hash = (u32)(xp_lba_n(lba) * 0x9e3779b97f4a7c15ull >> 32);
-
-	return &c->bucket[(u64)hash * c->nr_buckets >> 32];
+	return &c->bucket[map_bucket(c, lba)];
 }
 
 void map_insert(struct xp *c, xp_slot_t slot, xp_lba_t lba)
@@ -22,8 +18,8 @@ void map_insert(struct xp *c, xp_slot_t slot, xp_lba_t lba)
 	u32 *bucket = bucket_of(c, lba);
 
 	entry_set_lba(e, lba);
-	e->hash_next = *bucket;
-	*bucket = xp_slot_n(slot);
+	XP_WRITE_ONCE(e->hash_next, *bucket);
+	XP_WRITE_ONCE(*bucket, xp_slot_n(slot));
 }
 
 void map_remove(struct xp *c, xp_slot_t slot)
@@ -35,8 +31,8 @@ void map_remove(struct xp *c, xp_slot_t slot)
 		XP_ASSERT(*link != XP_NIL);
 		link = &c->entry[*link].hash_next;
 	}
-	*link = e->hash_next;
-	e->hash_next = XP_NIL;
+	XP_WRITE_ONCE(*link, e->hash_next);
+	XP_WRITE_ONCE(e->hash_next, XP_NIL);
 }
 
 void map_find(struct xp *c, xp_lba_t lba, struct xp_found *f)

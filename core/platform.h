@@ -3,7 +3,7 @@
  * platform.h - everything the core needs from the world it is compiled into.
  *
  * Need: fixed-width integers, little-endian conversion, memcpy/memset/memcmp,
- *       XXH64, one lock, an assertion; strcmp, strcasecmp, snprintf (words, and
+ *       XXH64, one lock, atomic exchange, an assertion; strcmp, strcasecmp, snprintf (words, and
  *       the sentence that refuses them).
  *
  * This is the only file of core/ that may ask where it is compiled. What the
@@ -19,11 +19,14 @@
 
 #ifdef __KERNEL__
 
+#include <linux/atomic.h>
 #include <linux/bug.h>
 #include <linux/build_bug.h>
+#include <linux/cache.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/types.h>
@@ -69,6 +72,25 @@ static inline void xp_unlock(struct xp_lock *l)
 
 #define xp_xxh64(data, len)	xxh64(data, len, 0)
 #define XP_ASSERT(cond)		BUG_ON(!(cond))
+
+/* For what is read or changed without the lock. The exchange is a full barrier
+ * where it succeeds; else *@was is what is there. It is one instruction, or a loop
+ * of two that a plain store beside it breaks: where it is emulated with a lock, that
+ * store would be lost. */
+#define XP_READ_ONCE(x)			READ_ONCE(x)
+#define XP_WRITE_ONCE(x, v)		WRITE_ONCE(x, v)
+#define xp_try_exchange(p, was, now)	try_cmpxchg(p, was, now)
+#define xp_barrier()			smp_mb()	/* its caller says what with */
+#define xp_write_barrier()		smp_wmb()	/* its caller says what with */
+
+/* A counter that many processors count up. */
+struct xp_counter {
+	atomic64_t n;
+} ____cacheline_aligned;
+
+#define xp_count(k)		atomic64_inc(&(k)->n)
+#define xp_counted(k)		((u64)atomic64_read(&(k)->n))
+#define xp_processor()		raw_smp_processor_id()
 #ifndef ENOTSUP
 #define ENOTSUP			EOPNOTSUPP	/* the same number, as in libc */
 #endif
@@ -127,6 +149,22 @@ struct xp_lock {
 #endif
 
 #define xp_xxh64(data, len)	XXH64(data, len, 0)
+#define noinline		__attribute__((noinline))
+
+#define XP_READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
+#define XP_WRITE_ONCE(x, v)	__atomic_store_n(&(x), v, __ATOMIC_RELAXED)
+#define xp_try_exchange(p, was, now) \
+	__atomic_compare_exchange_n(p, was, now, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
+#define xp_barrier()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
+#define xp_write_barrier()	__atomic_thread_fence(__ATOMIC_RELEASE)
+
+struct xp_counter {
+	u64 n;
+} __attribute__((aligned(64)));
+
+#define xp_count(k)	((void)__atomic_fetch_add(&(k)->n, 1, __ATOMIC_RELAXED))
+#define xp_counted(k)	XP_READ_ONCE((k)->n)
+#define xp_processor()	0u
 
 /* Supplied by the program: prints and aborts. */
 void xp_assert_failed(const char *what, const char *file, int line)

@@ -2,43 +2,28 @@
 /*
  * read.c - hits, misses, and the fills that misses bring.
  *
- * A hit pins its slots until it ends: they are not reused under it. A fill is
- * in the hash while it is under way, where a write finds and dooms it.
+ * Most hits never come here (hit.c). A fill is in the hash while it is under way,
+ * where a write finds and dooms it.
  */
 #include "request.h"
 
+/* Of zeros, or of a block that has as many readers as it may. */
 static enum xp_act read_hit(struct xp *c, struct xp_req *req, xp_slot_t slot)
 {
 	u32 n, span = min(req_span(req), XP_RUN_MAX);
-	bool zeros = entry_of(c, slot)->zeros;
 
+	if (!entry_of(c, slot)->zeros)
+		return req_wait(c, &c->busy, req);
 	for (n = 0; n < span; n++) {
 		xp_slot_t s = map_mapped(c, lba_add(req_lba(req), n));
-		struct xp_entry *e;
 
-		if (!is_slot(s))
+		if (!is_slot(s) || !entry_of(c, s)->zeros)
 			break;
-		e = entry_of(c, s);
-		if (e->zeros != zeros)
-			break;
-		if (!zeros) {
-			if (xp_slot_n(s) != xp_slot_n(slot) + n ||
-			    e->pins == XP_MAX_PINS)
-				break;
-			slot_pin(c, s);
-		}
-		e->referenced = 1;
+		entry_of(c, s)->referenced = 1;
 	}
-	if (!n)
-		return req_wait(c, &c->busy, req);
 	req_trim(req, n);
-	c->stats.read_hits++;
-	if (zeros)
-		return XP_ZERO;
-	req->slot = slot;
-	req->target = xp_slot_sector(c, slot) + req_offset(req);
-	req->state = REQ_HIT;
-	return XP_FAST;
+	xp_count(&c->hits[0]);
+	return XP_ZERO;
 }
 
 /*
@@ -101,20 +86,11 @@ enum xp_act read_submit(struct xp *c, struct xp_req *req,
 {
 	xp_slot_t slot = map_mapped(c, req_lba(req));
 
-	if (is_slot(slot))
-		return read_hit(c, req, slot);
-	return read_miss(c, req, todo);
-}
-
-enum xp_act read_hit_end(struct xp *c, struct xp_req *req, int err,
-			 struct xp_todo *todo)
-{
-	u32 i;
-
-	for (i = 0; i < req->nr_blocks; i++)
-		slot_unpin(c, slot_add(req->slot, i));
-	requests_wake(c, req_lba(req), req->nr_blocks, todo);
-	return req_finish(req, err);
+	if (!is_slot(slot))
+		return read_miss(c, req, todo);
+	if (hit_slot(c, slot, req, todo))
+		return XP_FAST;
+	return read_hit(c, req, slot);
 }
 
 static void fill_drop(struct xp *c, xp_slot_t slot)

@@ -2,7 +2,7 @@
 /*
  * request.c - from xp_submit() to XP_DONE: the states of a request.
  *
- *   read    HIT  (slots pinned) ------------------------------ xp_end -> done
+ *   read    HIT  (slots pinned, without the lock) ------------ xp_end -> done
  *           MISS (slots FILLING where admitted) -------------- xp_end -> done
  *   write   DATA (slots WRITING) -- xp_end --> flip: a MAP record and the new
  *               mapping, block by block
@@ -18,14 +18,14 @@
  * True in DATA, BESIDE, PARKED: no other write to those lbas runs.
  * True at "done" of a FUA write or a FLUSH: what it covers is on the medium (I2).
  *
- * read.c, write.c, beside.c, zeroes.c and bypass.c each hold one of these ways;
+ * hit.c, read.c, write.c, beside.c, zeroes.c and bypass.c each hold one of these ways;
  * here are the entry points, FLUSH, and what wakes those that wait.
  */
 #include "request.h"
 
 u64 xp_slot_sector(const struct xp *c, xp_slot_t slot)
 {
-	return (c->data_start + xp_slot_n(slot)) * XP_BLOCK_SECTORS;
+	return slot_sector(c, slot);
 }
 
 /* --------------------------------------------------------------- flush ---- */
@@ -199,13 +199,13 @@ static enum xp_act refuse(struct xp *c, struct xp_req *req,
 	return req_finish(req, -EIO);
 }
 
-enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+static noinline enum xp_act submit_locked(struct xp *c, struct xp_req *req,
+					  struct xp_todo *todo)
 {
 	enum xp_act act;
 
 	xp_lock(&c->lock);
 	XP_ASSERT(c->running);
-	req->err = 0;
 	if (req->op == XP_READ)
 		act = read_submit(c, req, todo);
 	else if (c->failed || (req->ordered && bypass_in_doubt(c)))
@@ -220,12 +220,18 @@ enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 	return act;
 }
 
+enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+{
+	req->err = 0;
+	if (req->op == XP_READ && xp_hit(c, req, todo))
+		return XP_FAST;
+	return submit_locked(c, req, todo);
+}
+
 static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,
 				struct xp_todo *todo)
 {
 	switch ((enum xp_req_state)req->state) {
-	case REQ_HIT:
-		return read_hit_end(c, req, err, todo);
 	case REQ_MISS:
 		return read_miss_end(c, req, err);
 	case REQ_BYPASS:
@@ -236,6 +242,7 @@ static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,
 		return beside_end(c, req, err, todo);
 	case REQ_SLOW_FLUSH:
 		return flush_slow_end(c, req, err, todo);
+	case REQ_HIT:
 	case REQ_PARKED:
 	case REQ_UNDO:
 	case REQ_SYNC:
@@ -247,14 +254,13 @@ static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,
 	return XP_DONE;
 }
 
-enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
-		   struct xp_todo *todo)
+static noinline enum xp_act end_locked(struct xp *c, struct xp_req *req, int err,
+				       struct xp_todo *todo)
 {
+	bool beside = req->state == REQ_BESIDE;
 	enum xp_act act;
-	bool beside;
 
 	xp_lock(&c->lock);
-	beside = req->state == REQ_BESIDE;
 	if ((req->state == REQ_DATA || beside) && is_slot(req->base_slot))
 		slot_unpin(c, req->base_slot);
 	act = end_by_state(c, req, err, todo);
@@ -264,4 +270,13 @@ enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
 		requests_relieve(c, todo);
 	xp_unlock(&c->lock);
 	return act;
+}
+
+enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
+		   struct xp_todo *todo)
+{
+	if (req->state != REQ_HIT)
+		return end_locked(c, req, err, todo);
+	xp_hit_end(c, req, todo);
+	return req_finish(req, err);
 }

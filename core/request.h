@@ -97,10 +97,11 @@ static inline enum xp_act req_sync(struct xp *c, struct xp_req *req, u64 seq)
 	return req_wait_block(c, req, seq, REQ_SYNC);
 }
 
+/* hit.c; false: zeros, or as many readers as there may be */
+bool hit_slot(struct xp *c, xp_slot_t slot, struct xp_req *req, struct xp_todo *todo);
+
 /* read.c */
 enum xp_act read_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
-enum xp_act read_hit_end(struct xp *c, struct xp_req *req, int err,
-			 struct xp_todo *todo);
 enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err);
 
 /* write.c */

@@ -95,30 +95,30 @@ void slot_release(struct xp *c, xp_slot_t slot)
 	struct xp_entry *e = entry_of(c, slot);
 
 	XP_ASSERT(!e->listed);
-	if (e->pins) {
-		e->state = SLOT_DEAD;
+	e->state = SLOT_DEAD;
+	xp_barrier();	/* whoever takes the last pin away sees that, or we see none */
+	slot_bury(c, slot);
+}
+
+void slot_bury(struct xp *c, xp_slot_t slot)
+{
+	struct xp_entry *e = entry_of(c, slot);
+
+	if (e->state != SLOT_DEAD || XP_READ_ONCE(e->pins))
 		return;
-	}
 	e->state = SLOT_FREE;
 	free_set(c, xp_slot_n(slot));
 }
 
 void slot_pin(struct xp *c, xp_slot_t slot)
 {
-	struct xp_entry *e = entry_of(c, slot);
-
-	XP_ASSERT(e->pins < XP_MAX_PINS);
-	e->pins++;
+	(void)pins_change(entry_of(c, slot), 1);
 }
 
 void slot_unpin(struct xp *c, xp_slot_t slot)
 {
-	struct xp_entry *e = entry_of(c, slot);
-
-	XP_ASSERT(e->pins > 0);
-	e->pins--;
-	if (!e->pins && e->state == SLOT_DEAD)
-		slot_release(c, slot);
+	(void)pins_change(entry_of(c, slot), -1);
+	slot_bury(c, slot);
 }
 
 void slot_set_dirty(struct xp *c, struct xp_entry *e, bool dirty)
@@ -147,6 +147,9 @@ void slot_map(struct xp *c, xp_slot_t slot, bool dirty)
 {
 	struct xp_entry *e = entry_of(c, slot);
 
+	/* I4: who hits this one finds what it supersedes gone, wherever he looks:
+	 * pin_more() looks beside, not in the hash. */
+	xp_write_barrier();
 	e->state = SLOT_MAPPED;
 	e->dirty = dirty;
 	if (dirty)

@@ -31,7 +31,7 @@ static enum xp_act write_without_slot(struct xp *c, struct xp_req *req,
 	if (mapped && !coming && c->futile == XP_FUTILE_MAX)
 		return req_finish(req, -EIO);
 	if (mapped || coming) {
-		todo->work = true;
+		todo->work = todo->tick = true;
 		return req_wait(c, &c->space, req);
 	}
 	return bypass_submit(c, req, min(req_span(req), XP_RUN_MAX));
@@ -92,8 +92,7 @@ static enum xp_act write_partial(struct xp *c, struct xp_req *req,
 	struct xp_found f;
 
 	map_find(c, lba, &f);
-	if (lba_busy(c, &f, lba) ||
-	    (is_slot(f.mapped) && entry_of(c, f.mapped)->pins == XP_MAX_PINS))
+	if (lba_busy(c, &f, lba))
 		return req_wait(c, &c->busy, req);
 	if (!slots_alloc(c, 1, SLOT_WRITING, lba, &req->slot))
 		return write_without_slot(c, req, is_slot(f.mapped), todo);

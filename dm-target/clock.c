@@ -34,7 +34,7 @@ static void clock_wind(struct xs_cache *cache)
 	spin_unlock_irqrestore(&k->lock, flags);
 }
 
-static void stir(struct xs_cache *cache, bool *reason)
+void xs_clock_stir(struct xs_cache *cache, bool *reason)
 {
 	struct xs_clock *k = &cache->clock;
 
@@ -46,14 +46,9 @@ static void stir(struct xs_cache *cache, bool *reason)
 		clock_wind(cache);
 }
 
-void xs_clock_request(struct xs_cache *cache)
-{
-	stir(cache, &cache->clock.active);
-}
-
 void xs_clock_records(struct xs_cache *cache)
 {
-	stir(cache, &cache->clock.due);
+	xs_clock_stir(cache, &cache->clock.due);
 }
 
 static void watch_idle(struct xs_cache *cache)

@@ -83,7 +83,7 @@ void xs_io_done(struct xs_cache *cache, struct xs_io *io)
 		xs_queue_io(cache, &cache->todo.ready, io);
 		return;
 	}
-	io->bio->bi_status = errno_to_blk_status(io->req.err);
+	io->bio->bi_status = io->req.err ? errno_to_blk_status(io->req.err) : BLK_STS_OK;
 	bio_endio(io->bio);
 }
 
@@ -98,7 +98,7 @@ static bool io_below_ended(struct xs_cache *cache, struct xs_io *io, int err)
 	if (shared)
 		xs_own_begin(cache);
 	io->below = false;
-	if (err)
+	if (unlikely(err))
 		io_error(cache, io, err);
 	if (io_is_slow_read(io))
 		xs_slow_read_end(cache);
@@ -108,38 +108,57 @@ static bool io_below_ended(struct xs_cache *cache, struct xs_io *io, int err)
 		if (!over)
 			xs_queue_io(cache, &cache->todo.ready, io);
 	}
-	xs_post(cache, &todo);
+	if (!xp_todo_empty(&todo))
+		xs_post(cache, &todo);
 	if (shared)
 		xs_own_end(cache);
 	return over;
+}
+
+static void hit_ended(struct xs_cache *cache, struct xs_io *io, blk_status_t status)
+{
+	struct xp_todo todo;
+
+	if (unlikely(status))
+		xs_fast_error(cache, "read", io->req.target, blk_status_to_errno(status));
+	xp_todo_init(&todo);
+	xp_hit_end(cache->core, &io->req, &todo);
+	if (unlikely(!xp_todo_empty(&todo)))
+		xs_post(cache, &todo);
 }
 
 int xs_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *error)
 {
 	struct xs_io *io = dm_per_bio_data(bio, sizeof(*io));
 
+	if (io->hit) {
+		hit_ended(ti->private, io, *error);
+		return DM_ENDIO_DONE;
+	}
 	if (!io->below)
 		return DM_ENDIO_DONE;
-	if (!io_below_ended(ti->private, io, blk_status_to_errno(*error)))
+	if (!io_below_ended(ti->private, io, *error ? blk_status_to_errno(*error) : 0))
 		return DM_ENDIO_INCOMPLETE;
-	*error = errno_to_blk_status(io->req.err);
+	*error = io->req.err ? errno_to_blk_status(io->req.err) : BLK_STS_OK;
 	return DM_ENDIO_DONE;
 }
 
 /* ------------------------------------------------------------- begin ---- */
 
 /* Points the bio at a device, for the present part. */
-static void io_remap(struct xs_cache *cache, struct xs_io *io)
+static __always_inline void io_remap(struct xs_cache *cache, struct xs_io *io, bool mapping)
 {
 	struct bio *bio = io->bio;
 
 	bio->bi_iter = io->iter;
 	bio->bi_iter.bi_size = io->req.nr_sectors << SECTOR_SHIFT;
-	/* As new: a part of it may have been with a device, merged or split there. */
-	bio->bi_next = NULL;
-	bio->bi_status = BLK_STS_OK;
-	bio->bi_flags = io->bi_flags;
-	atomic_set(&bio->__bi_remaining, 1);
+	if (!mapping) {
+		/* As new: a part of it may have been with a device, merged or split there. */
+		bio->bi_next = NULL;
+		bio->bi_status = BLK_STS_OK;
+		bio->bi_flags = io->bi_flags;
+		atomic_set(&bio->__bi_remaining, 1);
+	}
 	/* A device without a volatile cache has had them stripped by the block layer. */
 	if (io->req.fua)
 		bio->bi_opf |= REQ_FUA;
@@ -170,8 +189,8 @@ static void io_zero(struct xs_io *io)
 
 /* Asks the core and does it. @mapping: in xs_map(), where dm can split. True:
  * the bio is remapped, and the caller submits it. */
-static bool io_perform(struct xs_cache *cache, struct xs_io *io,
-		       struct xp_todo *todo, bool mapping)
+static __always_inline bool io_perform(struct xs_cache *cache, struct xs_io *io,
+				       struct xp_todo *todo, bool mapping)
 {
 	u32 asked = io->iter.bi_size >> SECTOR_SHIFT;
 	enum xp_act act;
@@ -195,7 +214,7 @@ static bool io_perform(struct xs_cache *cache, struct xs_io *io,
 		fallthrough;
 	case XP_FAST:
 	case XP_SLOW:
-		io_remap(cache, io);
+		io_remap(cache, io, mapping);
 		return true;
 	case XP_COPY:
 		xs_copy_start(cache, io, todo);
@@ -249,32 +268,68 @@ static bool io_set_op(struct xs_io *io)
 	return true;
 }
 
+/* As io_perform() does it, with nothing that a hit has no use for: dm has just
+ * made the bio, and splits off what is not of this hit, so it is all of it. */
+static bool map_hit(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u64 sector)
+{
+	u32 asked = bio_sectors(bio);
+	struct xp_todo todo;
+	bool hit;
+
+	io->req.op = XP_READ;
+	io->req.sector = sector;
+	io->req.nr_sectors = asked;
+	xp_todo_init(&todo);
+	hit = xp_hit(cache->core, &io->req, &todo);
+	if (unlikely(!xp_todo_empty(&todo)))
+		xs_perform(cache, &todo);
+	if (!hit)
+		return false;
+	io->hit = true;
+	if (io->req.nr_sectors < asked)
+		dm_accept_partial_bio(bio, io->req.nr_sectors);
+	bio_set_dev(bio, xs_fast(cache));
+	bio->bi_iter.bi_sector = io->req.target;
+	return true;
+}
+
 static void io_init(struct xs_io *io, struct bio *bio)
 {
-	memset(io, 0, sizeof(*io));
+	io->req.fua = io->req.ordered = false;
+	io->hit = io->below = io->own = false;
 	io->bio = bio;
 	io->iter = bio->bi_iter;
 	io->bi_flags = bio->bi_flags;
 }
 
-int xs_map(struct dm_target *ti, struct bio *bio)
+static noinline int map_any(struct xs_cache *cache, struct xs_io *io, u64 sector)
 {
-	struct xs_io *io = dm_per_bio_data(bio, sizeof(*io));
-	struct xs_cache *cache = ti->private;
 	struct xp_todo todo;
 	bool remapped;
 
-	io_init(io, bio);
-	io->iter.bi_sector = dm_target_offset(ti, bio->bi_iter.bi_sector);
+	io->iter.bi_sector = sector;
 	if (!io_set_op(io))
 		return DM_MAPIO_KILL;
-	xs_clock_request(cache);
-	if (xs_throttle(cache, io))
+	if ((io->req.op == XP_WRITE || io->req.op == XP_ZEROES) && xs_throttle(cache, io))
 		return DM_MAPIO_SUBMITTED;
 	xp_todo_init(&todo);
 	remapped = io_perform(cache, io, &todo, true);
-	xs_perform(cache, &todo);
+	if (!xp_todo_empty(&todo))
+		xs_perform(cache, &todo);
 	return remapped ? DM_MAPIO_REMAPPED : DM_MAPIO_SUBMITTED;
+}
+
+int xs_map(struct dm_target *ti, struct bio *bio)
+{
+	struct xs_io *io = dm_per_bio_data(bio, sizeof(*io));
+	u64 sector = dm_target_offset(ti, bio->bi_iter.bi_sector);
+	struct xs_cache *cache = ti->private;
+
+	xs_clock_request(cache);
+	if (bio_op(bio) == REQ_OP_READ && map_hit(cache, io, bio, sector))
+		return DM_MAPIO_REMAPPED;
+	io_init(io, bio);
+	return map_any(cache, io, sector);
 }
 
 /* --------------------------------------------------- the shell's own ---- */

@@ -57,6 +57,7 @@ struct xs_io {
 	unsigned short bi_flags;	/* of bio, as dm gave it */
 	u64 release;		/* throttle.c: when, ns */
 	u8 act;			/* enum xp_act: how the present part is done */
+	bool hit;		/* all of it is one hit, and nothing below is of use but .req */
 	bool below;		/* bio is with a device: its end is not yet the caller's */
 	bool own;		/* not dm's: xs_commit()'s flush */
 };
@@ -271,14 +272,21 @@ void xs_writeback_stop(struct xs_cache *cache);
 
 /* throttle.c */
 void xs_throttle_setup(struct xs_cache *cache);
-/* True: @io is kept and will be submitted later. */
+/* True: @io, a write, is kept and will be submitted later. */
 bool xs_throttle(struct xs_cache *cache, struct xs_io *io);
 
 /* clock.c */
 void xs_clock_setup(struct xs_cache *cache);
 void xs_clock_start(struct xs_cache *cache);
+void xs_clock_stir(struct xs_cache *cache, bool *reason);
 /* A request came: the cache is not idle. Any context. */
-void xs_clock_request(struct xs_cache *cache);
+static inline void xs_clock_request(struct xs_cache *cache)
+{
+	struct xs_clock *k = &cache->clock;
+
+	if (!READ_ONCE(k->active) || !READ_ONCE(k->running))
+		xs_clock_stir(cache, &k->active);
+}
 /* Records wait to be committed. Any context. */
 void xs_clock_records(struct xs_cache *cache);
 void xs_clock_stop(struct xs_cache *cache);

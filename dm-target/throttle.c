@@ -30,8 +30,6 @@ bool xs_throttle(struct xs_cache *cache, struct xs_io *io)
 	u32 pressure;
 	u64 now;
 
-	if (io->req.op != XP_WRITE && io->req.op != XP_ZEROES)
-		return false;
 	pressure = xp_pressure(cache->core);
 	if ((!pressure && xp_list_empty(&t->queue)) || READ_ONCE(cache->suspending))
 		return false;

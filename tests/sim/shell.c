@@ -174,6 +174,7 @@ static struct part *part_new(struct user *u, u8 op, u64 sector, u64 end)
 
 	p->u = u;
 	p->end = end;
+	memset(&p->req, 0xa5, sizeof(p->req));	/* what the core reads it has set, or is below */
 	p->req.op = op;
 	p->req.fua = u->fua;
 	p->req.ordered = u->fua || u->preflush;

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hits take no lock: readers beside writers, evictions and destage, on a cache of
+ * few slots. A pinned slot must stay its block's, byte for byte, until xp_end().
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <time.h>
+#include "fixture.h"
+
+#define READERS		3u
+#define WRITERS		2u
+#define LBAS		160u
+#define EVICTIONS	20000u	/* as many are looked for, however long that takes */
+#define LOOKS		64u	/* at a pinned slot, in about the time that it takes to be used again */
+
+static struct fixture f;
+static u64 slow[LBAS][XP_BLOCK_SIZE / sizeof(u64)];
+static atomic_bool over, all_over;
+static atomic_ulong hits, wrong, versions;
+
+struct request {
+	struct xp_req req;
+	atomic_bool done;
+};
+
+static void perform(struct xp_todo *todo);
+
+static u64 *slot_words(u64 target)
+{
+	return (u64 *)(f.fast + target * 512);
+}
+
+/* Each word of a block names it, and the version. */
+static void fill(u64 *words, u64 lba)
+{
+	u64 tag = lba << 40 | atomic_fetch_add(&versions, 1);
+	u32 i;
+
+	for (i = 0; i < XP_BLOCK_SIZE / sizeof(u64); i += 32)
+		__atomic_store_n(&words[i], tag, __ATOMIC_RELAXED);
+}
+
+static void look_at(const u64 *words, u64 lba)
+{
+	u64 first = __atomic_load_n(&words[0], __ATOMIC_RELAXED);
+	u32 i;
+
+	for (i = 0; i < LOOKS; i++)
+		if (__atomic_load_n(&words[i * 32 % (XP_BLOCK_SIZE / sizeof(u64))],
+				    __ATOMIC_RELAXED) != first)
+			break;
+	if (i < LOOKS || first >> 40 != lba)
+		atomic_fetch_add(&wrong, 1);
+	atomic_fetch_add(&hits, 1);
+}
+
+static void fill_cache(struct request *r, u64 lba, struct xp_todo *todo)
+{
+	if (r->req.fill.nr_blocks) {
+		u64 *slot = slot_words(r->req.fill.target);
+		u32 i;
+
+		for (i = 0; i < XP_BLOCK_SIZE / sizeof(u64); i += 32)
+			__atomic_store_n(&slot[i], __atomic_load_n(&slow[lba][i], __ATOMIC_RELAXED),
+					 __ATOMIC_RELAXED);
+		xp_fill_end(f.c, &r->req.fill, 0, todo);
+	}
+}
+
+static void act_on(struct request *r, enum xp_act act, struct xp_todo *todo)
+{
+	u64 lba = r->req.sector / XP_BLOCK_SECTORS;
+
+	if (act == XP_FAST && r->req.op == XP_READ)
+		look_at(slot_words(r->req.target), lba);
+	else if (act == XP_FAST)
+		fill(slot_words(r->req.target), lba);
+	else if (r->req.op == XP_WRITE && act == XP_SLOW)
+		fill(slow[lba], lba);
+	if (act == XP_FAST || act == XP_SLOW || act == XP_SLOW_FILL) {
+		act = xp_end(f.c, &r->req, 0, todo);
+		if (r->req.op == XP_READ)
+			fill_cache(r, lba, todo);
+	}
+	if (act == XP_DONE)
+		atomic_store(&r->done, true);
+}
+
+static void send(struct request *r, struct xp_todo *todo)
+{
+	r->req.fill.nr_blocks = 0;
+	act_on(r, xp_submit(f.c, &r->req, todo), todo);
+}
+
+static void perform(struct xp_todo *todo)
+{
+	while (!xp_todo_empty(todo)) {
+		struct xp_link *link;
+
+		todo->work = todo->tick = false;
+		while (todo->journal) {
+			u32 i = (u32)__builtin_ctz(todo->journal);
+			struct xp_journal_io io;
+
+			todo->journal &= ~(1u << i);
+			xp_journal_io(f.c, i, &io);
+			xp_journal_end(f.c, i, 0, todo);
+		}
+		while ((link = xp_list_pop(&todo->done)))
+			atomic_store(&container_of(link, struct request, req.link)->done, true);
+		while ((link = xp_list_pop(&todo->ready)))
+			send(container_of(link, struct request, req.link), todo);
+	}
+}
+
+static void request(enum xp_op op, u64 lba)
+{
+	struct request r = { .done = false };
+	struct xp_todo todo;
+
+	xp_todo_init(&todo);
+	r.req.op = (u8)op;
+	r.req.sector = lba * XP_BLOCK_SECTORS;
+	r.req.nr_sectors = XP_BLOCK_SECTORS;
+	send(&r, &todo);
+	perform(&todo);
+	while (!atomic_load(&r.done)) {
+		xp_tick(f.c, &todo);
+		perform(&todo);
+	}
+}
+
+static void *user(void *op)
+{
+	u64 n = (uintptr_t)&n;
+
+	while (!atomic_load(&over)) {
+		n = n * 6364136223846793005ull + 1442695040888963407ull;
+		request(op ? XP_WRITE : XP_READ, (n >> 33) % LBAS);
+	}
+	return NULL;
+}
+
+static void bring_home(struct xp_run *run)
+{
+	u32 i, k;
+
+	for (i = 0; i < run->nr_blocks; i++)
+		for (k = 0; k < XP_BLOCK_SIZE / sizeof(u64); k += 32)
+			__atomic_store_n(&slow[xp_lba_n(run->lba) + i][k],
+					 __atomic_load_n(&slot_words(xp_slot_sector(f.c, run->slot[i]))[k],
+							 __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+	run->err = 0;
+	xp_destage_end(f.c, run);
+}
+
+static void *destager(void *run)
+{
+	struct xp_todo todo;
+	enum xp_next next;
+
+	xp_todo_init(&todo);
+	while (!atomic_load(&all_over)) {	/* writers may wait for it to the last */
+		if (!xp_destage_wanted(f.c) || !xp_destage_begin(f.c, &todo)) {
+			perform(&todo);
+			continue;
+		}
+		perform(&todo);
+		while ((next = xp_destage_next(f.c, run)) != XP_NEXT_END)
+			if (next == XP_NEXT_RUN)
+				bring_home(run);
+		xp_destage_commit(f.c, 0, &todo);
+		perform(&todo);
+	}
+	return NULL;
+}
+
+static void wait_for_evictions(void)
+{
+	struct xp_stats s;
+
+	do {
+		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+		xp_get_stats(f.c, &s);
+	} while (s.evicted < EVICTIONS);
+}
+
+static void a_pinned_slot_stays_its_blocks(void **state)
+{
+	pthread_t thread[READERS + WRITERS + 1];
+	static struct xp_run run;
+	struct xp_stats s;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < LBAS; i++)
+		fill(slow[i], i);
+	xp_drain(f.c, true);
+	pthread_create(&thread[0], NULL, destager, &run);
+	for (i = 1; i < READERS + WRITERS + 1; i++)
+		pthread_create(&thread[i], NULL, user, i > READERS ? &f : NULL);
+	wait_for_evictions();
+	atomic_store(&over, true);
+	for (i = 1; i < READERS + WRITERS + 1; i++)
+		pthread_join(thread[i], NULL);
+	atomic_store(&all_over, true);
+	pthread_join(thread[0], NULL);
+	flush(&f);
+	xp_get_stats(f.c, &s);
+	print_message("%lu hits, %llu counted, %llu evicted\n", atomic_load(&hits),
+		      (unsigned long long)s.read_hits, (unsigned long long)s.evicted);
+	/* Every slot that its last reader left behind has been found. */
+	assert_int_equal(s.free + s.dirty + s.clean, s.slots);
+	assert_int_equal(atomic_load(&wrong), 0);
+	assert_int_equal(atomic_load(&hits), s.read_hits);
+}
+
+/* Longer than the way that is walked without the lock. */
+static void the_last_of_a_long_chain_is_read(void **state)
+{
+	u64 lba, found[48];
+	struct xp_req r;
+	u32 n = 0, i;
+
+	(void)state;
+	for (lba = 0; n < 48; lba++)
+		if (map_bucket(f.c, XP_LBA(lba)) == 5)
+			found[n++] = lba;
+	for (i = 0; i < n; i++)
+		write_blocks(&f, found[i], 1, 'a');
+	for (i = 0; i < n; i++) {
+		assert_int_equal(submit(&f, &r, XP_READ, found[i] * 8, 8, false), XP_FAST);
+		assert_int_equal(xp_end(f.c, &r, 0, &f.todo), XP_DONE);
+	}
+}
+
+static void all_home(void)
+{
+	static struct xp_run run;
+	enum xp_next next;
+
+	assert_true(xp_destage_wanted(f.c) && xp_destage_begin(f.c, &f.todo));
+	write_journal(&f);
+	while ((next = xp_destage_next(f.c, &run)) != XP_NEXT_END)
+		if (next == XP_NEXT_RUN)
+			xp_destage_end(f.c, &run);
+	xp_destage_commit(f.c, 0, &f.todo);
+	write_journal(&f);
+}
+
+/* Every slot is read, and clean by now: there is none for the write until they end. */
+static struct xp_req *a_write_that_waits(struct xp_req *read)
+{
+	static struct xp_req w;
+	u32 i;
+
+	for (i = 0; i < 64; i++)
+		write_blocks(&f, i, 1, 'a');
+	flush(&f);
+	for (i = 0; i < 64; i++)
+		assert_int_equal(submit(&f, &read[i], XP_READ, i * 8, 8, false), XP_FAST);
+	f.todo.tick = false;
+	assert_int_equal(submit(&f, &w, XP_WRITE, 5 * 8, 8, false), XP_WAIT);
+	assert_true(f.todo.tick);
+	all_home();
+	assert_true(xp_list_empty(&f.todo.ready));
+	return &w;
+}
+
+static void the_end_of_hits_makes_room(void **state)
+{
+	struct xp_req read[64], *w = a_write_that_waits(read);
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 64; i++) {
+		xp_end(f.c, &read[i], 0, &f.todo);
+		write_journal(&f);
+	}
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &w->link);
+}
+
+/* A hit that ends in the moment in which the write begins to wait does not see it. */
+static void a_tick_makes_room(void **state)
+{
+	struct xp_req read[64], *w = a_write_that_waits(read);
+	struct xp_link *head = f.c->space.head;
+	u32 i;
+
+	(void)state;
+	f.todo.tick = false;
+	xp_tick(f.c, &f.todo);
+	assert_true(f.todo.tick && xp_list_empty(&f.todo.ready));
+	f.c->space.head = NULL;
+	for (i = 0; i < 64; i++)
+		xp_end(f.c, &read[i], 0, &f.todo);
+	f.c->space.head = head;
+	for (i = 0; i < 4 && f.todo.tick; i++) {
+		f.todo.tick = false;
+		xp_tick(f.c, &f.todo);
+		write_journal(&f);
+	}
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &w->link);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	fixture_setup(&f, 2 * XP_DATA_ALIGN + 64, LBAS);
+	return 0;
+}
+
+static int setup_long(void **state)
+{
+	(void)state;
+	fixture_setup(&f, 2 * XP_DATA_ALIGN + 64, 100000);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fixture_teardown(&f);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_pinned_slot_stays_its_blocks, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_last_of_a_long_chain_is_read, setup_long, teardown),
+		cmocka_unit_test_setup_teardown(the_end_of_hits_makes_room, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_tick_makes_room, setup, teardown),
+	};
+
+	return cmocka_run_group_tests_name("hit", tests, NULL, NULL);
+}
