@@ -90,13 +90,12 @@ void xs_io_done(struct xs_cache *cache, struct xs_io *io)
 /* A device has ended the bio. True: the bio has nothing left to do. */
 static bool io_below_ended(struct xs_cache *cache, struct xs_io *io, int err)
 {
-	/* While the core may let others end this bio, and so the last one. */
-	bool shared = io->req.op != XP_READ;
 	bool over = false;
 	struct xp_todo todo;
 
-	if (shared)
-		xs_own_begin(cache);
+	/* The core may let others end this bio, and so the last one: the cache stays
+	 * until xs_drain() has seen that nobody is in here. */
+	rcu_read_lock();
 	io->below = false;
 	if (unlikely(err))
 		io_error(cache, io, err);
@@ -110,8 +109,7 @@ static bool io_below_ended(struct xs_cache *cache, struct xs_io *io, int err)
 	}
 	if (!xp_todo_empty(&todo))
 		xs_post(cache, &todo);
-	if (shared)
-		xs_own_end(cache);
+	rcu_read_unlock();
 	return over;
 }
 

@@ -40,6 +40,7 @@
 #include <linux/device-mapper.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 

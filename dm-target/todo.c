@@ -201,6 +201,7 @@ static bool at_rest(struct xs_cache *cache)
 
 void xs_drain(struct xs_cache *cache)
 {
+	synchronize_rcu();	/* io_below_ended() */
 	do {
 		flush_work(&cache->todo.work);
 		flush_work(&cache->todo.journal_work);
