@@ -58,6 +58,7 @@ struct event {
 static struct event event[EVENTS_MAX];
 static u32 nr_events, nr_users;
 static bool batch_wanted, batch_open, batch_flushing;
+static bool clock_runs;
 static u32 batch_runs;
 static u64 *rng;		/* of the present step */
 
@@ -80,6 +81,7 @@ void shell_new_life(void)
 {
 	nr_events = nr_users = batch_runs = 0;
 	batch_wanted = batch_open = batch_flushing = false;
+	clock_runs = true;
 }
 
 static bool straggles(enum event_kind kind)
@@ -390,6 +392,7 @@ static void perform(struct xp_todo *todo)
 		/* The worker looks now or later, and begins some time after that. */
 		if (todo->work && !batch_open && chance(rng, 4))
 			batch_wanted |= xp_destage_wanted(sim.c);
+		clock_runs |= todo->tick;
 		todo->work = todo->tick = false;
 		while (todo->journal) {
 			u32 i = (u32)__builtin_ctz(todo->journal);
@@ -469,6 +472,7 @@ void shell_new_request(u64 *step_rng)
 	      op_name(u->op), (unsigned long long)u->sector, u->nr, (unsigned long long)u->id);
 	oracle_begin(u);
 	nr_users++;
+	clock_runs = true;
 	xp_todo_init(&todo);
 	if (u->preflush)
 		part_submit(part_new(u, XP_FLUSH, 0, 0), &todo);
@@ -689,12 +693,17 @@ void shell_complete(u64 *step_rng)
 	perform(&todo);
 }
 
-void shell_tick(u64 *step_rng)
+/* False: the clock stands, as nobody asked for a tick since the last one. */
+bool shell_tick(u64 *step_rng)
 {
 	struct xp_todo todo;
 
 	rng = step_rng;
+	if (!clock_runs)
+		return false;
+	clock_runs = false;
 	xp_todo_init(&todo);
 	xp_tick(sim.c, &todo);
 	perform(&todo);
+	return true;
 }

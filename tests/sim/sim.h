@@ -185,7 +185,7 @@ void shell_new_life(void);
 void shell_new_request(u64 *rng);
 void shell_complete(u64 *rng);
 void shell_destage(u64 *rng);
-void shell_tick(u64 *rng);
+bool shell_tick(u64 *rng);
 bool shell_idle(void);
 u32 shell_users(void);
 u32 shell_ios(void);
