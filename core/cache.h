@@ -211,6 +211,10 @@ struct xp {
 	bool fills_held_up;	/* by bypass_flushed < bypass_done, since the last tick */
 	bool slow_flush_wanted;	/* a batch without runs, for the sake of fills */
 
+	u32 writes_unsynced;	/* since the last FLUSH */
+	u32 writes_a_sync;	/* between the two FLUSHes before it */
+	u32 sync_streak;	/* FLUSHes that came after as many writes as the one before */
+
 	struct xp_list busy;	/* wait for their lba, or a place in bypass[] */
 	struct xp_list space;	/* wait for a free slot */
 	struct xp_list room;	/* wait for room in the journal, to be submitted again */
@@ -365,12 +369,15 @@ void requests_relieve(struct xp *c, struct xp_todo *todo);
 /* Has their slow flush made when it is due. */
 void bypass_tick(struct xp *c, struct xp_todo *todo);
 
-/* policy.c: what to admit, what to evict */
+/* policy.c: what to admit, what to evict, and when to expect a FLUSH */
 bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks);
 /* Evicts up to @want clean blocks; they become free once durable. */
 u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo);
 /* Keeps c->low_free slots free or about to be. */
 void policy_evict_ahead(struct xp *c, struct xp_todo *todo);
+void policy_write(struct xp *c);
+void policy_flush(struct xp *c);
+bool policy_sync_follows(const struct xp *c, u32 nr_blocks);
 
 /* destage.c */
 /* Called by requests_progress(). */

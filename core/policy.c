@@ -3,6 +3,7 @@
  * policy.c - what is admitted and what is evicted. Nothing here can make the
  * cache wrong, only slow.
  *
+ * A write before a FLUSH: beside its record, if the FLUSH is sure to come.
  * Admit on a read miss; evict clean blocks by second chance, a hand going
  * round the slots: slots evicted side by side are free side by side.
  */
@@ -21,6 +22,34 @@ bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks)
 	(void)req;
 	return nr_blocks <= ADMIT_MAX_BLOCKS &&
 	       c->nr_free > nr_blocks + c->low_free / 2;
+}
+
+/* So often the same before it is expected once more. */
+#define SYNC_STREAK	3u
+
+void policy_write(struct xp *c)
+{
+	c->writes_unsynced++;
+}
+
+void policy_flush(struct xp *c)
+{
+	if (c->writes_unsynced == c->writes_a_sync && c->writes_unsynced)
+		c->sync_streak++;
+	else
+		c->sync_streak = 0;
+	c->writes_a_sync = c->writes_unsynced;
+	c->writes_unsynced = 0;
+}
+
+/* A program that syncs does so after the same number of writes each time. The last of
+ * them may take its record along, and those of the others: one journal block, as the
+ * FLUSH would have written, but while the data is written and not after it. Only a
+ * short one: to copy and hash it must not take longer than that block. */
+bool policy_sync_follows(const struct xp *c, u32 nr_blocks)
+{
+	return nr_blocks == 1 && c->sync_streak >= SYNC_STREAK &&
+	       c->writes_unsynced == c->writes_a_sync;
 }
 
 static bool evictable(const struct xp_entry *e)

@@ -35,6 +35,7 @@ static enum xp_act flush_submit(struct xp *c, struct xp_req *req,
 {
 	u64 seq = journal_commit(c, todo);
 
+	policy_flush(c);
 	c->stats.flushes++;
 	if (c->bypass_flushed < c->bypass_done) {
 		c->stats.flushes_slow++;

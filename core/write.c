@@ -37,6 +37,13 @@ static enum xp_act write_without_slot(struct xp *c, struct xp_req *req,
 	return bypass_submit(c, req, min(req_span(req), XP_RUN_MAX));
 }
 
+/* I2 asks for it of a FUA write alone. Any other may be treated as one. */
+static bool may_go_beside(const struct xp *c, const struct xp_req *req, u32 nr_blocks)
+{
+	return nr_blocks <= XP_COPY_MAX && !journal_tight(c) &&
+	       (req->fua || policy_sync_follows(c, nr_blocks));
+}
+
 static enum xp_act write_whole(struct xp *c, struct xp_req *req,
 			       struct xp_todo *todo)
 {
@@ -55,11 +62,12 @@ static enum xp_act write_whole(struct xp *c, struct xp_req *req,
 	}
 	if (!n)
 		return req_wait(c, &c->busy, req);
-	beside = req->fua && n <= XP_COPY_MAX && !journal_tight(c);
 	n = slots_alloc(c, n, SLOT_WRITING, req_lba(req), &req->slot);
 	if (!n)
 		return write_without_slot(c, req, mapped, todo);
 	c->stats.writes++;
+	policy_write(c);
+	beside = may_go_beside(c, req, n);
 	req_trim(req, n);
 	req->state = REQ_DATA;
 	req->target = xp_slot_sector(c, req->slot);
@@ -97,11 +105,12 @@ static enum xp_act write_partial(struct xp *c, struct xp_req *req,
 	if (!slots_alloc(c, 1, SLOT_WRITING, lba, &req->slot))
 		return write_without_slot(c, req, is_slot(f.mapped), todo);
 	c->stats.writes++;
+	policy_write(c);
 	req_trim(req, 1);
 	req->state = REQ_DATA;
 	req->target = xp_slot_sector(c, req->slot);
 	req->copy.offset = req_offset(req) << XP_SECTOR_SHIFT;
-	req->copy.beside = req->fua && !journal_tight(c);
+	req->copy.beside = may_go_beside(c, req, 1);
 	choose_base(c, req, f.mapped);
 	return XP_COPY;
 }

@@ -61,6 +61,19 @@ static void a_log(struct geometry *g, u64 *rng)
 	g->completing = 1;
 }
 
+/* So regular that a FLUSH is expected. */
+static void synced_in_turn(struct geometry *g, u64 *rng)
+{
+	g->sync_each = 2 + below(rng, 3);
+	g->users = 1 + below(rng, 3);
+	g->ops[XP_READ] = g->ops[XP_DISCARD] = g->ops[XP_FLUSH] = 0;
+	g->ops[XP_ZEROES] = below(rng, 3);
+	g->ops[XP_WRITE] = 100 - g->ops[XP_ZEROES];
+	g->fua = 0;
+	g->preflush = 0;
+	g->cut_one_in = 20 + below(rng, 200);
+}
+
 static void always_on_its_way_home(struct geometry *g, u64 *rng)
 {
 	g->dirty_low = 0;
@@ -146,6 +159,7 @@ static void specialise(u64 *rng)
 		fua_at_once,
 		all_dirty,
 		a_log,
+		synced_in_turn,
 		always_on_its_way_home,
 		short_ring,
 		slots_used_again,

@@ -417,6 +417,8 @@ static u8 draw_op(void)
 {
 	u32 dice = below(rng, 100), op;
 
+	if (sim.geometry.sync_each && sim.next_id % sim.geometry.sync_each == 0)
+		return XP_FLUSH;
 	for (op = XP_READ; op < XP_ZEROES; op++) {
 		if (dice < sim.geometry.ops[op])
 			break;

@@ -200,6 +200,7 @@ struct geometry {
 	u32 users;		/* requests at once */
 	u32 hot;		/* blocks that most requests go to */
 	bool sequential;	/* round and round these */
+	u32 sync_each;		/* request of so many is a FLUSH; 0: as it comes */
 	u32 ops[5], fua, preflush;	/* of 100 */
 	u32 cut_one_in, fault_one_in;	/* steps; 0: never */
 	u32 completing;		/* 0: any; 1: oldest first; 2: newest first */

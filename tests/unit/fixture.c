@@ -95,15 +95,26 @@ enum xp_act submit(struct fixture *f, struct xp_req *req, enum xp_op op,
 	return xp_submit(f->c, req, &f->todo);
 }
 
-void write_blocks(struct fixture *f, u64 lba, u32 nr, int byte)
+enum xp_act write_blocks(struct fixture *f, u64 lba, u32 nr, int byte)
 {
 	struct xp_req req;
+	enum xp_act act = submit(f, &req, XP_WRITE, lba * 8, nr * 8, false);
+	u8 *data = f->fast + req.target * 512;
+	u64 hash;
 
-	assert_int_equal(submit(f, &req, XP_WRITE, lba * 8, nr * 8, false), XP_FAST);
 	assert_int_equal(req.nr_blocks, nr);
-	memset(f->fast + req.target * 512, byte, nr * XP_BLOCK_SIZE);
+	memset(data, byte, nr * XP_BLOCK_SIZE);
+	if (act == XP_COPY) {	/* a FLUSH is expected */
+		assert_true(req.copy.beside && nr == 1);
+		hash = xp_xxh64(data, XP_BLOCK_SIZE);
+		xp_copied(f->c, &req, &hash, &f->todo);
+		write_journal(f);
+	} else {
+		assert_int_equal(act, XP_FAST);
+	}
 	assert_int_equal(xp_end(f->c, &req, 0, &f->todo), XP_DONE);
 	write_journal(f);
+	return act;
 }
 
 void flush(struct fixture *f)

@@ -34,8 +34,8 @@ void write_journal(struct fixture *f);
 /* A request of whole blocks; its answer. */
 enum xp_act submit(struct fixture *f, struct xp_req *req, enum xp_op op,
 		   u64 sector, u32 nr_sectors, bool fua);
-/* A write of blocks filled with @byte, to its end. */
-void write_blocks(struct fixture *f, u64 lba, u32 nr, int byte);
+/* A write of blocks filled with @byte, to its end. Returns what the core asked for. */
+enum xp_act write_blocks(struct fixture *f, u64 lba, u32 nr, int byte);
 void flush(struct fixture *f);
 /* A read miss with its fill, to its end. */
 void fill_block(struct fixture *f, u64 lba, int byte);

@@ -151,6 +151,35 @@ static void a_fua_write_goes_beside_its_record(void **state)
 	assert_int_not_equal(mapped_byte(&f, 5), -1);
 }
 
+/* A FLUSH that is expected costs nothing: the last write before it took the records along. */
+static void an_expected_flush_finds_nothing_to_do(void **state)
+{
+	struct xp_req req;
+	u32 i, n;
+
+	(void)state;
+	for (n = 1; n <= 3; n++) {
+		for (i = 0; i < 4 * n; i++) {
+			write_blocks(&f, i, 1, 1);
+			if (i % n == n - 1)
+				flush(&f);
+		}
+		for (i = 1; i < n; i++)
+			assert_int_equal(write_blocks(&f, i, 1, 1), XP_FAST);
+		assert_int_equal(write_blocks(&f, 0, 1, 1), XP_COPY);
+		assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_DONE);
+		assert_int_equal(f.todo.journal, 0);
+
+		for (i = 1; i < n; i++)
+			write_blocks(&f, i, 1, 1);
+		assert_int_equal(write_blocks(&f, 0, 1, 1), XP_COPY);	/* in vain */
+		assert_int_equal(write_blocks(&f, 0, 1, 1), XP_FAST);
+		flush(&f);
+		write_blocks(&f, 0, 1, 1);
+		flush(&f);
+	}
+}
+
 static void zeroes_hide_what_was_there(void **state)
 {
 	struct xp_req req;
@@ -537,6 +566,7 @@ int main(void)
 		T(a_failed_write_changes_nothing),
 		T(a_flush_with_nothing_pending_is_free),
 		T(a_fua_write_goes_beside_its_record),
+		T(an_expected_flush_finds_nothing_to_do),
 		T(zeroes_hide_what_was_there),
 		T(a_full_cache_lets_writes_around),
 		T(a_failed_flush_refuses_what_is_behind_it),
