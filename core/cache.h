@@ -57,6 +57,7 @@ enum xp_state {
  * (hit.c), so pins are changed by an exchange of the whole word, which fails if
  * anything else in it has changed. Who changes that has the lock, and need not
  * exchange: pins are bytes of their own. (A hit's "referenced" may be lost so.)
+ * The record of a slot that is held must not be carried past that of the write.
  */
 #define XP_WORD_FIELDS							\
 	u8 lba_high;							\
@@ -85,8 +86,7 @@ struct xp_entry {
 };
 
 #define XP_LIST_HEAD	0x80000000u
-/* Hits of one block at once; others wait. Beyond them a batch and a partial
- * write may pin it, once each. */
+/* Hits of one block at once; others wait. */
 #ifndef XP_HIT_PINS	/* the simulator tries a few */
 #define XP_HIT_PINS	0xfff0u
 #endif
@@ -375,6 +375,7 @@ bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks);
 u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo);
 /* Keeps c->low_free slots free or about to be. */
 void policy_evict_ahead(struct xp *c, struct xp_todo *todo);
+/* A write into the cache; a FLUSH; is one expected after this write? */
 void policy_write(struct xp *c);
 void policy_flush(struct xp *c);
 bool policy_sync_follows(const struct xp *c, u32 nr_blocks);

@@ -380,6 +380,6 @@ void xp_tick(struct xp *c, struct xp_todo *todo)
 	policy_evict_ahead(c, todo);
 	journal_commit(c, todo);
 	bypass_tick(c, todo);
-	todo->tick |= !xp_list_empty(&c->space);
+	todo->tick |= !xp_list_empty(&c->space);	/* whom no hit's end has seen */
 	xp_unlock(&c->lock);
 }

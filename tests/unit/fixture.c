@@ -129,6 +129,22 @@ void flush(struct fixture *f)
 		assert_int_equal(act, XP_DONE);
 }
 
+void destage_batch(struct fixture *f, int err)
+{
+	struct xp_run *run = malloc(sizeof(*run));
+
+	assert_true(xp_destage_wanted(f->c));
+	assert_true(xp_destage_begin(f->c, &f->todo));
+	write_journal(f);
+	while (xp_destage_next(f->c, run) == XP_NEXT_RUN) {
+		run->err = err;
+		xp_destage_end(f->c, run);
+	}
+	xp_destage_commit(f->c, err, &f->todo);
+	write_journal(f);
+	free(run);
+}
+
 void fill_block(struct fixture *f, u64 lba, int byte)
 {
 	struct xp_req req;

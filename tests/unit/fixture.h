@@ -37,6 +37,9 @@ enum xp_act submit(struct fixture *f, struct xp_req *req, enum xp_op op,
 /* A write of blocks filled with @byte, to its end. Returns what the core asked for. */
 enum xp_act write_blocks(struct fixture *f, u64 lba, u32 nr, int byte);
 void flush(struct fixture *f);
+/* A batch to its end, of which each run and the flush at the end had an error,
+ * or none had. */
+void destage_batch(struct fixture *f, int err);
 /* A read miss with its fill, to its end. */
 void fill_block(struct fixture *f, u64 lba, int byte);
 struct xp_jblock *ring_block(struct fixture *f, u64 seq);

@@ -236,20 +236,6 @@ static void the_last_of_a_long_chain_is_read(void **state)
 	}
 }
 
-static void all_home(void)
-{
-	static struct xp_run run;
-	enum xp_next next;
-
-	assert_true(xp_destage_wanted(f.c) && xp_destage_begin(f.c, &f.todo));
-	write_journal(&f);
-	while ((next = xp_destage_next(f.c, &run)) != XP_NEXT_END)
-		if (next == XP_NEXT_RUN)
-			xp_destage_end(f.c, &run);
-	xp_destage_commit(f.c, 0, &f.todo);
-	write_journal(&f);
-}
-
 /* Every slot is read, and clean by now: there is none for the write until they end. */
 static struct xp_req *a_write_that_waits(struct xp_req *read)
 {
@@ -264,7 +250,7 @@ static struct xp_req *a_write_that_waits(struct xp_req *read)
 	f.todo.tick = false;
 	assert_int_equal(submit(&f, &w, XP_WRITE, 5 * 8, 8, false), XP_WAIT);
 	assert_true(f.todo.tick);
-	all_home();
+	destage_batch(&f, 0);
 	assert_true(xp_list_empty(&f.todo.ready));
 	return &w;
 }

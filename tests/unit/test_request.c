@@ -331,24 +331,6 @@ static u64 fill_with_dirty(void)
 	return lba;
 }
 
-/* A batch to its end, of which each run and the flush at the end had an error,
- * or none had. */
-static void destage_batch(int err)
-{
-	struct xp_run *run = malloc(sizeof(*run));
-
-	assert_true(xp_destage_wanted(f.c));
-	assert_true(xp_destage_begin(f.c, &f.todo));
-	write_journal(&f);
-	while (xp_destage_next(f.c, run) == XP_NEXT_RUN) {
-		run->err = err;
-		xp_destage_end(f.c, run);
-	}
-	xp_destage_commit(f.c, err, &f.todo);
-	write_journal(&f);
-	free(run);
-}
-
 /* A slow device that is gone must not keep writers, and suspend, for ever. */
 static void a_dead_slow_device_fails_who_waits_for_it(void **state)
 {
@@ -360,7 +342,7 @@ static void a_dead_slow_device_fails_who_waits_for_it(void **state)
 	assert_int_equal(submit(&f, &waiting, XP_WRITE, 0, 8, false), XP_WAIT);
 	while (xp_list_empty(&f.todo.ready)) {
 		assert_true(batches++ < 10);
-		destage_batch(-EIO);
+		destage_batch(&f, -EIO);
 	}
 	assert_true(batches > 1);	/* one may be bad luck */
 	assert_ptr_equal(xp_list_pop(&f.todo.ready), &waiting.link);
@@ -372,7 +354,7 @@ static void a_dead_slow_device_fails_who_waits_for_it(void **state)
 
 	/* It heals with the device. */
 	xp_drain(f.c, true);
-	destage_batch(0);
+	destage_batch(&f, 0);
 	assert_int_equal(submit(&f, &late, XP_WRITE, 16, 8, false), XP_FAST);
 	assert_int_equal(xp_end(f.c, &late, 0, &f.todo), XP_DONE);
 	fill_with_dirty();
@@ -397,14 +379,14 @@ static void errors_before_a_pause_do_not_count(void **state)
 	fill_and_pause();
 	assert_int_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_WAIT);
 	while (xp_list_empty(&f.todo.ready))
-		destage_batch(-EIO);
+		destage_batch(&f, -EIO);
 	xp_list_pop(&f.todo.ready);
 	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_DONE);
 	assert_int_equal(req.err, -EIO);
 
 	assert_false(xp_destage_wanted(f.c));		/* the pause */
 	assert_int_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_WAIT);
-	destage_batch(0);				/* it has healed */
+	destage_batch(&f, 0);				/* it has healed */
 	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
 	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_FAST);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
@@ -419,14 +401,14 @@ static void errors_before_a_success_do_not_count(void **state)
 	(void)state;
 	fill_with_dirty();
 	for (i = 1; i < XP_FUTILE_MAX; i++)
-		destage_batch(-EIO);
-	destage_batch(0);
+		destage_batch(&f, -EIO);
+	destage_batch(&f, 0);
 	fill_with_dirty();
 	assert_int_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_WAIT);
-	destage_batch(-EIO);
+	destage_batch(&f, -EIO);
 	assert_true(xp_list_empty(&f.todo.ready));
 	for (i = 1; i < XP_FUTILE_MAX; i++)
-		destage_batch(-EIO);
+		destage_batch(&f, -EIO);
 	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
 	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_DONE);
 	assert_int_equal(req.err, -EIO);
