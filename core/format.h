@@ -29,7 +29,7 @@
 #define XP_DATA_ALIGN		256u		/* blocks: 1 MiB */
 
 #define XP_SB_MAGIC		"xpcache\n"	/* 8 bytes, no terminator */
-#define XP_SB_VERSION		1u
+#define XP_SB_VERSION		2u
 #define XP_JOURNAL_MAGIC	0x4c4e4a50u	/* "PJNL" on the medium */
 
 /* Features. A reader that does not know a bit of
@@ -106,7 +106,7 @@ enum xp_kind {
 
 #define XP_REC_DIRTY	0x01		/* MAP: the slow device does not hold it */
 #define XP_REC_ZEROS	0x02		/* MAP: the state after ZERO, carried over */
-#define XP_REC_CHECKED	0x04		/* MAP: hash holds the XXH64 of the slot's data */
+#define XP_REC_CHECKED	0x04		/* MAP: hash is xp_data_hash() of the slot's data */
 
 struct xp_record {
 	__le64	lba;			/*  0 bits 0-39 lba; 40-47 kind; 48-55 flags; 56-63 zero */

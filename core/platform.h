@@ -3,7 +3,7 @@
  * platform.h - everything the core needs from the world it is compiled into.
  *
  * Need: fixed-width integers, little-endian conversion, memcpy/memset/memcmp,
- *       XXH64, one lock, atomic exchange, an assertion; strcmp, strcasecmp, snprintf (words, and
+ *       XXH64, CRC32C, one lock, atomic exchange, an assertion; strcmp, strcasecmp, snprintf (words, and
  *       the sentence that refuses them).
  *
  * This is the only file of core/ that may ask where it is compiled. What the
@@ -12,7 +12,7 @@
  *
  * XP_PLATFORM_SYMBOLS: memcpy memset memcmp memmove strcmp strcasecmp snprintf XXH64
  * XP_PLATFORM_SYMBOLS: pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock
- * XP_PLATFORM_SYMBOLS: xp_assert_failed
+ * XP_PLATFORM_SYMBOLS: xp_assert_failed __cpu_model _GLOBAL_OFFSET_TABLE_
  */
 #ifndef XP_PLATFORM_H
 #define XP_PLATFORM_H
@@ -23,6 +23,7 @@
 #include <linux/bug.h>
 #include <linux/build_bug.h>
 #include <linux/cache.h>
+#include <linux/crc32.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
@@ -32,6 +33,9 @@
 #include <linux/types.h>
 #include <linux/xxhash.h>
 #include <asm/byteorder.h>
+#ifdef CONFIG_X86_64
+#include <asm/cpufeature.h>
+#endif
 
 /* An index into the slow device, into the fast device, and a journal number
  * are three types: sparse refuses to mix them. */
@@ -71,6 +75,11 @@ static inline void xp_unlock(struct xp_lock *l)
 }
 
 #define xp_xxh64(data, len)	xxh64(data, len, 0)
+#define xp_crc32c(crc, p, len)	__crc32c_le(crc, (const u8 *)(p), len)
+#ifdef CONFIG_X86_64
+#define XP_CRC32C_INSTRUCTION
+#define xp_has_crc32c_instruction()	static_cpu_has(X86_FEATURE_XMM4_2)
+#endif
 #define XP_ASSERT(cond)		BUG_ON(!(cond))
 
 /* For what is read or changed without the lock. The exchange is a full barrier
@@ -149,6 +158,22 @@ struct xp_lock {
 #endif
 
 #define xp_xxh64(data, len)	XXH64(data, len, 0)
+#ifdef __x86_64__
+#define XP_CRC32C_INSTRUCTION
+#define xp_has_crc32c_instruction()	__builtin_cpu_supports("sse4.2")
+#endif
+
+/* Where there is no instruction. */
+static inline u32 xp_crc32c(u32 crc, const void *p, size_t len)
+{
+	const u8 *byte = p;
+	int bit;
+
+	while (len--)
+		for (crc ^= *byte++, bit = 0; bit < 8; bit++)
+			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
+	return crc;
+}
 #define noinline		__attribute__((noinline))
 
 #define XP_READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
@@ -173,5 +198,13 @@ void xp_assert_failed(const char *what, const char *file, int line)
 	((cond) ? (void)0 : xp_assert_failed(#cond, __FILE__, __LINE__))
 
 #endif /* __KERNEL__ */
+
+#ifdef XP_CRC32C_INSTRUCTION
+static inline u64 xp_crc32c_word(u64 crc, u64 word)
+{
+	asm("crc32q %1, %0" : "+r" (crc) : "rm" (word));
+	return crc;
+}
+#endif
 
 #endif /* XP_PLATFORM_H */

@@ -145,8 +145,12 @@ static void copy_bytes(struct xs_copy *copy, u32 offset, const struct bio_vec *b
 		u32 at = offset % XP_BLOCK_SIZE;
 		u32 n = min(bv->bv_len - done, XP_BLOCK_SIZE - at);
 
-		memcpy_page(copy->page[offset / XP_BLOCK_SIZE], at,
-			    bv->bv_page, bv->bv_offset + done, n);
+		/* A page to a page is quicker on CPUs that are slow to move bytes. */
+		if (n == PAGE_SIZE)
+			copy_highpage(copy->page[offset / XP_BLOCK_SIZE], bv->bv_page);
+		else
+			memcpy_page(copy->page[offset / XP_BLOCK_SIZE], at,
+				    bv->bv_page, bv->bv_offset + done, n);
 		offset += n;
 		done += n;
 	}
@@ -177,7 +181,7 @@ static void hash_blocks(struct xs_copy *copy, u64 *hash)
 	for (i = 0; i < copy->io->req.nr_blocks; i++) {
 		void *block = kmap_local_page(copy->page[i]);
 
-		hash[i] = xp_xxh64(block, XP_BLOCK_SIZE);
+		hash[i] = xp_data_hash(block);
 		kunmap_local(block);
 	}
 }

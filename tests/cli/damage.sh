@@ -36,7 +36,7 @@ for verb in check dump; do
 done
 expect "unknown incompat bit: create --force" 3 "cannot be told" create --fast fast --slow slow --no-start --force
 fresh
-"$forge" fast set version 2
+"$forge" fast set version 3
 expect "unknown version" 4 "version unknown" check fast
 fresh
 "$forge" fast set compat 1

@@ -43,5 +43,5 @@ expect "--help" 0 "Exit codes: 0 done" --help
 expect "help of a verb" 0 "--dirty-low PERCENT" help create
 expect "verb --help" 0 "--all" start --help
 expect "help of no verb" 2 "no such verb" help mend
-expect "version" 0 "format 1" version
+expect "version" 0 "format 2" version
 same "nothing was written" "$(tr -d '\0' <fast | wc -c) $(tr -d '\0' <slow | wc -c)" "0 0"
