@@ -6,7 +6,9 @@
  * which recovery tells whether it landed (I2). Until both are durable the old
  * mapping stands; if the data fails, a further record says so.
  */
+#include "journal.h"
 #include "request.h"
+#include "slot.h"
 
 /* They are sealed at once (journal_room, and a ring that is not tight), so no
  * other request's come into the same block. */
@@ -17,7 +19,7 @@ static void records_beside(struct xp *c, struct xp_req *req, const u64 *hash)
 
 	for (i = 0; i < req->nr_blocks; i++) {
 		xp_lba_t lba = lba_add(req_lba(req), i);
-		xp_slot_t old = map_mapped(c, lba);
+		xp_slot_t old = slot_supersedes(c, lba, slot_add(req->slot, i));
 		u64 seq;
 
 		if (is_slot(old))

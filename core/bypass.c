@@ -6,14 +6,13 @@
  * not durable. A small table holds those under way; the next FLUSH, a batch's
  * end or a fill waits for a flush of the slow device after them.
  */
+#include "map.h"
 #include "request.h"
 
-bool bypass_overlaps(const struct xp *c, xp_lba_t lba)
+bool bypass_holds(const struct xp *c, xp_lba_t lba)
 {
 	u32 i;
 
-	if (!c->bypass_running)
-		return false;
 	for (i = 0; i < XP_BYPASS_MAX; i++) {
 		const struct xp_bypass *b = &c->bypass[i];
 

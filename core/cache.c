@@ -2,7 +2,8 @@
 /*
  * cache.c - the one allocation, laid out; and what can be asked of a cache.
  */
-#include "cache.h"
+#include "journal.h"
+#include "map.h"
 
 /* I11, I12: every table has its size from here on. The journal buffers come
  * first, for their alignment. */

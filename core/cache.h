@@ -81,7 +81,7 @@ struct xp_entry {
 		struct { XP_WORD_FIELDS; };
 	};
 	u32 hash_next;
-	u32 list_next;
+	u32 list_next;		/* WRITING, and not listed: what was mapped when it began, or XP_NIL */
 	u32 list_prev;		/* a slot, or XP_LIST_HEAD | ring position */
 };
 
@@ -111,6 +111,8 @@ enum xp_block_state {
 struct xp_window {
 	u64 seq;
 	u64 tail;		/* once sealed */
+	u32 position;		/* in the ring */
+	u32 nr;			/* records */
 	u32 nr_freed;
 	u8 state;		/* enum xp_block_state */
 	bool undone;		/* the data of the request sent beside it is not known to be durable */
@@ -240,6 +242,11 @@ static inline xp_lba_t entry_lba(const struct xp_entry *e)
 	return XP_LBA((u64)e->lba_high << 32 | e->lba_low);
 }
 
+static inline bool entry_is_of(const struct xp_entry *e, xp_lba_t lba)
+{
+	return e->lba_low == (u32)xp_lba_n(lba) && e->lba_high == (u8)(xp_lba_n(lba) >> 32);
+}
+
 static inline void entry_set_lba(struct xp_entry *e, xp_lba_t lba)
 {
 	XP_WRITE_ONCE(e->lba_low, (u32)xp_lba_n(lba));
@@ -279,35 +286,9 @@ static inline xp_slot_t slot_add(xp_slot_t slot, u32 n)
 	return XP_SLOT(xp_slot_n(slot) + n);
 }
 
-/* map.c: lba to slot */
-
-/* What the hash holds of an lba; XP_NIL where nothing. */
-struct xp_found {
-	xp_slot_t mapped, writing, filling, unmapping;
-};
-
-/* Fibonacci hashing, then a multiplication instead of a remainder: the table
- * need not be a power of two, so memory a slot does not depend on the size. */
-static inline u32 map_bucket(const struct xp *c, xp_lba_t lba)
-{
-	u32 hash = (u32)(xp_lba_n(lba) * 0x9e3779b97f4a7c15ull >> 32);
-
-	return (u32)((u64)hash * c->nr_buckets >> 32);
-}
-
-void map_insert(struct xp *c, xp_slot_t slot, xp_lba_t lba);
-void map_remove(struct xp *c, xp_slot_t slot);
-void map_find(struct xp *c, xp_lba_t lba, struct xp_found *f);
-xp_slot_t map_mapped(struct xp *c, xp_lba_t lba);
-/* Where the chain begins that the lba's slots are on; XP_NIL: empty. Without the
- * lock; it may change at once. */
-static inline u32 map_peek(const struct xp *c, xp_lba_t lba)
-{
-	return XP_READ_ONCE(c->bucket[map_bucket(c, lba)]);
-}
-
-/* slots.c: free and used slots */
+/* slots.c, slot.h: free and used slots */
 void slots_init_free(struct xp *c);
+u32 slots_search(const struct xp *c);
 /* Up to @want consecutive free slots, FREE -> @state, in the hash from @lba on.
  * Returns how many; 0: none. */
 u32 slots_alloc(struct xp *c, u32 want, enum xp_state state, xp_lba_t lba,
@@ -319,36 +300,18 @@ void slot_pin(struct xp *c, xp_slot_t slot);
 void slot_unpin(struct xp *c, xp_slot_t slot);
 /* DEAD, and the last pin has gone: FREE. */
 void slot_bury(struct xp *c, xp_slot_t slot);
-void slot_set_dirty(struct xp *c, struct xp_entry *e, bool dirty);
-/* WRITING or FILLING -> MAPPED, counted. */
-void slot_map(struct xp *c, xp_slot_t slot, bool dirty);
-/* Out of the hash and of the counts of MAPPED slots; -> LIMBO. */
-void slot_supersede(struct xp *c, xp_slot_t slot);
 /* FILLING -> DOOMED: the fill must not land. */
 void slot_doom(struct xp *c, xp_slot_t slot);
 /* MAPPED -> UNMAPPING; stays in the hash. */
 void slot_unmap(struct xp *c, xp_slot_t slot);
 
-/* journal.c */
-/* Room for @n records in the open block, sealing a full one if need be. */
-bool journal_room(struct xp *c, u32 n, struct xp_todo *todo);
+/* journal.c; placing records: journal.h */
+bool journal_make_room(struct xp *c, u32 n, struct xp_todo *todo);
 /* ... for records that undo those of block @undo. */
 bool journal_room_undo(struct xp *c, u64 undo, struct xp_todo *todo);
-/* Places a record; the caller has seen journal_room(). A MAP moves its slot to
- * the open block's list. Returns the block's number. */
-u64 journal_add(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba,
-		xp_slot_t slot, u64 hash);
-/* @slot becomes free when the open block is durable. */
-void journal_free_later(struct xp *c, xp_slot_t slot);
-void journal_unlist(struct xp *c, xp_slot_t slot);
-void journal_list(struct xp *c, xp_slot_t slot, u64 seq);
-struct xp_window *journal_window(struct xp *c, u64 seq);
 /* Seals the open block if it holds a record, now or as soon as it can be.
  * Returns the newest block that then covers all records placed so far. */
 u64 journal_commit(struct xp *c, struct xp_todo *todo);
-/* Few free blocks left: no write may go beside its record (journal.c). */
-bool journal_tight(const struct xp *c);
-u64 journal_used(const struct xp *c);
 /* Forces an empty block out (recovery). */
 void journal_seal_now(struct xp *c, struct xp_todo *todo);
 /* Data named by the records of block @seq is durable, or they are undone. */
@@ -360,10 +323,21 @@ u64 jblock_checksum(struct xp_jblock *b);
 /* request.c */
 /* Called by journal_advance(), and when the journal failed. */
 void requests_progress(struct xp *c, struct xp_todo *todo);
+void requests_wake_busy(struct xp *c, xp_lba_t lba, u32 nr, struct xp_todo *todo);
 /* The lba is no longer busy. */
-void requests_wake(struct xp *c, xp_lba_t lba, u32 nr, struct xp_todo *todo);
+static inline void requests_wake(struct xp *c, xp_lba_t lba, u32 nr, struct xp_todo *todo)
+{
+	if (!xp_list_empty(&c->busy))
+		requests_wake_busy(c, lba, nr, todo);
+}
+
+void requests_hand_out(struct xp *c, struct xp_todo *todo);
 /* Slots may have become free. */
-void requests_relieve(struct xp *c, struct xp_todo *todo);
+static inline void requests_relieve(struct xp *c, struct xp_todo *todo)
+{
+	if (!xp_list_empty(&c->space))
+		requests_hand_out(c, todo);
+}
 
 /* bypass.c */
 /* Has their slow flush made when it is due. */
@@ -373,12 +347,25 @@ void bypass_tick(struct xp *c, struct xp_todo *todo);
 bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks);
 /* Evicts up to @want clean blocks; they become free once durable. */
 u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo);
+void policy_evict_some(struct xp *c, struct xp_todo *todo);
 /* Keeps c->low_free slots free or about to be. */
-void policy_evict_ahead(struct xp *c, struct xp_todo *todo);
-/* A write into the cache; a FLUSH; is one expected after this write? */
-void policy_write(struct xp *c);
+static inline void policy_evict_ahead(struct xp *c, struct xp_todo *todo)
+{
+	if (c->nr_free < c->low_free)
+		policy_evict_some(c, todo);
+}
+
+/* So many FLUSHes, each after as many writes, before one is expected. */
+#define XP_SYNC_STREAK	3u
+
 void policy_flush(struct xp *c);
-bool policy_sync_follows(const struct xp *c, u32 nr_blocks);
+/* Is a FLUSH expected after this write, the newest? Only a short one: to copy and hash
+ * it must not take longer than the journal block that is saved. */
+static inline bool policy_sync_follows(const struct xp *c, u32 nr_blocks)
+{
+	return c->sync_streak >= XP_SYNC_STREAK && nr_blocks == 1 &&
+	       c->writes_unsynced == c->writes_a_sync;
+}
 
 /* destage.c */
 /* Called by requests_progress(). */

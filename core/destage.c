@@ -14,7 +14,8 @@
  * xp_destage_begin() covers every record the batch's slots rest on, but for a
  * block that turned to zeros since: gather() leaves it to the next batch.
  */
-#include "cache.h"
+#include "journal.h"
+#include "slot.h"
 
 #define SCAN_CHUNK	128u	/* slots looked at while the lock is held */
 

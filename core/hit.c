@@ -11,6 +11,7 @@
  * The way through the hash may be wrong while others change it: it leads to an
  * entry that is not the lba's, or nowhere. Then the lock's way is tried.
  */
+#include "map.h"
 #include "request.h"
 
 /* A chain that is being changed might go round. */

@@ -16,129 +16,24 @@
  * tail moves on. Carried is only what is alive at that moment and cannot be
  * superseded by an earlier block: a MAPPED slot that is not held.
  */
-#include "cache.h"
-
-struct xp_window *journal_window(struct xp *c, u64 seq)
-{
-	return &c->journal.window[seq % XP_WINDOW];
-}
-
-static struct xp_jblock *buffer_of(struct xp *c, u64 seq)
-{
-	return &c->journal.buffer[seq % XP_WINDOW];
-}
-
-static u64 open_seq(const struct xp *c)
-{
-	return c->journal.sealed + 1;
-}
-
-static u32 ring_position(const struct xp *c, u64 seq)
-{
-	return (u32)(seq % c->journal.blocks);
-}
-
-u64 journal_used(const struct xp *c)
-{
-	return c->journal.sealed + 1 - c->journal.tail_written;
-}
-
-/* While fewer than a quarter of the ring is free no record goes out before its
- * data: such a write holds the record it would supersede, and the tail with it.
- * A quarter is at least two windows (xp_sb_verify), enough for those under way. */
-bool journal_tight(const struct xp *c)
-{
-	return journal_used(c) > c->journal.blocks / 4 * 3;
-}
-
-/* ---------------------------------------------------- lists of a block ---- */
-
-void journal_unlist(struct xp *c, xp_slot_t slot)
-{
-	struct xp_entry *e = entry_of(c, slot);
-
-	if (!e->listed)
-		return;
-	if (e->list_prev & XP_LIST_HEAD)
-		c->journal.list[e->list_prev & ~XP_LIST_HEAD] = e->list_next;
-	else
-		c->entry[e->list_prev].list_next = e->list_next;
-	if (e->list_next != XP_NIL)
-		c->entry[e->list_next].list_prev = e->list_prev;
-	e->listed = 0;
-}
-
-/* @slot's newest record is in block @seq. */
-void journal_list(struct xp *c, xp_slot_t slot, u64 seq)
-{
-	struct xp_entry *e = entry_of(c, slot);
-	u32 position = ring_position(c, seq);
-	u32 *head = &c->journal.list[position];
-
-	journal_unlist(c, slot);
-	e->list_prev = XP_LIST_HEAD | position;
-	e->list_next = *head;
-	if (*head != XP_NIL)
-		c->entry[*head].list_prev = xp_slot_n(slot);
-	*head = xp_slot_n(slot);
-	e->listed = 1;
-}
-
-/* -------------------------------------------------------------- records ---- */
-
-static u32 open_count(struct xp *c)
-{
-	return journal_window(c, open_seq(c))->state == BLOCK_OPEN ?
-	       le32_to_cpu(buffer_of(c, open_seq(c))->head.count) : 0;
-}
-
-static void put_record(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba,
-		       xp_slot_t slot, u64 hash)
-{
-	struct xp_jblock *b = buffer_of(c, open_seq(c));
-	u32 n = le32_to_cpu(b->head.count);
-	struct xp_record *r = &b->rec[n];
-
-	r->lba = cpu_to_le64(xp_lba_n(lba) | (u64)kind << 40 | (u64)flags << 48);
-	r->slot = cpu_to_le32(xp_slot_n(slot));
-	r->reserved = 0;
-	r->hash = cpu_to_le64(hash);
-	b->head.count = cpu_to_le32(n + 1);
-	if (kind == XP_REC_MAP)
-		journal_list(c, slot, open_seq(c));
-}
+#include "journal.h"
+#include "slot.h"
 
 static bool open_block(struct xp *c)
 {
-	struct xp_window *w = journal_window(c, open_seq(c));
+	struct xp_window *w = journal_window(c, journal_open(c));
 
 	if (w->state == BLOCK_OPEN)
 		return true;
 	if (w->state != BLOCK_IDLE || c->failed)
 		return false;
 	w->state = BLOCK_OPEN;
-	w->seq = open_seq(c);
+	w->seq = journal_open(c);
+	w->position = journal_position(c, w->seq);
 	w->undone = false;
+	w->nr = 0;
 	w->nr_freed = 0;
-	buffer_of(c, w->seq)->head.count = 0;
 	return true;
-}
-
-u64 journal_add(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba,
-		xp_slot_t slot, u64 hash)
-{
-	XP_ASSERT(open_count(c) < XP_NEW_MAX);
-	put_record(c, kind, flags, lba, slot, hash);
-	return open_seq(c);
-}
-
-void journal_free_later(struct xp *c, xp_slot_t slot)
-{
-	struct xp_window *w = journal_window(c, open_seq(c));
-
-	XP_ASSERT(w->state == BLOCK_OPEN && w->nr_freed < XP_RECORDS);
-	w->freed[w->nr_freed++] = xp_slot_n(slot);
-	c->nr_limbo++;
 }
 
 /* -------------------------------------------------------------- sealing ---- */
@@ -154,10 +49,10 @@ static bool can_carry(const struct xp_entry *e)
 static void carry(struct xp *c)
 {
 	struct xp_journal *j = &c->journal;
-	u32 room = XP_PUT_MAX - open_count(c), carried = 0;
+	u32 room = XP_PUT_MAX - journal_new(c), carried = 0;
 
-	while (j->tail < open_seq(c)) {
-		u32 i = j->list[ring_position(c, j->tail)];
+	while (j->tail < journal_open(c)) {
+		u32 i = j->list[journal_position(c, j->tail)];
 		struct xp_entry *e;
 
 		if (i == XP_NIL) {
@@ -166,9 +61,9 @@ static void carry(struct xp *c)
 		}
 		e = &c->entry[i];
 		if (carried == room || !can_carry(e) ||
-		    open_seq(c) - j->tail < j->blocks / 4)
+		    journal_open(c) - j->tail < j->blocks / 4)
 			break;
-		put_record(c, XP_REC_MAP, (e->dirty ? XP_REC_DIRTY : 0) |
+		journal_put(c, XP_REC_MAP, (e->dirty ? XP_REC_DIRTY : 0) |
 			   (e->zeros ? XP_REC_ZEROS : 0), entry_lba(e),
 			   XP_SLOT(i), 0);
 		carried++;
@@ -184,7 +79,7 @@ static void carry(struct xp *c)
  */
 static bool open_is_last(struct xp *c)
 {
-	return journal_window(c, open_seq(c) + 1)->state != BLOCK_IDLE;
+	return journal_window(c, journal_open(c) + 1)->state != BLOCK_IDLE;
 }
 
 /* No block that a recovery from any written one may need is overwritten. */
@@ -192,14 +87,14 @@ static bool seal_possible(struct xp *c)
 {
 	const struct xp_journal *j = &c->journal;
 
-	return !c->failed && open_seq(c) < j->tail_written + j->blocks;
+	return !c->failed && journal_open(c) < j->tail_written + j->blocks;
 }
 
 static void seal(struct xp *c, struct xp_todo *todo)
 {
 	struct xp_journal *j = &c->journal;
-	struct xp_window *w = journal_window(c, open_seq(c));
-	struct xp_jheader *h = &buffer_of(c, open_seq(c))->head;
+	struct xp_window *w = journal_window(c, journal_open(c));
+	struct xp_jheader *h = &journal_buffer(c, journal_open(c))->head;
 
 	carry(c);
 	w->tail = j->tail;
@@ -210,6 +105,7 @@ static void seal(struct xp *c, struct xp_todo *todo)
 	h->seq = cpu_to_le64(w->seq);
 	h->tail_seq = cpu_to_le64(w->tail);
 	h->durable_seq = cpu_to_le64(j->stamp ? j->stamp : j->durable);
+	h->count = cpu_to_le32(w->nr);
 	h->checksum = 0;
 	j->sealed++;
 	j->seal_wanted = false;
@@ -234,24 +130,24 @@ static void seal_if_wanted(struct xp *c, struct xp_todo *todo)
 
 u64 journal_commit(struct xp *c, struct xp_todo *todo)
 {
-	if (!open_count(c))
+	if (!journal_new(c))
 		return c->journal.sealed;
 	c->journal.seal_wanted = true;
 	seal_if_wanted(c, todo);
-	return open_count(c) ? open_seq(c) : c->journal.sealed;
+	return journal_new(c) ? journal_open(c) : c->journal.sealed;
 }
 
 static bool room(struct xp *c, u32 n, struct xp_todo *todo)
 {
-	if (open_count(c) + n > XP_NEW_MAX)
+	if (journal_new(c) + n > XP_NEW_MAX)
 		journal_commit(c, todo);
-	if (!open_block(c) || open_count(c) + n > XP_NEW_MAX)
+	if (!open_block(c) || journal_new(c) + n > XP_NEW_MAX)
 		return false;
-	todo->tick |= !open_count(c);
+	todo->tick |= !journal_new(c);
 	return true;
 }
 
-bool journal_room(struct xp *c, u32 n, struct xp_todo *todo)
+bool journal_make_room(struct xp *c, u32 n, struct xp_todo *todo)
 {
 	return room(c, n, todo) && !open_is_last(c);
 }
@@ -284,7 +180,7 @@ void xp_journal_io(struct xp *c, u32 i, struct xp_journal_io *io)
 	b->head.checksum = cpu_to_le64(jblock_checksum(b));
 	io->data = b;
 	io->target = (c->journal.start +
-		      ring_position(c, le64_to_cpu(b->head.seq))) * XP_BLOCK_SECTORS;
+		      journal_position(c, le64_to_cpu(b->head.seq))) * XP_BLOCK_SECTORS;
 	io->flush_fua = c->opt.volatile_fast;
 }
 

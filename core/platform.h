@@ -81,6 +81,7 @@ static inline void xp_unlock(struct xp_lock *l)
 #define xp_has_crc32c_instruction()	static_cpu_has(X86_FEATURE_XMM4_2)
 #endif
 #define XP_ASSERT(cond)		BUG_ON(!(cond))
+#define XP_VERIFY(cond)		((void)0)	/* costs more than what it looks after */
 
 /* For what is read or changed without the lock. The exchange is a full barrier
  * where it succeeds; else *@was is what is there. It is one instruction, or a loop
@@ -196,6 +197,7 @@ void xp_assert_failed(const char *what, const char *file, int line)
 	__attribute__((noreturn));
 #define XP_ASSERT(cond) \
 	((cond) ? (void)0 : xp_assert_failed(#cond, __FILE__, __LINE__))
+#define XP_VERIFY(cond)		XP_ASSERT(cond)
 
 #endif /* __KERNEL__ */
 

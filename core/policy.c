@@ -7,7 +7,7 @@
  * Admit on a read miss; evict clean blocks by second chance, a hand going
  * round the slots: slots evicted side by side are free side by side.
  */
-#include "cache.h"
+#include "journal.h"
 
 /* Longer reads are sequential: the slow device is good at those, and one of
  * them would push out what thousands of small ones brought in. */
@@ -24,14 +24,9 @@ bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks)
 	       c->nr_free > nr_blocks + c->low_free / 2;
 }
 
-/* So often the same before it is expected once more. */
-#define SYNC_STREAK	3u
-
-void policy_write(struct xp *c)
-{
-	c->writes_unsynced++;
-}
-
+/* A program that syncs does so after the same number of writes each time. The last of
+ * them may take its record along, and those of the others: one journal block, as the
+ * FLUSH would have written, but while the data is written and not after it. */
 void policy_flush(struct xp *c)
 {
 	if (c->writes_unsynced == c->writes_a_sync && c->writes_unsynced)
@@ -40,16 +35,6 @@ void policy_flush(struct xp *c)
 		c->sync_streak = 0;
 	c->writes_a_sync = c->writes_unsynced;
 	c->writes_unsynced = 0;
-}
-
-/* A program that syncs does so after the same number of writes each time. The last of
- * them may take its record along, and those of the others: one journal block, as the
- * FLUSH would have written, but while the data is written and not after it. Only a
- * short one: to copy and hash it must not take longer than that block. */
-bool policy_sync_follows(const struct xp *c, u32 nr_blocks)
-{
-	return nr_blocks == 1 && c->sync_streak >= SYNC_STREAK &&
-	       c->writes_unsynced == c->writes_a_sync;
 }
 
 static bool evictable(const struct xp_entry *e)
@@ -83,7 +68,7 @@ u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo)
 	return done;
 }
 
-void policy_evict_ahead(struct xp *c, struct xp_todo *todo)
+void policy_evict_some(struct xp *c, struct xp_todo *todo)
 {
 	u32 coming = c->nr_free + c->nr_limbo;
 

@@ -5,7 +5,9 @@
  * Most hits never come here (hit.c). A fill is in the hash while it is under way,
  * where a write finds and dooms it.
  */
+#include "journal.h"
 #include "request.h"
+#include "slot.h"
 
 /* Of zeros, or of a block that has as many readers as it may. */
 static enum xp_act read_hit(struct xp *c, struct xp_req *req, xp_slot_t slot)

@@ -18,7 +18,8 @@
  * I10: a chain broken at or below its own durable_seq is not what a power cut
  * leaves. It is refused, not worked around.
  */
-#include "cache.h"
+#include "journal.h"
+#include "slot.h"
 
 #define RECORDS_CHECKED_MAX	(2 * XP_WINDOW * XP_RECORDS)
 
@@ -272,7 +273,7 @@ static int replay_map(struct recovery *r, const struct xp_said *p)
 	slot_set_dirty(c, e, p->flags & XP_REC_DIRTY);
 	e->zeros = !!(p->flags & XP_REC_ZEROS);
 	e->held = 0;
-	journal_list(c, p->slot, p->seq);
+	journal_list(c, p->slot, journal_position(c, p->seq));
 	return 0;
 }
 

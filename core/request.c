@@ -21,6 +21,7 @@
  * hit.c, read.c, write.c, beside.c, zeroes.c and bypass.c each hold one of these ways;
  * here are the entry points, FLUSH, and what wakes those that wait.
  */
+#include "journal.h"
 #include "request.h"
 
 u64 xp_slot_sector(const struct xp *c, xp_slot_t slot)
@@ -62,13 +63,11 @@ static enum xp_act flush_slow_end(struct xp *c, struct xp_req *req, int err,
 
 /* ------------------------------------------------------------ progress ---- */
 
-void requests_wake(struct xp *c, xp_lba_t lba, u32 nr, struct xp_todo *todo)
+void requests_wake_busy(struct xp *c, xp_lba_t lba, u32 nr, struct xp_todo *todo)
 {
 	struct xp_list keep;
 	struct xp_link *link;
 
-	if (xp_list_empty(&c->busy))
-		return;
 	xp_list_init(&keep);
 	while ((link = xp_list_pop(&c->busy))) {
 		struct xp_req *req = req_of(link);
@@ -156,12 +155,10 @@ static void fail_all(struct xp *c, struct xp_todo *todo)
 }
 
 /* Somebody waits for a slot: hand on what is free, or make some. */
-void requests_relieve(struct xp *c, struct xp_todo *todo)
+void requests_hand_out(struct xp *c, struct xp_todo *todo)
 {
 	u32 n;
 
-	if (xp_list_empty(&c->space))
-		return;
 	if (c->nr_free) {
 		/* No more than slots: whoever is let go and takes none ends or
 		 * waits for one that will end, and that comes back here. */
@@ -181,8 +178,10 @@ void requests_progress(struct xp *c, struct xp_todo *todo)
 		fail_all(c, todo);
 		return;
 	}
-	progress_sync(c, todo);
-	progress_parked(c, todo);
+	if (!xp_list_empty(&c->sync))
+		progress_sync(c, todo);
+	if (!xp_list_empty(&c->parked))
+		progress_parked(c, todo);
 	destage_progress(c, todo);
 	if (!xp_list_empty(&c->room) && journal_room(c, 1, todo))
 		xp_list_splice(&todo->ready, &c->room);

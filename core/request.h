@@ -127,8 +127,12 @@ enum xp_act beside_undo(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 enum xp_act zeroes_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 
 /* bypass.c */
+bool bypass_holds(const struct xp *c, xp_lba_t lba);
 /* Does a write around the cache to @lba run? */
-bool bypass_overlaps(const struct xp *c, xp_lba_t lba);
+static inline bool bypass_overlaps(const struct xp *c, xp_lba_t lba)
+{
+	return c->bypass_running && bypass_holds(c, lba);
+}
 /* Sends the first of the @span blocks around the cache, as far as they may. */
 enum xp_act bypass_submit(struct xp *c, struct xp_req *req, u32 span);
 /* Of a FLUSH about the first @bypassed of them. */

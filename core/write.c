@@ -5,7 +5,9 @@
  * I1, I3: never over what is mapped. The data goes to slots that nobody names;
  * when it is there, records are placed and the mapping flips, block by block.
  */
+#include "journal.h"
 #include "request.h"
+#include "slot.h"
 
 /* Another write to the lba runs. A fill of it must not land. */
 static bool lba_busy(struct xp *c, const struct xp_found *f, xp_lba_t lba)
@@ -40,41 +42,53 @@ static enum xp_act write_without_slot(struct xp *c, struct xp_req *req,
 /* I2 asks for it of a FUA write alone. Any other may be treated as one. */
 static bool may_go_beside(const struct xp *c, const struct xp_req *req, u32 nr_blocks)
 {
-	return nr_blocks <= XP_COPY_MAX && !journal_tight(c) &&
-	       (req->fua || policy_sync_follows(c, nr_blocks));
+	return (req->fua || policy_sync_follows(c, nr_blocks)) &&
+	       nr_blocks <= XP_COPY_MAX && !journal_tight(c);
+}
+
+/* A free slot for the block; it remembers what it is to supersede. */
+static __always_inline void take_slot(struct xp *c, u32 i, xp_lba_t lba, xp_slot_t mapped)
+{
+	slots_take(c, i, SLOT_WRITING, lba);
+	c->entry[i].list_next = xp_slot_n(mapped);
+}
+
+static __always_inline void write_begin(struct xp *c, struct xp_req *req, u32 nr_blocks)
+{
+	c->stats.writes++;
+	c->writes_unsynced++;
+	req_trim(req, nr_blocks);
+	req->state = REQ_DATA;
+	req->target = slot_sector(c, req->slot);
+	req->copy.beside = may_go_beside(c, req, nr_blocks);
 }
 
 static enum xp_act write_whole(struct xp *c, struct xp_req *req,
 			       struct xp_todo *todo)
 {
-	u32 n, want = min(req->nr_sectors / XP_BLOCK_SECTORS, XP_RUN_MAX);
-	bool mapped = false, beside;
+	u32 start = slots_next(c), n = 0, want = min(req->nr_sectors / XP_BLOCK_SECTORS, XP_RUN_MAX);
 	struct xp_found f;
+	bool busy;
 
-	for (n = 0; n < want; n++) {
+	do {
 		xp_lba_t lba = lba_add(req_lba(req), n);
 
 		map_find(c, lba, &f);
-		if (lba_busy(c, &f, lba))
+		busy = lba_busy(c, &f, lba);
+		if (busy || !slots_is_free(c, start + n))
 			break;
-		if (!n)
-			mapped = is_slot(f.mapped);
-	}
+		take_slot(c, start + n, lba, f.mapped);
+	} while (++n < want);
 	if (!n)
-		return req_wait(c, &c->busy, req);
-	n = slots_alloc(c, n, SLOT_WRITING, req_lba(req), &req->slot);
-	if (!n)
-		return write_without_slot(c, req, mapped, todo);
-	c->stats.writes++;
-	policy_write(c);
-	beside = may_go_beside(c, req, n);
-	req_trim(req, n);
-	req->state = REQ_DATA;
-	req->target = xp_slot_sector(c, req->slot);
+		return busy ? req_wait(c, &c->busy, req) :
+			      write_without_slot(c, req, is_slot(f.mapped), todo);
+	req->slot = XP_SLOT(start);
+	write_begin(c, req, n);
+	if (!req->copy.beside)
+		return XP_FAST;
 	req->copy.base = XP_BASE_NONE;
 	req->copy.offset = 0;
-	req->copy.beside = beside;
-	return beside ? XP_COPY : XP_FAST;
+	return XP_COPY;
 }
 
 static void choose_base(struct xp *c, struct xp_req *req, xp_slot_t mapped)
@@ -98,19 +112,18 @@ static enum xp_act write_partial(struct xp *c, struct xp_req *req,
 {
 	xp_lba_t lba = req_lba(req);
 	struct xp_found f;
+	u32 i;
 
 	map_find(c, lba, &f);
 	if (lba_busy(c, &f, lba))
 		return req_wait(c, &c->busy, req);
-	if (!slots_alloc(c, 1, SLOT_WRITING, lba, &req->slot))
+	i = slots_next(c);
+	if (i == XP_NIL)
 		return write_without_slot(c, req, is_slot(f.mapped), todo);
-	c->stats.writes++;
-	policy_write(c);
-	req_trim(req, 1);
-	req->state = REQ_DATA;
-	req->target = xp_slot_sector(c, req->slot);
+	take_slot(c, i, lba, f.mapped);
+	req->slot = XP_SLOT(i);
+	write_begin(c, req, 1);
 	req->copy.offset = req_offset(req) << XP_SECTOR_SHIFT;
-	req->copy.beside = may_go_beside(c, req, 1);
 	choose_base(c, req, f.mapped);
 	return XP_COPY;
 }
@@ -151,8 +164,8 @@ enum xp_act write_flip(struct xp *c, struct xp_req *req,
 			req->state = REQ_PARKED;
 			return req_wait(c, &c->parked, req);
 		}
+		old = slot_supersedes(c, lba, slot);
 		journal_add(c, XP_REC_MAP, XP_REC_DIRTY, lba, slot, 0);
-		old = map_mapped(c, lba);
 		if (is_slot(old)) {
 			journal_unlist(c, old);
 			slot_supersede(c, old);

@@ -3,7 +3,9 @@
  * zeroes.c - discards and writes of zeroes: one record where a block is mapped,
  * the slow device's business where it is not.
  */
+#include "journal.h"
 #include "request.h"
+#include "slot.h"
 
 /* Whole blocks that are mapped read as zeros from now on, and after a power
  * cut once the record is durable. */

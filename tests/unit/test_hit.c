@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 #include "fixture.h"
+#include "map.h"
 
 #define READERS		3u
 #define WRITERS		2u

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * journal.h - placing records in the open block, inline.
+ *
+ * The caller has seen journal_room(). A slot is on the list of the block that holds its
+ * newest MAP record.
+ */
+#ifndef XP_JOURNAL_H
+#define XP_JOURNAL_H
+
+#include "cache.h"
+
+static inline struct xp_window *journal_window(struct xp *c, u64 seq)
+{
+	return &c->journal.window[seq % XP_WINDOW];
+}
+
+static inline struct xp_jblock *journal_buffer(struct xp *c, u64 seq)
+{
+	return &c->journal.buffer[seq % XP_WINDOW];
+}
+
+/* Number of the open block. */
+static inline u64 journal_open(const struct xp *c)
+{
+	return c->journal.sealed + 1;
+}
+
+/* Place of a block in the ring. */
+static inline u32 journal_position(const struct xp *c, u64 seq)
+{
+	return (u32)(seq % c->journal.blocks);
+}
+
+static inline u64 journal_used(const struct xp *c)
+{
+	return c->journal.sealed + 1 - c->journal.tail_written;
+}
+
+/* While fewer than a quarter of the ring is free no record goes out before its
+ * data: such a write holds the record it would supersede, and the tail with it.
+ * A quarter is at least two windows (xp_sb_verify), enough for those under way. */
+static inline bool journal_tight(const struct xp *c)
+{
+	return journal_used(c) > c->journal.blocks / 4 * 3;
+}
+
+/* Records in the open block. */
+static inline u32 journal_new(struct xp *c)
+{
+	const struct xp_window *w = journal_window(c, journal_open(c));
+
+	return w->state == BLOCK_OPEN ? w->nr : 0;
+}
+
+/* Room for @n records in the open block, sealing a full one if need be. */
+static inline bool journal_room(struct xp *c, u32 n, struct xp_todo *todo)
+{
+	const struct xp_window *w = journal_window(c, journal_open(c));
+
+	/* Mostly it is open, has room, and is not the last place. */
+	if (w->state != BLOCK_OPEN || w->nr + n > XP_NEW_MAX ||
+	    journal_window(c, journal_open(c) + 1)->state != BLOCK_IDLE)
+		return journal_make_room(c, n, todo);
+	todo->tick |= !w->nr;
+	return true;
+}
+
+static inline void journal_unlist(struct xp *c, xp_slot_t slot)
+{
+	struct xp_entry *e = entry_of(c, slot);
+
+	if (!e->listed)
+		return;
+	if (e->list_prev & XP_LIST_HEAD)
+		c->journal.list[e->list_prev & ~XP_LIST_HEAD] = e->list_next;
+	else
+		c->entry[e->list_prev].list_next = e->list_next;
+	if (e->list_next != XP_NIL)
+		c->entry[e->list_next].list_prev = e->list_prev;
+	e->listed = 0;
+}
+
+/* @slot's newest record is in the block at @position of the ring. */
+static inline void journal_list(struct xp *c, xp_slot_t slot, u32 position)
+{
+	struct xp_entry *e = entry_of(c, slot);
+	u32 *head = &c->journal.list[position];
+
+	journal_unlist(c, slot);
+	e->list_prev = XP_LIST_HEAD | position;
+	e->list_next = *head;
+	if (*head != XP_NIL)
+		c->entry[*head].list_prev = xp_slot_n(slot);
+	*head = xp_slot_n(slot);
+	e->listed = 1;
+}
+
+static inline void journal_put(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba,
+			       xp_slot_t slot, u64 hash)
+{
+	struct xp_window *w = journal_window(c, journal_open(c));
+	struct xp_record *r = &journal_buffer(c, journal_open(c))->rec[w->nr++];
+
+	r->lba = cpu_to_le64(xp_lba_n(lba) | (u64)kind << 40 | (u64)flags << 48);
+	r->slot = cpu_to_le32(xp_slot_n(slot));
+	r->reserved = 0;
+	r->hash = cpu_to_le64(hash);
+	if (kind == XP_REC_MAP)
+		journal_list(c, slot, w->position);
+}
+
+/* A new record. A MAP moves its slot to the open block's list. Returns the block's number. */
+static inline u64 journal_add(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba,
+			      xp_slot_t slot, u64 hash)
+{
+	XP_ASSERT(journal_new(c) < XP_NEW_MAX);
+	journal_put(c, kind, flags, lba, slot, hash);
+	return journal_open(c);
+}
+
+/* @slot becomes free when the open block is durable. */
+static inline void journal_free_later(struct xp *c, xp_slot_t slot)
+{
+	struct xp_window *w = journal_window(c, journal_open(c));
+
+	XP_ASSERT(w->state == BLOCK_OPEN && w->nr_freed < XP_RECORDS);
+	w->freed[w->nr_freed++] = xp_slot_n(slot);
+	c->nr_limbo++;
+}
+
+#endif /* XP_JOURNAL_H */

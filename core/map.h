@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * map.h - which slots speak of an lba: a chained hash over the slots.
+ *
+ * An lba has at most one MAPPED, one WRITING and one FILLING slot, and any
+ * number of UNMAPPING ones. Inline: every request comes through here.
+ */
+#ifndef XP_MAP_H
+#define XP_MAP_H
+
+#include "cache.h"
+
+/* What the hash holds of an lba; XP_NIL where nothing. */
+struct xp_found {
+	xp_slot_t mapped, writing, filling, unmapping;
+};
+
+/* Fibonacci hashing, then a multiplication instead of a remainder: the table
+ * need not be a power of two, so memory a slot does not depend on the size. */
+static inline u32 map_bucket(const struct xp *c, xp_lba_t lba)
+{
+	u32 hash = (u32)(xp_lba_n(lba) * 0x9e3779b97f4a7c15ull >> 32);
+
+	return (u32)((u64)hash * c->nr_buckets >> 32);
+}
+
+/* Where the chain begins that the lba's slots are on; XP_NIL: empty. Without the
+ * lock; it may change at once. */
+static inline u32 map_peek(const struct xp *c, xp_lba_t lba)
+{
+	return XP_READ_ONCE(c->bucket[map_bucket(c, lba)]);
+}
+
+static inline void map_insert(struct xp *c, xp_slot_t slot, xp_lba_t lba)
+{
+	struct xp_entry *e = entry_of(c, slot);
+	u32 *bucket = &c->bucket[map_bucket(c, lba)];
+
+	entry_set_lba(e, lba);
+	XP_WRITE_ONCE(e->hash_next, *bucket);
+	XP_WRITE_ONCE(*bucket, xp_slot_n(slot));
+}
+
+static inline void map_remove(struct xp *c, xp_slot_t slot)
+{
+	struct xp_entry *e = entry_of(c, slot);
+	u32 *link = &c->bucket[map_bucket(c, entry_lba(e))];
+
+	while (*link != xp_slot_n(slot)) {
+		XP_ASSERT(*link != XP_NIL);
+		link = &c->entry[*link].hash_next;
+	}
+	XP_WRITE_ONCE(*link, e->hash_next);
+	XP_WRITE_ONCE(e->hash_next, XP_NIL);
+}
+
+static inline void map_find(struct xp *c, xp_lba_t lba, struct xp_found *f)
+{
+	u32 i;
+
+	f->mapped = f->writing = f->filling = f->unmapping = XP_SLOT(XP_NIL);
+	for (i = map_peek(c, lba); i != XP_NIL; i = c->entry[i].hash_next) {
+		struct xp_entry *e = &c->entry[i];
+
+		if (!entry_is_of(e, lba))
+			continue;
+		if (e->state == SLOT_MAPPED)
+			f->mapped = XP_SLOT(i);
+		else if (e->state == SLOT_WRITING)
+			f->writing = XP_SLOT(i);
+		else if (e->state == SLOT_FILLING)
+			f->filling = XP_SLOT(i);
+		else
+			f->unmapping = XP_SLOT(i);
+	}
+}
+
+static inline xp_slot_t map_mapped(struct xp *c, xp_lba_t lba)
+{
+	u32 i;
+
+	for (i = map_peek(c, lba); i != XP_NIL; i = c->entry[i].hash_next) {
+		struct xp_entry *e = &c->entry[i];
+
+		if (e->state == SLOT_MAPPED && entry_is_of(e, lba))
+			return XP_SLOT(i);
+	}
+	return XP_SLOT(XP_NIL);
+}
+
+#endif /* XP_MAP_H */

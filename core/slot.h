@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * slot.h - those arrows of the drawing in cache.h that every write draws, inline.
+ */
+#ifndef XP_SLOT_H
+#define XP_SLOT_H
+
+#include "map.h"
+
+static inline bool slots_is_free(const struct xp *c, u32 i)
+{
+	return i < c->nr_slots && c->free_map[i / 64] >> (i % 64) & 1;
+}
+
+/* The free slot that is next in turn, or XP_NIL. Those behind it may be free as well. */
+static inline u32 slots_next(const struct xp *c)
+{
+	return slots_is_free(c, c->alloc_hand) ? c->alloc_hand : slots_search(c);
+}
+
+static inline void slots_mark_used(struct xp *c, u32 i)
+{
+	c->free_map[i / 64] &= ~(1ull << (i % 64));
+	if (!c->free_map[i / 64])
+		c->free_sum[i / 4096] &= ~(1ull << (i / 64 % 64));
+	c->nr_free--;
+}
+
+/* FREE -> @state, in the hash as @lba's. */
+static inline void slots_take(struct xp *c, u32 i, enum xp_state state, xp_lba_t lba)
+{
+	struct xp_entry *e = &c->entry[i];
+	union xp_word word = { .state = state };
+
+	slots_mark_used(c, i);
+	c->alloc_hand = i + 1;
+	XP_WRITE_ONCE(e->word.all, word.all);	/* free: nobody has it pinned */
+	map_insert(c, XP_SLOT(i), lba);
+}
+
+static inline void slot_set_dirty(struct xp *c, struct xp_entry *e, bool dirty)
+{
+	if (e->dirty == dirty)
+		return;
+	e->dirty = dirty;
+	if (dirty) {
+		c->nr_dirty++;
+		c->nr_clean--;
+	} else {
+		c->nr_clean++;
+		c->nr_dirty--;
+	}
+}
+
+static inline void slot_uncount(struct xp *c, const struct xp_entry *e)
+{
+	if (e->dirty)
+		c->nr_dirty--;
+	else
+		c->nr_clean--;
+}
+
+/* WRITING or FILLING -> MAPPED, counted. */
+static inline void slot_map(struct xp *c, xp_slot_t slot, bool dirty)
+{
+	struct xp_entry *e = entry_of(c, slot);
+
+	/* I4: who hits this one finds what it supersedes gone, wherever he looks:
+	 * pin_more() looks beside, not in the hash. */
+	xp_write_barrier();
+	e->state = SLOT_MAPPED;
+	e->dirty = dirty;
+	if (dirty)
+		c->nr_dirty++;
+	else
+		c->nr_clean++;
+}
+
+/* Out of the hash and of the counts of MAPPED slots; -> LIMBO. */
+static inline void slot_supersede(struct xp *c, xp_slot_t slot)
+{
+	struct xp_entry *e = entry_of(c, slot);
+
+	XP_ASSERT(e->state == SLOT_MAPPED);
+	slot_uncount(c, e);
+	map_remove(c, slot);
+	e->state = SLOT_LIMBO;
+}
+
+/* What the data of a WRITING slot is to supersede, if that is still there. Nobody else
+ * has mapped the block since: it is busy. To be asked before the record is placed. */
+static inline xp_slot_t slot_supersedes(struct xp *c, xp_lba_t lba, xp_slot_t slot)
+{
+	u32 i = entry_of(c, slot)->list_next;
+
+	if (i != XP_NIL &&
+	    (c->entry[i].state != SLOT_MAPPED || !entry_is_of(&c->entry[i], lba)))
+		i = XP_NIL;
+	XP_VERIFY(i == xp_slot_n(map_mapped(c, lba)));
+	return XP_SLOT(i);
+}
+
+#endif /* XP_SLOT_H */
