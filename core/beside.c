@@ -124,5 +124,6 @@ enum xp_act beside_end(struct xp *c, struct xp_req *req, int err,
 	}
 	if (journal_is_written(c, seq))
 		return beside_flip(c, req, todo);
+	journal_carry_ahead(c);	/* we wait anyway */
 	return req_wait_block(c, req, seq, REQ_SYNC_BESIDE);
 }

@@ -98,7 +98,8 @@ static_assert(XP_HIT_PINS > 2, "a slot at its most pins has a reader");
 /* Records that are new in a block; the rest of it is for carried ones. With a
  * ring of which a full map fills a quarter, that keeps the head from ever
  * reaching the tail (docs/ARCHITECTURE.md, "The ring never fills"). */
-#define XP_NEW_MAX	(XP_PUT_MAX * 2 / 3)
+#define XP_NEW_MAX	(XP_PUT_MAX / 2)
+#define XP_CARRY_MIN	(XP_PUT_MAX - XP_NEW_MAX)	/* always room for so many carried */
 
 enum xp_block_state {
 	BLOCK_IDLE,		/* no journal block */
@@ -112,7 +113,7 @@ struct xp_window {
 	u64 seq;
 	u64 tail;		/* once sealed */
 	u32 position;		/* in the ring */
-	u32 nr;			/* records */
+	u32 nr, nr_carried;	/* records; those of them that only repeat */
 	u32 nr_freed;
 	u8 state;		/* enum xp_block_state */
 	bool undone;		/* the data of the request sent beside it is not known to be durable */
@@ -309,9 +310,11 @@ void slot_unmap(struct xp *c, xp_slot_t slot);
 bool journal_make_room(struct xp *c, u32 n, struct xp_todo *todo);
 /* ... for records that undo those of block @undo. */
 bool journal_room_undo(struct xp *c, u64 undo, struct xp_todo *todo);
-/* Seals the open block if it holds a record, now or as soon as it can be.
+/* Seals the open block if it holds a new record, now or as soon as it can be.
  * Returns the newest block that then covers all records placed so far. */
 u64 journal_commit(struct xp *c, struct xp_todo *todo);
+/* Carries records into the open block before it is sealed: while a device works. */
+void journal_carry_ahead(struct xp *c);
 /* Forces an empty block out (recovery). */
 void journal_seal_now(struct xp *c, struct xp_todo *todo);
 /* Data named by the records of block @seq is durable, or they are undone. */

@@ -12,8 +12,8 @@
  *
  * A slot whose newest record lies in a block is on that block's list, so the
  * records that are still alive in the oldest block are found without reading
- * it. seal() carries them over into the room a new block has left, and the
- * tail moves on. Carried is only what is alive at that moment and cannot be
+ * it. seal() carries them over into the room a new block has left, or
+ * journal_carry_ahead() has done so, and the tail moves on. Carried is only what is alive at that moment and cannot be
  * superseded by an earlier block: a MAPPED slot that is not held.
  */
 #include "journal.h"
@@ -31,7 +31,7 @@ static bool open_block(struct xp *c)
 	w->seq = journal_open(c);
 	w->position = journal_position(c, w->seq);
 	w->undone = false;
-	w->nr = 0;
+	w->nr = w->nr_carried = 0;
 	w->nr_freed = 0;
 	return true;
 }
@@ -44,31 +44,56 @@ static bool can_carry(const struct xp_entry *e)
 	return e->state == SLOT_MAPPED && !e->held;
 }
 
-/* Moves live records of the oldest blocks into the open one. Only as far as
- * needed to keep the ring a quarter full: carrying costs instructions. */
-static void carry(struct xp *c)
+/* Up to @room live records of the oldest block, into the open one. What is held stays,
+ * but keeps no other from leaving. */
+static u32 carry_oldest(struct xp *c, u32 room)
+{
+	u32 i = c->journal.list[journal_position(c, c->journal.tail)], next, carried = 0;
+
+	for (; i != XP_NIL && carried < room; i = next) {
+		struct xp_entry *e = &c->entry[i];
+
+		next = e->list_next;
+		if (!can_carry(e))
+			continue;
+		journal_put(c, XP_REC_MAP, (e->dirty ? XP_REC_DIRTY : 0) |
+			    (e->zeros ? XP_REC_ZEROS : 0), entry_lba(e),
+			    XP_SLOT(i), 0);
+		carried++;
+	}
+	return carried;
+}
+
+/* Moves up to @room live records into the open block, and the tail on. Only as far
+ * as needed to keep the ring half full: the fuller, the fewer of them are alive. */
+static void carry(struct xp *c, u32 room)
 {
 	struct xp_journal *j = &c->journal;
-	u32 room = XP_PUT_MAX - journal_new(c), carried = 0;
+	u32 carried = 0;
 
 	while (j->tail < journal_open(c)) {
-		u32 i = j->list[journal_position(c, j->tail)];
-		struct xp_entry *e;
-
-		if (i == XP_NIL) {
+		if (j->list[journal_position(c, j->tail)] == XP_NIL) {
 			j->tail++;
 			continue;
 		}
-		e = &c->entry[i];
-		if (carried == room || !can_carry(e) ||
-		    journal_open(c) - j->tail < j->blocks / 4)
+		if (carried == room || journal_open(c) - j->tail < j->blocks / 2)
 			break;
-		journal_put(c, XP_REC_MAP, (e->dirty ? XP_REC_DIRTY : 0) |
-			   (e->zeros ? XP_REC_ZEROS : 0), entry_lba(e),
-			   XP_SLOT(i), 0);
-		carried++;
+		carried += carry_oldest(c, room - carried);
+		if (j->list[journal_position(c, j->tail)] != XP_NIL)
+			break;
 	}
+	journal_window(c, journal_open(c))->nr_carried += carried;
 	c->stats.carried += carried;
+}
+
+/* A record that was carried is true when it is placed; whatever happens to its slot until
+ * the block is sealed has its own record behind it, in this block or a later one. */
+void journal_carry_ahead(struct xp *c)
+{
+	struct xp_window *w = journal_window(c, journal_open(c));
+
+	if (open_block(c) && w->nr_carried < XP_CARRY_MIN)
+		carry(c, XP_CARRY_MIN - w->nr_carried);
 }
 
 /*
@@ -96,7 +121,7 @@ static void seal(struct xp *c, struct xp_todo *todo)
 	struct xp_window *w = journal_window(c, journal_open(c));
 	struct xp_jheader *h = &journal_buffer(c, journal_open(c))->head;
 
-	carry(c);
+	carry(c, XP_PUT_MAX - w->nr);
 	w->tail = j->tail;
 	w->state = BLOCK_SEALED;
 	h->magic = cpu_to_le32(XP_JOURNAL_MAGIC);

@@ -37,20 +37,20 @@ static inline u64 journal_used(const struct xp *c)
 	return c->journal.sealed + 1 - c->journal.tail_written;
 }
 
-/* While fewer than a quarter of the ring is free no record goes out before its
- * data: such a write holds the record it would supersede, and the tail with it.
- * A quarter is at least two windows (xp_sb_verify), enough for those under way. */
+/* Close to three quarters of the ring no record goes out before its data: such a write
+ * holds the record it would supersede, and the tail with it. A window passes before those
+ * under way have ended; the last quarter is for what is alive at the tail. */
 static inline bool journal_tight(const struct xp *c)
 {
-	return journal_used(c) > c->journal.blocks / 4 * 3;
+	return journal_used(c) + XP_WINDOW + 1 > c->journal.blocks / 4 * 3;
 }
 
-/* Records in the open block. */
+/* New records in the open block: what it carries alone needs no commit. */
 static inline u32 journal_new(struct xp *c)
 {
 	const struct xp_window *w = journal_window(c, journal_open(c));
 
-	return w->state == BLOCK_OPEN ? w->nr : 0;
+	return w->state == BLOCK_OPEN ? w->nr - w->nr_carried : 0;
 }
 
 /* Room for @n records in the open block, sealing a full one if need be. */
@@ -59,10 +59,10 @@ static inline bool journal_room(struct xp *c, u32 n, struct xp_todo *todo)
 	const struct xp_window *w = journal_window(c, journal_open(c));
 
 	/* Mostly it is open, has room, and is not the last place. */
-	if (w->state != BLOCK_OPEN || w->nr + n > XP_NEW_MAX ||
+	if (w->state != BLOCK_OPEN || w->nr - w->nr_carried + n > XP_NEW_MAX ||
 	    journal_window(c, journal_open(c) + 1)->state != BLOCK_IDLE)
 		return journal_make_room(c, n, todo);
-	todo->tick |= !w->nr;
+	todo->tick |= w->nr == w->nr_carried;
 	return true;
 }
 
