@@ -104,10 +104,10 @@ static bool io_below_ended(struct xs_cache *cache, struct xs_io *io, int err)
 	xp_todo_init(&todo);
 	if (xp_end(cache->core, &io->req, err, &todo) == XP_DONE) {
 		over = !io_next_part(io);
-		if (!over)
+		if (unlikely(!over))
 			xs_queue_io(cache, &cache->todo.ready, io);
 	}
-	if (!xp_todo_empty(&todo))
+	if (unlikely(!xp_todo_empty(&todo)))
 		xs_post(cache, &todo);
 	rcu_read_unlock();
 	return over;
@@ -185,21 +185,15 @@ static void io_zero(struct xs_io *io)
 	io->req.err = 0;
 }
 
-/* Asks the core and does it. @mapping: in xs_map(), where dm can split. True:
+/* Does what the core has answered. @mapping: in xs_map(), where dm can split. True:
  * the bio is remapped, and the caller submits it. */
-static __always_inline bool io_perform(struct xs_cache *cache, struct xs_io *io,
-				       struct xp_todo *todo, bool mapping)
+static noinline bool io_follow(struct xs_cache *cache, struct xs_io *io, enum xp_act act,
+			       struct xp_todo *todo, bool mapping)
 {
-	u32 asked = io->iter.bi_size >> SECTOR_SHIFT;
-	enum xp_act act;
-
-	io->req.sector = io->iter.bi_sector;
-	io->req.nr_sectors = asked;
-	act = xp_submit(cache->core, &io->req, todo);
 	if (act == XP_WAIT)
 		return false;
 	io->act = act;
-	if (mapping && io->req.nr_sectors < asked) {
+	if (mapping && io->req.nr_sectors < io->iter.bi_size >> SECTOR_SHIFT) {
 		dm_accept_partial_bio(io->bio, io->req.nr_sectors);
 		io->iter.bi_size = io->req.nr_sectors << SECTOR_SHIFT;
 	}
@@ -227,9 +221,17 @@ static __always_inline bool io_perform(struct xs_cache *cache, struct xs_io *io,
 	return false;
 }
 
+/* Asks the core for the present part and what follows. */
+static enum xp_act io_ask(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo)
+{
+	io->req.sector = io->iter.bi_sector;
+	io->req.nr_sectors = io->iter.bi_size >> SECTOR_SHIFT;
+	return xp_submit(cache->core, &io->req, todo);
+}
+
 void xs_io_submit(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo)
 {
-	if (!io_perform(cache, io, todo, false))
+	if (!io_follow(cache, io, io_ask(cache, io, todo), todo, false))
 		return;
 	if (io->own)
 		submit_bio_noacct(io->bio);
@@ -266,7 +268,7 @@ static bool io_set_op(struct xs_io *io)
 	return true;
 }
 
-/* As io_perform() does it, with nothing that a hit has no use for: dm has just
+/* As io_follow() does it, with nothing that a hit has no use for: dm has just
  * made the bio, and splits off what is not of this hit, so it is all of it. */
 static bool map_hit(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u64 sector)
 {
@@ -291,7 +293,7 @@ static bool map_hit(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u
 	return true;
 }
 
-static void io_init(struct xs_io *io, struct bio *bio)
+static __always_inline void io_init(struct xs_io *io, struct bio *bio)
 {
 	io->req.fua = io->req.ordered = false;
 	io->hit = io->below = io->own = false;
@@ -311,10 +313,42 @@ static noinline int map_any(struct xs_cache *cache, struct xs_io *io, u64 sector
 	if ((io->req.op == XP_WRITE || io->req.op == XP_ZEROES) && xs_throttle(cache, io))
 		return DM_MAPIO_SUBMITTED;
 	xp_todo_init(&todo);
-	remapped = io_perform(cache, io, &todo, true);
+	remapped = io_follow(cache, io, io_ask(cache, io, &todo), &todo, true);
 	if (!xp_todo_empty(&todo))
 		xs_perform(cache, &todo);
 	return remapped ? DM_MAPIO_REMAPPED : DM_MAPIO_SUBMITTED;
+}
+
+/* The same for a write that nothing is asked of but to be written. */
+static int map_write(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u64 sector)
+{
+	u32 asked = bio_sectors(bio);
+	struct xp_todo todo;
+	enum xp_act act;
+	bool remapped = true;
+
+	io->iter.bi_sector = sector;
+	io->req.op = XP_WRITE;
+	xp_todo_init(&todo);
+	act = io_ask(cache, io, &todo);
+	if (likely(act == XP_FAST && io->req.nr_sectors == asked)) {
+		bio_set_dev(bio, xs_fast(cache));
+		bio->bi_iter.bi_sector = io->req.target;
+		atomic64_add(bio->bi_iter.bi_size, &cache->counts.fast_bytes_written);
+		io->act = XP_FAST;
+		io->below = true;
+	} else {
+		remapped = io_follow(cache, io, act, &todo, true);
+	}
+	if (unlikely(!xp_todo_empty(&todo)))
+		xs_perform(cache, &todo);
+	return remapped ? DM_MAPIO_REMAPPED : DM_MAPIO_SUBMITTED;
+}
+
+static bool is_plain_write(const struct bio *bio)
+{
+	return (bio->bi_opf & (REQ_OP_MASK | REQ_PREFLUSH | REQ_FUA | REQ_META | REQ_PRIO)) ==
+	       REQ_OP_WRITE;
 }
 
 int xs_map(struct dm_target *ti, struct bio *bio)
@@ -327,6 +361,8 @@ int xs_map(struct dm_target *ti, struct bio *bio)
 	if (bio_op(bio) == REQ_OP_READ && map_hit(cache, io, bio, sector))
 		return DM_MAPIO_REMAPPED;
 	io_init(io, bio);
+	if (is_plain_write(bio) && !xs_throttles(cache))
+		return map_write(cache, io, bio, sector);
 	return map_any(cache, io, sector);
 }
 

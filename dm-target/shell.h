@@ -273,6 +273,11 @@ void xs_writeback_stop(struct xs_cache *cache);
 
 /* throttle.c */
 void xs_throttle_setup(struct xs_cache *cache);
+/* Is it at work at all? */
+static inline bool xs_throttles(struct xs_cache *cache)
+{
+	return xp_pressure(cache->core) || !xp_list_empty(&cache->throttle.queue);
+}
 /* True: @io, a write, is kept and will be submitted later. */
 bool xs_throttle(struct xs_cache *cache, struct xs_io *io);
 

@@ -27,17 +27,15 @@ bool xs_throttle(struct xs_cache *cache, struct xs_io *io)
 {
 	struct xs_throttle *t = &cache->throttle;
 	bool kept = false;
-	u32 pressure;
 	u64 now;
 
-	pressure = xp_pressure(cache->core);
-	if ((!pressure && xp_list_empty(&t->queue)) || READ_ONCE(cache->suspending))
+	if (!xs_throttles(cache) || READ_ONCE(cache->suspending))
 		return false;
 
 	spin_lock(&t->lock);
 	now = ktime_get_ns();
-	t->next = min_t(u64, max(t->next, now) + write_cost(cache, io, pressure),
-			now + AHEAD_MAX);
+	t->next = min_t(u64, max(t->next, now) +
+			write_cost(cache, io, xp_pressure(cache->core)), now + AHEAD_MAX);
 	if (t->next - now > SLACK || !xp_list_empty(&t->queue)) {
 		io->release = t->next;
 		xp_list_add(&t->queue, &io->req.link);
