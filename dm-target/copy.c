@@ -9,7 +9,6 @@
  * it, from memory if there is any at once; else the write waits for a buffer,
  * behind those that already do, and each buffer that is put back starts one.
  */
-#include <linux/highmem.h>
 #include <linux/slab.h>
 
 #include "shell.h"
@@ -145,12 +144,8 @@ static void copy_bytes(struct xs_copy *copy, u32 offset, const struct bio_vec *b
 		u32 at = offset % XP_BLOCK_SIZE;
 		u32 n = min(bv->bv_len - done, XP_BLOCK_SIZE - at);
 
-		/* A page to a page is quicker on CPUs that are slow to move bytes. */
-		if (n == PAGE_SIZE)
-			copy_highpage(copy->page[offset / XP_BLOCK_SIZE], bv->bv_page);
-		else
-			memcpy_page(copy->page[offset / XP_BLOCK_SIZE], at,
-				    bv->bv_page, bv->bv_offset + done, n);
+		xs_copy_bytes(copy->page[offset / XP_BLOCK_SIZE], at,
+			      bv->bv_page, bv->bv_offset + done, n);
 		offset += n;
 		done += n;
 	}
@@ -174,14 +169,14 @@ static void copy_callers(struct xs_copy *copy, struct xs_io *io)
 	}
 }
 
-static void hash_blocks(struct xs_copy *copy, u64 *hash)
+static void hash_blocks(struct xs_copy *copy)
 {
 	u32 i;
 
 	for (i = 0; i < copy->io->req.nr_blocks; i++) {
 		void *block = kmap_local_page(copy->page[i]);
 
-		hash[i] = xp_data_hash(block);
+		copy->hash[i] = xp_data_hash(block);
 		kunmap_local(block);
 	}
 }
@@ -196,14 +191,14 @@ static void copy_end(struct xs_copy *copy, int err)
 	struct xp_todo todo;
 	bool done;
 
+	rcu_read_lock();	/* as in io_below_ended() */
 	copy_put(copy);
-	xs_own_begin(cache);
 	xp_todo_init(&todo);
 	done = xp_end(cache->core, &io->req, err, &todo) == XP_DONE;
 	if (done)
 		xp_list_add(&todo.done, &io->req.link);
 	xs_post(cache, &todo);
-	xs_own_end(cache);
+	rcu_read_unlock();
 }
 
 static void copy_bio(struct xs_copy *copy, struct block_device *bdev, u64 sector,
@@ -246,10 +241,8 @@ void xs_copy_merge(struct xs_copy *copy, struct xp_todo *todo)
 		__bio_add_page(&copy->bio, copy->page[i], XP_BLOCK_SIZE, 0);
 	atomic64_add(copy->bio.bi_iter.bi_size, &cache->counts.fast_bytes_written);
 	if (req->copy.beside) {
-		u64 hash[XP_COPY_MAX];
-
-		hash_blocks(copy, hash);
-		xp_copied(cache->core, &io->req, hash, todo);
+		hash_blocks(copy);
+		xp_copied(cache->core, &io->req, copy->hash, todo);
 	}
 	copy_submit(copy);
 }

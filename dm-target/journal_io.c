@@ -9,7 +9,6 @@
  * 6.12, dm_io_complete()). It costs no more: the device mapper's own way is a
  * detour over a work as well.
  */
-#include <linux/blk-cgroup.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -36,24 +35,36 @@ static void journal_written(struct bio *bio)
 }
 
 /* The core's memory comes from vmalloc(): a block may lie in two pages. */
-static void add_block(struct bio *bio, void *data)
+static void find_pages(struct xs_journal_io *j, void *data)
 {
 	u32 left = XP_BLOCK_SIZE;
 
-	flush_kernel_vmap_range(data, XP_BLOCK_SIZE);
 	while (left) {
 		u32 n = min_t(u32, left, PAGE_SIZE - offset_in_page(data));
 
-		__bio_add_page(bio, vmalloc_to_page(data), n, offset_in_page(data));
+		j->vec[j->nr_vecs++] = (struct bio_vec) {
+			.bv_page = vmalloc_to_page(data),
+			.bv_len = n,
+			.bv_offset = offset_in_page(data),
+		};
 		data += n;
 		left -= n;
 	}
 }
 
+/* A place of the window is always the same memory. */
+static void add_block(struct xs_journal_io *j, void *data)
+{
+	if (!j->nr_vecs)
+		find_pages(j, data);
+	flush_kernel_vmap_range(data, XP_BLOCK_SIZE);
+	j->bio.bi_vcnt = j->nr_vecs;
+	j->bio.bi_iter.bi_size = XP_BLOCK_SIZE;
+}
+
 static void submit_block(struct xs_journal_io *j, bio_end_io_t *end)
 {
-	/* Others wait for it too: not at the pace of whoever happens to send it. */
-	bio_associate_blkg_from_css(&j->bio, blkcg_root_css);
+	xs_bio_of_all(&j->bio, xs_fast(j->cache));
 	j->bio.bi_private = j;
 	j->bio.bi_end_io = end;
 	submit_bio(&j->bio);
@@ -68,9 +79,9 @@ static void write_block(struct xs_cache *cache, u32 i, bool flushed)
 	xp_journal_io(cache->core, i, &io);
 	if (io.flush_fua)
 		opf |= flushed ? REQ_FUA : REQ_PREFLUSH | REQ_FUA;
-	bio_init(&j->bio, xs_fast(cache), j->vec, ARRAY_SIZE(j->vec), opf);
+	bio_init(&j->bio, NULL, j->vec, ARRAY_SIZE(j->vec), opf);
 	j->bio.bi_iter.bi_sector = io.target;
-	add_block(&j->bio, io.data);
+	add_block(j, io.data);
 	atomic64_add(XP_BLOCK_SIZE, &cache->counts.fast_bytes_written);
 	submit_block(j, journal_written);
 }
@@ -95,7 +106,7 @@ static void flush_first(struct xs_cache *cache, u32 i)
 {
 	struct xs_journal_io *j = &cache->journal[i];
 
-	bio_init(&j->bio, xs_fast(cache), NULL, 0,
+	bio_init(&j->bio, NULL, NULL, 0,
 		 REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC | REQ_IDLE | REQ_META);
 	submit_block(j, journal_flushed);
 }

@@ -35,9 +35,12 @@
 #define XS_SHELL_H
 
 #include <linux/bio.h>
+#include <linux/blk-cgroup.h>
 #include <linux/blkdev.h>
 #include <linux/completion.h>
 #include <linux/device-mapper.h>
+#include <linux/highmem.h>
+#include <linux/ioprio.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
@@ -78,6 +81,7 @@ struct xs_copy {
 	u32 nr_pages;
 	struct page *page[XP_COPY_MAX];
 	struct bio_vec vec[XP_COPY_MAX];
+	u64 hash[XP_COPY_MAX];
 };
 
 /* As many can be under way when no memory can be had; each of full size, so
@@ -89,7 +93,8 @@ struct xs_journal_io {
 	struct xs_cache *cache;
 	u32 i;
 	struct bio bio;
-	struct bio_vec vec[2];
+	struct bio_vec vec[2];	/* the core's buffer of this place, once it was written */
+	u16 nr_vecs;
 };
 
 /* What the worker is to do. All but the works under xs_cache.lock. */
@@ -187,10 +192,11 @@ struct xs_cache {
 	struct xs_writeback writeback;
 	struct xs_journal_io *journal;	/* XP_WINDOW of them */
 
+	atomic_t in_flight;	/* the shell's own I/O: journal blocks, fills; work taken out of todo */
+	wait_queue_head_t drained;
+
 	spinlock_t lock;	/* what follows, and the queues of todo */
 	struct list_head copy_reserve;	/* struct xs_copy */
-	u32 in_flight;		/* the shell's own I/O: journal blocks, fills */
-	wait_queue_head_t drained;
 };
 
 /* io.c */
@@ -222,10 +228,40 @@ void xs_queue_entry(struct xs_cache *cache, struct list_head *list, struct list_
 void xs_wake_worker(struct xs_cache *cache);
 /* Between them the cache is not suspended. Any context; _end must be the last
  * use of the cache. */
-void xs_own_begin(struct xs_cache *cache);
+static inline void xs_own_begin(struct xs_cache *cache)
+{
+	atomic_inc(&cache->in_flight);
+}
 void xs_own_end(struct xs_cache *cache);
 /* Waits until there is nothing left to perform, with no request in flight. */
 void xs_drain(struct xs_cache *cache);
+
+/* @n bytes, of one page to one page. */
+static inline void xs_copy_bytes(struct page *to, u32 to_offset, struct page *from,
+				 u32 from_offset, u32 n)
+{
+	void *source, *target;
+
+	if (n != PAGE_SIZE) {
+		memcpy_page(to, to_offset, from, from_offset, n);
+		return;
+	}
+	/* Quicker on CPUs that are slow to move bytes. */
+	source = kmap_local_page(from);
+	target = kmap_local_page(to);
+	copy_page(target, source);
+	kunmap_local(target);
+	kunmap_local(source);
+}
+
+/* A bio for which others wait too: neither at the pace nor with the priority of whoever
+ * happens to send it. After bio_init() without a device, which would look his up. */
+static inline void xs_bio_of_all(struct bio *bio, struct block_device *bdev)
+{
+	bio->bi_bdev = bdev;
+	bio->bi_ioprio = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, IOPRIO_BE_NORM);
+	bio_associate_blkg_from_css(bio, blkcg_root_css);
+}
 
 /* copy.c */
 int xs_copies_alloc(struct xs_cache *cache);

@@ -111,7 +111,8 @@ static bool take(struct xs_cache *cache, struct taken *t, struct xp_todo *todo)
 	list_splice_init(&w->fills, &t->fills);
 	any = !xp_list_empty(&todo->ready) || !list_empty(&t->late) ||
 	      !list_empty(&t->based) || !list_empty(&t->fills);
-	cache->in_flight += any;
+	if (any)
+		xs_own_begin(cache);
 	spin_unlock_irq(&cache->lock);
 	return any;
 }
@@ -157,7 +158,7 @@ static void journal_worker(struct work_struct *work)
 	journal = w->journal;
 	flushed = w->flushed;
 	w->journal = w->flushed = 0;
-	cache->in_flight++;	/* at once, as in take() */
+	xs_own_begin(cache);	/* at once, as in take() */
 	spin_unlock_irq(&cache->lock);
 	xs_journal_write_flushed(cache, flushed);
 	xs_journal_write(cache, journal);
@@ -166,24 +167,14 @@ static void journal_worker(struct work_struct *work)
 
 /* ---------------------------------------------------- the shell's own ---- */
 
-void xs_own_begin(struct xs_cache *cache)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&cache->lock, flags);
-	cache->in_flight++;
-	spin_unlock_irqrestore(&cache->lock, flags);
-}
-
-/* Woken under the lock, so that whoever saw zero under it knows that this is over. */
+/* What it leads to has been queued before. The cache stays until xs_drain() has seen
+ * that nobody is in here (and the works go on, as whoever flushes them waits for them). */
 void xs_own_end(struct xs_cache *cache)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&cache->lock, flags);
-	if (!--cache->in_flight)
+	rcu_read_lock();
+	if (atomic_dec_and_test(&cache->in_flight) && wq_has_sleeper(&cache->drained))
 		wake_up(&cache->drained);
-	spin_unlock_irqrestore(&cache->lock, flags);
+	rcu_read_unlock();
 }
 
 static bool at_rest(struct xs_cache *cache)
@@ -192,7 +183,7 @@ static bool at_rest(struct xs_cache *cache)
 	bool rest;
 
 	spin_lock_irq(&cache->lock);
-	rest = !cache->in_flight && !w->journal && xp_list_empty(&w->ready) &&
+	rest = !atomic_read(&cache->in_flight) && !w->journal && xp_list_empty(&w->ready) &&
 	       list_empty(&w->late) && list_empty(&w->fills) &&
 	       list_empty(&w->based);
 	spin_unlock_irq(&cache->lock);
@@ -201,12 +192,13 @@ static bool at_rest(struct xs_cache *cache)
 
 void xs_drain(struct xs_cache *cache)
 {
-	synchronize_rcu();	/* io_below_ended() */
+	synchronize_rcu();	/* io_below_ended(), copy_end() */
 	do {
 		flush_work(&cache->todo.work);
 		flush_work(&cache->todo.journal_work);
-		wait_event(cache->drained, !READ_ONCE(cache->in_flight));
+		wait_event(cache->drained, !atomic_read(&cache->in_flight));
 	} while (!at_rest(cache));
+	synchronize_rcu();	/* xs_own_end() */
 }
 
 void xs_todo_setup(struct xs_cache *cache)
