@@ -3,21 +3,26 @@
  * fill.c - a miss that the cache wants: read into pages of our own, copied to
  * the caller's, then written to the fast device from the same pages.
  *
- *	xs_fill_read --> [slow device] --> deliver --> [fast device] --> fill_written
+ *	xs_fill_read --> [slow device] --> deliver --> wait --> [fast device] --> fill_written
  *	                                      `--> the caller's bio ends
  *
  * Never from the caller's pages: it may change them the moment they are read,
  * and what it made of them would be what everybody reads from then on.
  *
- * The reader never waits for the write. A fill is a favour; without memory at
+ * The reader never waits for the write: it is sent in the shadow of the next miss that
+ * fills, while the slow device works, or a moment later. A fill is a favour; without memory at
  * hand, or with too much of it under way, the caller's bio is read plainly.
  */
-#include <linux/highmem.h>
 #include <linux/slab.h>
 
 #include "shell.h"
 
 #define FILL_GFP (GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
+
+/* So long, and up to a jiffy more, a fill waits for another in whose shadow it is
+ * written; so many are written in one. */
+#define FILL_DELAY_MS	2
+#define FILLS_AT_ONCE	16u
 
 /* Blocks under way at once: 8 MiB. */
 #define FILL_BLOCKS_MAX	2048
@@ -32,12 +37,54 @@ struct xs_fill {
 	struct bio_vec vec[];	/* one a block */
 };
 
-static void fill_free(struct xs_fill *f)
+static void fill_free_pages(struct xs_fill *f)
 {
-	atomic_sub(f->nr_pages, &f->cache->fill_blocks);
 	while (f->nr_pages)
 		__free_page(f->vec[--f->nr_pages].bv_page);
 	kfree(f);
+}
+
+/* A single block is kept for the next miss: to get a page and to have it cleared costs
+ * more than all else that a miss does. */
+static bool keep_spare(struct xs_cache *cache, struct xs_fill *f)
+{
+	unsigned long flags;
+	bool keep;
+
+	if (f->nr_pages != 1)
+		return false;
+	spin_lock_irqsave(&cache->lock, flags);
+	keep = cache->nr_spare_fills < XS_SPARE_FILLS;
+	if (keep) {
+		list_add(&f->list, &cache->spare_fills);
+		cache->nr_spare_fills++;
+	}
+	spin_unlock_irqrestore(&cache->lock, flags);
+	return keep;
+}
+
+static struct xs_fill *take_spare(struct xs_cache *cache)
+{
+	struct xs_fill *f;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cache->lock, flags);
+	f = list_first_entry_or_null(&cache->spare_fills, struct xs_fill, list);
+	if (f) {
+		list_del(&f->list);
+		cache->nr_spare_fills--;
+	}
+	spin_unlock_irqrestore(&cache->lock, flags);
+	return f;
+}
+
+static void fill_free(struct xs_fill *f)
+{
+	struct xs_cache *cache = f->cache;
+
+	atomic_sub(f->nr_pages, &cache->fill_blocks);
+	if (!keep_spare(cache, f))
+		fill_free_pages(f);
 }
 
 /* The first @sectors of the pages, from or to a device. */
@@ -75,31 +122,42 @@ static void fill_written(struct bio *bio)
 	xs_own_end(cache);
 }
 
-static struct xs_fill *fill_alloc(struct xs_cache *cache, struct xs_io *io)
+static struct xs_fill *fill_alloc(struct xs_cache *cache, u32 nr)
 {
-	u32 nr = io->req.nr_blocks;
-	struct xs_fill *f;
+	struct xs_fill *f = kmalloc(struct_size(f, vec, nr), FILL_GFP);
 
-	if (atomic_read(&cache->fill_blocks) + nr > FILL_BLOCKS_MAX)
-		return NULL;
-	f = kmalloc(struct_size(f, vec, nr), FILL_GFP);
 	if (!f)
 		return NULL;
 	f->cache = cache;
-	f->io = io;
-	f->fill = io->req.fill;
 	for (f->nr_pages = 0; f->nr_pages < nr; f->nr_pages++) {
 		struct page *page = alloc_page(FILL_GFP);
 
-		if (!page)
-			break;
+		if (!page) {
+			fill_free_pages(f);
+			return NULL;
+		}
 		f->vec[f->nr_pages].bv_page = page;
-		atomic_inc(&cache->fill_blocks);
 	}
-	if (f->nr_pages == nr)
-		return f;
-	fill_free(f);
-	return NULL;
+	return f;
+}
+
+static struct xs_fill *fill_get(struct xs_cache *cache, struct xs_io *io)
+{
+	u32 nr = io->req.nr_blocks;
+	struct xs_fill *f = NULL;
+
+	if (atomic_read(&cache->fill_blocks) + nr > FILL_BLOCKS_MAX)
+		return NULL;
+	if (nr == 1)
+		f = take_spare(cache);
+	if (!f)
+		f = fill_alloc(cache, nr);
+	if (!f)
+		return NULL;
+	atomic_add(nr, &cache->fill_blocks);
+	f->io = io;
+	f->fill = io->req.fill;
+	return f;
 }
 
 static void copy_to_caller(struct xs_fill *f)
@@ -117,13 +175,24 @@ static void copy_to_caller(struct xs_fill *f)
 			u32 in_block = offset % XP_BLOCK_SIZE;
 			u32 n = min(bv.bv_len - done, XP_BLOCK_SIZE - in_block);
 
-			memcpy_page(bv.bv_page, bv.bv_offset + done,
-				    f->vec[offset / XP_BLOCK_SIZE].bv_page,
-				    in_block, n);
+			xs_copy_bytes(bv.bv_page, bv.bv_offset + done,
+				      f->vec[offset / XP_BLOCK_SIZE].bv_page, in_block, n);
 			offset += n;
 			done += n;
 		}
 	}
+}
+
+/* Not at once: the reader whose bio has just ended is about to run. */
+static void queue_fill(struct xs_cache *cache, struct xs_fill *f)
+{
+	unsigned long flags;
+
+	xs_own_begin(cache);
+	spin_lock_irqsave(&cache->lock, flags);
+	list_add_tail(&f->list, &cache->todo.fills);
+	spin_unlock_irqrestore(&cache->lock, flags);
+	queue_delayed_work(cache->wq, &cache->todo.fill_work, msecs_to_jiffies(FILL_DELAY_MS));
 }
 
 void xs_fill_deliver(struct list_head *entry)
@@ -136,8 +205,7 @@ void xs_fill_deliver(struct list_head *entry)
 	copy_to_caller(f);
 	xp_todo_init(&todo);
 	xp_end(cache->core, &io->req, 0, &todo);
-	xs_own_begin(cache);
-	xs_queue_entry(cache, &cache->todo.fills, &f->list);
+	queue_fill(cache, f);
 	xp_list_add(&todo.done, &io->req.link);
 	xs_post(cache, &todo);
 }
@@ -175,9 +243,81 @@ static bool begins_with_fill(const struct xp_req *req)
 	return xp_lba_n(req->fill.lba) * XP_BLOCK_SECTORS == req->sector;
 }
 
+static void write_fill(struct xs_cache *cache, struct xs_fill *f)
+{
+	fill_bio(f, NULL, f->fill.target,
+		 f->fill.nr_blocks * XP_BLOCK_SECTORS,
+		 REQ_OP_WRITE | REQ_SYNC | REQ_IDLE, fill_written);
+	xs_bio_of_all(&f->bio, xs_fast(cache));
+	atomic64_add(f->bio.bi_iter.bi_size, &cache->counts.fast_bytes_written);
+	submit_bio(&f->bio);
+}
+
+static struct xs_fill *take_fill(struct xs_cache *cache)
+{
+	struct xs_fill *f;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cache->lock, flags);
+	f = list_first_entry_or_null(&cache->todo.fills, struct xs_fill, list);
+	if (f)
+		list_del(&f->list);
+	spin_unlock_irqrestore(&cache->lock, flags);
+	return f;
+}
+
+static void write_fills(struct xs_cache *cache, u32 max)
+{
+	struct xs_fill *f;
+
+	while (max-- && !list_empty(&cache->todo.fills)) {
+		f = take_fill(cache);
+		if (f)
+			write_fill(cache, f);
+	}
+}
+
+/* No such miss has come along. */
+static void fill_work(struct work_struct *work)
+{
+	struct xs_cache *cache = container_of(to_delayed_work(work), struct xs_cache,
+					      todo.fill_work);
+	struct blk_plug plug;
+
+	blk_start_plug(&plug);
+	write_fills(cache, U32_MAX);
+	blk_finish_plug(&plug);
+}
+
+void xs_fills_hurry(struct xs_cache *cache)
+{
+	if (!list_empty(&cache->todo.fills))
+		mod_delayed_work(cache->wq, &cache->todo.fill_work, 0);
+}
+
+void xs_fills_free(struct xs_cache *cache)
+{
+	struct xs_fill *f;
+
+	while ((f = take_spare(cache)))
+		fill_free_pages(f);
+}
+
+u64 xs_fills_bytes(void)
+{
+	return XS_SPARE_FILLS * (sizeof(struct xs_fill) + sizeof(struct bio_vec) + PAGE_SIZE);
+}
+
+void xs_fills_setup(struct xs_cache *cache)
+{
+	INIT_LIST_HEAD(&cache->spare_fills);
+	INIT_LIST_HEAD(&cache->todo.fills);
+	INIT_DELAYED_WORK(&cache->todo.fill_work, fill_work);
+}
+
 bool xs_fill_read(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo)
 {
-	struct xs_fill *f = begins_with_fill(&io->req) ? fill_alloc(cache, io) : NULL;
+	struct xs_fill *f = begins_with_fill(&io->req) ? fill_get(cache, io) : NULL;
 
 	if (!f) {
 		xp_fill_end(cache->core, &io->req.fill, -ENOMEM, todo);
@@ -189,17 +329,6 @@ bool xs_fill_read(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo
 		 fill_read);
 	xs_slow_read_begin(cache);
 	dm_submit_bio_remap(io->bio, &f->bio);
+	write_fills(cache, FILLS_AT_ONCE);
 	return true;
-}
-
-void xs_fill_write(struct list_head *entry)
-{
-	struct xs_fill *f = list_entry(entry, struct xs_fill, list);
-	struct xs_cache *cache = f->cache;
-
-	fill_bio(f, xs_fast(cache), f->fill.target,
-		 f->fill.nr_blocks * XP_BLOCK_SECTORS,
-		 REQ_OP_WRITE | REQ_SYNC | REQ_IDLE, fill_written);
-	atomic64_add(f->bio.bi_iter.bi_size, &cache->counts.fast_bytes_written);
-	submit_bio(&f->bio);
 }

@@ -204,8 +204,11 @@ static noinline bool io_follow(struct xs_cache *cache, struct xs_io *io, enum xp
 			return false;
 		io->act = XP_SLOW;
 		fallthrough;
-	case XP_FAST:
 	case XP_SLOW:
+		if (io_is_slow_read(io))	/* it may be of what is about to be filled */
+			xs_fills_hurry(cache);
+		fallthrough;
+	case XP_FAST:
 		io_remap(cache, io, mapping);
 		return true;
 	case XP_COPY:

@@ -106,6 +106,7 @@ struct xs_work {
 	struct list_head based;		/* struct xs_copy: base has been read */
 	struct list_head late;		/* struct xs_fill: deliver */
 	struct list_head fills;		/* struct xs_fill: write */
+	struct delayed_work fill_work;	/* does, if no miss comes along before */
 	u32 journal;			/* as xp_todo.journal */
 	u32 flushed;			/* of these the FLUSH before them has ended */
 };
@@ -197,6 +198,8 @@ struct xs_cache {
 
 	spinlock_t lock;	/* what follows, and the queues of todo */
 	struct list_head copy_reserve;	/* struct xs_copy */
+	struct list_head spare_fills;	/* struct xs_fill, of one block */
+	u32 nr_spare_fills;
 };
 
 /* io.c */
@@ -278,6 +281,8 @@ struct xs_copy *xs_copy_borrow(struct xs_cache *cache);
 void xs_copy_return(struct xs_copy *copy);
 
 /* fill.c */
+/* So many are kept: as deep as one queue of small misses. */
+#define XS_SPARE_FILLS	32u
 /* More blocks than this are not copied in an interrupt. */
 #define XS_FILL_INLINE	16u
 /* Reads the part for caller and cache. False: only the caller's bio can be
@@ -285,8 +290,11 @@ void xs_copy_return(struct xs_copy *copy);
 bool xs_fill_read(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo);
 /* Gives what was read to the caller, and queues it for the cache. Any context. */
 void xs_fill_deliver(struct list_head *entry);
-/* Writes one that was queued. */
-void xs_fill_write(struct list_head *entry);
+/* A miss has come along that is of no use: writes them now. Any context. */
+void xs_fills_hurry(struct xs_cache *cache);
+void xs_fills_setup(struct xs_cache *cache);
+void xs_fills_free(struct xs_cache *cache);
+u64 xs_fills_bytes(void);
 
 /* journal_io.c */
 int xs_journal_alloc(struct xs_cache *cache);

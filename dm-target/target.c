@@ -112,6 +112,7 @@ static void target_dtr(struct dm_target *ti)
 	xs_writeback_free(cache);
 	xs_release(cache);
 	xs_copies_free(cache);
+	xs_fills_free(cache);
 	kfree(cache->journal);
 	if (cache->slow)
 		dm_put_device(ti, cache->slow);

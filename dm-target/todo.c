@@ -91,7 +91,7 @@ void xs_post(struct xs_cache *cache, struct xp_todo *todo)
 
 /* What the worker has taken out of the queues. */
 struct taken {
-	struct list_head late, based, fills;
+	struct list_head late, based;
 };
 
 /* Takes the queues whole; requests that are ready go into @todo. False: all
@@ -103,14 +103,12 @@ static bool take(struct xs_cache *cache, struct taken *t, struct xp_todo *todo)
 
 	INIT_LIST_HEAD(&t->late);
 	INIT_LIST_HEAD(&t->based);
-	INIT_LIST_HEAD(&t->fills);
 	spin_lock_irq(&cache->lock);
 	xp_list_splice(&todo->ready, &w->ready);
 	list_splice_init(&w->late, &t->late);
 	list_splice_init(&w->based, &t->based);
-	list_splice_init(&w->fills, &t->fills);
 	any = !xp_list_empty(&todo->ready) || !list_empty(&t->late) ||
-	      !list_empty(&t->based) || !list_empty(&t->fills);
+	      !list_empty(&t->based);
 	if (any)
 		xs_own_begin(cache);
 	spin_unlock_irq(&cache->lock);
@@ -123,8 +121,6 @@ static void perform_taken(struct xs_cache *cache, struct taken *t, struct xp_tod
 
 	list_for_each_safe(entry, next, &t->based)
 		xs_copy_merge(list_entry(entry, struct xs_copy, list), todo);
-	list_for_each_safe(entry, next, &t->fills)
-		xs_fill_write(entry);
 	list_for_each_safe(entry, next, &t->late)
 		xs_fill_deliver(entry);
 	xs_perform(cache, todo);
@@ -196,6 +192,7 @@ void xs_drain(struct xs_cache *cache)
 	do {
 		flush_work(&cache->todo.work);
 		flush_work(&cache->todo.journal_work);
+		flush_delayed_work(&cache->todo.fill_work);
 		wait_event(cache->drained, !atomic_read(&cache->in_flight));
 	} while (!at_rest(cache));
 	synchronize_rcu();	/* xs_own_end() */
@@ -211,7 +208,7 @@ void xs_todo_setup(struct xs_cache *cache)
 	INIT_LIST_HEAD(&w->late);
 	xp_list_init(&w->unbuffered);
 	INIT_LIST_HEAD(&w->based);
-	INIT_LIST_HEAD(&w->fills);
+	xs_fills_setup(cache);
 	INIT_WORK(&w->work, worker);
 	INIT_WORK(&w->journal_work, journal_worker);
 }
