@@ -33,23 +33,25 @@ qd()
 	report "FIO $target $1 $2 $(tr -d '\n ' </tmp/fio.json)"
 }
 
+# "Again" is where the cache has been warmed. "New" and "miss" are spread, so that no two
+# of them are likely to be in one block of dm-cache, which takes a block in after hits.
 measure()
 {
 	local size count
 	warm
 	row read-hit read 4096 0 8 $COUNT
-	[ "$target" = raw ] || [ "$target" = linear ] || row read-miss read 4096 512 8 $COUNT
-	row write-new write 4096 16 8 $COUNT
-	row write-again write 4096 16 8 $COUNT
-	row sync-new sync 4096 32 8 $COUNT
-	row sync-again sync 4096 32 8 $COUNT
-	row dsync-new dsync 4096 48 8 $COUNT
-	row dsync-again dsync 4096 48 8 $COUNT
+	[ "$target" = raw ] || [ "$target" = linear ] || row read-miss read 4096 512 256 $COUNT
+	row write-new write 4096 64 64 $COUNT
+	row write-again write 4096 0 8 $COUNT
+	row sync-new sync 4096 128 64 $COUNT
+	row sync-again sync 4096 0 8 $COUNT
+	row dsync-new dsync 4096 192 64 $COUNT
+	row dsync-again dsync 4096 0 8 $COUNT
 	row mixed mixed 4096 0 8 $COUNT
 	for size in 16 64 128 1024; do
 		count=$((size == 1024 ? 64 : 250))
-		row write-${size}k write $((size << 10)) 64 32 $count
-		row read-${size}k read $((size << 10)) 64 32 $count
+		row write-${size}k write $((size << 10)) 16 32 $count
+		row read-${size}k read $((size << 10)) 16 32 $count
 	done
 	for depth in 4 32; do
 		qd read-qd$depth randread $depth
@@ -67,6 +69,6 @@ done
 # The slow device alone, for the misses.
 target=slow
 DEV=$(slow_disk)
-row read-miss read 4096 512 8 $COUNT
+row read-miss read 4096 512 256 $COUNT
 no_devices
 pass measured

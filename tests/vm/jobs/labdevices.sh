@@ -92,15 +92,20 @@ up_dmcache()
 }
 down_dmcache() { must dmsetup remove dmcache; }
 
+# Buckets of the default size are too few here: it refuses a cache of 512, and goes on
+# without one. It must not give way to the slow device because that seems idle.
 up_bcache()
 {
-	must make-bcache --writeback -C "$FASTDEV" -B "$SLOWDEV"
+	local name
+	must make-bcache --bucket 64k --writeback -C "$FASTDEV" -B "$SLOWDEV"
 	echo "$FASTDEV" >/sys/fs/bcache/register
 	echo "$SLOWDEV" >/sys/fs/bcache/register
-	settled test -b /dev/bcache0 || die bcache "no /dev/bcache0"
+	settled grep -qsE 'clean|dirty' /sys/block/bcache0/bcache/state ||
+		die bcache "it has no cache"
 	echo 0 >/sys/block/bcache0/bcache/sequential_cutoff
-	echo 0 >"$(echo /sys/fs/bcache/*/congested_read_threshold_us)"
-	echo 0 >"$(echo /sys/fs/bcache/*/congested_write_threshold_us)"
+	for name in read write; do
+		echo 0 >"$(echo /sys/fs/bcache/*-*/congested_${name}_threshold_us)"
+	done
 	DEV=/dev/bcache0
 }
 down_bcache()
