@@ -11,12 +11,13 @@ mount -t configfs configfs /sys/kernel/config
 
 # ------------------------------------------------------------- devices ----
 
-# disk NAME MIB SETTING=VALUE... - a memory-backed null_blk; prints its node.
+# disk NAME MIB SETTING=VALUE... - a memory-backed null_blk with sectors of SECTOR bytes;
+# prints its node.
 disk()
 {
 	local dir=/sys/kernel/config/nullb/$1 word node
 	mkdir "$dir"
-	for word in size="$2" memory_backed=1 blocksize=4096 irqmode=2 queue_mode=2 \
+	for word in size="$2" memory_backed=1 blocksize="${SECTOR:-4096}" irqmode=2 queue_mode=2 \
 		submit_queues=1 hw_queue_depth=64 "${@:3}" power=1; do
 		echo "${word#*=}" >"$dir/${word%%=*}"
 	done
