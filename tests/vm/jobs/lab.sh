@@ -2,27 +2,14 @@
 # vm: driver=lab usr=host clock=instructions memory=3G fast=16M slow=16M timeout=3000
 # shellcheck shell=bash disable=SC2154 # variables from tests/lab/lab
 #
-# The latency lab (tests/lab/lab): the same requests to a raw fast device, to
-# dm-linear over it, to xpcache and to its peers, over a slow device of MODEL.
-# Each figure is a line: ROW target case JSON.
+# The parts flash and disk of the lab (tests/lab/lab): the same requests to a raw fast
+# device, to dm-linear over it, to xpcache and to its peers, over a slow device of MODEL.
 
 . ./lib.sh
 . ./labdevices.sh
+. ./labrows.sh
 
-MIB=$((1 << 20))
-COUNT=2000
-TARGETS=${TARGETS:-raw,linear,xpcache,writecache,dmcache,bcache}
-
-# --------------------------------------------------------------- cases ----
-
-# row CASE OP SIZE FIRST SPAN COUNT - the places in MiB.
-row()
-{
-	local figures
-	figures=$(latency "$DEV" "$2" "$3" $(($4 * MIB)) $(($5 * MIB)) "$6" 1) ||
-		die "$target-$1" "it could not be measured"
-	report "ROW $target $1 $figures"
-}
+MANY=10000	# for a p99.9
 
 # qd CASE RW DEPTH - what fio sees with more than one at a time, in the warm part.
 qd()
@@ -39,15 +26,15 @@ measure()
 {
 	local size count
 	warm
-	row read-hit read 4096 0 8 $COUNT
+	row read-hit read 4096 0 8 $MANY
 	[ "$target" = raw ] || [ "$target" = linear ] || row read-miss read 4096 512 256 $COUNT
 	row write-new write 4096 64 64 $COUNT
-	row write-again write 4096 0 8 $COUNT
+	row write-again write 4096 0 8 $MANY
 	row sync-new sync 4096 128 64 $COUNT
-	row sync-again sync 4096 0 8 $COUNT
+	row sync-again sync 4096 0 8 $MANY
 	row dsync-new dsync 4096 192 64 $COUNT
-	row dsync-again dsync 4096 0 8 $COUNT
-	row mixed mixed 4096 0 8 $COUNT
+	row dsync-again dsync 4096 0 8 $MANY
+	row mixed mixed 4096 0 8 $MANY
 	for size in 16 64 128 1024; do
 		count=$((size == 1024 ? 64 : 250))
 		row write-${size}k write $((size << 10)) 16 32 $count
@@ -66,16 +53,6 @@ measure_512()
 	[ "$target" != writecache ] || return 0
 	warm
 	row 512b-again write 512 0 8 $COUNT
-}
-
-# on_devices WHAT - does it with the target set up anew.
-on_devices()
-{
-	devices
-	up_"$target"
-	"$1"
-	down_"$target"
-	no_devices
 }
 
 for target in ${TARGETS//,/ }; do

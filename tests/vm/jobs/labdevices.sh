@@ -35,12 +35,14 @@ slow_disk()
 	esac
 }
 
+# FAST_MIB is the fast device's size; FAST_CACHE that of its volatile cache, if it has one.
 devices()
 {
-	FASTDEV=$(disk fast 256 completion_nsec=10000)
+	local mib=${FAST_MIB:-256}
+	FASTDEV=$(disk fast "$mib" completion_nsec=10000 cache_size="${FAST_CACHE:-0}")
 	SLOWDEV=$(slow_disk)
 	# The first touch of a page of null_blk's costs 1.6 us.
-	must dd if=/dev/zero of="$FASTDEV" bs=1M count=256 oflag=direct status=none
+	must dd if=/dev/zero of="$FASTDEV" bs=1M count="$mib" oflag=direct status=none
 }
 
 no_devices()
@@ -66,10 +68,11 @@ up_linear()
 }
 down_linear() { must dmsetup remove linear; }
 
+# up_xpcache [LIMIT...] - nothing goes home meanwhile, if the limits do not say so.
 up_xpcache()
 {
-	must xpcache create --fast "$FASTDEV" --slow "$SLOWDEV" --force \
-		--dirty-low 80 --dirty-high 95 --idle-ms 0
+	[ $# -gt 0 ] || set -- --dirty-low 80 --dirty-high 95 --idle-ms 0
+	must xpcache create --fast "$FASTDEV" --slow "$SLOWDEV" --force "$@"
 	DEV=$CACHE
 }
 down_xpcache() { must xpcache remove xpcache0; }

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# vm: driver=lab usr=host clock=instructions memory=3G fast=16M slow=16M timeout=3000
+# shellcheck shell=bash disable=SC2154 # variables from tests/lab/lab
+#
+# The part busy of the lab: requests while the cache is at work, and writes past its end.
+
+. ./lib.sh
+. ./labdevices.sh
+. ./labrows.sh
+
+# soil COUNT - more dirty blocks, none beside another, than the slow device takes
+# meanwhile: each is a request of its own.
+soil() { must latency "$DEV" write 4096 $((16 * MIB)) $((480 * MIB)) "$1" 2; }
+
+# It is full, of clean blocks, before: now a block comes in only when another goes. Two
+# fifths are dirty then: writers are not slowed.
+begin_xpcache()
+{
+	syncs=30000
+	up_xpcache --idle-ms 0
+	must dd if=/dev/zero of="$DEV" bs=1M seek=512 count=256 oflag=direct status=none
+	must xpcache flush xpcache0
+	soil 26000
+}
+
+# It writes back while it is more than half full. Each sync waits for the disk.
+begin_writecache()
+{
+	syncs=1000
+	up_writecache
+	soil 50000
+}
+
+# What must grow meanwhile: blocks that went home, and, in a full cache, evicted ones.
+work_xpcache() { echo "$(counter destaged) $(counter evicted)"; }
+work_writecache() { dmsetup status writecache | awk '{ print $6, $6 }'; }
+
+# Of blocks that are in the cache.
+busy()
+{
+	local before after
+	read -ra before <<<"$(work_"$target")"
+	row busy-read read 4096 0 8 100000
+	row busy-write write 4096 0 8 50000
+	row busy-sync sync 4096 0 8 $syncs
+	row busy-dsync dsync 4096 0 8 $syncs
+	read -ra after <<<"$(work_"$target")"
+	{ [ "${after[0]}" -gt "${before[0]}" ] && [ "${after[1]}" -gt "${before[1]}" ]; } ||
+		die "$target-busy" "there was no work in the background"
+}
+
+# Limits as they are by default; the cache is full before the first that counts.
+overflow()
+{
+	must latency "$DEV" write 4096 0 $((1024 * MIB)) 20000 2
+	row overflow write 4096 0 1024 30000
+}
+
+MODEL=disk
+for target in ${TARGETS//,/ }; do
+	[ "$target" != slow ] || continue
+	devices
+	begin_"$target"
+	warm
+	# Misses without end: in the cache each evicts a block. They wait for the disk, and
+	# leave the processor alone.
+	latency "$DEV" read 4096 $((768 * MIB)) $((256 * MIB)) 1000000 3 &
+	reader=$!
+	busy
+	kill $reader
+	wait $reader
+	down_"$target"
+	no_devices
+done
+
+FAST_MIB=64
+for target in ${TARGETS//,/ }; do
+	devices
+	case $target in
+	slow)	 DEV=$SLOWDEV ;;
+	xpcache) up_xpcache --idle-ms 0 ;;
+	*)	 up_"$target" ;;
+	esac
+	overflow
+	[ "$target" = slow ] || down_"$target"
+	no_devices
+done
+pass measured
