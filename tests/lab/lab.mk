@@ -2,9 +2,9 @@
 # The latency lab: a machine whose clock counts instructions.
 
 .PHONY: lab
-lab: vm-build ## what a request costs, to the instruction: xpcache beside dm-linear and its peers
+lab: vm-build ## what a request costs, to the instruction, beside dm-linear and peers; docs/LATENCY.md anew
 	@scripts/bootstrap lab
-	@tests/lab/lab
+	@tests/lab/lab && tests/lab/scale && tests/lab/lab --docs
 
 .PHONY: lab-profile
 lab-profile: vm-build ## where the instructions of a hit, a write and a sync go, by function
