@@ -8,7 +8,7 @@ scale: {"6.12": {"2": {"linear": [...], "xpcache0": [...], "quotients": [...]}}}
 import re
 import statistics
 
-TARGETS = ["raw", "linear", "xpcache", "writecache", "dmcache", "bcache"]
+TARGETS = ["raw", "linear", "xpcache", "writecache", "dmcache", "bcache", "slow"]
 TITLES = {"raw": "raw fast device", "linear": "dm-linear", "xpcache": "xpcache", "writecache": "dm-writecache",
           "dmcache": "dm-cache smq", "bcache": "bcache", "slow": "raw slow device"}
 CASES = ["read-hit", "read-miss", "write-new", "write-again", "sync-new", "sync-again", "dsync-new",
@@ -43,7 +43,7 @@ def over_linear(rows):
 
 def grid(rows, cell, cases=CASES):
     """Lines of a table: cases down, targets across, n/a where a target cannot do it."""
-    targets = [target for target in (*TARGETS, "slow") if target in rows]
+    targets = [target for target in TARGETS if target in rows]
     lines = [["", *[TITLES[target] for target in targets]]]
     for case in cases:
         if any(case in rows[target] for target in targets):

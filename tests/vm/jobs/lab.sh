@@ -3,7 +3,7 @@
 # shellcheck shell=bash disable=SC2154 # variables from tests/lab/lab
 #
 # The parts flash and disk of the lab (tests/lab/lab): the same requests to a raw fast
-# device, to dm-linear over it, to xpcache and to its peers, over a slow device of MODEL.
+# device, to dm-linear over it, to xpcache and its peers, and to the slow device of MODEL.
 
 . ./lib.sh
 . ./labdevices.sh
@@ -27,7 +27,7 @@ measure()
 	local size count
 	warm
 	row read-hit read 4096 0 8 $MANY
-	[ "$target" = raw ] || [ "$target" = linear ] || row read-miss read 4096 512 256 $COUNT
+	[[ $target == @(raw|linear) ]] || row read-miss read 4096 512 256 $COUNT
 	row write-new write 4096 64 64 $COUNT
 	row write-again write 4096 0 8 $MANY
 	row sync-new sync 4096 128 64 $COUNT
@@ -59,9 +59,4 @@ for target in ${TARGETS//,/ }; do
 	SECTOR=4096 on_devices measure
 	SECTOR=512 on_devices measure_512
 done
-# The slow device alone, for the misses.
-target=slow
-DEV=$(slow_disk)
-row read-miss read 4096 512 256 $COUNT
-no_devices
 pass measured

@@ -76,13 +76,13 @@ done
 FAST_MIB=64
 for target in ${TARGETS//,/ }; do
 	devices
-	case $target in
-	slow)	 DEV=$SLOWDEV ;;
-	xpcache) up_xpcache --idle-ms 0 ;;
-	*)	 up_"$target" ;;
-	esac
+	if [ "$target" = xpcache ]; then
+		up_xpcache --idle-ms 0
+	else
+		up_"$target"
+	fi
 	overflow
-	[ "$target" = slow ] || down_"$target"
+	down_"$target"
 	no_devices
 done
 pass measured

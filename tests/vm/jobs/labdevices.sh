@@ -61,6 +61,9 @@ sectors() { blockdev --getsz "$1"; }
 up_raw() { DEV=$FASTDEV; }
 down_raw() { :; }
 
+up_slow() { DEV=$SLOWDEV; }
+down_slow() { :; }
+
 up_linear()
 {
 	must dmsetup create linear --table "0 $(sectors "$FASTDEV") linear $FASTDEV 0"
