@@ -67,6 +67,14 @@ static double bytes_per_slot(const struct status *s)
 	return slots ? (double)status_number(s, "memory") / slots : 0;
 }
 
+/* What the fast device wore for each block that came; 0 before the first. */
+static u64 bytes_per_block(const struct status *s)
+{
+	u64 blocks = status_number(s, "write_blocks") + status_number(s, "fills");
+
+	return blocks ? status_number(s, "fast_bytes_written") / blocks : 0;
+}
+
 /* ---------------------------------------------------------- devices ---- */
 
 struct part {
@@ -139,8 +147,8 @@ static void show_machinery(const struct status *s)
 	       text_count(status_number(s, "journal_writes")));
 	printf("  memory    %s, %.2f bytes a slot\n",
 	       text_bytes(status_number(s, "memory")), bytes_per_slot(s));
-	printf("  written   %s to the fast device since it was started\n",
-	       text_bytes(status_number(s, "fast_bytes_written")));
+	printf("  written   %s to the fast device since it was started, %s bytes for each block taken in\n",
+	       text_bytes(status_number(s, "fast_bytes_written")), text_count(bytes_per_block(s)));
 	printf("  errors    %s%s of the fast device, %s of the slow%s\n",
 	       errors_fast || errors_slow ? colour_bad() : "", text_count(errors_fast),
 	       text_count(errors_slow), colour_off());
@@ -233,6 +241,7 @@ static struct json_object *json_cache(const struct running *r, const struct stat
 	json_object_object_add(o, "slow", json_part(&slow));
 	json_object_object_add(o, "block_bytes", json_object_new_int64(XP_BLOCK_SIZE));
 	json_object_object_add(o, "bytes_per_slot", json_object_new_double(bytes_per_slot(s)));
+	json_object_object_add(o, "fast_bytes_per_block", json_object_new_uint64(bytes_per_block(s)));
 	json_object_object_add(o, "read_hit_ratio",
 			       reads ? json_object_new_double((double)hits / reads) : NULL);
 	json_object_object_add(o, "limits", r->tunables_known ? json_limits(&r->tunables) : NULL);

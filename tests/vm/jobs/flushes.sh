@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # vm: fast=1G slow=512M timeout=600
 #
-# A caller's FLUSH is answered by the fast device, and a slot costs at most 24
-# bytes of memory.
+# A caller's FLUSH is answered by the fast device, which writes two blocks for it; and a
+# slot costs at most 24 bytes of memory.
 
 . ./lib.sh
 
@@ -25,5 +25,9 @@ memory=$(counter memory)
 note "$(awk -v m="$memory" -v s="$slots" 'BEGIN { printf "%.2f", m / s }') bytes a slot ($memory for $slots)"
 [ $((memory)) -le $((slots * 24)) ] && pass memory-per-slot ||
 	fail memory-per-slot "$memory bytes for $slots slots"
+# A block that is synced alone takes a block of the journal along.
+wear=$(xpcache status xpcache0 | sed -n 's/^  written .* \([0-9,]*\) bytes for each block taken in$/\1/p')
+[ "${wear/,/}" -ge 8192 ] && [ "${wear/,/}" -le 8300 ] && pass wear-in-status ||
+	fail wear-in-status "$wear bytes for each block"
 xpcache status xpcache0
 must xpcache remove xpcache0
