@@ -43,7 +43,7 @@ def over_linear(rows):
 
 def grid(rows, cell, cases=CASES):
     """Lines of a table: cases down, targets across, n/a where a target cannot do it."""
-    targets = [target for target in TARGETS if target in rows]
+    targets = [target for target in TARGETS if any(case in rows.get(target, {}) for case in cases)]
     lines = [["", *[TITLES[target] for target in targets]]]
     for case in cases:
         if any(case in rows[target] for target in targets):
@@ -93,10 +93,14 @@ def each_kernel(results, part, make):
     return "\n\n".join(f"Linux {series}:\n\n{markdown(make(results[f'{series} {part}']))}" for series in KERNELS)
 
 
+def number(value):
+    return f"{value:,.2f}".removesuffix(".00")
+
+
 def values(results, part, cases):
     """A value a line, kernels across."""
     return markdown([["", *[f"Linux {series}" for series in KERNELS]],
-                     *[[title, *[f"{results[f'{series} {part}']['xpcache'][case]['value']:,}" for series in KERNELS]]
+                     *[[title, *[number(results[f"{series} {part}"]["xpcache"][case]["value"]) for series in KERNELS]]
                        for case, title in cases.items()]])
 
 
