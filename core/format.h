@@ -80,7 +80,8 @@ struct xp_sb {
 	__le64	checksum;		/* 4088 XXH64, seed 0, of bytes 0 to 4087 */
 };
 
-/* Why XXH64: Linux has xxh64 but no XXH3, and both sides must compute it. */
+/* Why XXH64: Linux has xxh64 but no XXH3, and both sides must compute it. Nobody waits for
+ * this one; for what syncs wait for there is checksum.c. */
 
 struct xp_jheader {
 	__le32	magic;			/*  0 XP_JOURNAL_MAGIC */
@@ -90,7 +91,7 @@ struct xp_jheader {
 	__le64	seq;			/* 32 lies at journal_start + seq % journal_blocks */
 	__le64	tail_seq;		/* 40 oldest block a recovery from this one needs */
 	__le64	durable_seq;		/* 48 this block and all before it, and the data they name, are durable */
-	__le64	checksum;		/* 56 XXH64 of the header with this field zero, and count records */
+	__le64	checksum;		/* 56 xp_checksum() of the header with this field zero, and count records */
 };
 
 /* What a record says. MAP and UNMAP hold whatever was mapped before: a slot is
@@ -106,7 +107,7 @@ enum xp_kind {
 
 #define XP_REC_DIRTY	0x01		/* MAP: the slow device does not hold it */
 #define XP_REC_ZEROS	0x02		/* MAP: the state after ZERO, carried over */
-#define XP_REC_CHECKED	0x04		/* MAP: hash is xp_data_hash() of the slot's data */
+#define XP_REC_CHECKED	0x04		/* MAP: hash is xp_checksum() of the slot's data */
 
 struct xp_record {
 	__le64	lba;			/*  0 bits 0-39 lba; 40-47 kind; 48-55 flags; 56-63 zero */

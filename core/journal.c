@@ -190,8 +190,8 @@ u64 jblock_checksum(struct xp_jblock *b)
 	u64 sum;
 
 	b->head.checksum = 0;
-	sum = xp_xxh64(b, sizeof(b->head) +
-		       le32_to_cpu(b->head.count) * sizeof(b->rec[0]));
+	sum = xp_checksum(b, (u32)(sizeof(b->head) +
+				   le32_to_cpu(b->head.count) * sizeof(b->rec[0])));
 	b->head.checksum = kept;
 	return sum;
 }

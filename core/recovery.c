@@ -289,7 +289,7 @@ static int landed(struct recovery *r, const struct xp_said *p, bool *yes)
 			 xp_slot_n(p->slot), (unsigned long long)block);
 		return err;
 	}
-	*yes = xp_data_hash(r->block) == p->hash;
+	*yes = xp_checksum(r->block, XP_BLOCK_SIZE) == p->hash;
 	return 0;
 }
 

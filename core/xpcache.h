@@ -132,7 +132,7 @@ enum xp_base {
  *  1. takes a buffer of nr_blocks * 4096 bytes (nr_blocks is 1 where base is
  *     not NONE) and reads or clears the base into it; an error ends in xp_end();
  *  2. copies the caller's data in at byte copy.offset (XP_ZEROES: clears there);
- *  3. if copy.beside, puts xp_data_hash() of each block into hash[] and calls
+ *  3. if copy.beside, puts xp_checksum() of each block into hash[] and calls
  *     xp_copied(), which may add journal writes to the todo;
  *  4. writes the buffer to fast sector req->target (with FUA if copy.beside and
  *     the fast device has a volatile cache), at the same time as those journal
@@ -223,8 +223,8 @@ static inline bool xp_todo_empty(const struct xp_todo *t)
 	       !t->journal && !t->work && !t->tick;
 }
 
-/* Of the 4096 bytes at @block, aligned to 8. Takes no lock; any context. */
-u64 xp_data_hash(const void *block);
+/* Of @bytes, a multiple of 8, at @data, aligned to 8. Takes no lock; any context. */
+u64 xp_checksum(const void *data, u32 bytes);
 
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 /* What xp_submit() and xp_end() do with a read that hits, for a shell in a hurry.

@@ -176,7 +176,7 @@ static void hash_blocks(struct xs_copy *copy)
 	for (i = 0; i < copy->io->req.nr_blocks; i++) {
 		void *block = kmap_local_page(copy->page[i]);
 
-		copy->hash[i] = xp_data_hash(block);
+		copy->hash[i] = xp_checksum(block, XP_BLOCK_SIZE);
 		kunmap_local(block);
 	}
 }

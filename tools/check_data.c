@@ -55,7 +55,7 @@ static void judge(struct scrub *s, const struct xp_mapping *m, int err, const u8
 	if (!hash)
 		return;
 	s->compared++;
-	if (xp_data_hash(data) == hash)
+	if (xp_checksum(data, XP_BLOCK_SIZE) == hash)
 		return;
 	tell(s, m, "does not hold what its record's checksum says");
 	s->wrong++;

@@ -252,7 +252,7 @@ static void make_leftovers(void)
 		b.head.tail_seq = b.head.durable_seq = b.head.seq;
 		b.head.count = cpu_to_le32(1);
 		b.rec[0].lba = cpu_to_le64((u64)XP_REC_MAP << 40 | (u64)XP_REC_DIRTY << 48);
-		b.head.checksum = cpu_to_le64(xp_xxh64(&b, sizeof(b.head) + sizeof(b.rec[0])));
+		b.head.checksum = cpu_to_le64(xp_checksum(&b, sizeof(b.head) + sizeof(b.rec[0])));
 		live_media.write(NULL, start + i, 1, &b);
 	}
 }

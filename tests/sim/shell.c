@@ -255,7 +255,7 @@ static void copy_merge(struct part *p, struct xp_todo *todo)
 	}
 	if (k->beside) {
 		for (i = 0; i < p->req.nr_blocks; i++)
-			hash[i] = xp_data_hash(p->copy + i * XP_BLOCK_SIZE);
+			hash[i] = xp_checksum(p->copy + i * XP_BLOCK_SIZE, XP_BLOCK_SIZE);
 		xp_copied(sim.c, &p->req, hash, todo);
 	}
 	start_write(event_add(IO_COPY, p), &sim.fast, p->req.target,

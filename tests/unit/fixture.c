@@ -106,7 +106,7 @@ enum xp_act write_blocks(struct fixture *f, u64 lba, u32 nr, int byte)
 	memset(data, byte, nr * XP_BLOCK_SIZE);
 	if (act == XP_COPY) {	/* a FLUSH is expected */
 		assert_true(req.copy.beside && nr == 1);
-		hash = xp_data_hash(data);
+		hash = xp_checksum(data, XP_BLOCK_SIZE);
 		xp_copied(f->c, &req, &hash, &f->todo);
 		write_journal(f);
 	} else {

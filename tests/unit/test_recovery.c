@@ -292,7 +292,7 @@ static struct xp_req half_written_fua(u64 lba, int byte, bool data)
 	u64 hash;
 
 	memset(block, byte, sizeof(block));
-	hash = xp_data_hash(block);
+	hash = xp_checksum(block, XP_BLOCK_SIZE);
 	assert_int_equal(submit(&f, &req, XP_WRITE, lba * 8, 8, true), XP_COPY);
 	xp_copied(f.c, &req, &hash, &f.todo);
 	write_journal(&f);
