@@ -99,7 +99,7 @@ static_assert(XP_HIT_PINS > 2, "a slot at its most pins has a reader");
  * ring of which a full map fills a quarter, that keeps the head from ever
  * reaching the tail (docs/ARCHITECTURE.md, "The ring never fills"). */
 #define XP_NEW_MAX	(XP_PUT_MAX / 2)
-#define XP_CARRY_MIN	(XP_PUT_MAX - XP_NEW_MAX)	/* always room for so many carried */
+#define XP_CARRY_MAX	(XP_PUT_MAX - XP_NEW_MAX)
 
 enum xp_block_state {
 	BLOCK_IDLE,		/* no journal block */

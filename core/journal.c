@@ -64,12 +64,14 @@ static u32 carry_oldest(struct xp *c, u32 room)
 	return carried;
 }
 
-/* Moves up to @room live records into the open block, and the tail on. Only as far
- * as needed to keep the ring half full: the fuller, the fewer of them are alive. */
-static void carry(struct xp *c, u32 room)
+/* Moves live records into the open block, and the tail on. Only as far as needed to
+ * keep the ring half full: the fuller, the fewer of them are alive. And not more than
+ * keeps it from filling, so that no sync has much more to carry than another. */
+static void carry(struct xp *c)
 {
 	struct xp_journal *j = &c->journal;
-	u32 carried = 0;
+	struct xp_window *w = journal_window(c, journal_open(c));
+	u32 room = XP_CARRY_MAX - w->nr_carried, carried = 0;
 
 	while (j->tail < journal_open(c)) {
 		if (j->list[journal_position(c, j->tail)] == XP_NIL) {
@@ -82,7 +84,7 @@ static void carry(struct xp *c, u32 room)
 		if (j->list[journal_position(c, j->tail)] != XP_NIL)
 			break;
 	}
-	journal_window(c, journal_open(c))->nr_carried += carried;
+	w->nr_carried += carried;
 	c->stats.carried += carried;
 }
 
@@ -90,10 +92,8 @@ static void carry(struct xp *c, u32 room)
  * the block is sealed has its own record behind it, in this block or a later one. */
 void journal_carry_ahead(struct xp *c)
 {
-	struct xp_window *w = journal_window(c, journal_open(c));
-
-	if (open_block(c) && w->nr_carried < XP_CARRY_MIN)
-		carry(c, XP_CARRY_MIN - w->nr_carried);
+	if (open_block(c))
+		carry(c);
 }
 
 /*
@@ -121,7 +121,7 @@ static void seal(struct xp *c, struct xp_todo *todo)
 	struct xp_window *w = journal_window(c, journal_open(c));
 	struct xp_jheader *h = &journal_buffer(c, journal_open(c))->head;
 
-	carry(c, XP_PUT_MAX - w->nr);
+	carry(c);
 	w->tail = j->tail;
 	w->state = BLOCK_SEALED;
 	h->magic = cpu_to_le32(XP_JOURNAL_MAGIC);

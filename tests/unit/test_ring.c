@@ -62,7 +62,7 @@ static u32 alive_in_oldest(void)
 	return n;
 }
 
-/* All of the map in the blocks at the tail, and each of them full. Returns its lbas. */
+/* All of the map in the blocks at the tail, and nearly each of them full. Returns its lbas. */
 static u64 dense_tail(void)
 {
 	u64 all = SLOTS - f.c->low_free - 8, n;
@@ -76,9 +76,10 @@ static u64 dense_tail(void)
 	for (; n < all; n++)
 		write_blocks(&f, n, 1, 1);
 	flush(&f);
-	for (i = 0; i < 4 * RING && alive_in_oldest() < XP_RECORDS; i++)
+	for (i = 0; i < 4 * RING && (journal_used(f.c) <= RING / 2 ||
+				     alive_in_oldest() <= XP_RECORDS / 2); i++)
 		write_aside();
-	assert_int_equal(alive_in_oldest(), XP_RECORDS);
+	assert_true(alive_in_oldest() > XP_RECORDS / 2);
 	return all;
 }
 
