@@ -16,21 +16,21 @@
 static u64 by_instruction(const u64 *w, u32 words)
 {
 	u64 even = ~0u, odd = ~0u;
-	u32 i = 0, j;
+	u32 i;
 
-	for (; i + AT_ONCE <= words; i += AT_ONCE) {
+	for (; words >= AT_ONCE; words -= AT_ONCE, w += AT_ONCE) {
 #pragma GCC unroll 16
-		for (j = 0; j < AT_ONCE; j += 2) {
-			even = xp_crc32c_word(even, w[i + j]);
-			odd = xp_crc32c_word(odd, w[i + j + 1]);
+		for (i = 0; i < AT_ONCE; i += 2) {
+			even = xp_crc32c_word(even, w[i]);
+			odd = xp_crc32c_word(odd, w[i + 1]);
 		}
 	}
-	for (; i + 2 <= words; i += 2) {
-		even = xp_crc32c_word(even, w[i]);
-		odd = xp_crc32c_word(odd, w[i + 1]);
+	for (; words >= 2; words -= 2, w += 2) {
+		even = xp_crc32c_word(even, w[0]);
+		odd = xp_crc32c_word(odd, w[1]);
 	}
-	if (i < words)
-		even = xp_crc32c_word(even, w[i]);
+	if (words)
+		even = xp_crc32c_word(even, w[0]);
 	return odd << 32 | even;
 }
 #endif
