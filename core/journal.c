@@ -13,8 +13,9 @@
  * A slot whose newest record lies in a block is on that block's list, so the
  * records that are still alive in the oldest block are found without reading
  * it. seal() carries them over into the room a new block has left, or
- * journal_carry_ahead() has done so, and the tail moves on. Carried is only what is alive at that moment and cannot be
- * superseded by an earlier block: a MAPPED slot that is not held.
+ * journal_carry_ahead() has done so, and the tail moves on. Carried is only what is
+ * alive at that moment and cannot be superseded by an earlier block: a slot that is
+ * not held.
  */
 #include "journal.h"
 #include "slot.h"
@@ -38,12 +39,6 @@ static bool open_block(struct xp *c)
 
 /* -------------------------------------------------------------- sealing ---- */
 
-/* Can the tail leave this slot's record behind, by repeating it? */
-static bool can_carry(const struct xp_entry *e)
-{
-	return e->state == SLOT_MAPPED && !e->held;
-}
-
 /* Up to @room live records of the oldest block, into the open one. What is held stays,
  * but keeps no other from leaving. */
 static u32 carry_oldest(struct xp *c, u32 room)
@@ -53,8 +48,10 @@ static u32 carry_oldest(struct xp *c, u32 room)
 	for (; i != XP_NIL && carried < room; i = next) {
 		struct xp_entry *e = &c->entry[i];
 
+		/* A WRITING one's is in the window, half a ring from here. */
+		XP_ASSERT(e->state == SLOT_MAPPED);
 		next = e->list_next;
-		if (!can_carry(e))
+		if (e->held)
 			continue;
 		journal_put(c, XP_REC_MAP, (e->dirty ? XP_REC_DIRTY : 0) |
 			    (e->zeros ? XP_REC_ZEROS : 0), entry_lba(e),
