@@ -33,6 +33,7 @@
 #include <linux/types.h>
 #include <linux/xxhash.h>
 #include <asm/byteorder.h>
+#include <asm/local64.h>
 #ifdef CONFIG_X86_64
 #include <asm/cpufeature.h>
 #endif
@@ -101,6 +102,21 @@ struct xp_counter {
 #define xp_count(k)		atomic64_inc(&(k)->n)
 #define xp_counted(k)		((u64)atomic64_read(&(k)->n))
 #define xp_processor()		raw_smp_processor_id()
+
+/* A counter that one processor counts up, in interrupts too. The exchange: as above. */
+typedef local64_t xp_local_t;
+
+#define xp_local_read(l)	((u64)local64_read(l))
+#define xp_local_add(l, v)	local64_add(v, l)
+
+static inline bool xp_local_exchange(xp_local_t *l, u64 *was, u64 now)
+{
+	u64 found = (u64)local64_cmpxchg(l, *was, now), expected = *was;
+
+	*was = found;
+	return found == expected;
+}
+
 #ifndef ENOTSUP
 #define ENOTSUP			EOPNOTSUPP	/* the same number, as in libc */
 #endif
@@ -191,6 +207,20 @@ struct xp_counter {
 #define xp_count(k)	((void)__atomic_fetch_add(&(k)->n, 1, __ATOMIC_RELAXED))
 #define xp_counted(k)	XP_READ_ONCE((k)->n)
 #define xp_processor()	0u
+
+/* One thread counts it up, others may read. */
+typedef u64 xp_local_t;
+
+#define xp_local_read(l)	XP_READ_ONCE(*(l))
+#define xp_local_add(l, v)	XP_WRITE_ONCE(*(l), *(l) + (v))
+
+static inline bool xp_local_exchange(xp_local_t *l, u64 *was, u64 now)
+{
+	(void)was;	/* nobody else writes */
+	XP_WRITE_ONCE(*l, now);
+	return true;
+}
+
 
 /* Supplied by the program: prints and aborts. */
 void xp_assert_failed(const char *what, const char *file, int line)

@@ -20,12 +20,12 @@ build/tools/core/%.o: core/%.c
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 build/xpcache: $(TOOLS_OBJ)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS)) -lpthread
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm
 
 # Writes into the caches of the tests, through the core: tests/cli/forge.c.
 build/tests/forge: tests/cli/forge.c build/tools/media.o $(filter build/tools/core/%,$(TOOLS_OBJ))
 	@mkdir -p $(@D)
-	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -o $@ $^ $$(pkg-config --libs libxxhash) -lpthread
+	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -o $@ $^ $$(pkg-config --libs libxxhash) -lpthread -lm
 
 # Preloaded: dieat kills a program before its n-th write of metadata, badread
 # fails its reads of some blocks.

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * histogram.h - how long requests took: counters by logarithm, 64 to each doubling.
+ *
+ * A bin is exact below 128 ns and at most 1/64 wide above; 2,048 of them reach 137 s.
+ * They are fio's own as far as fio's go (0 to 1854), so its json+ compares bin for bin.
+ *
+ * One writer: a processor, or a thread. Whoever reads adds all writers' up and may be
+ * a request behind; nothing is ever reset, readers subtract what was before.
+ */
+#ifndef XP_HISTOGRAM_H
+#define XP_HISTOGRAM_H
+
+#include "platform.h"
+
+#define XP_BINS			2048u
+#define XP_BINS_PER_DOUBLING	64u
+
+/* What is timed apart. Requests of the cache, from where they come in to where they end,
+ * each in one class, in the order of what happens to be worst in them: */
+enum xp_class {
+	XP_CLASS_READ_HIT,	/* by the fast device, or of zeros */
+	XP_CLASS_READ_MISS,	/* a part of it by the slow device, into the cache */
+	XP_CLASS_READ_BYPASS,	/* a part of it by the slow device, not into the cache */
+	XP_CLASS_WRITE,		/* into the cache */
+	XP_CLASS_WRITE_THROUGH,	/* a part of it around the cache, to the slow device */
+	XP_CLASS_WRITE_STALLED,	/* it had to wait: for space, for another, or held back */
+	XP_CLASS_FLUSH,
+	XP_CLASS_DISCARD,	/* and write zeroes */
+	/* What the devices below take for the cache's I/O, whoever it is for: */
+	XP_CLASS_FAST_READ,
+	XP_CLASS_FAST_WRITE,	/* of the journal too, with its FLUSH */
+	XP_CLASS_SLOW_READ,
+	XP_CLASS_SLOW_WRITE,
+	XP_CLASS_SLOW_FLUSH,
+};
+#define XP_CLASSES		13u
+#define XP_REQUEST_CLASSES	8u	/* the first so many */
+
+/* "read-hit" and so on; the words of every output. */
+extern const char *const xp_class_name[XP_CLASSES];
+
+struct xp_histogram {
+	xp_local_t sum;		/* ns */
+	xp_local_t most;	/* ns: the longest */
+	xp_local_t least;	/* ~ns of the shortest; 0 before the first */
+	xp_local_t bin[XP_BINS];
+};
+
+static inline u32 xp_bin(u64 ns)
+{
+	u32 e = 57 - (u32)__builtin_clzll(ns | 64);
+
+	return (u32)min((u64)XP_BINS - 1, ((u64)e << 6) + (ns >> e));
+}
+
+/* The least that falls into @bin; of XP_BINS, where the last one ends. The last takes in
+ * what is longer too. */
+static inline u64 xp_bin_low(u32 bin)
+{
+	u32 e = bin < 128 ? 0 : bin / XP_BINS_PER_DOUBLING - 1;
+
+	return (u64)(bin - e * XP_BINS_PER_DOUBLING) << e;
+}
+
+static inline void xp_local_raise(xp_local_t *l, u64 to)
+{
+	u64 was = xp_local_read(l);
+
+	while (to > was)
+		if (xp_local_exchange(l, &was, to))
+			break;
+}
+
+/* Any context, also in an interrupt of itself; the caller stays on its processor. */
+static inline void xp_histogram_add(struct xp_histogram *h, u64 ns)
+{
+	xp_local_add(&h->bin[xp_bin(ns)], 1);
+	xp_local_add(&h->sum, ns);
+	xp_local_raise(&h->most, ns);
+	xp_local_raise(&h->least, ~ns);
+}
+
+/* @from, which others may be writing, into @to. */
+void xp_histogram_merge(struct xp_histogram *to, const struct xp_histogram *from);
+u64 xp_histogram_count(const struct xp_histogram *h);
+
+/*
+ * "<class> <count> <sum> <least> <most> <bin>:<count>...\n", ns in decimal, bins that are
+ * not 0; @room bytes at @text with the NUL. Returns the bytes it needs without the NUL:
+ * if that is @room or more, the text is cut. Of none: "<class> 0 0 0 0\n".
+ */
+u32 xp_histogram_print(const struct xp_histogram *h, enum xp_class class, char *text, u32 room);
+
+#endif /* XP_HISTOGRAM_H */
