@@ -50,8 +50,9 @@ struct xp_histogram {
 static inline u32 xp_bin(u64 ns)
 {
 	u32 e = 57 - (u32)__builtin_clzll(ns | 64);
+	u64 bin = ((u64)e << 6) + (ns >> e);
 
-	return (u32)min((u64)XP_BINS - 1, ((u64)e << 6) + (ns >> e));
+	return unlikely(bin >= XP_BINS) ? XP_BINS - 1 : (u32)bin;
 }
 
 /* The least that falls into @bin; of XP_BINS, where the last one ends. The last takes in
@@ -67,9 +68,11 @@ static inline void xp_local_raise(xp_local_t *l, u64 to)
 {
 	u64 was = xp_local_read(l);
 
-	while (to > was)
-		if (xp_local_exchange(l, &was, to))
-			break;
+	if (unlikely(to > was))
+		do {
+			if (xp_local_exchange(l, &was, to))
+				break;
+		} while (to > was);
 }
 
 /* Any context, also in an interrupt of itself; the caller stays on its processor. */

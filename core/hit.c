@@ -44,15 +44,21 @@ static __always_inline bool unpin(struct xp_entry *e)
 	return (pins == 1 && was.state == SLOT_DEAD) || pins + 2 >= XP_HIT_PINS;
 }
 
-/* What is left to do when the pins of such slots have gone. By now they may be of
- * other lbas; whoever made them that has woken those who waited. */
-static noinline void bury_all(struct xp *c, xp_slot_t slot, u32 nr, struct xp_todo *todo)
+/* What is left to do when the pins of such slots have gone. */
+static void owe(struct xp_req *req, xp_slot_t slot, u32 nr)
+{
+	req->base_slot = slot;
+	req->progress = nr;
+}
+
+/* By now they may be of other lbas; whoever made them that has woken those who waited. */
+void xp_hit_bury(struct xp *c, const struct xp_req *req, struct xp_todo *todo)
 {
 	u32 i;
 
 	xp_lock(&c->lock);
-	for (i = 0; i < nr; i++) {
-		xp_slot_t s = slot_add(slot, i);
+	for (i = 0; i < req->progress; i++) {
+		xp_slot_t s = slot_add(req->base_slot, i);
 
 		slot_bury(c, s);
 		requests_wake(c, entry_lba(entry_of(c, s)), 1, todo);
@@ -68,79 +74,86 @@ static bool says(const struct xp_entry *e, xp_lba_t lba)
 }
 
 /* A pinned slot stays its lba's. Until then it may have become another's, and look
- * the same but for the lba: not while the lock is held. */
-static __always_inline bool pin_lba(struct xp *c, u32 i, xp_lba_t lba,
-				    struct xp_todo *todo)
+ * the same but for the lba: not while the lock is held. XP_HIT, or 0 or XP_HIT_OWES. */
+static __always_inline u32 pin_lba(struct xp *c, u32 i, xp_lba_t lba, struct xp_req *req)
 {
 	struct xp_entry *e = &c->entry[i];
 
 	if (!says(e, lba) || !pin_mapped(e, lba))
-		return false;
-	if (says(e, lba))
-		return true;
-	if (unpin(e))
-		bury_all(c, XP_SLOT(i), 1, todo);
-	return false;
+		return 0;
+	if (likely(says(e, lba)))
+		return XP_HIT;
+	if (!unpin(e))
+		return 0;
+	owe(req, XP_SLOT(i), 1);
+	return XP_HIT_OWES;
 }
 
-/* Those behind slot @i that hold what is behind @lba. Returns how many there are,
- * with the first. */
-static noinline u32 pin_more(struct xp *c, u32 i, xp_lba_t lba, struct xp_req *req,
-			     struct xp_todo *todo)
+/* Those behind slot @i that hold what is behind @lba, too. */
+static noinline u32 pin_more(struct xp *c, u32 i, xp_lba_t lba, struct xp_req *req)
 {
-	u32 span = min(req_span(req), XP_RUN_MAX), n;
+	u32 span = min(req_span(req), XP_RUN_MAX), n, pinned = XP_HIT;
 
-	for (n = 1; n < span && i + n < c->nr_slots; n++)
-		if (!pin_lba(c, i + n, lba_add(lba, n), todo))
+	for (n = 1; n < span && i + n < c->nr_slots; n++) {
+		pinned = pin_lba(c, i + n, lba_add(lba, n), req);
+		if (pinned != XP_HIT)
 			break;
-	return n;
+	}
+	req_trim(req, n);
+	return XP_HIT | pinned;
 }
 
-static __always_inline void hit_pinned(struct xp *c, u32 i, struct xp_req *req,
-				       struct xp_todo *todo)
+static __always_inline u32 hit_pinned(struct xp *c, u32 i, struct xp_req *req)
 {
+	u32 pinned = XP_HIT;
+
 	req->nr_blocks = 1;
 	if (req_offset(req) + req->nr_sectors > XP_BLOCK_SECTORS)
-		req_trim(req, pin_more(c, i, req_lba(req), req, todo));
+		pinned = pin_more(c, i, req_lba(req), req);
 	req->slot = XP_SLOT(i);
 	req->target = slot_sector(c, req->slot) + req_offset(req);
 	req->state = REQ_HIT;
 	xp_count(&c->hits[xp_processor() % XP_HIT_COUNTERS]);
+	return pinned;
 }
 
-bool hit_slot(struct xp *c, xp_slot_t slot, struct xp_req *req, struct xp_todo *todo)
+bool hit_slot(struct xp *c, xp_slot_t slot, struct xp_req *req)
 {
-	if (!pin_lba(c, xp_slot_n(slot), req_lba(req), todo))
+	if (pin_lba(c, xp_slot_n(slot), req_lba(req), req) != XP_HIT)
 		return false;
-	hit_pinned(c, xp_slot_n(slot), req, todo);
+	hit_pinned(c, xp_slot_n(slot), req);	/* owes nothing: the lock is held */
 	return true;
 }
 
-bool xp_hit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+u32 xp_hit(struct xp *c, struct xp_req *req)
 {
 	xp_lba_t lba = req_lba(req);
 	u32 i = map_peek(c, lba), steps;
 
 	for (steps = 0; ; steps++) {
+		u32 pinned;
+
 		if (i == XP_NIL || steps == XP_HIT_STEPS)
-			return false;
-		if (pin_lba(c, i, lba, todo))
-			break;
+			return 0;
+		pinned = pin_lba(c, i, lba, req);
+		if (pinned == XP_HIT)
+			return hit_pinned(c, i, req);
+		if (unlikely(pinned))
+			return pinned;
 		i = XP_READ_ONCE(c->entry[i].hash_next);
 	}
-	hit_pinned(c, i, req, todo);
-	return true;
 }
 
 /* Who waits for a slot may be waiting for one without readers. It may also begin to
  * just now, unseen from here: xp_tick() looks after that. */
-void xp_hit_end(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+bool xp_hit_end(struct xp *c, struct xp_req *req)
 {
 	struct xp_entry *e = entry_of(c, req->slot), *end = e + req->nr_blocks;
 	bool more = XP_READ_ONCE(c->space.head);
 
 	for (; e < end; e++)
 		more |= unpin(e);
-	if (more)
-		bury_all(c, req->slot, req->nr_blocks, todo);
+	if (unlikely(more))
+		owe(req, req->slot, req->nr_blocks);
+	return more;
 }

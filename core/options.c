@@ -13,12 +13,16 @@ const struct xp_tunable xp_tunable_rows[XP_TUNABLES] = {
 	{ "dirty_low", 0, 100, XP_DEFAULT_DIRTY_LOW, offsetof(struct xp_tunables, dirty_low) },
 	{ "dirty_high", 1, 100, XP_DEFAULT_DIRTY_HIGH, offsetof(struct xp_tunables, dirty_high) },
 	{ "idle_ms", 0, 24 * 3600 * 1000, 5000, offsetof(struct xp_tunables, idle_ms) },
+	{ "histogram", 0, 1, 1, offsetof(struct xp_tunables, histogram) },
 };
 
 static const char *const command_names[XP_COMMANDS] = {
 	[XP_COMMAND_FLUSH] = "flush",
 	[XP_COMMAND_FLUSH_STOP] = "flush_stop",
 	[XP_COMMAND_COMMIT] = "commit",
+	[XP_COMMAND_HISTOGRAM] = "histogram",
+	[XP_COMMAND_HISTOGRAM_ON] = "histogram_on",
+	[XP_COMMAND_HISTOGRAM_OFF] = "histogram_off",
 };
 
 /* -------------------------------------------------------------- words ---- */

@@ -192,6 +192,8 @@ static inline u32 xp_crc32c(u32 crc, const void *p, size_t len)
 	return crc;
 }
 #define noinline		__attribute__((noinline))
+#define likely(x)		__builtin_expect(!!(x), 1)
+#define unlikely(x)		__builtin_expect(!!(x), 0)
 
 #define XP_READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define XP_WRITE_ONCE(x, v)	__atomic_store_n(&(x), v, __ATOMIC_RELAXED)

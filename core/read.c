@@ -75,12 +75,17 @@ static enum xp_act read_miss(struct xp *c, struct xp_req *req,
 	c->stats.read_misses++;
 	req->state = REQ_MISS;
 	req->fill.nr_blocks = 0;
-	if (c->failed)
+	if (!c->failed) {
+		policy_evict_ahead(c, todo);
+		fill_prepare(c, req);
+		todo->tick |= c->fills_held_up;
+	}
+	if (!req->fill.nr_blocks) {
+		req_is(req, XP_CLASS_READ_BYPASS);
 		return XP_SLOW;
-	policy_evict_ahead(c, todo);
-	fill_prepare(c, req);
-	todo->tick |= c->fills_held_up;
-	return req->fill.nr_blocks ? XP_SLOW_FILL : XP_SLOW;
+	}
+	req_is(req, XP_CLASS_READ_MISS);
+	return XP_SLOW_FILL;
 }
 
 enum xp_act read_submit(struct xp *c, struct xp_req *req,
@@ -90,7 +95,7 @@ enum xp_act read_submit(struct xp *c, struct xp_req *req,
 
 	if (!is_slot(slot))
 		return read_miss(c, req, todo);
-	if (hit_slot(c, slot, req, todo))
+	if (hit_slot(c, slot, req))
 		return XP_FAST;
 	return read_hit(c, req, slot);
 }

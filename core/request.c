@@ -38,6 +38,7 @@ static enum xp_act flush_submit(struct xp *c, struct xp_req *req,
 
 	policy_flush(c);
 	c->stats.flushes++;
+	req_is(req, XP_CLASS_FLUSH);
 	if (c->bypass_flushed < c->bypass_done) {
 		c->stats.flushes_slow++;
 		req->bypassed = c->bypass_done;
@@ -222,10 +223,12 @@ static noinline enum xp_act submit_locked(struct xp *c, struct xp_req *req,
 
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
+	u32 hit = req->op == XP_READ ? xp_hit(c, req) : 0;
+
 	req->err = 0;
-	if (req->op == XP_READ && xp_hit(c, req, todo))
-		return XP_FAST;
-	return submit_locked(c, req, todo);
+	if (hit & XP_HIT_OWES)
+		xp_hit_bury(c, req, todo);
+	return hit & XP_HIT ? XP_FAST : submit_locked(c, req, todo);
 }
 
 static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,
@@ -277,6 +280,7 @@ enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
 {
 	if (req->state != REQ_HIT)
 		return end_locked(c, req, err, todo);
-	xp_hit_end(c, req, todo);
+	if (xp_hit_end(c, req))
+		xp_hit_bury(c, req, todo);
 	return req_finish(req, err);
 }

@@ -60,6 +60,12 @@ static inline void req_trim(struct xp_req *req, u32 nr)
 			      nr * XP_BLOCK_SECTORS - req_offset(req));
 }
 
+/* It is of the worst of the classes that its parts belong to. */
+static inline void req_is(struct xp_req *req, enum xp_class class)
+{
+	req->class = max(req->class, (u8)class);
+}
+
 static inline enum xp_act req_finish(struct xp_req *req, int err)
 {
 	req->err = err;
@@ -70,6 +76,8 @@ static inline enum xp_act req_wait(struct xp *c, struct xp_list *list,
 				   struct xp_req *req)
 {
 	c->stats.waits++;
+	if (req->op == XP_WRITE)
+		req_is(req, XP_CLASS_WRITE_STALLED);
 	xp_list_add(list, &req->link);
 	return XP_WAIT;
 }
@@ -98,7 +106,7 @@ static inline enum xp_act req_sync(struct xp *c, struct xp_req *req, u64 seq)
 }
 
 /* hit.c; false: zeros, or as many readers as there may be */
-bool hit_slot(struct xp *c, xp_slot_t slot, struct xp_req *req, struct xp_todo *todo);
+bool hit_slot(struct xp *c, xp_slot_t slot, struct xp_req *req);
 
 /* read.c */
 enum xp_act read_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);

@@ -33,6 +33,7 @@
 #define XPCACHE_H
 
 #include "format.h"
+#include "histogram.h"
 
 struct xp;		/* one cache; core/cache.h */
 
@@ -168,6 +169,7 @@ struct xp_req {
 	bool fua;		/* XP_WRITE: durable when it ends (zeroes: flush after them) */
 	bool ordered;		/* XP_WRITE: it may come behind an XP_FLUSH of whose error its
 				 * sender was not told; -EIO then */
+	u8 class;		/* enum xp_class; 0 at first. Of all its parts, when it has ended */
 
 	/* The core's answer. */
 	int err;
@@ -179,9 +181,9 @@ struct xp_req {
 	/* The core's own. */
 	u8 state;		/* enum xp_req_state, request.c */
 	u8 bypass;		/* place in the table of bypassing writes */
-	u32 progress;		/* blocks whose records are placed */
+	u32 progress;		/* blocks whose records are placed; slots from base_slot on, to be buried */
 	xp_slot_t slot;		/* first of nr_blocks */
-	xp_slot_t base_slot;	/* pinned: what a partial write reads */
+	xp_slot_t base_slot;	/* pinned: what a partial write reads; or xp_hit_bury()'s first */
 	xp_seq_t seq;		/* journal block it waits for */
 	xp_seq_t record_seq;	/* journal block its records went to beside the data */
 	u64 bypassed;		/* XP_FLUSH: bypassing writes its slow flush covers */
@@ -226,11 +228,21 @@ static inline bool xp_todo_empty(const struct xp_todo *t)
 /* Of @bytes, a multiple of 8, at @data, aligned to 8. Takes no lock; any context. */
 u64 xp_checksum(const void *data, u32 bytes);
 
+/* The shell lets a write wait, for its own reasons. */
+static inline void xp_held_back(struct xp_req *req)
+{
+	req->class = max(req->class, (u8)XP_CLASS_WRITE_STALLED);
+}
+
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
-/* What xp_submit() and xp_end() do with a read that hits, for a shell in a hurry.
- * True: as if XP_FAST had been answered. They take no lock. */
-bool xp_hit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
-void xp_hit_end(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+/* What xp_submit() and xp_end() do with a read that hits, for a shell in a hurry. They
+ * take no lock. After XP_HIT_OWES, and when xp_hit_end() says true, xp_hit_bury() is next,
+ * before anything else is done with @req; it takes the lock. */
+#define XP_HIT		1u	/* as if XP_FAST had been answered; else xp_submit() knows */
+#define XP_HIT_OWES	2u
+u32 xp_hit(struct xp *c, struct xp_req *req);
+bool xp_hit_end(struct xp *c, struct xp_req *req);
+void xp_hit_bury(struct xp *c, const struct xp_req *req, struct xp_todo *todo);
 void xp_copied(struct xp *c, struct xp_req *req, const u64 *hash,
 	       struct xp_todo *todo);
 enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
@@ -361,9 +373,10 @@ struct xp_tunables {
 	u32 dirty_low;		/* as in struct xp_options */
 	u32 dirty_high;
 	u32 idle_ms;		/* the shell's: all dirty blocks go home when idle so long; 0: never */
+	u32 histogram;		/* the shell's: 1: how long requests take is recorded; 0: not */
 };
 
-#define XP_TUNABLES	3u
+#define XP_TUNABLES	4u
 
 struct xp_tunable {
 	const char *name;	/* the table line's; the command line has '-' for '_' */
@@ -399,8 +412,11 @@ enum xp_command {
 	XP_COMMAND_FLUSH,	/* bring all dirty blocks home, until there is none */
 	XP_COMMAND_FLUSH_STOP,	/* no longer */
 	XP_COMMAND_COMMIT,	/* make durable what was acknowledged */
+	XP_COMMAND_HISTOGRAM,	/* tell how long requests took; the others have no answer */
+	XP_COMMAND_HISTOGRAM_ON, /* record it */
+	XP_COMMAND_HISTOGRAM_OFF,
 };
-#define XP_COMMANDS	3u
+#define XP_COMMANDS	6u
 
 const char *xp_command_name(enum xp_command command);
 int xp_command_parse(enum xp_command *command, u32 nr, char *const *word,

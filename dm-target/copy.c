@@ -212,6 +212,7 @@ static void copy_bio(struct xs_copy *copy, struct block_device *bdev, u64 sector
 
 static void copy_submit(struct xs_copy *copy)
 {
+	copy->sent = xs_time(copy->cache);
 	dm_submit_bio_remap(copy->io->bio, &copy->bio);
 }
 
@@ -222,6 +223,8 @@ static void copy_written(struct bio *bio)
 
 	if (err)
 		xs_fast_error(copy->cache, "write", copy->io->req.target, err);
+	else
+		xs_timed(copy->cache, XP_CLASS_FAST_WRITE, xs_since(copy->sent));
 	copy_end(copy, err);
 }
 
@@ -257,6 +260,8 @@ static void base_read(struct bio *bio)
 	if (slow)
 		xs_slow_read_end(cache);
 	if (!err) {
+		xs_timed(cache, slow ? XP_CLASS_SLOW_READ : XP_CLASS_FAST_READ,
+			 xs_since(copy->sent));
 		xs_queue_entry(cache, &cache->todo.based, &copy->list);
 		return;
 	}
@@ -308,10 +313,12 @@ void xs_copy_start(struct xs_cache *cache, struct xs_io *io, struct xp_todo *tod
 	/* Unlocked: who slips past one that has just begun to wait does no harm. */
 	if (xp_list_empty(&cache->todo.unbuffered))
 		copy = copy_get(cache, io->req.nr_blocks);
-	if (copy)
+	if (copy) {
 		copy_begin(copy, io, todo);
-	else
-		xs_queue_io(cache, &cache->todo.unbuffered, io);
+		return;
+	}
+	xp_held_back(&io->req);
+	xs_queue_io(cache, &cache->todo.unbuffered, io);
 }
 
 void xs_copy_retry(struct xs_cache *cache, struct xp_todo *todo)

@@ -33,6 +33,7 @@ struct xs_fill {
 	struct xs_io *io;	/* until it is delivered */
 	struct xp_fill fill;
 	u32 nr_pages;		/* of the whole part; the fill is the first of them */
+	u64 sent;		/* xs_time() of .bio */
 	struct bio bio;
 	struct bio_vec vec[];	/* one a block */
 };
@@ -97,6 +98,7 @@ static void fill_bio(struct xs_fill *f, struct block_device *bdev, u64 sector,
 	f->bio.bi_iter.bi_sector = sector;
 	f->bio.bi_private = f;
 	f->bio.bi_end_io = end;
+	f->sent = xs_time(f->cache);
 	for (i = 0; bytes; i++) {
 		u32 n = min(bytes, XP_BLOCK_SIZE);
 
@@ -115,6 +117,8 @@ static void fill_written(struct bio *bio)
 
 	if (err)
 		xs_fast_error(cache, "fill", fill.target, err);
+	else
+		xs_timed(cache, XP_CLASS_FAST_WRITE, xs_since(f->sent));
 	fill_free(f);
 	xp_todo_init(&todo);
 	xp_fill_end(cache->core, &fill, err, &todo);
@@ -229,9 +233,12 @@ static void fill_read(struct bio *bio)
 	struct xs_fill *f = bio->bi_private;
 
 	xs_slow_read_end(f->cache);
-	if (bio->bi_status)
+	if (bio->bi_status) {
 		fill_read_failed(f, blk_status_to_errno(bio->bi_status));
-	else if (f->nr_pages > XS_FILL_INLINE)
+		return;
+	}
+	xs_timed(f->cache, XP_CLASS_SLOW_READ, xs_since(f->sent));
+	if (f->nr_pages > XS_FILL_INLINE)
 		xs_queue_entry(f->cache, &f->cache->todo.late, &f->list);
 	else
 		xs_fill_deliver(&f->list);

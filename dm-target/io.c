@@ -87,11 +87,23 @@ void xs_io_done(struct xs_cache *cache, struct xs_io *io)
 	bio_endio(io->bio);
 }
 
+/* What the present part is to the slow, and to the fast device. Discards and zeroes have
+ * no class. */
+static const u8 leg_class[][2] = {
+	[XP_READ] = { XP_CLASS_SLOW_READ, XP_CLASS_FAST_READ },
+	[XP_WRITE] = { XP_CLASS_SLOW_WRITE, XP_CLASS_FAST_WRITE },
+	[XP_FLUSH] = { XP_CLASS_SLOW_FLUSH, XP_CLASSES },
+	[XP_DISCARD] = { XP_CLASSES, XP_CLASSES },
+	[XP_ZEROES] = { XP_CLASSES, XP_CLASSES },
+};
+
 /* A device has ended the bio. True: the bio has nothing left to do. */
-static bool io_below_ended(struct xs_cache *cache, struct xs_io *io, int err)
+static noinline bool io_below_ended(struct xs_cache *cache, struct xs_io *io, int err)
 {
-	bool over = false;
+	enum xp_class leg = leg_class[io->req.op][io->act == XP_FAST];
+	u64 took = err || leg == XP_CLASSES ? 0 : xs_since(io->sent);
 	struct xp_todo todo;
+	bool over = false;
 
 	/* The core may let others end this bio, and so the last one: the cache stays
 	 * until xs_drain() has seen that nobody is in here. */
@@ -107,22 +119,41 @@ static bool io_below_ended(struct xs_cache *cache, struct xs_io *io, int err)
 		if (unlikely(!over))
 			xs_queue_io(cache, &cache->todo.ready, io);
 	}
+	if (over && !io->req.err)
+		xs_timed_both(cache, io->req.class, xs_since(io->begun), leg, took);
+	else
+		xs_timed(cache, leg, took);
 	if (unlikely(!xp_todo_empty(&todo)))
 		xs_post(cache, &todo);
 	rcu_read_unlock();
 	return over;
 }
 
-static void hit_ended(struct xs_cache *cache, struct xs_io *io, blk_status_t status)
+static noinline void bury_hit(struct xs_cache *cache, struct xs_io *io)
 {
 	struct xp_todo todo;
 
+	xp_todo_init(&todo);
+	xp_hit_bury(cache->core, &io->req, &todo);
+	xs_post(cache, &todo);
+}
+
+static void hit_timed(struct xs_cache *cache, const struct xs_io *io)
+{
+	u64 now = xs_ticks();
+
+	xs_record_both(cache, XP_CLASS_READ_HIT, xs_between(io->begun, now),
+		       XP_CLASS_FAST_READ, xs_between(io->sent, now));
+}
+
+static void hit_ended(struct xs_cache *cache, struct xs_io *io, blk_status_t status)
+{
 	if (unlikely(status))
 		xs_fast_error(cache, "read", io->req.target, blk_status_to_errno(status));
-	xp_todo_init(&todo);
-	xp_hit_end(cache->core, &io->req, &todo);
-	if (unlikely(!xp_todo_empty(&todo)))
-		xs_post(cache, &todo);
+	else if (io->begun)
+		hit_timed(cache, io);
+	if (unlikely(xp_hit_end(cache->core, &io->req)))
+		bury_hit(cache, io);
 }
 
 int xs_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *error)
@@ -131,13 +162,13 @@ int xs_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *error)
 
 	if (io->hit) {
 		hit_ended(ti->private, io, *error);
-		return DM_ENDIO_DONE;
+	} else if (io->below) {
+		if (!io_below_ended(ti->private, io, *error ? blk_status_to_errno(*error) : 0))
+			return DM_ENDIO_INCOMPLETE;
+		*error = io->req.err ? errno_to_blk_status(io->req.err) : BLK_STS_OK;
+	} else if (!*error) {
+		xs_timed(ti->private, io->req.class, xs_since(io->begun));
 	}
-	if (!io->below)
-		return DM_ENDIO_DONE;
-	if (!io_below_ended(ti->private, io, *error ? blk_status_to_errno(*error) : 0))
-		return DM_ENDIO_INCOMPLETE;
-	*error = io->req.err ? errno_to_blk_status(io->req.err) : BLK_STS_OK;
 	return DM_ENDIO_DONE;
 }
 
@@ -175,6 +206,7 @@ static __always_inline void io_remap(struct xs_cache *cache, struct xs_io *io, b
 		bio_set_dev(bio, xs_slow(cache));
 	}
 	io->below = true;
+	io->sent = xs_time(cache);
 }
 
 static void io_zero(struct xs_io *io)
@@ -275,30 +307,30 @@ static bool io_set_op(struct xs_io *io)
  * made the bio, and splits off what is not of this hit, so it is all of it. */
 static bool map_hit(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u64 sector)
 {
-	u32 asked = bio_sectors(bio);
-	struct xp_todo todo;
-	bool hit;
+	u32 asked = bio_sectors(bio), hit;
 
 	io->req.op = XP_READ;
 	io->req.sector = sector;
 	io->req.nr_sectors = asked;
-	xp_todo_init(&todo);
-	hit = xp_hit(cache->core, &io->req, &todo);
-	if (unlikely(!xp_todo_empty(&todo)))
-		xs_perform(cache, &todo);
-	if (!hit)
+	hit = xp_hit(cache->core, &io->req);
+	if (unlikely(hit & XP_HIT_OWES))
+		bury_hit(cache, io);
+	if (!(hit & XP_HIT))
 		return false;
 	io->hit = true;
 	if (io->req.nr_sectors < asked)
 		dm_accept_partial_bio(bio, io->req.nr_sectors);
 	bio_set_dev(bio, xs_fast(cache));
 	bio->bi_iter.bi_sector = io->req.target;
+	if (io->begun)
+		io->sent = xs_ticks();
 	return true;
 }
 
 static __always_inline void io_init(struct xs_io *io, struct bio *bio)
 {
 	io->req.fua = io->req.ordered = false;
+	io->req.class = 0;
 	io->hit = io->below = io->own = false;
 	io->bio = bio;
 	io->iter = bio->bi_iter;
@@ -340,6 +372,7 @@ static int map_write(struct xs_cache *cache, struct xs_io *io, struct bio *bio, 
 		atomic64_add(bio->bi_iter.bi_size, &cache->counts.fast_bytes_written);
 		io->act = XP_FAST;
 		io->below = true;
+		io->sent = xs_time(cache);
 	} else {
 		remapped = io_follow(cache, io, act, &todo, true);
 	}
@@ -360,6 +393,7 @@ int xs_map(struct dm_target *ti, struct bio *bio)
 	u64 sector = dm_target_offset(ti, bio->bi_iter.bi_sector);
 	struct xs_cache *cache = ti->private;
 
+	io->begun = xs_time(cache);
 	xs_clock_request(cache);
 	if (bio_op(bio) == REQ_OP_READ && map_hit(cache, io, bio, sector))
 		return DM_MAPIO_REMAPPED;

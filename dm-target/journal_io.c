@@ -27,6 +27,8 @@ static void journal_written(struct bio *bio)
 		atomic64_inc(&cache->counts.fast_errors);
 		DMERR("%pg: journal write failed (error %d): the cache accepts no more writes; what it acknowledged as durable is safe",
 		      xs_fast(cache), err);
+	} else {
+		xs_timed(cache, XP_CLASS_FAST_WRITE, xs_since(j->sent));
 	}
 	xp_todo_init(&todo);
 	xp_journal_end(cache->core, j->i, err, &todo);
@@ -118,6 +120,7 @@ void xs_journal_write(struct xs_cache *cache, u32 mask)
 
 		mask &= mask - 1;
 		xs_own_begin(cache);
+		cache->journal[i].sent = xs_time(cache);
 		if (cache->flush_apart)
 			flush_first(cache, i);
 		else

@@ -14,6 +14,7 @@
  *	journal_io.c  writes journal blocks
  *	writeback.c   brings dirty blocks home
  *	clock.c       once a second: commits, notices an idle cache
+ *	timing.c      how long it all takes: histograms
  *	media.c       blocking access to the fast device, before and after requests
  *	lifecycle.c   first resume, suspend, resume; who owns a cache
  *	target.c      table line, status, messages; the module
@@ -41,9 +42,12 @@
 #include <linux/device-mapper.h>
 #include <linux/highmem.h>
 #include <linux/ioprio.h>
+#include <linux/jump_label.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/timekeeping.h>
+#include <linux/timex.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
@@ -60,6 +64,8 @@ struct xs_io {
 	struct bvec_iter iter;	/* of bio: the present part and what follows; sectors of the slow device */
 	unsigned short bi_flags;	/* of bio, as dm gave it */
 	u64 release;		/* throttle.c: when, ns */
+	u64 begun;		/* xs_time() when it came */
+	u64 sent;		/* and when the present part went to a device */
 	u8 act;			/* enum xp_act: how the present part is done */
 	bool hit;		/* all of it is one hit, and nothing below is of use but .req */
 	bool below;		/* bio is with a device: its end is not yet the caller's */
@@ -77,6 +83,7 @@ struct xs_copy {
 	struct xs_cache *cache;
 	struct xs_io *io;
 	struct bio bio;
+	u64 sent;		/* xs_time() of .bio */
 	bool reserved;		/* from xs_copies.reserve, to be put back there */
 	u32 nr_pages;
 	struct page *page[XP_COPY_MAX];
@@ -93,6 +100,7 @@ struct xs_journal_io {
 	struct xs_cache *cache;
 	u32 i;
 	struct bio bio;
+	u64 sent;		/* xs_time() of .bio, or of the FLUSH before it */
 	struct bio_vec vec[2];	/* the core's buffer of this place, once it was written */
 	u16 nr_vecs;
 };
@@ -168,6 +176,11 @@ struct xs_cache {
 	struct xp_tunables options;
 	struct workqueue_struct *wq;
 	u64 slow_sectors;
+	u64 started;		/* ktime_get_ns() */
+
+	/* timing.c */
+	bool timed;
+	struct xs_histograms __percpu *histograms;	/* once they were wanted */
 
 	/* Fixed by the first resume; core is NULL before it. */
 	struct xp *core;
@@ -324,6 +337,63 @@ static inline bool xs_throttles(struct xs_cache *cache)
 }
 /* True: @io, a write, is kept and will be submitted later. */
 bool xs_throttle(struct xs_cache *cache, struct xs_io *io);
+
+/* timing.c */
+#define XS_TICK_SHIFT	22
+DECLARE_STATIC_KEY_FALSE(xs_tsc);
+void xs_timing_init(void);
+
+static inline u64 xs_ticks(void)
+{
+	return static_branch_likely(&xs_tsc) ? get_cycles() : ktime_get_ns();
+}
+
+/* Now, if it is recorded how long things take; else 0, of which the rest makes nothing. */
+static inline u64 xs_time(const struct xs_cache *cache)
+{
+	return smp_load_acquire(&cache->timed) ? xs_ticks() : 0;
+}
+
+/* Two processors' counters may be a little apart. */
+static inline u64 xs_between(u64 begun, u64 now)
+{
+	return likely((s64)(now - begun) > 0) ? now - begun : 1;
+}
+
+static inline u64 xs_since(u64 begun)
+{
+	return begun ? xs_between(begun, xs_ticks()) : 0;
+}
+
+/* Something of @class has ended well, after so many ticks. Any context. */
+void xs_record(struct xs_cache *cache, enum xp_class class, u64 ticks);
+void xs_record_both(struct xs_cache *cache, enum xp_class a, u64 ticks_a, enum xp_class b,
+		    u64 ticks_b);
+
+static inline void xs_timed(struct xs_cache *cache, enum xp_class class, u64 ticks)
+{
+	if (ticks)
+		xs_record(cache, class, ticks);
+}
+
+static inline void xs_timed_both(struct xs_cache *cache, enum xp_class a, u64 ticks_a,
+				 enum xp_class b, u64 ticks_b)
+{
+	if (ticks_a && ticks_b) {
+		xs_record_both(cache, a, ticks_a, b, ticks_b);
+		return;
+	}
+	xs_timed(cache, a, ticks_a);
+	xs_timed(cache, b, ticks_b);
+}
+
+/* Turns recording on or off; may sleep. -ENOMEM: it stays off. */
+int xs_timing_switch(struct xs_cache *cache, bool on);
+void xs_timing_free(struct xs_cache *cache);
+u64 xs_timing_bytes(const struct xs_cache *cache);
+/* The answer to the message "histogram": a line about the recording, and one of
+ * xp_histogram_print() for each class. What does not fit is cut. May sleep; -ENOMEM. */
+int xs_timing_print(struct xs_cache *cache, char *text, u32 room);
 
 /* clock.c */
 void xs_clock_setup(struct xs_cache *cache);

@@ -86,6 +86,8 @@ static int alloc_parts(struct xs_cache *cache)
 		err = xs_copies_alloc(cache);
 	if (!err)
 		err = xs_writeback_alloc(cache);
+	if (!err)
+		err = xs_timing_switch(cache, cache->options.histogram);
 	if (err)
 		ti->error = "Cannot allocate work queues and buffers";
 	return err;
@@ -95,6 +97,7 @@ static void setup(struct xs_cache *cache, struct dm_target *ti)
 {
 	cache->ti = ti;
 	cache->slow_sectors = ti->len;
+	cache->started = ktime_get_ns();
 	INIT_LIST_HEAD(&cache->registered);
 	INIT_LIST_HEAD(&cache->copy_reserve);
 	init_waitqueue_head(&cache->slow_read_wait);
@@ -113,6 +116,7 @@ static void target_dtr(struct dm_target *ti)
 	xs_release(cache);
 	xs_copies_free(cache);
 	xs_fills_free(cache);
+	xs_timing_free(cache);
 	kfree(cache->journal);
 	if (cache->slow)
 		dm_put_device(ti, cache->slow);
@@ -198,6 +202,7 @@ static void put_now(struct line *l, struct xs_cache *cache, const struct xp_stat
 	put_count(l, "durable_seq", s->durable_seq);
 	put_count(l, "incarnation", s->incarnation);
 	put_count(l, "memory", s->memory + cache->memory_bytes);
+	put_count(l, "histogram_memory", xs_timing_bytes(cache));
 	put_count(l, "pressure", s->pressure);
 	put_count(l, "flushing", READ_ONCE(cache->writeback.flushing));
 	put_count(l, "home", xp_is_clean(cache->core));
@@ -264,8 +269,11 @@ static void target_status(struct dm_target *ti, status_type_t type,
 
 /* ---------------------------------------------------------- messages ---- */
 
-static int perform(struct xs_cache *cache, enum xp_command command)
+/* 1: there is an answer. */
+static int perform(struct xs_cache *cache, enum xp_command command, char *answer, u32 room)
 {
+	int err;
+
 	switch (command) {
 	case XP_COMMAND_FLUSH:
 		xs_writeback_flush(cache, true);
@@ -275,6 +283,13 @@ static int perform(struct xs_cache *cache, enum xp_command command)
 		return 0;
 	case XP_COMMAND_COMMIT:	/* a suspended cache has committed everything */
 		return dm_suspended(cache->ti) ? 0 : xs_commit(cache);
+	case XP_COMMAND_HISTOGRAM:
+		err = xs_timing_print(cache, answer, room);
+		return err ? err : 1;
+	case XP_COMMAND_HISTOGRAM_ON:
+		return xs_timing_switch(cache, true);
+	case XP_COMMAND_HISTOGRAM_OFF:
+		return xs_timing_switch(cache, false);
 	}
 	return -EINVAL;
 }
@@ -296,7 +311,7 @@ static int target_message(struct dm_target *ti, unsigned int argc, char **argv,
 		      xp_command_name(command));
 		return -ENXIO;
 	}
-	return perform(cache, command);
+	return perform(cache, command, result, maxlen);
 }
 
 /* ------------------------------------------------------------ limits ---- */
@@ -343,6 +358,7 @@ static struct target_type xpcache_target = {
 
 static int __init xpcache_module_init(void)
 {
+	xs_timing_init();
 	return dm_register_target(&xpcache_target);
 }
 

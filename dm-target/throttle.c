@@ -38,6 +38,7 @@ bool xs_throttle(struct xs_cache *cache, struct xs_io *io)
 			write_cost(cache, io, xp_pressure(cache->core)), now + AHEAD_MAX);
 	if (t->next - now > SLACK || !xp_list_empty(&t->queue)) {
 		io->release = t->next;
+		xp_held_back(&io->req);
 		xp_list_add(&t->queue, &io->req.link);
 		kept = true;
 	}

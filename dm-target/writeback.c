@@ -38,6 +38,13 @@ struct wait_io {
 	struct completion done;
 };
 
+/* One of them. */
+struct haul_bio {
+	struct xs_cache *cache;
+	u64 sent;		/* xs_time() */
+	struct bio bio;		/* the last: its vecs follow */
+};
+
 static void wait_io_init(struct wait_io *w)
 {
 	atomic_set(&w->left, 1);
@@ -53,8 +60,13 @@ static void wait_io_put(struct wait_io *w)
 
 static void wait_io_end(struct bio *bio)
 {
+	struct haul_bio *h = container_of(bio, struct haul_bio, bio);
 	struct wait_io *w = bio->bi_private;
 
+	if (!bio->bi_status && bio_op(bio) == REQ_OP_READ)
+		xs_timed(h->cache, XP_CLASS_FAST_READ, xs_since(h->sent));
+	else if (!bio->bi_status && bio_op(bio) == REQ_OP_WRITE)
+		xs_timed(h->cache, XP_CLASS_SLOW_WRITE, xs_since(h->sent));
 	if (bio->bi_status)
 		cmpxchg(&w->err, 0, blk_status_to_errno(bio->bi_status));
 	bio_put(bio);
@@ -63,7 +75,10 @@ static void wait_io_end(struct bio *bio)
 
 static void wait_io_submit(struct wait_io *w, struct bio *bio)
 {
+	struct haul_bio *h = container_of(bio, struct haul_bio, bio);
+
 	atomic_inc(&w->left);
+	h->sent = xs_time(h->cache);
 	bio->bi_private = w;
 	bio->bi_end_io = wait_io_end;
 	submit_bio(bio);
@@ -84,6 +99,7 @@ static struct bio *run_bio(struct xs_cache *cache, struct block_device *bdev,
 	struct bio *bio = bio_alloc_bioset(bdev, nr_pages, opf, GFP_NOIO,
 					   &cache->writeback.bios);
 
+	container_of(bio, struct haul_bio, bio)->cache = cache;
 	bio->bi_iter.bi_sector = sector;
 	return bio;
 }
@@ -286,6 +302,7 @@ static void measure(struct xs_writeback *w, u64 ns)
 /* With all runs of the batch over: the flush, and what follows from it. */
 static bool finish_batch(struct xs_cache *cache)
 {
+	u64 sent = xs_time(cache);
 	struct xp_todo todo;
 	int err;
 
@@ -293,6 +310,8 @@ static bool finish_batch(struct xs_cache *cache)
 	err = blkdev_issue_flush(xs_slow(cache));
 	if (err)
 		xs_slow_error(cache, "flush of dirty blocks", 0, err);
+	else
+		xs_timed(cache, XP_CLASS_SLOW_FLUSH, xs_since(sent));
 	xp_todo_init(&todo);
 	xp_destage_commit(cache->core, err, &todo);
 	xs_perform(cache, &todo);
@@ -436,7 +455,8 @@ int xs_writeback_alloc(struct xs_cache *cache)
 	w->wq = alloc_workqueue("xpcache_destage", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!w->wq)
 		return -ENOMEM;
-	err = bioset_init(&w->bios, HAULERS_FLASH, 0, BIOSET_NEED_BVECS);
+	err = bioset_init(&w->bios, HAULERS_FLASH, offsetof(struct haul_bio, bio),
+			  BIOSET_NEED_BVECS);
 	if (err)
 		return err;
 	return haulers_alloc(cache, nr);

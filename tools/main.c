@@ -44,6 +44,8 @@ static const struct option_row {
 	  "writers are slowed down towards this part" },
 	{ "idle-ms", "MS", OPT_LIMITS, TUNABLE, AT(tunables.idle_ms),
 	  "all dirty blocks go home when idle so long; 0: never" },
+	{ "histogram", "0|1", OPT_LIMITS, TUNABLE, AT(tunables.histogram),
+	  "record how long requests take; 0: not" },
 	{ "no-start", NULL, OPT_NO_START, FLAG, AT(no_start),
 	  "write the metadata only; plain files will do" },
 	{ "force", NULL, OPT_FORCE, FLAG, AT(force),

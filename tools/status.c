@@ -145,8 +145,9 @@ static void show_machinery(const struct status *s)
 	       text_count(status_number(s, "journal_used")),
 	       text_count(status_number(s, "journal_blocks")),
 	       text_count(status_number(s, "journal_writes")));
-	printf("  memory    %s, %.2f bytes a slot\n",
-	       text_bytes(status_number(s, "memory")), bytes_per_slot(s));
+	printf("  memory    %s, %.2f bytes a slot; %s for histograms\n",
+	       text_bytes(status_number(s, "memory")), bytes_per_slot(s),
+	       text_bytes(status_number(s, "histogram_memory")));
 	printf("  written   %s to the fast device since it was started, %s bytes for each block taken in\n",
 	       text_bytes(status_number(s, "fast_bytes_written")), text_count(bytes_per_block(s)));
 	printf("  errors    %s%s of the fast device, %s of the slow%s\n",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * oracle.c - what each sector may hold: the ten properties of docs/TESTING.md.
+ * oracle.c - what each sector may hold: the properties of docs/TESTING.md.
  *
  * A version is what one request made of one sector. v precedes w if v ended
  * before w was submitted. Of versions that are *certain* no preceding one is

@@ -16,6 +16,8 @@ struct part {
 	u64 end;		/* sector: what follows one after another */
 	u8 *copy;
 	u8 *fill;		/* what was read, for caller and cache */
+	bool around, filled;	/* some of it was the slow device's; without, and with a fill */
+	bool waited, parked;	/* before it was begun, and after */
 };
 
 enum event_kind {
@@ -178,6 +180,7 @@ static struct part *part_new(struct user *u, u8 op, u64 sector, u64 end)
 	p->end = end;
 	memset(&p->req, 0xa5, sizeof(p->req));	/* what the core reads it has set, or is below */
 	p->req.op = op;
+	p->req.class = 0;
 	p->req.fua = u->fua;
 	p->req.ordered = u->fua || u->preflush;
 	p->req.sector = sector;
@@ -208,9 +211,41 @@ static void user_preflushed(struct user *u, struct xp_todo *todo)
 	part_submit(part_new(u, u->op, u->sector, u->sector + u->nr), todo);
 }
 
+static enum xp_class write_class(const struct part *p)
+{
+	if (p->waited || (p->parked && p->req.class == XP_CLASS_WRITE_STALLED))
+		return XP_CLASS_WRITE_STALLED;	/* parked: or for its records, as it should */
+	return p->around ? XP_CLASS_WRITE_THROUGH : XP_CLASS_WRITE;
+}
+
+static enum xp_class class_due(const struct part *p)
+{
+	switch (p->req.op) {
+	case XP_READ:
+		return p->around ? XP_CLASS_READ_BYPASS :
+		       p->filled ? XP_CLASS_READ_MISS : XP_CLASS_READ_HIT;
+	case XP_WRITE:
+		return write_class(p);
+	case XP_FLUSH:
+		return XP_CLASS_FLUSH;
+	default:
+		return XP_CLASS_DISCARD;
+	}
+}
+
+static void check_class(const struct part *p)
+{
+	if (p->req.class != class_due(p))
+		violation(P_CLASS, "%s: it is a %s", xp_class_name[class_due(p)],
+			  p->req.class < XP_CLASSES ? xp_class_name[p->req.class] : "nothing");
+}
+
 static void part_end(struct part *p, struct xp_todo *todo)
 {
 	struct user *u = p->u;
+
+	if (!p->req.err)
+		check_class(p);
 
 	if (p->req.err && !u->err)
 		u->err = p->req.err;
@@ -378,8 +413,12 @@ static void part_submit(struct part *p, struct xp_todo *todo)
 
 	p->req.nr_sectors = (u32)(end - p->req.sector);
 	act = xp_submit(sim.c, &p->req, todo);
-	if (act == XP_WAIT)
+	if (act == XP_WAIT) {
+		p->waited |= p->req.op == XP_WRITE;
 		return;
+	}
+	p->around |= act == XP_SLOW;
+	p->filled |= act == XP_SLOW_FILL;
 	split(p, end, todo);
 	part_perform(p, act, todo);
 }
@@ -594,6 +633,7 @@ static void part_io_end(struct part *p, int err, struct xp_todo *todo)
 	if (p->fill && !err)
 		fill_start(p);
 	p->fill = NULL;
+	p->parked |= act == XP_WAIT;
 	if (act == XP_DONE)
 		part_end(p, todo);
 }

@@ -99,9 +99,9 @@ static void a_wrong_name_is_refused(void **state)
 {
 	(void)state;
 	refused("a b 2 dirty 5",
-		"unknown option \"dirty\"; known are dirty_low, dirty_high, idle_ms");
+		"unknown option \"dirty\"; known are dirty_low, dirty_high, idle_ms, histogram");
 	refused("a b 2 DIRTY_LOW 5",
-		"unknown option \"DIRTY_LOW\"; known are dirty_low, dirty_high, idle_ms");
+		"unknown option \"DIRTY_LOW\"; known are dirty_low, dirty_high, idle_ms, histogram");
 	refused("a b 4 dirty_low 5 dirty_low 5", "option dirty_low is given twice");
 }
 
@@ -153,9 +153,9 @@ static void what_does_not_print_is_not_printed(void **state)
 {
 	(void)state;
 	refused("a b 2 \033[2J\n\177\377 5",
-		"unknown option \"?[2J???\"; known are dirty_low, dirty_high, idle_ms");
+		"unknown option \"?[2J???\"; known are dirty_low, dirty_high, idle_ms, histogram");
 	refused("a b 2 abcdefghijklmnopqrstuvwxyz012345 5",
-		"unknown option \"abcdefghijklmnopqrstuvwxyz01...\"; known are dirty_low, dirty_high, idle_ms");
+		"unknown option \"abcdefghijklmnopqrstuvwxyz01...\"; known are dirty_low, dirty_high, idle_ms, histogram");
 }
 
 static void only_what_is_no_default_is_printed(void **state)
@@ -174,6 +174,9 @@ static void only_what_is_no_default_is_printed(void **state)
 	t.idle_ms = 1;
 	xp_tunables_print(&t, text);
 	assert_string_equal(text, " 6 dirty_low 0 dirty_high 81 idle_ms 1");
+	t.histogram = 0;
+	xp_tunables_print(&t, text);
+	assert_string_equal(text, " 8 dirty_low 0 dirty_high 81 idle_ms 1 histogram 0");
 }
 
 /* Whatever a program puts in, as it is said to have room for all. */
@@ -185,7 +188,8 @@ static void the_largest_numbers_fit(void **state)
 	(void)state;
 	memset(&t, 0xff, sizeof(t));
 	xp_tunables_print(&t, text);
-	assert_string_equal(text, " 6 dirty_low 4294967295 dirty_high 4294967295 idle_ms 4294967295");
+	assert_string_equal(text, " 8 dirty_low 4294967295 dirty_high 4294967295 idle_ms 4294967295"
+		" histogram 4294967295");
 }
 
 static void one_option_at_a_time(void **state)
@@ -219,7 +223,9 @@ static void message_refused(const char *text, const char *why)
 
 static void messages_are_known_by_name(void **state)
 {
-	static const char *const name[] = { "flush", "flush_stop", "commit" };
+	static const char *const name[] = {
+		"flush", "flush_stop", "commit", "histogram", "histogram_on", "histogram_off",
+	};
 	enum xp_command command;
 
 	(void)state;
@@ -234,12 +240,14 @@ static void messages_are_known_by_name(void **state)
 	assert_int_equal(command, XP_COMMAND_FLUSH);
 }
 
+#define KNOWN	"flush, flush_stop, commit, histogram, histogram_on, histogram_off"
+
 static void other_messages_are_refused(void **state)
 {
 	(void)state;
-	message_refused("", "unknown message \"\"; known are flush, flush_stop, commit");
-	message_refused("flus", "unknown message \"flus\"; known are flush, flush_stop, commit");
-	message_refused("stop now", "unknown message \"stop\"; known are flush, flush_stop, commit");
+	message_refused("", "unknown message \"\"; known are " KNOWN);
+	message_refused("flus", "unknown message \"flus\"; known are " KNOWN);
+	message_refused("stop now", "unknown message \"stop\"; known are " KNOWN);
 	message_refused("flush now", "message flush is one word, not 2");
 }
 
