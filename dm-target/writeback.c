@@ -440,11 +440,18 @@ static int haulers_alloc(struct xs_cache *cache, u32 nr)
 	return 0;
 }
 
+/* More than the device's queue has room for would only wait for each other, before
+ * callers' reads. */
+static u32 queue_room(struct block_device *bdev)
+{
+	return max_t(u32, bdev_get_queue(bdev)->nr_requests, 1);
+}
+
 int xs_writeback_alloc(struct xs_cache *cache)
 {
 	struct xs_writeback *w = &cache->writeback;
 	bool flash = bdev_nonrot(xs_slow(cache));
-	u32 nr = flash ? HAULERS_FLASH : HAULERS_ROTATIONAL;
+	u32 nr = min_t(u32, flash ? HAULERS_FLASH : HAULERS_ROTATIONAL, queue_room(xs_slow(cache)));
 	int err;
 
 	mutex_init(&w->take);

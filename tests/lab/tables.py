@@ -16,7 +16,8 @@ CASES = ["read-hit", "read-miss", "write-new", "write-again", "sync-new", "sync-
          *[f"{op}-{size}k" for size in (16, 64, 128, 1024) for op in ("read", "write")],
          *[f"{op}-qd{depth}" for depth in (4, 32) for op in ("read", "write")],
          *[f"busy-{op}" for op in ("read", "write", "sync", "dsync")], "overflow",
-         *[f"volatile-{op}" for op in ("write", "sync", "dsync")]]
+         *[f"volatile-{op}" for op in ("write", "sync", "dsync")],
+         *[f"histogram-{op}-{state}" for op in ("read", "new", "write", "sync") for state in ("off", "on")]]
 TAIL_LEAST = 10000      # requests for a p99.9: ten beyond it
 
 
@@ -123,6 +124,15 @@ def volatile(rows):
     return lines
 
 
+def histogram(rows):
+    """What recording costs, in instructions, medians."""
+    lines = [["", "not recorded, us", "recorded, us", "instructions more"]]
+    for op, title in (("read", "read-hit"), ("new", "write-new"), ("write", "write-again"), ("sync", "sync-again")):
+        off, on = (rows["xpcache"][f"histogram-{op}-{state}"] for state in ("off", "on"))
+        lines.append([title, median(off), median(on), f"{on['p50'] - off['p50']:+,}"])
+    return lines
+
+
 def scale(found):
     lines = [["", "processors", "dm-linear, reads a second", "xpcache", "quotient", "from", "to"]]
     for series in KERNELS:
@@ -142,6 +152,7 @@ def sections(results, found):
         "busy": each_kernel(results, "busy", busy),
         "overflow": each_kernel(results, "busy", overflow),
         "volatile": each_kernel(results, "volatile", volatile),
+        "histogram": each_kernel(results, "histogram", histogram),
         "wear": values(results, "wear", {"wear-plain": "write", "wear-sync": "write + fdatasync",
                                          "wear-dsync": "O_DSYNC write", "wear-filled": "read that missed"}),
         "start": values(results, "start", {"slots": "slots", "slot-allocated": "bytes a slot, by /proc/meminfo",
