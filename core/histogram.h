@@ -41,10 +41,10 @@ enum xp_class {
 extern const char *const xp_class_name[XP_CLASSES];
 
 struct xp_histogram {
-	xp_local_t sum;		/* ns */
-	xp_local_t most;	/* ns: the longest */
-	xp_local_t least;	/* ~ns of the shortest; 0 before the first */
-	xp_local_t bin[XP_BINS];
+	u64 sum;		/* ns */
+	u64 most;	/* ns: the longest */
+	u64 least;	/* ~ns of the shortest; 0 before the first */
+	u64 bin[XP_BINS];
 };
 
 static inline u32 xp_bin(u64 ns)
@@ -64,7 +64,7 @@ static inline u64 xp_bin_low(u32 bin)
 	return (u64)(bin - e * XP_BINS_PER_DOUBLING) << e;
 }
 
-static inline void xp_local_raise(xp_local_t *l, u64 to)
+static inline void xp_local_raise(u64 *l, u64 to)
 {
 	u64 was = xp_local_read(l);
 

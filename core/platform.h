@@ -103,15 +103,16 @@ struct xp_counter {
 #define xp_counted(k)		((u64)atomic64_read(&(k)->n))
 #define xp_processor()		raw_smp_processor_id()
 
-/* A counter that one processor counts up, in interrupts too. The exchange: as above. */
-typedef local64_t xp_local_t;
+/* A u64 that one processor counts up, in interrupts too. The exchange: as above. */
+static_assert(sizeof(local64_t) == sizeof(u64));
 
-#define xp_local_read(l)	((u64)local64_read(l))
-#define xp_local_add(l, v)	local64_add(v, l)
+#define xp_local(l)		((local64_t *)(l))
+#define xp_local_read(l)	((u64)local64_read(xp_local(l)))
+#define xp_local_add(l, v)	local64_add(v, xp_local(l))
 
-static inline bool xp_local_exchange(xp_local_t *l, u64 *was, u64 now)
+static inline bool xp_local_exchange(u64 *l, u64 *was, u64 now)
 {
-	u64 found = (u64)local64_cmpxchg(l, *was, now), expected = *was;
+	u64 found = (u64)local64_cmpxchg(xp_local(l), *was, now), expected = *was;
 
 	*was = found;
 	return found == expected;
@@ -211,12 +212,10 @@ struct xp_counter {
 #define xp_processor()	0u
 
 /* One thread counts it up, others may read. */
-typedef u64 xp_local_t;
-
 #define xp_local_read(l)	XP_READ_ONCE(*(l))
 #define xp_local_add(l, v)	XP_WRITE_ONCE(*(l), *(l) + (v))
 
-static inline bool xp_local_exchange(xp_local_t *l, u64 *was, u64 now)
+static inline bool xp_local_exchange(u64 *l, u64 *was, u64 now)
 {
 	(void)was;	/* nobody else writes */
 	XP_WRITE_ONCE(*l, now);

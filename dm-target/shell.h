@@ -351,7 +351,7 @@ static inline u64 xs_ticks(void)
 /* Now, if it is recorded how long things take; else 0, of which the rest makes nothing. */
 static inline u64 xs_time(const struct xs_cache *cache)
 {
-	return smp_load_acquire(&cache->timed) ? xs_ticks() : 0;
+	return smp_load_acquire(&cache->timed) ? xs_ticks() : 0;	/* with xs_timing_switch() */
 }
 
 /* Two processors' counters may be a little apart. */
