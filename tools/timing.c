@@ -37,6 +37,30 @@ static int class_by_name(const char *word, size_t len, enum xp_class *class)
 	return -EPROTO;
 }
 
+static u64 bin_last(u32 i)
+{
+	return i == XP_BINS - 1 ? ~0ull : xp_bin_low(i + 1) - 1;
+}
+
+/* Whoever reads while others write has the bins last: a request may be in its bin and not
+ * in the rest. The other way round it is damage. */
+static int settle(struct xp_histogram *h)
+{
+	u32 first = 0, last = XP_BINS - 1;
+
+	while (first < XP_BINS && !h->bin[first])
+		first++;
+	if (first == XP_BINS)
+		return h->sum || h->most || h->least ? -EPROTO : 0;
+	while (!h->bin[last])
+		last--;
+	if (h->most > bin_last(last) || timing_least(h) < xp_bin_low(first))
+		return -EPROTO;
+	h->most = max(h->most, xp_bin_low(last));
+	h->least = ~min(timing_least(h), bin_last(first));
+	return 0;
+}
+
 static bool number(const char **at, char before, u64 *n)
 {
 	char *end;
@@ -53,7 +77,7 @@ int timing_parse(const char *line, enum xp_class *class, struct xp_histogram *h)
 {
 	size_t len = strcspn(line, " ");
 	const char *at = line + len;
-	u64 count, least, bin, n;
+	u64 count, least, bin, n, next = 0;
 
 	memset(h, 0, sizeof(*h));
 	if (class_by_name(line, len, class) || !number(&at, ' ', &count) ||
@@ -61,11 +85,15 @@ int timing_parse(const char *line, enum xp_class *class, struct xp_histogram *h)
 		return -EPROTO;
 	h->least = count ? ~least : 0;
 	while (*at == ' ') {
-		if (!number(&at, ' ', &bin) || !number(&at, ':', &n) || bin >= XP_BINS)
+		if (!number(&at, ' ', &bin) || !number(&at, ':', &n) || bin < next ||
+		    bin >= XP_BINS || !n)
 			return -EPROTO;
 		h->bin[bin] = n;
+		next = bin + 1;
 	}
-	return (*at && *at != '\n') || xp_histogram_count(h) != count ? -EPROTO : 0;
+	if ((*at && *at != '\n') || xp_histogram_count(h) != count)
+		return -EPROTO;
+	return settle(h);
 }
 
 /* -------------------------------------------------------- arithmetic ---- */
@@ -83,40 +111,41 @@ void timing_subtract(struct xp_histogram *later, const struct xp_histogram *earl
 		last = i;
 	}
 	if (first == XP_BINS) {
-		later->least = later->most = 0;
+		later->sum = later->least = later->most = 0;
 		return;
 	}
-	if (earlier->most >= later->most)
-		later->most = min(later->most, xp_bin_low(last + 1) - 1);
-	if (earlier->least >= later->least)
-		later->least = ~max(timing_least(later), xp_bin_low(first));
+	later->most = min(later->most, bin_last(last));
+	later->least = ~max(timing_least(later), xp_bin_low(first));
 }
 
-/* The requests of bin @i, cut to what is known of all. */
+/* The first and the last that a request of bin @i can have taken. */
 static void edges(const struct xp_histogram *h, u32 i, double *from, double *to)
 {
 	double least = (double)timing_least(h), most = (double)h->most;
 
 	*from = fmax((double)xp_bin_low(i), least);
-	*to = fmin((double)xp_bin_low(i + 1), most);
-	if (i == XP_BINS - 1)
-		*to = most;
-	if (*to < *from)
-		*to = *from;
+	*to = fmax(fmin((double)bin_last(i), most), *from);
 }
 
+/* The k-th of n in a bin lies in the middle of the k-th of n parts. The ranks of 0.99 of 100
+ * and the like are whole numbers, but for what a double makes of them. */
 double timing_quantile(const struct xp_histogram *h, double q)
 {
-	double left = q * (double)xp_histogram_count(h), from, to;
+	double n = (double)xp_histogram_count(h), rank = fmin(fmax(ceil(q * n - 1e-6), 1), n);
+	double from, to;
 
+	if (rank <= 1)
+		return (double)timing_least(h);
+	if (rank == n)
+		return (double)h->most;
 	for (u32 i = 0; i < XP_BINS; i++) {
-		if (!h->bin[i])
-			continue;
-		if (left <= (double)h->bin[i]) {
+		double here = (double)h->bin[i];
+
+		if (rank <= here) {
 			edges(h, i, &from, &to);
-			return from + (to - from) * left / (double)h->bin[i];
+			return from + (to - from) * (rank - 0.5) / here;
 		}
-		left -= (double)h->bin[i];
+		rank -= here;
 	}
 	return (double)h->most;
 }
@@ -167,14 +196,15 @@ double timing_decade_edge(u32 per_decade, u32 i)
 	return pow(10, (double)i / per_decade);
 }
 
-/* Where there are several edges in a bin (below 64 ns) each part gets its own. */
-static void spread(double *n, u32 per_decade, double from, double to, double count)
+/* Where there are several edges in a bin (below 64 ns) each part gets its own; the last
+ * takes what is longer, too. */
+static void spread(double *n, u32 bins, u32 per_decade, double from, double to, double count)
 {
-	u32 i = from < 1 ? 0 : (u32)(log10(from) * per_decade);
+	u32 i = from < 1 ? 0 : min((u32)(log10(from) * per_decade), bins - 1);
 
-	for (; i < TIMING_DECADES * per_decade; i++) {
+	for (; i < bins; i++) {
 		double begins = i ? fmax(from, timing_decade_edge(per_decade, i)) : from;
-		double ends = fmin(to, timing_decade_edge(per_decade, i + 1));
+		double ends = i < bins - 1 ? fmin(to, timing_decade_edge(per_decade, i + 1)) : to;
 
 		if (ends > begins)
 			n[i] += count * (ends - begins) / (to - from);
@@ -185,11 +215,16 @@ static void spread(double *n, u32 per_decade, double from, double to, double cou
 
 void timing_by_decade(const struct xp_histogram *h, u32 per_decade, double *n)
 {
-	memset(n, 0, sizeof(*n) * TIMING_DECADES * per_decade);
-	for (u32 i = 0; i < XP_BINS; i++)
-		if (h->bin[i])
-			spread(n, per_decade, (double)xp_bin_low(i), (double)xp_bin_low(i + 1),
-			       (double)h->bin[i]);
+	const u32 bins = TIMING_DECADES * per_decade;
+	double from, to;
+
+	memset(n, 0, sizeof(*n) * bins);
+	for (u32 i = 0; i < XP_BINS; i++) {
+		if (!h->bin[i])
+			continue;
+		edges(h, i, &from, &to);
+		spread(n, bins, per_decade, from, to + 1, (double)h->bin[i]);
+	}
 }
 
 /* ------------------------------------------------------------ outputs ---- */
@@ -241,35 +276,55 @@ struct json_object *timing_json(const struct xp_histogram *h)
 	return o;
 }
 
-static u64 member(struct json_object *o, const char *name)
+/* False: it is no number, or less than 0. */
+static bool json_number(struct json_object *o, u64 *n)
+{
+	if (!json_object_is_type(o, json_type_int) || json_object_get_int64(o) < 0)
+		return false;
+	*n = json_object_get_uint64(o);
+	return true;
+}
+
+static bool member(struct json_object *o, const char *name, u64 *n)
 {
 	struct json_object *value;
 
-	return json_object_object_get_ex(o, name, &value) ? json_object_get_uint64(value) : 0;
+	return json_object_object_get_ex(o, name, &value) && json_number(value, n);
+}
+
+static bool bin_from_json(struct json_object *bin, struct xp_histogram *h)
+{
+	u64 v[3];
+	u32 i;
+
+	if (!json_object_is_type(bin, json_type_array) || json_object_array_length(bin) != 3)
+		return false;
+	for (i = 0; i < 3; i++)
+		if (!json_number(json_object_array_get_idx(bin, i), &v[i]))
+			return false;
+	i = xp_bin(v[0]);
+	if (v[0] != xp_bin_low(i) || v[1] != xp_bin_low(i + 1) || h->bin[i])
+		return false;
+	h->bin[i] = v[2];
+	return true;
 }
 
 int timing_from_json(struct json_object *o, struct xp_histogram *h)
 {
 	struct json_object *bins;
-	u64 count;
+	u64 count, least;
 
 	memset(h, 0, sizeof(*h));
-	if (!json_object_object_get_ex(o, "bins", &bins) ||
+	if (!json_object_is_type(o, json_type_object) || !member(o, "count", &count) ||
+	    !member(o, "sum_ns", &h->sum) || !member(o, "min_ns", &least) ||
+	    !member(o, "max_ns", &h->most) || !json_object_object_get_ex(o, "bins", &bins) ||
 	    !json_object_is_type(bins, json_type_array))
 		return -EPROTO;
-	for (size_t i = 0; i < json_object_array_length(bins); i++) {
-		struct json_object *bin = json_object_array_get_idx(bins, i);
-
-		if (!json_object_is_type(bin, json_type_array) || json_object_array_length(bin) != 3)
+	h->least = count ? ~least : 0;
+	for (size_t i = 0; i < json_object_array_length(bins); i++)
+		if (!bin_from_json(json_object_array_get_idx(bins, i), h))
 			return -EPROTO;
-		h->bin[xp_bin(json_object_get_uint64(json_object_array_get_idx(bin, 0)))] +=
-			json_object_get_uint64(json_object_array_get_idx(bin, 2));
-	}
-	count = member(o, "count");
-	h->sum = member(o, "sum_ns");
-	h->most = member(o, "max_ns");
-	h->least = count ? ~member(o, "min_ns") : 0;
-	return count == xp_histogram_count(h) ? 0 : -EPROTO;
+	return count == xp_histogram_count(h) ? settle(h) : -EPROTO;
 }
 
 void timing_csv(const struct xp_histogram *h, const char *prefix, FILE *f)
@@ -301,24 +356,29 @@ static double deviation(const struct xp_histogram *h)
 	return n ? sqrt(sum / (double)n) : 0;
 }
 
+static void hgrm_line(FILE *f, double ns, u64 n, u64 all)
+{
+	fprintf(f, "%12.3f %2.12f %10llu", ns / 1000, (double)n / (double)all,
+		(unsigned long long)n);
+	if (n < all)
+		fprintf(f, " %14.2f", (double)all / (double)(all - n));
+	fputc('\n', f);
+}
+
 void timing_hgrm(const struct xp_histogram *h, FILE *f)
 {
 	u64 all = xp_histogram_count(h), n = 0;
+	double from, to;
 
 	fprintf(f, "       Value     Percentile TotalCount 1/(1-Percentile)\n\n");
+	if (all)	/* where the curve begins */
+		hgrm_line(f, (double)timing_least(h), 0, all);
 	for (u32 i = 0; i < XP_BINS; i++) {
-		double part, from, to;
-
 		if (!h->bin[i])
 			continue;
 		n += h->bin[i];
-		part = (double)n / (double)all;
 		edges(h, i, &from, &to);
-		fprintf(f, "%12.3f %2.12f %10llu", to / 1000, part, (unsigned long long)n);
-		if (n < all)
-			fprintf(f, " %14.2f\n", 1 / (1 - part));
-		else
-			fputc('\n', f);
+		hgrm_line(f, to, n, all);
 	}
 	fprintf(f, "#[Mean    = %12.3f, StdDeviation   = %12.3f]\n", timing_mean(h) / 1000,
 		deviation(h) / 1000);

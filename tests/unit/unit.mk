@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Unit tests of the core, with address and undefined-behaviour sanitizers.
+# Unit tests of the core, and of what the tool does without a kernel, with address and
+# undefined-behaviour sanitizers.
 
 UNIT_FLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -fsanitize=address,undefined \
 	-fno-sanitize-recover=undefined -Icore -Itests/unit
@@ -11,9 +12,29 @@ build/unit/test_%: tests/unit/test_%.c tests/unit/fixture.c $(unit-sources)
 	@mkdir -p $(@D)
 	$(CC) $(UNIT_FLAGS) -o $@ $< tests/unit/fixture.c $(wildcard core/*.c) -lcmocka -lxxhash
 
+# All of the tool but main.c: what asks a device is there, and not called.
+tool-tests := $(patsubst tests/tools/test_%.c,build/unit/tools/test_%,$(wildcard tests/tools/test_*.c))
+tool-objects := $(patsubst tools/%.c,build/unit/tools/%.o,$(filter-out tools/main.c,$(wildcard tools/*.c))) \
+	$(patsubst core/%.c,build/unit/tools/core/%.o,$(wildcard core/*.c))
+TOOL_TEST_FLAGS := $(UNIT_FLAGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Itools
+
+build/unit/tools/%.o: tools/%.c
+	@mkdir -p $(@D)
+	$(CC) $(TOOL_TEST_FLAGS) -MMD -MP -c -o $@ $<
+
+build/unit/tools/core/%.o: core/%.c
+	@mkdir -p $(@D)
+	$(CC) $(TOOL_TEST_FLAGS) -MMD -MP -c -o $@ $<
+
+$(tool-tests): build/unit/tools/test_%: tests/tools/test_%.c $(tool-objects)
+	$(CC) $(TOOL_TEST_FLAGS) -MMD -MP -o $@ $< $(tool-objects) -lcmocka \
+		$$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm
+
+-include $(tool-objects:.o=.d) $(tool-tests:=.d)
+
 .PHONY: unit-test
-unit-test: $(unit-tests) $(patsubst core/%.c,build/core/%.o,$(wildcard core/*.c))
+unit-test: $(unit-tests) $(tool-tests) $(patsubst core/%.c,build/core/%.o,$(wildcard core/*.c))
 	@status=0; \
-	for test in $(unit-tests); do tests/unit/run $$test || status=1; done; \
+	for test in $(unit-tests) $(tool-tests); do tests/unit/run $$test || status=1; done; \
 	tests/unit/symbols.sh || status=1; \
 	exit $$status
