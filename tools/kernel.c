@@ -514,6 +514,26 @@ int kernel_message(const char *name, enum xp_command command)
 	return err;
 }
 
+int kernel_ask(const char *name, const char *message, char **answer)
+{
+	struct dm_task *t = task_new(DM_DEVICE_TARGET_MSG, name);
+	const char *said;
+	int err = -ENOMEM;
+
+	*answer = NULL;
+	if (t && dm_task_set_sector(t, 0) && dm_task_set_message(t, message))
+		err = task_run(t);
+	if (!err) {
+		said = dm_task_get_message_response(t);
+		*answer = said ? strdup(said) : NULL;
+		if (!*answer)
+			err = said ? -ENOMEM : -ENODATA;
+	}
+	if (t)
+		dm_task_destroy(t);
+	return err;
+}
+
 int kernel_status(const char *name, char *line, size_t len)
 {
 	struct dm_task *t = task_new(DM_DEVICE_STATUS, name);

@@ -228,6 +228,8 @@ enum xc kernel_create(const struct xp_sb *sb, const char *name,
 enum xc kernel_remove(const char *name);
 /* Negative errno. */
 int kernel_message(const char *name, enum xp_command command);
+/* The answer of the target to a message; malloc()ed into *answer. 0 or -errno. */
+int kernel_ask(const char *name, const char *message, char **answer);
 /* -EMSGSIZE: longer than @len. */
 int kernel_status(const char *name, char *line, size_t len);
 /* What the target prints as its table, into @r; takes @params to pieces. */
