@@ -5,6 +5,8 @@
  */
 #include "tool.h"
 
+#include "histogram.h"
+
 #include <getopt.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -23,9 +25,12 @@ enum {
 	OPT_LIMITS	= 1 << 8,
 	OPT_DATA	= 1 << 9,
 	OPT_HELP	= 1 << 10,
+	OPT_LIVE	= 1 << 11,
+	OPT_SHAPE	= 1 << 12,
 };
 
-enum kind { FLAG, TEXT, TUNABLE };	/* TUNABLE: the core knows the rest */
+/* TUNABLE, CLASS: the core knows the rest. */
+enum kind { FLAG, TEXT, TUNABLE, SECONDS, NUMBER, CLASS };
 
 static const struct option_row {
 	const char *name, *value;	/* value: its name in the help */
@@ -55,6 +60,15 @@ static const struct option_row {
 	{ "all", NULL, OPT_ALL, FLAG, AT(all), "all stopped caches" },
 	{ "data", NULL, OPT_DATA, FLAG, AT(data),
 	  "read every cached block too, and compare what has a checksum" },
+	{ "interval", "SECONDS", OPT_LIVE, SECONDS, AT(interval),
+	  "show what came in each, until Ctrl-C or q" },
+	{ "count", "N", OPT_LIVE, NUMBER, AT(count), "end after so many looks" },
+	{ "total", NULL, OPT_SHAPE, FLAG, AT(total),
+	  "with --interval: all since the start, each time" },
+	{ "class", "CLASS", OPT_SHAPE, CLASS, AT(class), "one class alone: read-hit, write, ..." },
+	{ "csv", NULL, OPT_SHAPE, FLAG, AT(csv), "a line a bin: from, to, count, percent" },
+	{ "hgrm", NULL, OPT_SHAPE, FLAG, AT(hgrm),
+	  "with --class: HdrHistogram's percentile distribution" },
 	{ "json", NULL, OPT_JSON, FLAG, AT(json), "for programs" },
 	{ "help", NULL, OPT_HELP, FLAG, AT(help), "show this" },
 #undef AT
@@ -95,6 +109,9 @@ static const struct verb {
 	  "show all caches, running and stopped", NEEDS_ROOT, ARG_NONE, 0 },
 	{ "status", status_run, "[NAME] [--json]",
 	  "show what running caches do", NEEDS_ROOT, ARG_MAY, OPT_JSON },
+	{ "histogram", histogram_run, "NAME [OPTION...]",
+	  "show how long requests took", NEEDS_ROOT, ARG_MUST,
+	  OPT_LIVE | OPT_SHAPE | OPT_JSON },
 	{ "flush", flush_run, "NAME",
 	  "bring every dirty block home to the slow device", NEEDS_ROOT, ARG_MUST, 0 },
 	{ "stop", stop_run, "NAME [--force]",
@@ -130,7 +147,7 @@ static void help_all(FILE *f)
 {
 	fprintf(f, "xpcache: a crash-consistent cache on a fast device, before a slow one\n\n");
 	for (size_t i = 0; i < NR_VERBS; i++)
-		fprintf(f, "  xpcache %-8s %s\n  %18s%s\n", verbs[i].name, verbs[i].usage, "",
+		fprintf(f, "  xpcache %-9s %s\n  %19s%s\n", verbs[i].name, verbs[i].usage, "",
 			verbs[i].description);
 	fprintf(f, "\nxpcache VERB --help tells the options of a verb. Exit codes: 0 done, 1 I/O or\n"
 		   "system error, 2 wrong usage, 3 refused to protect data, 4 metadata damaged or\n"
@@ -195,23 +212,67 @@ static enum xc set_tunable(struct options *opt, const struct option_row *row, co
 	return complain(XC_USAGE, option, todo, "%s", msg.text);
 }
 
+static enum xc set_seconds(double *to, const char *text)
+{
+	char *end;
+
+	*to = strtod(text, &end);
+	if (*text >= '0' && *text <= '9' && !*end && *to >= 0.1 && *to <= 86400)
+		return XC_OK;
+	return complain(XC_USAGE, "--interval", "give another SECONDS",
+			"an interval is 0.1 to 86400 seconds, not \"%s\"", text);
+}
+
+static enum xc set_number(u64 *to, const char *text)
+{
+	*to = strspn(text, "0123456789") == strlen(text) && strlen(text) < 10 ? strtoull(text, NULL, 10) : 0;
+	if (*to)
+		return XC_OK;
+	return complain(XC_USAGE, "--count", "give another N",
+			"a count is a number from 1 to 999999999, not \"%s\"", text);
+}
+
+static enum xc set_class(int *to, const char *text)
+{
+	char all[256] = "one of";
+
+	for (*to = 0; *to < (int)XP_CLASSES; ++*to)
+		if (!strcmp(text, xp_class_name[*to]))
+			return XC_OK;
+	for (u32 i = 0; i < XP_CLASSES; i++)
+		snprintf(all + strlen(all), sizeof(all) - strlen(all), " %s", xp_class_name[i]);
+	return complain(XC_USAGE, "--class", all, "there is no class \"%s\"", text);
+}
+
 static enum xc set_option(struct options *opt, const struct option_row *row, const char *text)
 {
 	void *to = (char *)opt + row->offset;
 
-	if (row->kind == TUNABLE)
+	switch (row->kind) {
+	case TUNABLE:
 		return set_tunable(opt, row, text);
-	if (row->kind == FLAG)
+	case SECONDS:
+		return set_seconds(to, text);
+	case NUMBER:
+		return set_number(to, text);
+	case CLASS:
+		return set_class(to, text);
+	case FLAG:
 		*(bool *)to = true;
-	else
+		return XC_OK;
+	case TEXT:
 		*(const char **)to = text;
+	}
 	return XC_OK;
 }
 
-static enum xc check_tunables(const struct options *opt)
+/* What contradicts what. */
+static enum xc check_options(const struct verb *v, const struct options *opt)
 {
 	struct xp_message msg;
 
+	if (v->fn == histogram_run)
+		return histogram_check(opt);
 	if (!xp_tunables_check(&opt->tunables, &msg))
 		return XC_OK;
 	return complain(XC_USAGE, "--dirty-low", "give a lower one, or a higher --dirty-high",
@@ -292,6 +353,7 @@ const struct verb *parse_words(int argc, char **argv, struct options *opt)
 	const struct verb *v;
 
 	memset(opt, 0, sizeof(*opt));
+	opt->class = -1;
 	xp_tunables_init(&opt->tunables);
 	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
 		name = "help";
@@ -300,7 +362,7 @@ const struct verb *parse_words(int argc, char **argv, struct options *opt)
 	v = verb_find(name);
 	if (!v)
 		unknown_verb(name);
-	else if (parse(v, argc, argv, opt) || (!opt->help && check_tunables(opt)))
+	else if (parse(v, argc, argv, opt) || (!opt->help && check_options(v, opt)))
 		v = NULL;
 	return v;
 }

@@ -4,6 +4,7 @@
  *
  *   main.c       verbs and options: two tables, help, what a verb needs
  *   create.c     start.c  stop.c  remove.c  flush.c  status.c  check.c  dump.c
+ *   histogram.c
  *                one verb each (status.c: list too)
  *   claim.c      may this device be taken? mounts, swap, holders, partitions
  *   device.c     a block device or file: size, sector, number, sysfs
@@ -17,6 +18,10 @@
  *                they find goes to findings.c
  *   ring.c       what recovery saw of the journal ring
  *   fields.c     the superblock's fields by name
+ *   latency.c    latency_view.c: how long requests took, over latency.h
+ *   timing.c     what a histogram says, over timing.h
+ *   live.c       one look after another, until Ctrl-C
+ *   canvas.c     columns, bars, times
  *   human.c      complaints, sizes, durations, the progress bar
  *
  * A function that can fail returns an exit code of the program and has then
@@ -58,6 +63,10 @@ struct options {
 	const char *fast, *slow, *name;
 	bool force, discard_dirty, no_start, all, json, data, help;
 	bool tuned;		/* one of the tunables was given */
+	bool csv, hgrm, total;
+	int class;		/* enum xp_class; -1: none was given */
+	double interval;	/* seconds; 0: none was given */
+	u64 count;		/* looks; 0: no end */
 	struct xp_tunables tunables;
 };
 
@@ -293,9 +302,13 @@ enum xc stop_check(const struct running *r);
 
 /* ------------------------------------------------------------- verbs ---- */
 
+/* What contradicts what among the options of histogram; looks at nothing else. */
+enum xc histogram_check(const struct options *opt);
+
 enum xc create_run(struct options *opt);
 enum xc list_run(struct options *opt);
 enum xc status_run(struct options *opt);
+enum xc histogram_run(struct options *opt);
 enum xc flush_run(struct options *opt);
 enum xc stop_run(struct options *opt);
 enum xc start_run(struct options *opt);

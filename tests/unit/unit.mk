@@ -26,11 +26,11 @@ build/unit/tools/core/%.o: core/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TOOL_TEST_FLAGS) -MMD -MP -c -o $@ $<
 
-$(tool-tests): build/unit/tools/test_%: tests/tools/test_%.c $(tool-objects)
-	$(CC) $(TOOL_TEST_FLAGS) -MMD -MP -o $@ $< $(tool-objects) -lcmocka \
+$(tool-tests): build/unit/tools/test_%: tests/tools/test_%.c tests/tools/planted.c tests/tools/planted.h $(tool-objects)
+	$(CC) $(TOOL_TEST_FLAGS) -o $@ $< tests/tools/planted.c $(tool-objects) -lcmocka \
 		$$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm
 
--include $(tool-objects:.o=.d) $(tool-tests:=.d)
+-include $(tool-objects:.o=.d)
 
 .PHONY: unit-test
 unit-test: $(unit-tests) $(tool-tests) $(patsubst core/%.c,build/core/%.o,$(wildcard core/*.c))
