@@ -112,6 +112,8 @@ static const struct verb {
 	{ "histogram", histogram_run, "NAME [OPTION...]",
 	  "show how long requests took", NEEDS_ROOT, ARG_MUST,
 	  OPT_LIVE | OPT_SHAPE | OPT_JSON },
+	{ "top", top_run, "[--interval SECONDS] [--count N] [--json]",
+	  "watch all running caches at work", NEEDS_ROOT, ARG_NONE, OPT_LIVE | OPT_JSON },
 	{ "flush", flush_run, "NAME",
 	  "bring every dirty block home to the slow device", NEEDS_ROOT, ARG_MUST, 0 },
 	{ "stop", stop_run, "NAME [--force]",

@@ -4,7 +4,7 @@
  *
  *   main.c       verbs and options: two tables, help, what a verb needs
  *   create.c     start.c  stop.c  remove.c  flush.c  status.c  check.c  dump.c
- *   histogram.c
+ *   histogram.c  top.c
  *                one verb each (status.c: list too)
  *   claim.c      may this device be taken? mounts, swap, holders, partitions
  *   device.c     a block device or file: size, sector, number, sysfs
@@ -18,8 +18,8 @@
  *                they find goes to findings.c
  *   ring.c       what recovery saw of the journal ring
  *   fields.c     the superblock's fields by name
- *   latency.c    latency_view.c: how long requests took, over latency.h
- *   timing.c     what a histogram says, over timing.h
+ *   latency.c    latency_view.c  pulse.c  pulse_view.c: how long requests took, over
+ *                latency.h and pulse.h; timing.c: what a histogram says, over timing.h
  *   live.c       one look after another, until Ctrl-C
  *   canvas.c     columns, bars, times
  *   human.c      complaints, sizes, durations, the progress bar
@@ -309,6 +309,7 @@ enum xc create_run(struct options *opt);
 enum xc list_run(struct options *opt);
 enum xc status_run(struct options *opt);
 enum xc histogram_run(struct options *opt);
+enum xc top_run(struct options *opt);
 enum xc flush_run(struct options *opt);
 enum xc stop_run(struct options *opt);
 enum xc start_run(struct options *opt);
