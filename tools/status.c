@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* status and list: what the caches do, for people and as JSON. */
-#include "tool.h"
+#include "latency.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>
@@ -171,6 +171,16 @@ static void show_limits(const struct xp_tunables *t)
 		printf("idle or not\n");
 }
 
+/* Nothing, if the module is older than that message. */
+static void show_latency(const struct running *r)
+{
+	const struct canvas c = { .f = stdout, .utf8 = canvas_utf8() };
+	static struct latency l;
+
+	if (!latency_read(r->name, &l))
+		latency_summary(&c, &l);
+}
+
 static void show(const struct running *r, const struct status *s)
 {
 	struct part fast, slow;
@@ -184,6 +194,7 @@ static void show(const struct running *r, const struct status *s)
 	if (r->tunables_known)
 		show_limits(&r->tunables);
 	status_show(s);
+	show_latency(r);
 }
 
 /* ----------------------------------------------------------- as JSON ---- */
@@ -227,6 +238,7 @@ static struct json_object *json_cache(const struct running *r, const struct stat
 {
 	u64 hits = status_number(s, "read_hits"), reads = hits + status_number(s, "read_misses");
 	struct json_object *o = json_object_new_object();
+	static struct latency l;
 	struct part fast, slow;
 	char device[PATH_MAX];
 
@@ -247,6 +259,8 @@ static struct json_object *json_cache(const struct running *r, const struct stat
 			       reads ? json_object_new_double((double)hits / reads) : NULL);
 	json_object_object_add(o, "limits", r->tunables_known ? json_limits(&r->tunables) : NULL);
 	json_object_object_add(o, "counters", status_json(s));
+	if (!latency_read(r->name, &l))
+		json_object_object_add(o, "latency", latency_json(&l));
 	return o;
 }
 
