@@ -114,7 +114,7 @@ static enum xc look(void *ctx, FILE *f)
 enum xc histogram_run(struct options *opt)
 {
 	static struct watch w;
-	struct running r;
+	static struct running r;
 	const struct live live = {
 		.interval = opt->interval, .count = opt->count,
 		.lines = opt->json || opt->csv, .look = look, .ctx = &w,

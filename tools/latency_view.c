@@ -11,8 +11,8 @@ static const char *short_count(u64 n)
 {
 	static const char unit[] = "kMGTPE";
 	static char text[24];
-	double v = (double)n;
-	int i = -1;
+	double v = (double)n / 1000;
+	u32 i = 0;
 
 	if (n < 100000) {
 		snprintf(text, sizeof(text), "%llu", (unsigned long long)n);

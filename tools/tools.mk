@@ -28,17 +28,17 @@ build/tests/forge: tests/cli/forge.c build/tools/media.o $(filter build/tools/co
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -o $@ $^ $$(pkg-config --libs libxxhash) -lpthread -lm
 
 # Preloaded: dieat kills a program before its n-th write of metadata, badread
-# fails its reads of some blocks.
+# fails its reads of some blocks, running is a device mapper with a cache in it.
 build/tests/%.so: tests/cli/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
 
 .PHONY: tools-test tools-install
-tools-test: build/xpcache build/tests/forge build/tests/dieat.so build/tests/badread.so ## the command line's own tests, on plain files
+tools-test: build/xpcache build/tests/forge build/tests/dieat.so build/tests/badread.so build/tests/running.so ## the command line's own tests, on plain files
 	tests/cli/run build/xpcache build/tests
 
 tools-install: build/xpcache
 	install -D -m 755 build/xpcache $(DESTDIR)$(PREFIX)/sbin/xpcache
-	install -D -m 644 docs/xpcache.8 $(DESTDIR)$(PREFIX)/share/man/man8/xpcache.8
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 docs/xpcache.8 docs/xpcache-histogram.8
 
 -include $(TOOLS_OBJ:.o=.d)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The manual page names every verb, option and exit code that the program has.
+# The manual page names every verb, option and exit code that the program has; each page
+# formats, and those named in another are there.
 
 page=$root/docs/xpcache.8
 verbs=$("$xpcache" help | sed -n 's/^  xpcache \([a-z]*\) .*/\1/p')
@@ -15,5 +16,12 @@ for code in 0 1 2 3 4 5 130; do
 	grep -qE "^\.It $code\$" "$page" || echo "exit code $code" >>out
 done
 [ -n "$verbs" ] && [ ! -s out ] && pass "manual page is complete" || fail "manual page is complete" "missing"
-man_warnings=$(groff -mdoc -Tutf8 -ww -z "$page" 2>&1)
-same "manual page formats" "$man_warnings" ""
+for page in "$root"/docs/*.8; do
+	name=$(basename "$page" .8)
+	man_warnings=$(groff -mdoc -Tutf8 -ww -z "$page" 2>&1)
+	same "manual page $name formats" "$man_warnings" ""
+	missing=$(sed -n 's/^\.Xr \(xpcache[a-z-]*\) 8.*/\1/p' "$page" | while read -r other; do
+		[ -e "$root/docs/$other.8" ] || echo "$other"
+	done)
+	same "manual page $name names pages that are there" "$missing" ""
+done

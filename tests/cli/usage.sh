@@ -38,6 +38,22 @@ expect "the last of two counts" 2 "dirty_low, 90, is not" \
 for name in "a b" "../x" "-x" ".x" "control" "" "0123456789012345678901234567890123"; do
 	expect "name \"$name\"" 2 "not a name for a cache" create --fast fast --slow slow --no-start "--name=$name"
 done
+for value in 0 -1 0.05 x 1x "" nan inf 86401; do
+	expect "interval \"$value\"" 2 "0.1 to 86400 seconds, not \"$value\": --interval: " top --interval "$value"
+done
+for value in 0 -1 1.5 x "" 1000000000; do
+	expect "count \"$value\"" 2 "a number from 1 to 999999999, not \"$value\": --count: " top --count "$value"
+done
+expect "no such class" 2 "no class \"reads\": --class: one of read-hit .* slow-flush" histogram xpcache0 --class reads
+expect "count of one look" 2 "one look only: --count: give --interval" histogram xpcache0 --count 2
+expect "total of one look" 2 "one look only: --total: give --interval" histogram xpcache0 --total
+expect "JSON and CSV" 2 "give one of them" histogram xpcache0 --json --csv
+expect "CSV and hgrm" 2 "give one of them" histogram xpcache0 --csv --hgrm --class write
+expect "hgrm of no class" 2 "of one class: --hgrm: give --class" histogram xpcache0 --hgrm
+expect "hgrm of an interval" 2 "of one look: --hgrm" histogram xpcache0 --hgrm --class write --interval 1
+expect "histogram of what" 2 "missing: histogram" histogram
+expect "top of one" 2 "one word too many" top xpcache0
+expect "help of histogram" 0 "--class CLASS" histogram --help --count 2
 expect "help" 0 "Exit codes: 0 done" help
 expect "--help" 0 "Exit codes: 0 done" --help
 expect "help of a verb" 0 "--dirty-low PERCENT" help create

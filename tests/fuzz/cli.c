@@ -3,14 +3,14 @@
  * cli.c - libFuzzer on all that the command line parses.
  *
  * The first byte says what the rest is: words of a user's (with a NUL after each),
- * a name, the kernel's status line, its table line, a record of its log. No device
- * is asked. What is refused is refused in one line that prints.
+ * a name, the kernel's status line, its table line, a record of its log, its histograms.
+ * No device is asked. What is refused is refused in one line that prints.
  */
 #include <ctype.h>
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <sys/sysmacros.h>
-#include "tool.h"
+#include "latency.h"
 
 static void failed(const char *what, int line)
 {
@@ -92,6 +92,8 @@ static void try_words(const char *text, size_t size)
 
 		xp_tunables_init(&defaults);
 		MUST(!opt.arg || *opt.arg);
+		MUST(opt.interval == 0 || (opt.interval >= 0.1 && opt.interval <= 86400));
+		MUST(opt.class >= -1 && opt.class < (int)XP_CLASSES && opt.count < 1000000000);
 		check_tunables(&opt.tunables);
 		MUST(opt.tuned || !memcmp(&opt.tunables, &defaults, sizeof(defaults)));
 		MUST(is_one_of(opt.arg, argv, argc) && is_one_of(opt.name, argv, argc) &&
@@ -224,6 +226,47 @@ static void try_record(const char *text, size_t len)
 	free(buf);
 }
 
+/* ------------------------------------------------------ its histograms ---- */
+
+/* Whatever they say, it can be shown, and read again from what is written. */
+static void check_class(const struct xp_histogram *h)
+{
+	static struct xp_histogram again;
+	struct json_object *o = timing_json(h);
+	double last = 0;
+
+	MUST(!timing_from_json(o, &again) && !memcmp(h, &again, sizeof(again)));
+	json_object_put(o);
+	for (int i = 0; i <= 100; i++) {
+		double ns = timing_quantile(h, i / 100.0);
+
+		MUST(ns >= last && ns >= (double)timing_least(h) && ns <= (double)h->most);
+		last = ns;
+	}
+}
+
+static void try_histograms(const char *text)
+{
+	static struct latency l;
+	const struct latency_view v = { .name = "x", .since = "", .only = -1 };
+	struct canvas c = { .utf8 = true };
+	int err = latency_parse(text, &l);
+	size_t len;
+	char *drawn;
+
+	MUST(!err || err == -EPROTO);
+	if (err)
+		return;
+	for (u32 i = 0; i < XP_CLASSES; i++)
+		check_class(&l.class[i]);
+	c.f = open_memstream(&drawn, &len);
+	latency_show(&c, &l, &v);
+	latency_csv(&l, -1, "", c.f);
+	fclose(c.f);
+	MUST(len && drawn[len - 1] == '\n');
+	free(drawn);
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 {
 	size_t len = size ? size - 1 : 0;
@@ -246,6 +289,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 		break;
 	case 'k':
 		try_record(text, 1 + len / 2);
+		break;
+	case 'h':
+		try_histograms(text);
 		break;
 	}
 	free(text);

@@ -434,8 +434,8 @@ static void damaged_json_is_refused(void **state)
 static char *file_of(void (*write)(const struct xp_histogram *h, FILE *f),
 		     const struct xp_histogram *h)
 {
+	static char *text;
 	size_t len;
-	char *text;
 	FILE *f = open_memstream(&text, &len);
 
 	write(h, f);

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What asks a running cache, before a device mapper of our own: tests/cli/running.c.
+
+export RUNNING=$dir/running
+
+# answers STEP...: the target's histograms after each step, a number of reads that hit
+# (10 us) and of such that miss (8 ms); and its status.
+answers()
+{
+	rm -rf "$RUNNING"
+	mkdir "$RUNNING"
+	python3 - "$@" <<'END'
+import os, sys
+
+classes = ("read-hit read-miss read-bypass write write-through write-stalled flush discard "
+           "fast-read fast-write slow-read slow-write slow-flush").split()
+times = {"read-hit": 10000, "fast-read": 9000, "read-miss": 8000000, "slow-read": 7900000}
+
+def bin_of(ns):
+    e = max(0, ns.bit_length() - 7)
+    return (e << 6) + (ns >> e)
+
+def line(name, n):
+    if not n:
+        return f"{name} 0 0 0 0\n"
+    ns = times[name]
+    return f"{name} {n} {n * ns} {ns} {ns} {bin_of(ns)}:{n}\n"
+
+hits = misses = 0
+for i, step in enumerate(sys.argv[1:], 1):
+    more = [int(n) for n in step.split(",")]
+    hits, misses = hits + more[0], misses + more[1]
+    count = {"read-hit": hits, "fast-read": hits, "read-miss": misses, "slow-read": misses}
+    with open(f"{os.environ['RUNNING']}/histogram.{i}", "w") as f:
+        f.write(f"histogram on tsc {10 ** 9 * i}\n")
+        f.writelines(line(name, count.get(name, 0)) for name in classes)
+    with open(f"{os.environ['RUNNING']}/status.{i}", "w") as f:
+        f.write(f"running slots 1000 dirty 250 clean 750 free 0 journal_blocks 100 journal_used 50 "
+                f"read_hits {hits} read_misses {misses} writes 0 destaged 0 pressure 0 memory 24000\n")
+END
+}
+
+# ask NAME CODE TEXT ARGUMENT...: as expect, of the cache that runs
+ask() { LD_PRELOAD=$running expect "$@"; }
+
+# value EXPRESSION: of the JSON in stdout, a list of a line each
+value()
+{
+	python3 -c '
+import json, sys
+v = [json.loads(line) for line in open("stdout") if line.startswith("{")] if sys.argv[2] == "lines" else json.load(open("stdout"))
+print(eval(sys.argv[1]))' "$1" "${2:-one}"
+}
+
+answers 9700,300 100,100 0,50
+ask "status tells latencies" 0 "^  p50, p99  hits 10.0 us, 10.0 us; misses 8.00 ms, -; writes -, -$" status xpcache0
+same "status tells hits by time" "$(grep -c 'hits are 97.0 % of reads and 3.9 % of the time' stdout)" 1
+ask "status --json tells them" 0 latency status xpcache0 --json
+same "status --json: figures" "$(value '[v["caches"][0]["latency"]["read-miss"][k] for k in ("count", "p50", "p99", "max_ns")]')" \
+	"[300, 8000000.0, None, 8000000]"
+ask "histogram" 0 "^hit minus fast leg: \+1.00 us is our own cost" histogram xpcache0
+same "histogram: bars" "$(grep -cE '^  (7.94 ms|10.0 us)  #{46} 100.0 %  p50' stdout)" 2
+LC_ALL=C.UTF-8 ask "histogram in UTF-8" 0 "^  10.0 µs  █{46} 100.0 %  p50..max$" histogram xpcache0 --class read-hit
+ask "histogram --json" 0 '"classes"' histogram xpcache0 --json
+same "histogram --json: figures" \
+	"$(value '[v["name"], v["recording"], v["clock"], v["seconds"], len(v["classes"]), v["classes"]["read-hit"]["bins"]]')" \
+	"['xpcache0', True, 'tsc', 1.0, 13, [[9984, 10112, 9700]]]"
+ask "histogram --csv" 0 "^read-miss,7995392,8060928,300,100.000000$" histogram xpcache0 --csv
+same "histogram --csv: names" "$(head -n 1 stdout)" "class,from_ns,to_ns,count,cumulative_percent"
+ask "histogram --hgrm" 0 "^ +8000.000 1.000000000000 +300$" histogram xpcache0 --hgrm --class read-miss
+ask "intervals" 0 '"seconds":1.0' histogram xpcache0 --json --interval 0.1 --count 2
+same "intervals: what came in each" \
+	"$(value '[[l["classes"][c]["count"] for c in ("read-hit", "read-miss")] for l in v]' lines)" "[[100, 100], [0, 50]]"
+ask "totals" 0 '"seconds":3.0' histogram xpcache0 --json --interval 0.1 --count 2 --total
+same "totals: all at each" \
+	"$(value '[[l["classes"][c]["count"] for c in ("read-hit", "read-miss")] for l in v]' lines)" "[[9800, 400], [9800, 450]]"
+ask "intervals in words" 0 "^xpcache0: latency in the last 1.0 s$" histogram xpcache0 --interval 0.1 --count 1
+ask "intervals as CSV" 0 "^2.000,read-hit,9984,10112,100,100.000000$" histogram xpcache0 --interval 0.1 --count 1 --csv
+ask "top" 0 "^read-miss +[0-9.]+ +>99%  +8.00 ms" top --interval 0.1 --count 1
+same "top: hits by time" "$(grep -c 'hits: 50.0 % of reads, 0.1 % of their time' stdout)" 1
+ask "top --json" 0 '"dirty_ratio":0.25,"journal_ratio":0.5,' top --interval 0.1 --count 2 --json
+same "top --json: hits" "$(value '[l["caches"][0]["hit_ratio"] for l in v]' lines)" "[0.5, 0.0]"
+answers 100,0 200,0
+echo "histogram on tsc 5" >"$RUNNING/histogram.2"
+ask "half an answer" 1 "does not tell latencies as version .*: xpcache0: load the module" histogram xpcache0 --interval 0.1
+ask "histogram of no cache" 5 "no running cache" histogram xpcache1
+
+# Ctrl-C and the like: the usual end.
+rm "$RUNNING/asked"
+LD_PRELOAD=$running "$xpcache" top --interval 60 >out 2>&1 </dev/null &
+pid=$!
+for _ in $(seq 100); do
+	grep -qs histogram "$RUNNING/asked" && break
+	sleep 0.1
+done
+sleep 0.2
+kill -TERM $pid
+wait $pid
+same "ended from elsewhere, top is content" "$?" 0
+
+# A module that does not know the message says so in the kernel's log, each time.
+answers 10,10 10,10 10,10 10,10
+rm "$RUNNING"/histogram.*
+ask "histogram, older module" 1 "does not tell latencies .*: xpcache0: load the module" histogram xpcache0
+ask "status, older module" 0 "^  errors" status xpcache0
+same "status, older module: nothing of latencies" "$(grep -c 'p50' stdout)" 0
+ask "status --json, older module" 0 '"counters"' status --json
+same "status --json, older module: no latency" "$(value '"latency" in v["caches"][0]')" False
+rm "$RUNNING/asked"
+ask "top, older module" 0 "^latency: this module does not tell it$" top --interval 0.1 --count 3
+same "top, older module: asked once" "$(grep -c histogram "$RUNNING/asked")" 1
+same "top, older module: hits" "$(grep -c 'hits: 50.0 % of reads$' stdout)" 3
