@@ -30,7 +30,7 @@ void pulse_count(struct pulse *p, const struct status *s, const char *stat)
 	count_bytes(p, stat);
 }
 
-int pulse_read(struct pulse *p, const struct running *r, bool timed)
+int pulse_read(struct pulse *p, const struct running *r, bool older)
 {
 	char kname[64], stat[256];
 	struct status s;
@@ -43,7 +43,9 @@ int pulse_read(struct pulse *p, const struct running *r, bool timed)
 		return err;
 	pulse_count(p, &s, device_kname(r->dev, kname, sizeof(kname)) &&
 			   sysfs_read(kname, "stat", stat, sizeof(stat)) ? stat : NULL);
-	p->timed = timed && !latency_read(r->name, &p->latency);
+	err = older ? -EINVAL : latency_read(r->name, &p->latency);
+	p->timed = !err;
+	p->older = err == -EINVAL;
 	p->seconds = seconds_now();
 	return 0;
 }

@@ -22,7 +22,8 @@ struct pulse {
 	u64 read_bytes, write_bytes;	/* by the block layer, if @bytes_known */
 	bool bytes_known;
 
-	bool timed;		/* the module tells latencies */
+	bool timed;		/* latencies are known, */
+	bool older;		/* or the module does not know what is asked */
 	struct latency latency;
 };
 
@@ -30,9 +31,9 @@ struct pulse {
 
 /* Of the kernel's own figures: its status, and /sys/block/.../stat, NULL if there is none. */
 void pulse_count(struct pulse *p, const struct status *s, const char *stat);
-/* All of a running cache. @timed: ask for latencies; an older module logs that it was asked.
+/* All of a running cache. @older: do not ask for latencies, as an older module logs that.
  * Negative errno: it is gone. */
-int pulse_read(struct pulse *p, const struct running *r, bool timed);
+int pulse_read(struct pulse *p, const struct running *r, bool older);
 /* What came between two readings. False: they are not of one run. */
 bool pulse_subtract(struct pulse *later, const struct pulse *earlier);
 

@@ -89,7 +89,7 @@ static void show_levels(const struct canvas *c, const struct pulse *p)
 static void show_latency(const struct canvas *c, const struct pulse *p)
 {
 	if (!p->timed)
-		fputs("latency: this module does not tell it\n", c->f);
+		fprintf(c->f, "latency: %s\n", p->older ? "this module does not tell it" : "not known");
 	else if (!p->latency.recording)
 		fputs("latency: not recorded now\n", c->f);
 	else

@@ -22,7 +22,6 @@ static const struct pulse *find(const struct top *t, const char *uuid)
 	return NULL;
 }
 
-/* Asked once whether it tells latencies, a cache is not asked in vain again. */
 static size_t read_all(const struct top *t, const struct running *r, size_t n, struct pulse *now)
 {
 	size_t have = 0;
@@ -30,7 +29,7 @@ static size_t read_all(const struct top *t, const struct running *r, size_t n, s
 	for (size_t i = 0; i < n; i++) {
 		const struct pulse *last = find(t, r[i].uuid);
 
-		if (!pulse_read(&now[have], &r[i], !last || last->timed))
+		if (!pulse_read(&now[have], &r[i], last && last->older))
 			have++;
 	}
 	return have;
