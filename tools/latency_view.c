@@ -183,10 +183,10 @@ void latency_table(const struct canvas *c, const struct latency *l,
 		   enum latency_columns columns, int only)
 {
 	const struct column *v = columns == LATENCY_RATES ? rates : totals;
-
 	bool any = show_group(c, l, "", "requests", 0, XP_REQUEST_CLASSES - 1, v, only);
 
-	show_group(c, l, any && columns == LATENCY_TOTALS ? "\n" : "", "devices", XP_REQUEST_CLASSES, XP_CLASSES - 1, v, only);
+	show_group(c, l, any && columns == LATENCY_TOTALS ? "\n" : "", "devices",
+		   XP_REQUEST_CLASSES, XP_CLASSES - 1, v, only);
 }
 
 /* ----------------------------------------------------------- sentences ---- */
@@ -328,7 +328,8 @@ static void show_marks(const struct canvas *c, const struct xp_histogram *h, dou
 		fprintf(c->f, "  %s%s%s", first, first == last ? "" : "..", first == last ? "" : last);
 }
 
-static void show_bar(const struct canvas *c, const struct xp_histogram *h, const struct bars *b, u32 i)
+static void show_bar(const struct canvas *c, const struct xp_histogram *h, const struct bars *b,
+		     u32 i)
 {
 	double from = i ? timing_decade_edge(b->per_decade, i) : 0;
 	double to = i < TIMING_DECADES * b->per_decade - 1 ?

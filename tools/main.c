@@ -227,7 +227,9 @@ static enum xc set_seconds(double *to, const char *text)
 
 static enum xc set_number(u64 *to, const char *text)
 {
-	*to = strspn(text, "0123456789") == strlen(text) && strlen(text) < 10 ? strtoull(text, NULL, 10) : 0;
+	size_t len = strlen(text);
+
+	*to = strspn(text, "0123456789") == len && len < 10 ? strtoull(text, NULL, 10) : 0;
 	if (*to)
 		return XC_OK;
 	return complain(XC_USAGE, "--count", "give another N",

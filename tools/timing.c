@@ -56,8 +56,8 @@ static int settle(struct xp_histogram *h)
 		last--;
 	if (h->most > bin_last(last) || timing_least(h) < xp_bin_low(first))
 		return -EPROTO;
-	h->most = max(h->most, xp_bin_low(last));
 	h->least = ~min(timing_least(h), bin_last(first));
+	h->most = max(max(h->most, xp_bin_low(last)), timing_least(h));
 	return 0;
 }
 

@@ -53,7 +53,8 @@ struct json_object *timing_json(const struct xp_histogram *h);
 /* Of the same object, as it was: count, sum, min, max and bins. -EPROTO: it is none. */
 int timing_from_json(struct json_object *o, struct xp_histogram *h);
 
-/* "from_ns,to_ns,count,cumulative_percent", a line for each bin that holds any, without a header. */
+/* "from_ns,to_ns,count,cumulative_percent", a line for each bin that holds any, without a
+ * header; @prefix before each. */
 void timing_csv(const struct xp_histogram *h, const char *prefix, FILE *f);
 /* As HdrHistogram's percentile distribution, values in us; a line for the shortest, at 0 of
  * 100 %, and one for each bin that holds any. */

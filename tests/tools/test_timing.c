@@ -338,6 +338,9 @@ static void a_request_may_be_in_its_bin_alone(void **state)
 	assert_int_equal(timing_parse("write 3 200 100 100 50:1 100:1 120:1", &class, &h), 0);
 	assert_int_equal(timing_least(&h), 50);
 	assert_int_equal(h.most, 120);
+	assert_int_equal(timing_parse("write 1 0 8015 0 509:1", &class, &h), 0);
+	assert_int_equal(timing_least(&h), 8015);	/* the first one ever */
+	assert_int_equal(h.most, 8015);
 }
 
 static void damaged_lines_are_refused(void **state)
