@@ -79,8 +79,12 @@ static __always_inline u32 pin_lba(struct xp *c, u32 i, xp_lba_t lba, struct xp_
 {
 	struct xp_entry *e = &c->entry[i];
 
-	if (!says(e, lba) || !pin_mapped(e, lba))
+	if (!says(e, lba))
 		return 0;
+	XP_RACE_WINDOW();
+	if (!pin_mapped(e, lba))
+		return 0;
+	XP_RACE_WINDOW();
 	if (likely(says(e, lba)))
 		return XP_HIT;
 	if (!unpin(e))

@@ -102,6 +102,7 @@ struct xp_counter {
 #define xp_count(k)		atomic64_inc(&(k)->n)
 #define xp_counted(k)		((u64)atomic64_read(&(k)->n))
 #define xp_processor()		raw_smp_processor_id()
+#define XP_RACE_WINDOW()	((void)0)
 
 /* A u64 that one processor counts up, in interrupts too. The exchange: as above. */
 static_assert(sizeof(local64_t) == sizeof(u64));
@@ -210,6 +211,11 @@ struct xp_counter {
 #define xp_count(k)	((void)__atomic_fetch_add(&(k)->n, 1, __ATOMIC_RELAXED))
 #define xp_counted(k)	XP_READ_ONCE((k)->n)
 #define xp_processor()	0u
+
+/* Where others may come in between; a test makes sure that they do. */
+#ifndef XP_RACE_WINDOW
+#define XP_RACE_WINDOW()	((void)0)
+#endif
 
 /* One thread counts it up, others may read. */
 #define xp_local_read(l)	XP_READ_ONCE(*(l))

@@ -114,7 +114,8 @@ enum xp_act {
 				 * xp_end() without error write the fill from that buffer (never
 				 * from the caller's, which may have changed meanwhile), then
 				 * xp_fill_end(). Or give the fill back at once by xp_fill_end()
-				 * with an error, set fill.nr_blocks to 0, and do as for XP_SLOW */
+				 * with an error, set fill.nr_blocks to 0, say xp_not_filled(), and do
+				 * as for XP_SLOW */
 	XP_COPY,		/* a write of req->nr_blocks whole blocks from a private buffer;
 				 * see struct xp_copy */
 };
@@ -232,6 +233,12 @@ u64 xp_checksum(const void *data, u32 bytes);
 static inline void xp_held_back(struct xp_req *req)
 {
 	req->class = max(req->class, (u8)XP_CLASS_WRITE_STALLED);
+}
+
+/* The shell has given the fill back. */
+static inline void xp_not_filled(struct xp_req *req)
+{
+	req->class = max(req->class, (u8)XP_CLASS_READ_BYPASS);
 }
 
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);

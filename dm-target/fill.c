@@ -98,7 +98,6 @@ static void fill_bio(struct xs_fill *f, struct block_device *bdev, u64 sector,
 	f->bio.bi_iter.bi_sector = sector;
 	f->bio.bi_private = f;
 	f->bio.bi_end_io = end;
-	f->sent = xs_time(f->cache);
 	for (i = 0; bytes; i++) {
 		u32 n = min(bytes, XP_BLOCK_SIZE);
 
@@ -257,6 +256,7 @@ static void write_fill(struct xs_cache *cache, struct xs_fill *f)
 		 REQ_OP_WRITE | REQ_SYNC | REQ_IDLE, fill_written);
 	xs_bio_of_all(&f->bio, xs_fast(cache));
 	atomic64_add(f->bio.bi_iter.bi_size, &cache->counts.fast_bytes_written);
+	f->sent = xs_time(cache);
 	submit_bio(&f->bio);
 }
 
@@ -335,6 +335,7 @@ bool xs_fill_read(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo
 		 REQ_OP_READ | (io->bio->bi_opf & (REQ_SYNC | REQ_META | REQ_PRIO | REQ_RAHEAD)),
 		 fill_read);
 	xs_slow_read_begin(cache);
+	f->sent = xs_time(cache);
 	dm_submit_bio_remap(io->bio, &f->bio);
 	write_fills(cache, FILLS_AT_ONCE);
 	return true;

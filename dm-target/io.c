@@ -206,7 +206,6 @@ static __always_inline void io_remap(struct xs_cache *cache, struct xs_io *io, b
 		bio_set_dev(bio, xs_slow(cache));
 	}
 	io->below = true;
-	io->sent = xs_time(cache);
 }
 
 static void io_zero(struct xs_io *io)
@@ -234,6 +233,7 @@ static noinline bool io_follow(struct xs_cache *cache, struct xs_io *io, enum xp
 	case XP_SLOW_FILL:
 		if (xs_fill_read(cache, io, todo))
 			return false;
+		xp_not_filled(&io->req);
 		io->act = XP_SLOW;
 		fallthrough;
 	case XP_SLOW:
@@ -268,6 +268,7 @@ void xs_io_submit(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo
 {
 	if (!io_follow(cache, io, io_ask(cache, io, todo), todo, false))
 		return;
+	io->sent = xs_time(cache);
 	if (io->own)
 		submit_bio_noacct(io->bio);
 	else
@@ -337,6 +338,13 @@ static __always_inline void io_init(struct xs_io *io, struct bio *bio)
 	io->bi_flags = bio->bi_flags;
 }
 
+/* By the device mapper, as soon as we are back there. */
+static int submit_remapped(struct xs_cache *cache, struct xs_io *io)
+{
+	io->sent = xs_time(cache);
+	return DM_MAPIO_REMAPPED;
+}
+
 static noinline int map_any(struct xs_cache *cache, struct xs_io *io, u64 sector)
 {
 	struct xp_todo todo;
@@ -351,7 +359,7 @@ static noinline int map_any(struct xs_cache *cache, struct xs_io *io, u64 sector
 	remapped = io_follow(cache, io, io_ask(cache, io, &todo), &todo, true);
 	if (!xp_todo_empty(&todo))
 		xs_perform(cache, &todo);
-	return remapped ? DM_MAPIO_REMAPPED : DM_MAPIO_SUBMITTED;
+	return remapped ? submit_remapped(cache, io) : DM_MAPIO_SUBMITTED;
 }
 
 /* The same for a write that nothing is asked of but to be written. */
@@ -372,13 +380,12 @@ static int map_write(struct xs_cache *cache, struct xs_io *io, struct bio *bio, 
 		atomic64_add(bio->bi_iter.bi_size, &cache->counts.fast_bytes_written);
 		io->act = XP_FAST;
 		io->below = true;
-		io->sent = xs_time(cache);
 	} else {
 		remapped = io_follow(cache, io, act, &todo, true);
 	}
 	if (unlikely(!xp_todo_empty(&todo)))
 		xs_perform(cache, &todo);
-	return remapped ? DM_MAPIO_REMAPPED : DM_MAPIO_SUBMITTED;
+	return remapped ? submit_remapped(cache, io) : DM_MAPIO_SUBMITTED;
 }
 
 static bool is_plain_write(const struct bio *bio)
@@ -434,6 +441,7 @@ int xs_commit(struct xs_cache *cache)
 	own.done = COMPLETION_INITIALIZER_ONSTACK(own.done);
 	io_init(&own.io, &own.bio);
 	own.io.own = true;
+	own.io.begun = 0;
 	own.io.req.op = XP_FLUSH;
 	xp_todo_init(&todo);
 	xs_io_submit(cache, &own.io, &todo);

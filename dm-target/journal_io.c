@@ -85,6 +85,8 @@ static void write_block(struct xs_cache *cache, u32 i, bool flushed)
 	j->bio.bi_iter.bi_sector = io.target;
 	add_block(j, io.data);
 	atomic64_add(XP_BLOCK_SIZE, &cache->counts.fast_bytes_written);
+	if (!flushed)
+		j->sent = xs_time(cache);
 	submit_block(j, journal_written);
 }
 
@@ -110,6 +112,7 @@ static void flush_first(struct xs_cache *cache, u32 i)
 
 	bio_init(&j->bio, NULL, NULL, 0,
 		 REQ_OP_WRITE | REQ_PREFLUSH | REQ_SYNC | REQ_IDLE | REQ_META);
+	j->sent = xs_time(cache);
 	submit_block(j, journal_flushed);
 }
 
@@ -120,7 +123,6 @@ void xs_journal_write(struct xs_cache *cache, u32 mask)
 
 		mask &= mask - 1;
 		xs_own_begin(cache);
-		cache->journal[i].sent = xs_time(cache);
 		if (cache->flush_apart)
 			flush_first(cache, i);
 		else

@@ -86,8 +86,8 @@ static int alloc_parts(struct xs_cache *cache)
 		err = xs_copies_alloc(cache);
 	if (!err)
 		err = xs_writeback_alloc(cache);
-	if (!err)
-		err = xs_timing_switch(cache, cache->options.histogram);
+	if (!err && cache->options.histogram && xs_timing_switch(cache, true))
+		DMWARN("%pg: no memory for histograms: it goes on without", xs_fast(cache));
 	if (err)
 		ti->error = "Cannot allocate work queues and buffers";
 	return err;

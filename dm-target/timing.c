@@ -7,13 +7,15 @@
  * and subtracts what he got before. While it is off, a request has one test more to pass;
  * what was recorded stays.
  *
- * The time is the processor's time-stamp counter where the kernel trusts it: to read it
+ * The time is the processor's time-stamp counter where the kernel's clock is that: to read it
  * costs a tenth of what ktime_get() does. Should the kernel come to distrust it later,
  * times that began on one processor and ended on another may be wrong; the name of the
  * clock then says so.
  */
 #include <linux/math64.h>
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
@@ -27,15 +29,31 @@ struct xs_histograms {
 /* -------------------------------------------------------------- clock ---- */
 
 DEFINE_STATIC_KEY_FALSE(xs_tsc);
-static u32 ns_per_tick __ro_after_init = 1u << XS_TICK_SHIFT;	/* 1 << XS_TICK_SHIFT is one */
+static u32 ns_per_tick = 1u << XS_TICK_SHIFT;	/* 1 << XS_TICK_SHIFT is one */
 
 #ifdef CONFIG_X86_64
+/* Trusted is what the kernel's own clock reads now. */
+static bool __init is_clocksource(void)
+{
+	struct system_time_snapshot snap;
+	u64 before = get_cycles();
+
+	ktime_get_snapshot(&snap);
+	return snap.cycles >= before && snap.cycles <= get_cycles();
+}
+
 void __init xs_timing_init(void)
 {
-	if (!boot_cpu_has(X86_FEATURE_TSC) || check_tsc_unstable() || tsc_khz < 100000)
-		return;
-	ns_per_tick = (u32)div_u64((u64)USEC_PER_SEC << XS_TICK_SHIFT, tsc_khz);
-	static_branch_enable(&xs_tsc);
+	if (tsc_khz >= 100000 && !check_tsc_unstable() && is_clocksource())
+		static_branch_enable(&xs_tsc);
+}
+
+/* The kernel may measure it better some seconds after it has started. */
+static void calibrate(void)
+{
+	if (static_key_enabled(&xs_tsc))
+		WRITE_ONCE(ns_per_tick,
+			   (u32)div_u64((u64)USEC_PER_SEC << XS_TICK_SHIFT, tsc_khz));
 }
 
 static const char *clock_name(void)
@@ -49,6 +67,10 @@ void __init xs_timing_init(void)
 {
 }
 
+static void calibrate(void)
+{
+}
+
 static const char *clock_name(void)
 {
 	return "ktime";
@@ -59,7 +81,7 @@ static const char *clock_name(void)
 
 static __always_inline void add(struct xs_histograms *mine, enum xp_class class, u64 ticks)
 {
-	xp_histogram_add(mine->of[class], mul_u64_u32_shr(ticks, ns_per_tick, XS_TICK_SHIFT));
+	xp_histogram_add(mine->of[class], mul_u64_u32_shr(ticks, READ_ONCE(ns_per_tick), XS_TICK_SHIFT));
 }
 
 void xs_record(struct xs_cache *cache, enum xp_class class, u64 ticks)
@@ -80,24 +102,26 @@ void xs_record_both(struct xs_cache *cache, enum xp_class a, u64 ticks_a, enum x
 
 /* ------------------------------------------------------------- memory ---- */
 
-void xs_timing_free(struct xs_cache *cache)
+static DEFINE_MUTEX(switch_lock);	/* messages come side by side */
+
+static void free_all(struct xs_histograms __percpu *all)
 {
 	u32 class;
 	int cpu;
 
-	if (!cache->histograms)
+	if (!all)
 		return;
 	for_each_possible_cpu(cpu)
 		for (class = 0; class < XP_CLASSES; class++)
-			kvfree(per_cpu_ptr(cache->histograms, cpu)->of[class]);
-	free_percpu(cache->histograms);
-	cache->histograms = NULL;
+			kvfree(per_cpu_ptr(all, cpu)->of[class]);
+	free_percpu(all);
 }
 
 static int alloc_one(struct xs_histograms *h, int cpu)
 {
 	u32 class;
 
+	BUILD_BUG_ON(sizeof(struct xp_histogram) > SZ_16K);	/* what is allocated is a power of 2 */
 	for (class = 0; class < XP_CLASSES; class++) {
 		h->of[class] = kvzalloc_node(sizeof(*h->of[class]), GFP_KERNEL, cpu_to_node(cpu));
 		if (!h->of[class])
@@ -106,65 +130,100 @@ static int alloc_one(struct xs_histograms *h, int cpu)
 	return 0;
 }
 
-static int histograms_alloc(struct xs_cache *cache)
+static struct xs_histograms __percpu *alloc_all(void)
 {
-	int cpu, err = 0;
+	struct xs_histograms __percpu *all = alloc_percpu(struct xs_histograms);
+	int cpu, err = all ? 0 : -ENOMEM;
 
-	cache->histograms = alloc_percpu(struct xs_histograms);
-	if (!cache->histograms)
-		return -ENOMEM;
 	for_each_possible_cpu(cpu)
-		err = err ? err : alloc_one(per_cpu_ptr(cache->histograms, cpu), cpu);
-	if (err)
-		xs_timing_free(cache);
-	return err;
+		err = err ? err : alloc_one(per_cpu_ptr(all, cpu), cpu);
+	if (!err)
+		return all;
+	free_all(all);
+	return NULL;
+}
+
+void xs_timing_free(struct xs_cache *cache)
+{
+	free_all(cache->histograms);
+}
+
+/* As it is once it is there, and then all of it is. */
+static struct xs_histograms __percpu *histograms(const struct xs_cache *cache)
+{
+	return smp_load_acquire(&cache->histograms);	/* with xs_timing_switch() */
 }
 
 u64 xs_timing_bytes(const struct xs_cache *cache)
 {
-	return cache->histograms ? (u64)num_possible_cpus() * (sizeof(struct xs_histograms) +
+	return histograms(cache) ? (u64)num_possible_cpus() * (sizeof(struct xs_histograms) +
 				   XP_CLASSES * sizeof(struct xp_histogram)) : 0;
 }
 
 /* They stay until the cache goes: a request that is under way may still record. */
 int xs_timing_switch(struct xs_cache *cache, bool on)
 {
-	int err = on && !cache->histograms ? histograms_alloc(cache) : 0;
+	unsigned int noio = memalloc_noio_save();	/* we may be suspended, and swapped on */
+	struct xs_histograms __percpu *all;
+	int err = 0;
 
+	mutex_lock(&switch_lock);
+	calibrate();
+	if (on && !cache->histograms) {
+		all = alloc_all();
+		if (all)
+			smp_store_release(&cache->histograms, all);	/* with histograms() */
+		else
+			err = -ENOMEM;
+	}
 	if (!err)
 		smp_store_release(&cache->timed, on);	/* with xs_time() */
+	mutex_unlock(&switch_lock);
+	memalloc_noio_restore(noio);
 	return err;
 }
 
 /* --------------------------------------------------------------- tell ---- */
 
-static void merge(struct xs_cache *cache, enum xp_class class, struct xp_histogram *all)
+static void merge(struct xs_cache *cache, enum xp_class class, struct xp_histogram *sum)
 {
+	struct xs_histograms __percpu *all = histograms(cache);
 	int cpu;
 
-	memset(all, 0, sizeof(*all));
-	if (!cache->histograms)
+	memset(sum, 0, sizeof(*sum));
+	if (!all)
 		return;
-	for_each_possible_cpu(cpu)
-		xp_histogram_merge(all, per_cpu_ptr(cache->histograms, cpu)->of[class]);
+	for_each_possible_cpu(cpu) {
+		xp_histogram_merge(sum, per_cpu_ptr(all, cpu)->of[class]);
+		cond_resched();
+	}
+}
+
+static struct xp_histogram *sum_alloc(void)
+{
+	unsigned int noio = memalloc_noio_save();	/* as above */
+	struct xp_histogram *sum = kvmalloc(sizeof(*sum), GFP_KERNEL);
+
+	memalloc_noio_restore(noio);
+	return sum;
 }
 
 int xs_timing_print(struct xs_cache *cache, char *text, u32 room)
 {
-	struct xp_histogram *all = kvmalloc(sizeof(*all), GFP_KERNEL);
+	struct xp_histogram *sum = sum_alloc();
 	u32 class, at;
 
-	if (!all)
+	if (!sum)
 		return -ENOMEM;
-	at = scnprintf(text, room, "histogram %s %s %llu\n", cache->timed ? "on" : "off",
-		       clock_name(), ktime_get_ns() - cache->started);
+	at = scnprintf(text, room, "histogram %s %s %llu\n",
+		       READ_ONCE(cache->timed) ? "on" : "off", clock_name(),
+		       ktime_get_ns() - cache->started);
 	for (class = 0; class < XP_CLASSES; class++) {
-		merge(cache, class, all);
-		at += xp_histogram_print(all, class, text + at, room - at);
+		merge(cache, class, sum);
+		at += xp_histogram_print(sum, class, text + at, room - at);
 		if (at >= room)
 			break;	/* cut: the caller comes again with more room */
-		cond_resched();
 	}
-	kvfree(all);
+	kvfree(sum);
 	return 0;
 }

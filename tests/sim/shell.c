@@ -8,6 +8,7 @@
  * happens in the kernel. Whatever a real shell may do later than at once (take a
  * buffer, send a journal block, write a fill) is an event of its own here.
  */
+#include "request.h"
 #include "sim.h"
 
 struct part {
@@ -17,7 +18,7 @@ struct part {
 	u8 *copy;
 	u8 *fill;		/* what was read, for caller and cache */
 	bool around, filled;	/* some of it was the slow device's; without, and with a fill */
-	bool waited, parked;	/* before it was begun, and after */
+	bool waited;		/* for another, for space, for room in the journal */
 };
 
 enum event_kind {
@@ -213,8 +214,8 @@ static void user_preflushed(struct user *u, struct xp_todo *todo)
 
 static enum xp_class write_class(const struct part *p)
 {
-	if (p->waited || (p->parked && p->req.class == XP_CLASS_WRITE_STALLED))
-		return XP_CLASS_WRITE_STALLED;	/* parked: or for its records, as it should */
+	if (p->waited)
+		return XP_CLASS_WRITE_STALLED;
 	return p->around ? XP_CLASS_WRITE_THROUGH : XP_CLASS_WRITE;
 }
 
@@ -390,6 +391,8 @@ static void part_perform(struct part *p, enum xp_act act, struct xp_todo *todo)
 		if (chance(rng, 8)) {	/* no memory for it */
 			xp_fill_end(sim.c, &p->req.fill, -ENOMEM, todo);
 			p->req.fill.nr_blocks = 0;
+			xp_not_filled(&p->req);
+			p->around = true;
 			start_part(p, &sim.slow, p->req.sector);
 		} else {
 			start_fill_read(p);
@@ -633,7 +636,7 @@ static void part_io_end(struct part *p, int err, struct xp_todo *todo)
 	if (p->fill && !err)
 		fill_start(p);
 	p->fill = NULL;
-	p->parked |= act == XP_WAIT;
+	p->waited |= act == XP_WAIT && p->req.op == XP_WRITE && p->req.state == REQ_PARKED;
 	if (act == XP_DONE)
 		part_end(p, todo);
 }

@@ -32,6 +32,8 @@ $(tool-tests): build/unit/tools/test_%: tests/tools/test_%.c tests/tools/planted
 
 -include $(tool-objects:.o=.d)
 
+build/unit/test_hit: UNIT_FLAGS += -include tests/unit/race.h
+
 .PHONY: unit-test
 unit-test: $(unit-tests) $(tool-tests) $(patsubst core/%.c,build/core/%.o,$(wildcard core/*.c))
 	@status=0; \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: usr=host clock=instructions memory=2G fast=16M slow=16M timeout=600
+# vm: kernel=6.1,6.12 usr=host clock=instructions memory=2G fast=16M slow=16M timeout=600
 #
 # The target's histograms: what was planted is found, request by request, in its bins. The
 # fast device takes 10 us, the slow one 8 ms; an instruction takes 1 ns.
@@ -72,6 +72,21 @@ equal nothing-around 0 "$(of write-through 2)"
 must xpcache flush xpcache0
 within destage-timed $(($(of slow-write 3) / $(of slow-write 2))) 8000000 200000000
 [ "$(of slow-flush 2)" -gt 0 ] && pass slow-flush-timed || fail slow-flush-timed "none"
+
+# What the tool makes of it.
+json() { xpcache histogram xpcache0 --json | tr -d ' \n' | sed "s/.*\"$1\":{\"count\":\([0-9]*\).*/\1/"; }
+for class in read-hit read-miss write flush slow-write; do
+	equal "tool-counts-$class" "$(of $class 2)" "$(json $class)"
+done
+equal tool-bins-misses "$(of read-miss 2)" "$(xpcache histogram xpcache0 --csv | awk -F, '$1 == "read-miss" { n += $4 } END { print n }')"
+try tool-shows xpcache histogram xpcache0
+xpcache histogram xpcache0
+try status-shows xpcache status xpcache0
+xpcache status xpcache0
+requests read 0 8 1000 >/dev/null &
+try top-shows xpcache top --count 2
+wait
+xpcache top --count 1
 
 # Off: nothing moves, and what was recorded stays.
 equal says-on 'histogram on' "$(dmsetup message xpcache0 0 histogram | awk 'NR == 1 { print $1, $2 }')"

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# vm: fast=64M slow=128M timeout=900
+#
+# Messages side by side, beside requests: recording is turned on and off, and asked for, from
+# a start without its memory; a commit has a flush of its own, which is nobody's request.
+
+. ./lib.sh
+
+# of CLASS - requests counted.
+of() { dmsetup message xpcache0 0 histogram | awk -v c="$1" '$1 == c { print $2 }'; }
+
+# again COMMAND... - until told to end. Prints how often.
+again()
+{
+	local n=0
+	until [ -e /tmp/over ]; do
+		"$@" >/dev/null || echo "FAILED $*"
+		n=$((n + 1))
+	done
+	echo "$n"
+}
+
+create --idle-ms 0 --histogram 0
+must dmsetup message xpcache0 0 commit
+rm -f /tmp/over
+n=0
+for message in histogram_on histogram_off histogram histogram_on histogram commit; do
+	n=$((n + 1))
+	again dmsetup message xpcache0 0 $message >/tmp/loop-$n &
+done
+try requests-beside fio --name=beside --filename=$CACHE --direct=1 --rw=randrw --bs=4k --size=32m \
+	--number_ios=4000 --fsync=8 --randrepeat=0
+touch /tmp/over
+wait
+[ "$(cat /tmp/loop-* | grep -c FAILED)" -eq 0 ] && pass messages-taken ||
+	fail messages-taken "$(grep -h FAILED /tmp/loop-* | sort | uniq -c | head -n 2)"
+equal all-loops-ran 6 "$(grep -chE '^[1-9]' /tmp/loop-* | grep -c 1)"
+note "$(cat /tmp/loop-* | grep -v FAILED | awk '{ n += $1 } END { print n }') messages"
+
+# Now on, for good: a commit is counted as no request.
+must dmsetup message xpcache0 0 histogram_on
+writes=$(of write)
+must dd if=/dev/zero of=$CACHE bs=4k count=100 oflag=direct status=none
+equal writes-counted $((writes + 100)) "$(of write)"
+flushes=$(of flush)
+must dmsetup message xpcache0 0 commit
+equal commit-not-counted "$flushes" "$(of flush)"
+
+# Around the cache, and behind it a commit that flushes the slow disk.
+blkdiscard -z -o $((100 << 20)) -l $((8 << 20)) $CACHE
+must dmsetup message xpcache0 0 commit
+equal commit-around-not-counted "$flushes" "$(of flush)"
+[ "$(of discard)" -gt 0 ] && pass zeroes-counted || fail zeroes-counted "none"
+[ "$(of slow-flush)" -gt 0 ] && pass slow-flush-timed || fail slow-flush-timed "none"
+must xpcache remove xpcache0
