@@ -19,6 +19,7 @@ include tests/sim/sim.mk
 include tests/fuzz/fuzz.mk
 include tests/crash/crash.mk
 include tests/lab/lab.mk
+include tests/report/report.mk
 
 .PHONY: bootstrap
 bootstrap: ## install what is missing to build and test

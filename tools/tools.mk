@@ -8,7 +8,7 @@ TOOLS_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE \
 		   -D_FILE_OFFSET_BITS=64 -DXPCACHE_VERSION='"$(XP_VERSION)"' -Icore -Itools
 TOOLS_SRC	:= $(wildcard tools/*.c)
 TOOLS_CORE	:= $(wildcard core/*.c)
-TOOLS_OBJ	:= $(TOOLS_SRC:tools/%.c=build/tools/%.o) \
+TOOLS_OBJ	:= $(TOOLS_SRC:tools/%.c=build/tools/%.o) build/tools/bench_page.o \
 		   $(TOOLS_CORE:core/%.c=build/tools/core/%.o)
 
 build/tools/%.o: tools/%.c
@@ -18,6 +18,11 @@ build/tools/%.o: tools/%.c
 build/tools/core/%.o: core/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# .incbin is not seen by -MMD.
+build/tools/bench_page.o: tools/bench_page.S $(wildcard tools/report/*.* tools/report/vendor/*)
+	@mkdir -p $(@D)
+	$(CC) -c -o $@ $<
 
 build/xpcache: $(TOOLS_OBJ)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+// writes.js - latency while writing on and on, and on a device that fills.
+
+// Where the mean leaves its level: three points in a row over three times the median so far. -1: nowhere.
+function cliff(points) {
+	const slow = (i) => {
+		const before = points.slice(0, i).map((p) => p.mean_ns).sort((a, b) => a - b);
+
+		return before.length >= 5 && points.slice(i, i + 3).every((p) => p.mean_ns > 3 * before[before.length >> 1]);
+	};
+
+	return points.findIndex((p, i) => i + 2 < points.length && slow(i));
+}
+
+const latencyAxis = axis({ label: "Latency", text: timeText, splits: decades });
+const inTime = (u, v) => (v === null ? "" : time(v));
+
+function writesChart(points, edge) {
+	return {
+		data: [points.map((p) => p.gb), points.map((p) => p.mean_ns), points.map((p) => p.p99_ns)],
+		options: {
+			scales: { x: linearScale((u, min, max) => [min, max]), y: logScale(decadesAbout) },
+			axes: [axis({ side: BOTTOM, label: "Written (GB)", text: (v) => String(v) }), latencyAxis],
+			series: [{ label: "Written", value: (u, v) => (v === null ? "" : digits3(v) + " GB") },
+				line("Mean", "with", { value: inTime }), line("p99", "with", { width: 1, dash: [4, 3], value: inTime })],
+			plugins: edge < 0 ? [] : [mark(points[edge].gb, `slower from ${digits3(points[edge].gb)} GB on`)],
+		},
+	};
+}
+
+function writesSection() {
+	const w = result.writes;
+
+	if (!w || !w.points.length)
+		return null;
+	const edge = cliff(w.points);
+	const rows = thinned(w.points, 14).map((p) => {
+		const path = ["writes", "points", w.points.indexOf(p)];
+
+		return [datum([...path, "gb"], (v) => digits3(v) + "\u00a0GB"), datum([...path, "mean_ns"], time), datum([...path, "p99_ns"], time)];
+	});
+
+	return section("writes", "Writing on and on", edge < 0 ? "Latency keeps its level over all that was written." :
+		["After ", datum(["writes", "points", edge, "gb"], (v) => digits3(v) + "\u00a0GB"),
+			" there is no more room, and writers wait for the disk."], [
+		figure({ title: "Latency against what was written", words: "Mean, and the 99th percentile dashed.",
+			chart: () => writesChart(w.points, edge), numbers: () => [["Written", "Mean", "p99"], rows] }),
+	]);
+}
+
+function fillChart(rows) {
+	const value = (i, name) => (name === "mean" ? mainTiming(result.runs[i]).mean_ns : mainTiming(result.runs[i]).percentiles[name]);
+
+	return {
+		data: [rows.map((r) => r.full * 100), ...["mean", "99", "99.9"].map((name) => rows.map((r) => value(r.at, name)))],
+		options: {
+			scales: { x: linearScale((u, min, max) => [min, max]), y: logScale(decadesAbout) },
+			axes: [axis({ side: BOTTOM, label: "Full (%)", text: (v) => v + "%" }), latencyAxis],
+			series: [{ label: "Full", value: (u, v) => (v === null ? "" : v + "%") },
+				...["Mean", "p99", "p99.9"].map((name, i) => line(name, "device" + i, { points: { show: true, size: 6 }, value: inTime }))],
+		},
+	};
+}
+
+function fillSection() {
+	const rows = (result.fill || []).map((r, i) => ({ ...r, i, at: runIndex(r.run) })).filter((r) => r.at >= 0 && mainTiming(result.runs[r.at]));
+
+	if (!rows.length)
+		return null;
+	const numbers = rows.map((r) => {
+		const run = result.runs[r.at], path = ["runs", r.at, timingName(run)];
+
+		return [datum(["fill", r.i, "full"], percent), datum([...path, "mean_ns"], time),
+			...["50", "99", "99.9"].map((q) => quantile(path, mainTiming(run), q))];
+	});
+
+	return section("fill", "As it fills", workload(result.runs[rows[0].at]), [
+		figure({ title: `${result.runs[rows[0].at].label}, by how full it is`, words: "Mean and two percentiles.",
+			chart: () => fillChart(rows), numbers: () => [["Full", "Mean", "Median", "p99", "p99.9"], numbers] }),
+	]);
+}
