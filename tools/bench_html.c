@@ -60,15 +60,15 @@ static enum xc read_result(const char *path, struct json_object **result)
 	return XC_OK;
 }
 
-/* A page goes to a file; not over a disk, and not over what it is made of. */
+/* A page goes to a file or down a pipe; not over a disk, and not over what it is made of. */
 static enum xc check_page(const char *result, const char *page)
 {
 	struct stat from, to;
 
 	if (stat(page, &to))
 		return XC_OK;
-	if (S_ISBLK(to.st_mode))
-		return complain(XC_REFUSED, page, "give a file for the page", "a block device");
+	if (!S_ISREG(to.st_mode) && !S_ISCHR(to.st_mode) && !S_ISFIFO(to.st_mode))
+		return complain(XC_REFUSED, page, "give a file for the page", "not a file");
 	if (!stat(result, &from) && from.st_dev == to.st_dev && from.st_ino == to.st_ino)
 		return complain(XC_REFUSED, page, "give another file for the page",
 				"this is the result itself");

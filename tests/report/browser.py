@@ -81,10 +81,10 @@ class Browser:
 
     def open(self, path):
         """Opens a file; events of before are forgotten."""
-        self.call("Page.navigate", url="about:blank")
-        self.events = []
-        self.call("Page.navigate", url="file://" + os.path.abspath(path))
-        self.wait("Page.loadEventFired")
+        for url in ("about:blank", "file://" + os.path.abspath(path)):
+            self.events = []
+            self.call("Page.navigate", url=url)
+            self.wait("Page.loadEventFired")
         self.settle()
 
     def settle(self):

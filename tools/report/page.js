@@ -26,7 +26,7 @@ function show() {
 	const [top, ...rest] = sections;
 
 	document.title = (result.headline ? result.headline.sentence : "xpcache bench: " + top.querySelector("h1").textContent);
-	document.body.replaceChildren(el("main", {}, masthead(), warnings(), top, contents(rest), rest));
+	document.body.prepend(el("main", {}, masthead(), warnings(), top, contents(rest), rest));
 	drawAll();
 	watchScreen();
 }

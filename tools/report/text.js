@@ -61,13 +61,15 @@ function iops(n) {
 	return (n < 99.5 ? digits3(n) : count(n)) + "\u00a0IOPS";
 }
 
-// All but 100 % is never "100%".
+// Less than all is never "100%", more than none never "0%".
 function percent(part) {
-	const p = part * 100, a = Math.abs(p);
+	const a = Math.abs(part) * 100, sign = part < 0 ? "\u2212" : "";
 
+	if (a > 0 && a < 0.001)
+		return "under " + sign + "0.001%";
 	if (a > 99.95 && a < 100)
-		return (p < 0 ? "\u2212" : "") + (Math.floor(a * 1000) / 1000).toFixed(3) + "%";
-	return (p < 0 && a >= 0.05 ? "\u2212" : "") + a.toFixed(a < 99.95 && a >= 0.05 ? 1 : 0) + "%";
+		return sign + (Math.floor(a * 1000) / 1000).toFixed(3) + "%";
+	return sign + (a < 0.1 ? String(Number(a.toPrecision(1))) : a.toFixed(a < 99.95 ? 1 : 0)) + "%";
 }
 
 function times(x) {

@@ -106,14 +106,15 @@ function warmupSection() {
 		return null;
 	const at = runIndex(w.run), columns = at < 0 ? [] : result.runs[at].per_second;
 	const index = (p) => w.points.indexOf(p);
-	const rows = thinned(w.points, 12).map((p) => [seconds(p.seconds), datum(["warmup", "points", index(p), "hit_ratio"], percent),
+	const rows = () => thinned(w.points, 12).map((p) => [seconds(p.seconds), datum(["warmup", "points", index(p), "hit_ratio"], percent),
 		datum(["warmup", "points", index(p), "mean_ns"], time)]);
 	const words = w.hidden90_seconds === null ? "Less than 90 % was hidden when the run ended." :
 		["90 % of the wait was hidden after ", datum(["warmup", "hidden90_seconds"], seconds), "."];
 
 	return section("warmup", "Warming up", words, [
 		figure({ title: "Latency, second by second", words: "Each column is one second\u2019s requests: darker is more. The line is their mean.",
-			chart: () => warmupLatency(w.points, columns, w.hidden90_seconds), numbers: () => [["After", "Hits", "Mean"], rows] }),
-		figure({ title: "Hits, second by second", words: "Share of the reads that the fast drive answered.", chart: () => warmupHits(w.points) }),
+			chart: () => warmupLatency(w.points, columns, w.hidden90_seconds), numbers: () => [["After", "Hits", "Mean"], rows()] }),
+		figure({ title: "Hits, second by second", words: "Share of the reads that the fast drive answered.", chart: () => warmupHits(w.points),
+			numbers: () => [["After", "Hits"], rows().map((row) => row.slice(0, 2))] }),
 	]);
 }

@@ -49,6 +49,7 @@ function workingSetSection() {
 			figure({ title: "Hits", words: "Uniform: every block as likely. Zipf: some far more than others, as in life.",
 				chart: () => setChart(rows, (r) => r.hit_ratio * 100, hits),
 				numbers: () => [["In use", "Hits", "Mean"], setRows(rows)] }),
-			figure({ title: "Mean latency", words: "The same runs.", chart: () => setChart(rows, (r) => r.mean_ns, mean) })),
+			figure({ title: "Mean latency", words: "The same runs.", chart: () => setChart(rows, (r) => r.mean_ns, mean),
+				numbers: () => [["In use", "Hits", "Mean"], setRows(rows)] })),
 	]);
 }

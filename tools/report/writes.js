@@ -40,9 +40,8 @@ function writesSection() {
 		return [datum([...path, "gb"], (v) => digits3(v) + "\u00a0GB"), datum([...path, "mean_ns"], time), datum([...path, "p99_ns"], time)];
 	});
 
-	return section("writes", "Writing on and on", edge < 0 ? "Latency keeps its level over all that was written." :
-		["After ", datum(["writes", "points", edge, "gb"], (v) => digits3(v) + "\u00a0GB"),
-			" there is no more room, and writers wait for the disk."], [
+	return section("writes", "Writing on and on", edge < 0 ? "Latency keeps its level to the end." :
+		["Latency leaves its level after ", datum(["writes", "points", edge, "gb"], (v) => digits3(v) + "\u00a0GB"), "."], [
 		figure({ title: "Latency against what was written", words: "Mean, and the 99th percentile dashed.",
 			chart: () => writesChart(w.points, edge), numbers: () => [["Written", "Mean", "p99"], rows] }),
 	]);
