@@ -128,6 +128,7 @@ class Cached(Device):
 # --------------------------------------------------------------- runs ----
 
 LABEL = {"U": "Without cache", "C": "With xpcache", "R": "Fast drive"}
+LEGS_OF = ("U", "C", "R")
 PATH = {"U": "/dev/sda", "C": "/dev/mapper/xpcache0", "R": "/dev/nvme0n1"}
 
 
@@ -137,7 +138,7 @@ class Maker:
         self.runs = []
 
     def run(self, name, test, device, leg=None, path=None, label=None, op="read", pattern="random", size=4096,
-            align=None, depth=1, threads=1, seconds=60, rate=None, classes=False, per_second=False, percent=None):
+            align=None, depth=1, threads=1, seconds=60, rate=None, classes=False, per_second=False, percent=None, load=None):
         align = align or size
         parts = device.at("read" if op == "mixed" else op, "random" if pattern == "zipf" else pattern,
                           size, align, depth * threads)
@@ -152,7 +153,7 @@ class Maker:
                "depth": depth, "threads": threads, "range": [0, 512 * GIB], "direct": True, "rate": rate,
                "engine": "psync" if depth == 1 else "io_uring", "seconds": seconds, "dropped_seconds": 1.0,
                "read_percent": round(reads * 100), "iops": done / seconds, "bytes_per_second": done * size / seconds,
-               "errors": 0, "read": read, "write": write, "intended": None, "classes": None, "per_second": []}
+               "errors": 0, "load": load, "read": read, "write": write, "intended": None, "classes": None, "per_second": []}
         if rate:
             late = [(w * 0.94, m, s) for w, m, s in parts] + [(0.06, 9 * MS, 0.5)]
             run["intended"] = timing(self.rng, late, done)
@@ -229,8 +230,8 @@ def headline(u, c, r, hits):
     return {"u": u["id"], "c": c["id"], "r": r["id"], "hidden": {"mean": part, **of},
             "tax_ns": low - r["read"]["percentiles"]["50"], "cover": cover, "hit_ratio": hits,
             "time_waiting": 1 - in_hits / c["read"]["sum_ns"], "faster": means[0] / means[1],
-            "limit": means[0] / means[2], "verdict": next(word for least, word in VERDICTS if part >= least),
-            "sentence": f"Your cache hides {part * 100:.0f}% of the disk's wait." if part >= 0.01 else
+            "limit": means[0] / means[2], "verdict": next(word for least, word in VERDICTS if (part or 0) >= least),
+            "sentence": f"Your cache hides {part * 100:.0f}% of the disk's wait." if (part or 0) >= 0.01 else
             "Your cache does not help yet."}
 
 
@@ -272,12 +273,13 @@ def writes(maker, cache_gb=28):
     return {"run": run["id"], "points": points}
 
 
-def fill(maker, each):
+def fill(maker):
     rows = []
-    for i, full in enumerate((0, 0.25, 0.5, 0.75, 0.9, 1)):
-        run = maker.run(f"fill/{i}", "fill", Device(FLASH.parts, 3e9, 100, write=0.35 + 0.5 * full ** 3),
-                        op="write", seconds=20, **each)
-        rows.append({"full": full, "run": run["id"]})
+    for parts, path in ((FLASH.parts, "/dev/nvme1n1"), (SATA.parts, "/dev/sdb")):
+        for i, full in enumerate((0, 0.25, 0.5, 0.75, 0.9, 1)):
+            worn = [(w, m * (1 + 0.5 * full ** 3), s) for w, m, s in parts]
+            run = maker.run(f"fill/{i}", "fill", Device(worn, 3e9, 100), seconds=20, path=path, label=DISKS[path][2])
+            rows.append({"full": full, "run": run["id"]})
     return rows
 
 
@@ -334,7 +336,10 @@ def warm():
     def each(name, test, **how):
         maker.legs(name, test, 0.973, **how)
     each("distribution", "distribution", depth=32, seconds=60)
-    each("mixed", "mixed", op="mixed", percent=70, depth=4, seconds=20)
+    for percent in (100, 70, 50, 30, 0):
+        each(f"mixed/{percent}", "mixed", op={100: "read", 0: "write"}.get(percent, "mixed"), percent=percent, depth=4, seconds=10)
+    each("background", "background", seconds=10)
+    each("background/load", "background", seconds=10, load="writes")
     maker.run("paced", "distribution", Cached(0.973), leg="C", rate=2000, seconds=60)
     maker.sweep(each, 10)
     maker.transfer(each, 5)
@@ -373,7 +378,7 @@ def devices():
     each("percentile", "percentile", seconds=60)
     maker.sweep(each, 10)
     maker.crystal(each, 5)
-    rows = fill(maker, {"path": "/dev/nvme1n1", "label": DISKS["/dev/nvme1n1"][2]})
+    rows = fill(maker)
     return {**result(maker, "xpcache bench /dev/nvme0n1 /dev/nvme1n1 /dev/sdb /dev/sda --test all", kind="devices",
                      devices=[disk(path, "device") for _, path in table]), "fill": rows}
 
@@ -391,4 +396,27 @@ def bare():
              "rotational": None, "volatile_cache": None}]}}
 
 
-ALL = {"warm": warm, "cold": cold, "quick": quick, "devices": devices, "bare": bare}
+def holes():
+    """All that may be null is: a disk as fast as the fast one, an old target, a run that only failed."""
+    maker = Maker(6)
+    for leg in LEGS_OF:
+        maker.run("headline", "headline", OPTANE, leg=leg, seconds=2)
+    u, c, r = maker.runs
+    failed = maker.run("mixed", "mixed", OPTANE, leg="U", op="mixed", percent=50, seconds=1)
+    failed.update(read=None, write=None, iops=0, bytes_per_second=0, errors=12)
+    top = {**headline(u, c, r, None), "hidden": dict.fromkeys(("mean", "50", "99", "99.9")), "tax_ns": None,
+           "cover": 1.0, "time_waiting": 0.0, "verdict": "As fast as the fast drive",
+           "sentence": "Your disk is as fast as the fast drive."}
+    maker.run("ws/uniform/1", "working-set", OPTANE, leg="C", seconds=1)
+    maker.run("crystal/read/4", "crystal", OPTANE, leg="C", seconds=1)
+    maker.run("random/read/12", "random", OPTANE, leg="C", seconds=1)
+    return {**result(maker, "xpcache bench xpcache0", devices=[disk(path) for path in PATH.values()],
+                     host=dict.fromkeys(("governor", "clocksource"))), "headline": top,
+            "warmup": {"run": c["id"], "points": [{"seconds": 1, "hit_ratio": 0.0, "mean_ns": 9e3},
+                                                  {"seconds": 2, "hit_ratio": 0.0004, "mean_ns": 9e3}], "hidden90_seconds": None},
+            "working_set": [{"ratio": 1, "distribution": "uniform", "hit_ratio": 1.0, "mean_ns": 9e3, "run": "ws/uniform/1/C"}],
+            "writes": {"run": c["id"], "points": [{"gb": 0.5, "mean_ns": 1e4, "p99_ns": 2e4}, {"gb": 1, "mean_ns": 1e4, "p99_ns": 2e4}]},
+            "fill": [{"full": 0.0, "run": "gone"}]}
+
+
+ALL = {"warm": warm, "cold": cold, "quick": quick, "devices": devices, "bare": bare, "holes": holes}

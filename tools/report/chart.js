@@ -52,6 +52,7 @@ function plainCount(n) {
 
 const logScale = (range) => ({ distr: 3, log: 10, time: false, range });
 const linearScale = (range) => ({ time: false, range });
+const whole = (u, min, max) => [min, max];
 
 // Whole decades about what is there.
 function decadesAbout(u, min, max) {

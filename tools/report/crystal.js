@@ -12,7 +12,7 @@ function crystalSection() {
 
 	if (!runs.length)
 		return null;
-	const columns = sweepLines(runs).map(([run]) => run), names = [...new Set(runs.map(crystalName))];
+	const columns = byDevice(runs.flatMap(sides)).map(([side]) => side.run), names = [...new Set(runs.map(crystalName))];
 	const most = Math.max(...runs.map((run) => run.bytes_per_second));
 	const find = (name, op, like) => runs.find((run) => crystalName(run) === name && run.op === op &&
 		run.leg === like.leg && run.device === like.device);

@@ -51,7 +51,7 @@ function distributionChart(lines, state) {
 	return {
 		data: distributionData(lines, state.scale),
 		options: {
-			scales: { x: logScale((u, min, max) => [min, max]), y: state.scale === "log" ? logScale(decadesAbout) : linearScale(fromZero) },
+			scales: { x: logScale(whole), y: state.scale === "log" ? logScale(decadesAbout) : linearScale(fromZero) },
 			axes: [axis({ side: BOTTOM, label: "Latency", text: timeText, splits: decades }),
 				axis({ label: "I/Os per second, per bin", text: plainCount, splits: state.scale === "log" ? decades : undefined })],
 			series: [{ label: "Latency", value: (u, v) => (v === null ? "" : time(v)) },

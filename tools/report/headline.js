@@ -102,7 +102,7 @@ function headlineSection() {
 
 // Without a headline the page is about the devices themselves.
 function devicesSection() {
-	const list = result.target.devices, name = (d) => d.model || d.path;
+	const list = result.target.devices, name = (d) => (result.runs.find((run) => run.device === d.path) || {}).label || d.model || d.path;
 	const title = result.target.kind === "cache" ? result.target.name : list.length === 1 ? name(list[0]) : `${list.length} devices, side by side`;
 	const group = alike(OVERLAID).find((g) => together(g.sides[0].run) === 1);
 	const key = (d, i) => el("span", {}, el("i", { class: "key", style: `background:var(--device${i % 6})` }), name(d));

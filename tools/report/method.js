@@ -47,11 +47,11 @@ function runWords() {
 	["I/O", `${all("engine").join(" and ")}, ${runs.every((run) => run.direct) ? "direct" : runs.some((run) => run.direct) ? "direct and buffered" : "buffered"}, seed ${result.seed}`]];
 }
 
-// What was done to the devices before: the tests that do it are among the runs.
+// What was done to the devices before is among the runs.
 function preconditioning() {
-	const fills = result.runs.filter((run) => run.test === "fill").length;
+	const before = result.runs.filter((run) => run.test === "precondition");
 
-	return fills ? `${count(fills)} runs of filling (test fill)` : "none";
+	return before.length ? `${workload(before[0])}, ${count(before.length)} runs` : "none";
 }
 
 function hostRows() {

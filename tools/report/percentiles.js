@@ -58,7 +58,7 @@ function percentileChart(lines, state) {
 	return {
 		data: percentileData(lines, state.by),
 		options: {
-			scales: { x: linearScale((u, min, max) => [min, max]),
+			scales: { x: linearScale(whole),
 				y: state.scale === "log" ? logScale(decadesAbout) : linearScale(fromZero) },
 			axes: [axis({ side: BOTTOM, ...x, space: state.by === "nines" ? 40 : 64 }),
 				axis({ label: "Latency", text: timeText, splits: state.scale === "log" ? decades : undefined })],
@@ -103,7 +103,7 @@ function percentileFigure(group) {
 	});
 }
 
-const OVERLAID = ["headline", "percentile", "distribution", "mixed", "background", "swap"];
+const OVERLAID = ["headline", "percentile", "distribution", "background", "swap"];
 
 function percentileSection() {
 	return section("percentiles", "Percentiles", ["How long a request takes, from the fastest to the slowest.",

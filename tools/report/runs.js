@@ -35,7 +35,7 @@ function atATime(run) {
 function workload(run) {
 	const op = run.op === "mixed" ? `mixed, ${run.read_percent}% reads` : run.op;
 
-	return `${sizeName(run.size)} ${run.pattern} ${op}, ${atATime(run)}`;
+	return `${sizeName(run.size)} ${run.pattern} ${op}, ${atATime(run)}${run.load ? `, beside ${run.load}` : ""}`;
 }
 
 // Its reads and its writes, each { run, which, timing, rate }.
@@ -46,19 +46,23 @@ function sides(run) {
 	return both.map((which) => ({ run, which, timing: run[which], rate: run.iops * run[which].count / all }));
 }
 
-// What differs in leg or device only, one of each, in the order of the result.
+/*
+ * What differs in leg or device only, one of each, in the order of the result. Tests may draw the same
+ * workload from other places, and then stay apart.
+ */
 function alike(tests) {
 	const groups = new Map();
 
 	for (const side of result.runs.filter((run) => tests.includes(run.test)).flatMap(sides)) {
-		const name = workload(side.run) + (side.run.op === "mixed" ? `: ${side.which}s` : "");
-		const group = groups.get(name) || new Map(), key = side.run.leg || side.run.device;
+		const { test } = side.run, name = workload(side.run) + (side.run.op === "mixed" ? `: ${side.which}s` : "");
+		const group = groups.get(test + name) || { test, name, of: new Map() }, key = side.run.leg || side.run.device;
 
-		if (!group.has(key))
-			group.set(key, side);
-		groups.set(name, group);
+		if (!group.of.has(key))
+			group.of.set(key, side);
+		groups.set(test + name, group);
 	}
-	return [...groups].map(([name, group]) => ({ name, sides: [...group.values()] }));
+	return [...groups.values()].map(({ test, name, of }) => ({ sides: [...of.values()],
+		name: [...groups.values()].filter((other) => other.name === name).length > 1 ? `${name} (${test})` : name }));
 }
 
 function runRow(run, which) {

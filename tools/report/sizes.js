@@ -1,83 +1,99 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// sizes.js - the same figure against the size of a request, and against how many at a time.
+// sizes.js - the same figure against the size of a request, and against how many at a time,
+// and against how many of them read.
 
+// Of { run, which, timing, rate }, as sides() has it.
 const METRICS = {
-	rate: { text: "MB/s", label: "Throughput (MB/s)", value: (run) => run.bytes_per_second / 1e6, show: (v) => digits3(v) + "\u00a0MB/s", tick: plainCount },
-	iops: { text: "IOPS", label: "I/Os per second", value: (run) => run.iops, show: iops, tick: plainCount },
-	mean: { text: "Mean", label: "Mean latency", value: (run) => mainTiming(run).mean_ns, show: time, tick: timeText },
-	...Object.fromEntries(["50", "99", "99.999"].map((q) => ["p" + q, { text: quantileName(q).replace("m", "M"), label: `Latency, ${quantileName(q)}`,
-		value: (run) => mainTiming(run).percentiles[q], show: time, tick: timeText }])),
+	rate: { text: "MB/s", label: "Throughput (MB/s)", value: (s) => s.rate * s.run.size / 1e6, show: (v) => digits3(v) + "\u00a0MB/s", tick: plainCount },
+	iops: { text: "IOPS", label: "I/Os per second", value: (s) => s.rate, show: iops, tick: plainCount },
+	mean: { text: "Mean", label: "Mean latency", value: (s) => s.timing.mean_ns, show: time, tick: timeText },
+	...Object.fromEntries(["50", "99", "99.999"].map((q) => ["p" + q, { text: quantileName(q).replace("m", "M"),
+		label: `Latency, ${quantileName(q)}`, value: (s) => s.timing.percentiles[q], show: time, tick: timeText }])),
 };
 
-const TEST_TITLE = { random: "Random", sequential: "Sequential", "transfer-size": "Transfer size" };
+const ACROSS = {
+	size: { of: (run) => run.size, name: sizeName, label: "Size of a request (bytes)", text: (v) => sizeName(v).replace("\u00a0B", "") },
+	depth: { of: together, name: (v) => `${count(v)} at a time`, label: "Requests at a time", text: String },
+	share: { of: (run) => run.read_percent, name: (v) => v + "% reads", label: "Reads among the requests (%)", text: (v) => v + "%" },
+};
+
+const TEST_TITLE = { random: "Random", sequential: "Sequential", "transfer-size": "Transfer size", mixed: "Mixed" };
 
 function together(run) {
 	return run.depth * run.threads;
 }
 
-// Every figure of one test: runs that differ along one axis only.
+// The figures that a point belongs to: [what goes across, title].
+function places(side) {
+	const { run } = side, unaligned = run.align % Math.min(run.size, 4096) !== 0, name = `${run.pattern} ${run.op}`;
+	const aligned = unaligned ? `, aligned to ${sizeName(run.align)}` : "";
+
+	if (run.test === "mixed")
+		return [["share", `${side.which}s, ${sizeName(run.size)} ${run.pattern}, ${atATime(run)}`]];
+	return [...(together(run) === 1 ? [["size", `${name}${aligned}, one at a time`]] : []),
+		["depth", `${sizeName(run.size)} ${name}${aligned}`]];
+}
+
+// Every figure of one test: what differs along one axis only.
 function sweeps(test) {
 	const groups = new Map();
 
-	for (const run of result.runs) {
-		if (run.test !== test || !mainTiming(run))
-			continue;
-		const unaligned = run.align % Math.min(run.size, 4096) !== 0, name = `${run.pattern} ${run.op}`;
-		const add = (key, title, x) => {
-			const group = groups.get(key) || { title, x, runs: [] };
+	for (const side of result.runs.filter((run) => run.test === test).flatMap(sides)) {
+		for (const [x, title] of places(side)) {
+			const group = groups.get(title) || { title, across: ACROSS[x], linear: x === "share", sides: [] };
 
-			group.runs.push(run);
-			groups.set(key, group);
-		};
-
-		if (together(run) === 1)
-			add(`size ${name} ${unaligned}`, `${name}${unaligned ? `, aligned to ${sizeName(run.align)}` : ""}, one at a time`, "size");
-		add(`depth ${name} ${run.size} ${unaligned}`, `${sizeName(run.size)} ${name}`, "depth");
+			group.sides.push(side);
+			groups.set(title, group);
+		}
 	}
-	return [...groups.values()].filter((g) => new Set(g.runs.map((run) => (g.x === "size" ? run.size : together(run)))).size > 1);
+	return [...groups.values()].filter((g) => new Set(g.sides.map(({ run }) => g.across.of(run))).size > 1);
 }
 
-function sweepLines(runs) {
+// A line for each leg or device.
+function byDevice(all) {
 	const lines = new Map();
 
-	for (const run of runs) {
-		const key = run.leg || run.device;
+	for (const side of all) {
+		const key = side.run.leg || side.run.device;
 
-		lines.set(key, [...(lines.get(key) || []), run]);
+		lines.set(key, [...(lines.get(key) || []), side]);
 	}
 	return [...lines.values()];
 }
 
-function sweepChart(group, state) {
-	const metric = METRICS[state.metric], at = (run) => (group.x === "size" ? run.size : together(run));
-	const lines = sweepLines(group.runs), x = [...new Set(group.runs.map(at))].sort((a, b) => a - b);
-	const y = lines.map((runs) => x.map((v) => {
-		const run = runs.find((r) => at(r) === v);
+function sweepData(group, lines, metric) {
+	const { of } = group.across, x = [...new Set(group.sides.map(({ run }) => of(run)))].sort((a, b) => a - b);
 
-		return run ? metric.value(run) : null;
-	}));
+	return [x, ...lines.map((all) => x.map((v) => {
+		const side = all.find(({ run }) => of(run) === v);
+
+		return side ? metric.value(side) : null;
+	}))];
+}
+
+function sweepChart(group, state) {
+	const metric = METRICS[state.metric], { across } = group, lines = byDevice(group.sides);
 
 	return {
-		data: [x, ...y], height: 270,
+		data: sweepData(group, lines, metric), height: 270,
 		options: {
-			scales: { x: { ...logScale((u, min, max) => [min, max]), log: 2 }, y: state.scale === "log" ? logScale(decadesAbout) : linearScale(fromZero) },
-			axes: [axis({ side: BOTTOM, label: group.x === "size" ? "Size of a request (bytes)" : "Requests at a time", splits: doublings, space: 24,
-				text: group.x === "size" ? (v) => sizeName(v).replace("\u00a0B", "") : String }),
-			axis({ label: metric.label, text: metric.tick, splits: state.scale === "log" ? decades : undefined })],
-			series: [{ label: group.x === "size" ? "Size" : "At a time", value: (u, v) => (v === null ? "" : group.x === "size" ? sizeName(v) : String(v)) },
-				...lines.map(([run]) => line(run.label, look(run).colour, { dash: look(run).dash, points: { show: true, size: 5 },
+			scales: { x: group.linear ? linearScale(whole) : { ...logScale(whole), log: 2 },
+				y: state.scale === "log" ? logScale(decadesAbout) : linearScale(fromZero) },
+			axes: [axis({ side: BOTTOM, label: across.label, text: across.text, ...(group.linear ? {} : { splits: doublings, space: 24 }) }),
+				axis({ label: metric.label, text: metric.tick, splits: state.scale === "log" ? decades : undefined })],
+			series: [{ label: across.label, value: (u, v) => (v === null ? "" : across.name(v)) },
+				...lines.map(([{ run }]) => line(run.label, look(run).colour, { dash: look(run).dash, points: { show: true, size: 5 },
 					value: (u, v) => (v === null ? "" : metric.show(v)) }))],
 		},
 	};
 }
 
 function sweepNumbers(group) {
-	const rows = group.runs.map((run) => {
-		const path = ["runs", result.runs.indexOf(run)], timing = [...path, timingName(run)];
+	const rows = group.sides.map((side) => {
+		const { run, which, timing } = side, path = ["runs", result.runs.indexOf(run)];
 
-		return [`${run.label}, ${group.x === "size" ? sizeName(run.size) : count(together(run)) + " at a time"}`,
-			datum([...path, "bytes_per_second"], megabytes), datum([...path, "iops"], iops), datum([...timing, "mean_ns"], time),
-			...["50", "99", "99.999"].map((q) => quantile(timing, mainTiming(run), q))];
+		return [`${run.label}, ${group.across.name(group.across.of(run))}`, METRICS.rate.show(METRICS.rate.value(side)), iops(side.rate),
+			datum([...path, which, "mean_ns"], time), ...["50", "99", "99.999"].map((q) => quantile([...path, which], timing, q))];
 	});
 
 	return [["", "MB/s", "IOPS", "Mean", "Median", "p99", "p99.999"], rows];
@@ -86,7 +102,7 @@ function sweepNumbers(group) {
 function sweepFigures(test, state, redraws) {
 	return sweeps(test).map((group) => figure({
 		title: group.title[0].toUpperCase() + group.title.slice(1),
-		words: `${sweepLines(group.runs).map(([run]) => run.label).join(", ")}; the table has the figures.`, note: "", state, redraws,
+		words: `${byDevice(group.sides).map(([{ run }]) => run.label).join(", ")}; the table has the figures.`, note: "", state, redraws,
 		chart: () => sweepChart(group, state), numbers: () => sweepNumbers(group),
 	}));
 }

@@ -53,7 +53,7 @@ function mark(at, text, low) {
 }
 
 function secondsAxis(label) {
-	return axis({ side: BOTTOM, label, text: (v) => count(v) });
+	return axis({ side: BOTTOM, label, text: (v) => String(Number(v.toFixed(1))) });
 }
 
 const inSeconds = { label: "Time", value: (u, v) => (v === null ? "" : seconds(v)) };

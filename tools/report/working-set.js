@@ -20,7 +20,7 @@ function setChart(rows, value, y) {
 	return {
 		data: setData(rows, kinds, value), height: 300,
 		options: {
-			scales: { x: { ...logScale((u, min, max) => [min, max]), log: 2 }, y: y.scale },
+			scales: { x: { ...logScale(whole), log: 2 }, y: y.scale },
 			axes: [axis({ side: BOTTOM, label: "Data in use, in sizes of the cache", text: (v) => v + "\u00d7", splits: doublings, space: 30 }),
 				axis({ label: y.label, text: y.text, splits: y.splits })],
 			series: [{ label: "In use", value: (u, v) => (v === null ? "" : Number(v.toFixed(2)) + "\u00d7") },

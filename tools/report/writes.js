@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// writes.js - latency while writing on and on, and on a device that fills.
+// writes.js - latency while writing on and on, and of a device that fills.
 
 // Where the mean leaves its level: three points in a row over three times the median so far. -1: nowhere.
 function cliff(points) {
@@ -19,7 +19,7 @@ function writesChart(points, edge) {
 	return {
 		data: [points.map((p) => p.gb), points.map((p) => p.mean_ns), points.map((p) => p.p99_ns)],
 		options: {
-			scales: { x: linearScale((u, min, max) => [min, max]), y: logScale(decadesAbout) },
+			scales: { x: linearScale(whole), y: logScale(decadesAbout) },
 			axes: [axis({ side: BOTTOM, label: "Written (GB)", text: (v) => String(v) }), latencyAxis],
 			series: [{ label: "Written", value: (u, v) => (v === null ? "" : digits3(v) + " GB") },
 				line("Mean", "with", { value: inTime }), line("p99", "with", { width: 1, dash: [4, 3], value: inTime })],
@@ -48,33 +48,34 @@ function writesSection() {
 }
 
 function fillChart(rows) {
-	const value = (i, name) => (name === "mean" ? mainTiming(result.runs[i]).mean_ns : mainTiming(result.runs[i]).percentiles[name]);
+	const value = { Mean: (t) => t.mean_ns, p99: (t) => t.percentiles["99"], "p99.9": (t) => t.percentiles["99.9"] };
 
 	return {
-		data: [rows.map((r) => r.full * 100), ...["mean", "99", "99.9"].map((name) => rows.map((r) => value(r.at, name)))],
+		data: [rows.map((r) => r.full * 100), ...Object.values(value).map((of) => rows.map((r) => of(r.timing)))],
 		options: {
-			scales: { x: linearScale((u, min, max) => [min, max]), y: logScale(decadesAbout) },
+			scales: { x: linearScale(whole), y: logScale(decadesAbout) },
 			axes: [axis({ side: BOTTOM, label: "Full (%)", text: (v) => v + "%" }), latencyAxis],
 			series: [{ label: "Full", value: (u, v) => (v === null ? "" : v + "%") },
-				...["Mean", "p99", "p99.9"].map((name, i) => line(name, "device" + i, { points: { show: true, size: 6 }, value: inTime }))],
+				...Object.keys(value).map((name, i) => line(name, "device" + i, { points: { show: true, size: 6 }, value: inTime }))],
 		},
 	};
 }
 
-function fillSection() {
-	const rows = (result.fill || []).map((r, i) => ({ ...r, i, at: runIndex(r.run) })).filter((r) => r.at >= 0 && mainTiming(result.runs[r.at]));
-
-	if (!rows.length)
-		return null;
+function fillFigure(rows) {
 	const numbers = rows.map((r) => {
-		const run = result.runs[r.at], path = ["runs", r.at, timingName(run)];
+		const path = ["runs", result.runs.indexOf(r.run), r.which];
 
-		return [datum(["fill", r.i, "full"], percent), datum([...path, "mean_ns"], time),
-			...["50", "99", "99.9"].map((q) => quantile(path, mainTiming(run), q))];
+		return [datum(["fill", r.place, "full"], percent), datum([...path, "mean_ns"], time),
+			...["50", "99", "99.9"].map((q) => quantile(path, r.timing, q))];
 	});
 
-	return section("fill", "As it fills", workload(result.runs[rows[0].at]), [
-		figure({ title: `${result.runs[rows[0].at].label}, by how full it is`, words: "Mean and two percentiles.",
-			chart: () => fillChart(rows), numbers: () => [["Full", "Mean", "Median", "p99", "p99.9"], numbers] }),
-	]);
+	return figure({ title: rows[0].run.label, words: `${workload(rows[0].run)}: mean and two percentiles, by how full it is.`,
+		chart: () => fillChart(rows), numbers: () => [["Full", "Mean", "Median", "p99", "p99.9"], numbers] });
+}
+
+function fillSection() {
+	const rows = (result.fill || []).flatMap(({ full, run }, place) =>
+		result.runs.filter((r) => r.id === run).flatMap(sides).map((side) => ({ ...side, full, place })));
+
+	return section("fill", "As it fills", "Latency, by how much of the device has been written.", byDevice(rows).map(fillFigure));
 }
