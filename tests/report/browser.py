@@ -96,6 +96,10 @@ class Browser:
             raise RuntimeError(str(answer["exceptionDetails"].get("exception", answer["exceptionDetails"])))
         return answer["result"].get("value")
 
+    def all(self, selector, expression):
+        """What the expression makes of each @e that is selected."""
+        return self.eval(f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => {expression})")
+
     def screen(self, width, height=900, scale=1, dark=False, media=""):
         self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=scale,
                   mobile=width < 600)
@@ -124,7 +128,7 @@ class Browser:
             if e.get("method") == "Runtime.exceptionThrown":
                 d = e["params"]["exceptionDetails"]
                 said.append(d.get("exception", {}).get("description", d["text"]))
-            elif e.get("method") == "Runtime.consoleAPICalled" and e["params"]["type"] in ("error", "warning", "assert"):
+            elif e.get("method") == "Runtime.consoleAPICalled" and e["params"]["type"] in ("error", "warning"):
                 said.append(" ".join(str(a.get("value", a.get("description"))) for a in e["params"]["args"]))
             elif e.get("method") == "Log.entryAdded" and e["params"]["entry"]["level"] in ("error", "warning"):
                 said.append(e["params"]["entry"]["text"])

@@ -90,5 +90,5 @@ def lab(rgb):
 
 def distance(a, b, eye):
     """CIE 1976 of two colours to an eye; 2.3 is just noticed."""
-    seen = [lab([min(1, max(0, sum(w * c for w, c in zip(row, linear(text))))) for row in EYES[eye]]) for text in (a, b)]
-    return math.dist(*seen)
+    seen = [[sum(w * c for w, c in zip(row, linear(text))) for row in EYES[eye]] for text in (a, b)]
+    return math.dist(*(lab([min(1, max(0, c)) for c in rgb]) for rgb in seen))

@@ -138,7 +138,8 @@ class Maker:
         self.runs = []
 
     def run(self, name, test, device, leg=None, path=None, label=None, op="read", pattern="random", size=4096,
-            align=None, depth=1, threads=1, seconds=60, rate=None, classes=False, per_second=False, percent=None, load=None):
+            align=None, depth=1, threads=1, seconds=60, rate=None, per_second=False, percent=None,
+            load=None):
         align = align or size
         parts = device.at("read" if op == "mixed" else op, "random" if pattern == "zipf" else pattern,
                           size, align, depth * threads)
@@ -153,12 +154,11 @@ class Maker:
                "depth": depth, "threads": threads, "range": [0, 512 * GIB], "direct": True, "rate": rate,
                "engine": "psync" if depth == 1 else "io_uring", "seconds": seconds, "dropped_seconds": 1.0,
                "read_percent": round(reads * 100), "iops": done / seconds, "bytes_per_second": done * size / seconds,
-               "errors": 0, "load": load, "read": read, "write": write, "intended": None, "classes": None, "per_second": []}
+               "errors": 0, "load": load, "read": read, "write": write, "intended": None, "classes": None,
+               "per_second": []}
         if rate:
             late = [(w * 0.94, m, s) for w, m, s in parts] + [(0.06, 9 * MS, 0.5)]
             run["intended"] = timing(self.rng, late, done)
-        if classes:
-            run["classes"] = self.classes(device, read["count"])
         if per_second:
             run["per_second"] = [second(self.rng, parts, iops, size) for _ in range(int(seconds))]
         self.runs.append(run)
@@ -337,7 +337,8 @@ def warm():
         maker.legs(name, test, 0.973, **how)
     each("distribution", "distribution", depth=32, seconds=60)
     for percent in (100, 70, 50, 30, 0):
-        each(f"mixed/{percent}", "mixed", op={100: "read", 0: "write"}.get(percent, "mixed"), percent=percent, depth=4, seconds=10)
+        op = {100: "read", 0: "write"}.get(percent, "mixed")
+        each(f"mixed/{percent}", "mixed", op=op, percent=percent, depth=4, seconds=10)
     each("background", "background", seconds=10)
     each("background/load", "background", seconds=10, load="writes")
     maker.run("paced", "distribution", Cached(0.973), leg="C", rate=2000, seconds=60)
@@ -353,7 +354,8 @@ def cold():
     """A cache that has just been created."""
     maker = Maker(2)
     top = three(maker, 0.004, 60)
-    return {**result(maker, "xpcache bench xpcache0", devices=LEGS, hits=0.004, host={"governor": "powersave"}, warnings=[
+    host = {"governor": "powersave"}
+    return {**result(maker, "xpcache bench xpcache0", devices=LEGS, hits=0.004, host=host, warnings=[
         ("cold-cache", "The cache is cold: 0.4% of the reads were hits. Use it a while, or bench with --test warmup."),
         ("governor", "The CPU governor is powersave: latencies are longer than they need be.")]), "headline": top}
 
@@ -412,10 +414,11 @@ def holes():
     maker.run("random/read/12", "random", OPTANE, leg="C", seconds=1)
     return {**result(maker, "xpcache bench xpcache0", devices=[disk(path) for path in PATH.values()],
                      host=dict.fromkeys(("governor", "clocksource"))), "headline": top,
-            "warmup": {"run": c["id"], "points": [{"seconds": 1, "hit_ratio": 0.0, "mean_ns": 9e3},
-                                                  {"seconds": 2, "hit_ratio": 0.0004, "mean_ns": 9e3}], "hidden90_seconds": None},
-            "working_set": [{"ratio": 1, "distribution": "uniform", "hit_ratio": 1.0, "mean_ns": 9e3, "run": "ws/uniform/1/C"}],
-            "writes": {"run": c["id"], "points": [{"gb": 0.5, "mean_ns": 1e4, "p99_ns": 2e4}, {"gb": 1, "mean_ns": 1e4, "p99_ns": 2e4}]},
+            "warmup": {"run": c["id"], "hidden90_seconds": None, "points": [
+                {"seconds": s, "hit_ratio": s * 0.0004, "mean_ns": 9e3} for s in (1, 2)]},
+            "working_set": [{"ratio": 1, "distribution": "uniform", "hit_ratio": 1.0, "mean_ns": 9e3,
+                             "run": "ws/uniform/1/C"}],
+            "writes": {"run": c["id"], "points": [{"gb": gb, "mean_ns": 1e4, "p99_ns": 2e4} for gb in (0.5, 1)]},
             "fill": [{"full": 0.0, "run": "gone"}]}
 
 

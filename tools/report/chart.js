@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // chart.js - figures: a chart by uPlot with its switches, its words, and its numbers as a table.
 
-const drawn = [];	// every figure's draw(), for when colours or widths change
+const drawn = []; // every figure's draw(), for when colours or widths change
 
 function colour(name) {
-	return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
+	return getComputedStyle(document.documentElement)
+		.getPropertyValue("--" + name)
+		.trim();
 }
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif';
 
 // 1, 10, 100...; of less than two decades 2 and 5 too.
 function decades(u, axis, min, max) {
-	const steps = max / min < 99 ? [1, 2, 5] : [1], all = [];
+	const steps = max / min < 99 ? [1, 2, 5] : [1],
+		all = [];
 
 	for (let e = Math.floor(Math.log10(min)); e <= Math.log10(max); e++)
 		all.push(...steps.map((s) => Number((s * Math.pow(10, e)).toPrecision(1))));
@@ -26,18 +29,28 @@ function doublings(u, axis, min, max) {
 	return all.length > 8 && u.width < 560 ? all.filter((v, i) => i % 2 === 0) : all;
 }
 
-const BOTTOM = 2, LEFT = 3;		// as uPlot numbers them
+const BOTTOM = 2,
+	LEFT = 3; // as uPlot numbers them
 
 // @how: { label, text(value), splits, side, space }
 function axis(how) {
 	const side = how.side || LEFT;
 
 	return {
-		label: how.label, font: FONT, labelFont: FONT, labelSize: 22, labelGap: 2,
-		side, size: side === BOTTOM ? 30 : 58, gap: 6, space: how.space || (side === BOTTOM ? 64 : 34),
-		stroke: () => colour("quiet"), splits: how.splits,
+		label: how.label,
+		font: FONT,
+		labelFont: FONT,
+		labelSize: 22,
+		labelGap: 2,
+		side,
+		size: side === BOTTOM ? 30 : 58,
+		gap: 6,
+		space: how.space || (side === BOTTOM ? 64 : 34),
+		stroke: () => colour("quiet"),
+		splits: how.splits,
 		grid: { stroke: () => colour("grid"), width: 1, filter: (u, splits) => splits },
-		ticks: { show: false }, filter: (u, splits) => splits,
+		ticks: { show: false },
+		filter: (u, splits) => splits,
 		values: (u, splits) => splits.map((v) => (v === null ? "" : how.text(v))),
 	};
 }
@@ -47,7 +60,13 @@ function timeText(ns) {
 }
 
 function plainCount(n) {
-	return n >= 1e6 ? n / 1e6 + "M" : n >= 1e4 ? n / 1e3 + "k" : n >= 1 ? count(n) : String(Number(n.toPrecision(1)));
+	return n >= 1e6
+		? n / 1e6 + "M"
+		: n >= 1e4
+			? n / 1e3 + "k"
+			: n >= 1
+				? count(n)
+				: String(Number(n.toPrecision(1)));
 }
 
 const logScale = (range) => ({ distr: 3, log: 10, time: false, range });
@@ -56,9 +75,9 @@ const whole = (u, min, max) => [min, max];
 
 // Whole decades about what is there.
 function decadesAbout(u, min, max) {
-	if (min === null || !(max > 0))
-		return [1, 10];
-	const low = Math.floor(Math.log10(min) + 1e-9), high = Math.ceil(Math.log10(max) - 1e-9);
+	if (min === null || !(max > 0)) return [1, 10];
+	const low = Math.floor(Math.log10(min) + 1e-9),
+		high = Math.ceil(Math.log10(max) - 1e-9);
 
 	return [Math.pow(10, low), Math.pow(10, Math.max(high, low + 1))];
 }
@@ -68,21 +87,37 @@ function fromZero(u, min, max) {
 }
 
 function line(label, stroke, more) {
-	return { label, stroke: () => colour(stroke), width: 2, pxAlign: 0, points: { show: false }, ...more };
+	return {
+		label,
+		stroke: () => colour(stroke),
+		width: 2,
+		pxAlign: 0,
+		points: { show: false },
+		...more,
+	};
 }
 
 function faded(name, alpha) {
-	const part = Math.round(alpha * 255).toString(16).padStart(2, "0");
+	const part = Math.round(alpha * 255)
+		.toString(16)
+		.padStart(2, "0");
 
 	return () => colour(name) + part;
 }
 
-const SCALES = [["log", "Log"], ["linear", "Linear"]];
+const SCALES = [
+	["log", "Log"],
+	["linear", "Linear"],
+];
 
 // Buttons of which one is on.
 function choice(label, options, state, key, changed) {
 	const buttons = options.map(([value, text]) => {
-		const b = el("button", { type: "button", "aria-pressed": String(state[key] === value) }, text);
+		const b = el(
+			"button",
+			{ type: "button", "aria-pressed": String(state[key] === value) },
+			text,
+		);
 
 		b.addEventListener("click", () => {
 			state[key] = value;
@@ -108,13 +143,25 @@ function marker(series) {
 
 function plotInto(host, made) {
 	host.textContent = "";
-	return new uPlot({
-		width: Math.max(240, Math.floor(host.clientWidth)), height: Math.round((made.height || 340) * (onPaper() ? 0.75 : 1)),
-		legend: { live: true, markers: { width: 0, fill: (u, i) => marker(made.options.series[i]) } },
-		cursor: { drag: { x: true, y: false }, points: { size: 7 }, sync: made.sync ? { key: made.sync } : undefined },
-		padding: [12, 24, 0, 0],
-		...made.options,
-	}, made.data, host);
+	return new uPlot(
+		{
+			width: Math.max(240, Math.floor(host.clientWidth)),
+			height: Math.round((made.height || 340) * (onPaper() ? 0.75 : 1)),
+			legend: {
+				live: true,
+				markers: { width: 0, fill: (u, i) => marker(made.options.series[i]) },
+			},
+			cursor: {
+				drag: { x: true, y: false },
+				points: { size: 7 },
+				sync: made.sync ? { key: made.sync } : undefined,
+			},
+			padding: [12, 24, 0, 0],
+			...made.options,
+		},
+		made.data,
+		host,
+	);
 }
 
 /*
@@ -129,22 +176,29 @@ function figure(how) {
 	let plot = null;
 
 	const draw = () => {
-		if (plot)
-			plot.destroy();
+		if (plot) plot.destroy();
 		plot = plotInto(host, how.chart(state));
-		if (how.numbers)
-			numbers.replaceChildren(table(...how.numbers(state), how.title));
+		if (how.numbers) numbers.replaceChildren(table(...how.numbers(state), how.title));
 	};
-	const switches = (how.choices || []).map(([label, key, options]) => choice(label, options, state, key, draw));
+	const switches = (how.choices || []).map(([label, key, options]) =>
+		choice(label, options, state, key, draw),
+	);
 
 	drawn.push(draw);
-	if (how.redraws)
-		how.redraws.push(draw);
-	return el("figure", {},
-		el("div", { class: "bar" }, el("h3", {}, how.title), switches.length ? el("div", { class: "choices" }, switches) : null),
+	if (how.redraws) how.redraws.push(draw);
+	return el(
+		"figure",
+		{},
+		el(
+			"div",
+			{ class: "bar" },
+			el("h3", {}, how.title),
+			switches.length ? el("div", { class: "choices" }, switches) : null,
+		),
 		host,
 		how.note === "" ? null : el("figcaption", {}, how.note || how.words),
-		how.numbers ? el("details", {}, el("summary", {}, "Numbers"), numbers) : null);
+		how.numbers ? el("details", {}, el("summary", {}, "Numbers"), numbers) : null,
+	);
 }
 
 function drawAll() {
@@ -158,11 +212,11 @@ function setPaper(paper) {
 }
 
 function watchScreen() {
-	let width = document.documentElement.clientWidth, waits = 0;
+	let width = document.documentElement.clientWidth,
+		waits = 0;
 
 	window.addEventListener("resize", () => {
-		if (document.documentElement.clientWidth === width)
-			return;
+		if (document.documentElement.clientWidth === width) return;
 		width = document.documentElement.clientWidth;
 		cancelAnimationFrame(waits);
 		waits = requestAnimationFrame(drawAll);

@@ -10,25 +10,52 @@ function crystalName(run) {
 function crystalSection() {
 	const runs = result.runs.filter((run) => run.test === "crystal" && mainTiming(run));
 
-	if (!runs.length)
-		return null;
-	const columns = byDevice(runs.flatMap(sides)).map(([side]) => side.run), names = [...new Set(runs.map(crystalName))];
+	if (!runs.length) return null;
+	const columns = byDevice(runs.flatMap(sides)).map(([side]) => side.run),
+		names = [...new Set(runs.map(crystalName))];
 	const most = Math.max(...runs.map((run) => run.bytes_per_second));
-	const find = (name, op, like) => runs.find((run) => crystalName(run) === name && run.op === op &&
-		run.leg === like.leg && run.device === like.device);
+	const find = (name, op, like) =>
+		runs.find(
+			(run) =>
+				crystalName(run) === name &&
+				run.op === op &&
+				run.leg === like.leg &&
+				run.device === like.device,
+		);
 	const cell = (run) => {
-		if (!run)
-			return "\u2013";
+		if (!run) return "\u2013";
 		const path = ["runs", result.runs.indexOf(run)];
 
-		return el("div", { class: "cell" },
-			el("span", { class: "meter", "aria-hidden": "true", style: `width:${(Math.sqrt(run.bytes_per_second / most) * 100).toFixed(1)}%;background:var(--${look(run).colour})` }),
+		return el(
+			"div",
+			{ class: "cell" },
+			el("span", {
+				class: "meter",
+				"aria-hidden": "true",
+				style: `width:${(Math.sqrt(run.bytes_per_second / most) * 100).toFixed(1)}%;background:var(--${look(run).colour})`,
+			}),
 			datum([...path, "bytes_per_second"], (v) => digits3(v / 1e6)),
-			el("small", {}, datum([...path, timingName(run), "mean_ns"], time)));
+			el("small", {}, datum([...path, timingName(run), "mean_ns"], time)),
+		);
 	};
-	const of = (op) => el("div", { class: "crystal" }, table([op === "read" ? "Read" : "Write", ...columns.map((run) => run.label)],
-		names.map((name) => [name, ...columns.map((like) => cell(find(name, op, like)))]), `${op === "read" ? "Reads" : "Writes"}, MB/s; below, the mean latency`));
+	const of = (op) =>
+		el(
+			"div",
+			{ class: "crystal" },
+			table(
+				[op === "read" ? "Read" : "Write", ...columns.map((run) => run.label)],
+				names.map((name) => [
+					name,
+					...columns.map((like) => cell(find(name, op, like))),
+				]),
+				`${op === "read" ? "Reads" : "Writes"}, MB/s; below, the mean latency`,
+			),
+		);
 
-	return section("crystal", "At a glance", "The four usual tests, in MB/s.",
-		["read", "write"].filter((op) => runs.some((run) => run.op === op)).map(of));
+	return section(
+		"crystal",
+		"At a glance",
+		"The four usual tests, in MB/s.",
+		["read", "write"].filter((op) => runs.some((run) => run.op === op)).map(of),
+	);
 }

@@ -5,7 +5,8 @@ const KINDS = { hits: ["read-hit"], misses: ["read-miss", "read-bypass"] };
 
 // What the target's own histogram saw of leg C, scaled to C's rate: the two took other times to begin.
 function split(run, rate) {
-	const bins = {}, requests = {};
+	const bins = {},
+		requests = {};
 	let all = 0;
 
 	for (const [kind, classes] of Object.entries(KINDS)) {
@@ -15,19 +16,40 @@ function split(run, rate) {
 		bins[kind] = byDecade({ bins: seen.flatMap((timing) => timing.bins) });
 		all += requests[kind];
 	}
-	return Object.keys(KINDS).filter((kind) => requests[kind]).map((kind) => ({
-		kind, label: `${run.label}: ${kind}`, rate: requests[kind] / all * rate, one: rate / all,
-		y: bins[kind].map((n) => n / all * rate),
-	}));
+	return Object.keys(KINDS)
+		.filter((kind) => requests[kind])
+		.map((kind) => ({
+			kind,
+			label: `${run.label}: ${kind}`,
+			rate: (requests[kind] / all) * rate,
+			one: rate / all,
+			y: bins[kind].map((n) => (n / all) * rate),
+		}));
 }
 
 function distributionLines(all) {
 	return all.flatMap(({ run, which, timing, rate }) => {
-		const { colour: stroke, dash } = look(run), one = rate / timing.count;
-		const lines = [{ label: `${run.label} \u00b7 ${iops(rate)}`, stroke, dash, rate, one, y: byDecade(timing).map((n) => n * one) }];
+		const { colour: stroke, dash } = look(run),
+			one = rate / timing.count;
+		const lines = [
+			{
+				label: `${run.label} \u00b7 ${iops(rate)}`,
+				stroke,
+				dash,
+				rate,
+				one,
+				y: byDecade(timing).map((n) => n * one),
+			},
+		];
 
 		if (run.classes && which === "read")
-			lines.push(...split(run, rate).map((part) => ({ ...part, stroke: part.kind, filled: true })));
+			lines.push(
+				...split(run, rate).map((part) => ({
+					...part,
+					stroke: part.kind,
+					filled: true,
+				})),
+			);
 		return lines;
 	});
 }
@@ -35,14 +57,20 @@ function distributionLines(all) {
 // A log axis has no zero: what is less than one request in the run, a part of a split bin or none, is drawn on it.
 function distributionData(lines, scale) {
 	const present = lines.flatMap((l) => l.y.map((n, i) => (n > 0 ? i : null)).filter((i) => i !== null));
-	const from = Math.min(...present) - 3, to = Math.max(...present) + 3;
+	const from = Math.min(...present) - 3,
+		to = Math.max(...present) + 3;
 	const floor = Math.pow(10, Math.floor(Math.log10(Math.min(...lines.map((l) => l.one)))));
 	const x = [];
 
-	for (let i = from; i <= to; i++)
-		x.push(Math.pow(10, (i + 0.5) / PER_DECADE));
-	return [x, ...lines.map((l) => x.map((_, k) => l.y[from + k] || 0)
-		.map((n) => (scale === "log" ? Math.max(n, floor) : n)))];
+	for (let i = from; i <= to; i++) x.push(Math.pow(10, (i + 0.5) / PER_DECADE));
+	return [
+		x,
+		...lines.map((l) =>
+			x
+				.map((_, k) => l.y[from + k] || 0)
+				.map((n) => (scale === "log" ? Math.max(n, floor) : n)),
+		),
+	];
 }
 
 function distributionChart(lines, state) {
@@ -51,12 +79,29 @@ function distributionChart(lines, state) {
 	return {
 		data: distributionData(lines, state.scale),
 		options: {
-			scales: { x: logScale(whole), y: state.scale === "log" ? logScale(decadesAbout) : linearScale(fromZero) },
-			axes: [axis({ side: BOTTOM, label: "Latency", text: timeText, splits: decades }),
-				axis({ label: "I/Os per second, per bin", text: plainCount, splits: state.scale === "log" ? decades : undefined })],
-			series: [{ label: "Latency", value: (u, v) => (v === null ? "" : time(v)) },
-				...lines.map((l) => line(l.label, l.stroke, { ...of, dash: l.dash, width: l.filled ? 1 : 1.6,
-					fill: l.filled ? faded(l.stroke, 0.22) : undefined }))],
+			scales: {
+				x: logScale(whole),
+				y: state.scale === "log" ? logScale(decadesAbout) : linearScale(fromZero),
+			},
+			axes: [
+				axis({ side: BOTTOM, label: "Latency", text: timeText, splits: decades }),
+				axis({
+					label: "I/Os per second, per bin",
+					text: plainCount,
+					splits: state.scale === "log" ? decades : undefined,
+				}),
+			],
+			series: [
+				{ label: "Latency", value: (u, v) => (v === null ? "" : time(v)) },
+				...lines.map((l) =>
+					line(l.label, l.stroke, {
+						...of,
+						dash: l.dash,
+						width: l.filled ? 1 : 1.6,
+						fill: l.filled ? faded(l.stroke, 0.22) : undefined,
+					}),
+				),
+			],
 		},
 	};
 }
@@ -64,12 +109,20 @@ function distributionChart(lines, state) {
 // I/Os a second by decade of latency: they add up to the IOPS.
 function distributionNumbers(lines) {
 	const decade = (i) => Math.floor(i / PER_DECADE);
-	const used = [...new Set(lines.flatMap((l) => l.y.map((n, i) => (n > 0 ? decade(i) : null)).filter((d) => d !== null)))].sort((a, b) => a - b);
+	const used = [
+		...new Set(
+			lines.flatMap((l) =>
+				l.y.map((n, i) => (n > 0 ? decade(i) : null)).filter((d) => d !== null),
+			),
+		),
+	].sort((a, b) => a - b);
 	const sum = (l, d) => l.y.reduce((s, n, i) => (decade(i) === d ? s + n : s), 0);
 	const rate = (n) => (n > 0 ? digits3(n) : "");
 
-	return [["I/Os per second", ...used.map((d) => "from " + timeText(Math.pow(10, d))), "all"],
-		lines.map((l) => [l.label, ...used.map((d) => rate(sum(l, d))), rate(l.rate)])];
+	return [
+		["I/Os per second", ...used.map((d) => "from " + timeText(Math.pow(10, d))), "all"],
+		lines.map((l) => [l.label, ...used.map((d) => rate(sum(l, d))), rate(l.rate)]),
+	];
 }
 
 function distributionFigure(group) {
@@ -77,8 +130,11 @@ function distributionFigure(group) {
 
 	return figure({
 		title: group.name,
-		words: "50 bins to the decade, not smoothed: the area under a line is its IOPS." +
-			(lines.some((l) => l.filled) ? " Hits and misses as the cache itself timed them." : ""),
+		words:
+			"50 bins to the decade, not smoothed: the area under a line is its IOPS." +
+			(lines.some((l) => l.filled)
+				? " Hits and misses as the cache itself timed them."
+				: ""),
 		state: { scale: "log" },
 		choices: [["Rate axis", "scale", SCALES]],
 		chart: (state) => distributionChart(lines, state),
@@ -87,5 +143,10 @@ function distributionFigure(group) {
 }
 
 function distributionSection() {
-	return section("distribution", "Distribution", "Every request, by how long it took.", alike(OVERLAID).map(distributionFigure));
+	return section(
+		"distribution",
+		"Distribution",
+		"Every request, by how long it took.",
+		alike(OVERLAID).map(distributionFigure),
+	);
 }

@@ -2,7 +2,7 @@
 // histogram.js - what a list of [from, to, count] in ns says; as tools/timing.c has it.
 
 const PER_DECADE = 50;
-const BEYOND = 10;	// requests at least, above a percentile that is drawn
+const BEYOND = 10; // requests at least, above a percentile that is drawn
 
 // The edges of a bin, cut to what is known of all.
 function edges(timing, bin) {
@@ -16,8 +16,10 @@ function latencyBy(timing, weigh) {
 	const weights = timing.bins.map((bin) => bin[2] * weigh(...edges(timing, bin)));
 	const total = weights.reduce((sum, w) => sum + w, 0);
 
-	return (shares) => {		// ascending
-		let i = 0, below = 0;
+	return (shares) => {
+		// ascending
+		let i = 0,
+			below = 0;
 
 		return shares.map((share) => {
 			while (i < weights.length - 1 && below + weights[i] < share * total)
@@ -53,12 +55,11 @@ function byDecade(timing) {
 
 	for (const [from, to, requests] of timing.bins) {
 		for (let i = Math.max(0, Math.floor(Math.log10(Math.max(1, from)) * PER_DECADE)); ; i++) {
-			const low = i ? Math.max(from, decadeEdge(i)) : from, high = Math.min(to, decadeEdge(i + 1));
+			const low = i ? Math.max(from, decadeEdge(i)) : from,
+				high = Math.min(to, decadeEdge(i + 1));
 
-			if (high > low)
-				n[i] = (n[i] || 0) + requests * (high - low) / (to - from);
-			if (high >= to)
-				break;
+			if (high > low) n[i] = (n[i] || 0) + (requests * (high - low)) / (to - from);
+			if (high >= to) break;
 		}
 	}
 	return n;

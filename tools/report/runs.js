@@ -10,11 +10,13 @@ function runIndex(id) {
 
 // What a run is drawn as: the leg's colour, or the device's.
 function look(run) {
-	if (run.leg)
-		return { colour: LEG_COLOUR[run.leg], dash: run.leg === "R" ? [6, 4] : undefined };
-	const device = Math.max(0, result.target.devices.findIndex((d) => d.path === run.device));
+	if (run.leg) return { colour: LEG_COLOUR[run.leg], dash: run.leg === "R" ? [6, 4] : undefined };
+	const device = Math.max(
+		0,
+		result.target.devices.findIndex((d) => d.path === run.device),
+	);
 
-	return { colour: "device" + device % 6, dash: device >= 6 ? [6, 4] : undefined };
+	return { colour: "device" + (device % 6), dash: device >= 6 ? [6, 4] : undefined };
 }
 
 function mainTiming(run) {
@@ -43,7 +45,12 @@ function sides(run) {
 	const both = ["read", "write"].filter((which) => run[which]);
 	const all = both.reduce((sum, which) => sum + run[which].count, 0);
 
-	return both.map((which) => ({ run, which, timing: run[which], rate: run.iops * run[which].count / all }));
+	return both.map((which) => ({
+		run,
+		which,
+		timing: run[which],
+		rate: (run.iops * run[which].count) / all,
+	}));
 }
 
 /*
@@ -54,30 +61,60 @@ function alike(tests) {
 	const groups = new Map();
 
 	for (const side of result.runs.filter((run) => tests.includes(run.test)).flatMap(sides)) {
-		const { test } = side.run, name = workload(side.run) + (side.run.op === "mixed" ? `: ${side.which}s` : "");
-		const group = groups.get(test + name) || { test, name, of: new Map() }, key = side.run.leg || side.run.device;
+		const { test } = side.run,
+			name = workload(side.run) + (side.run.op === "mixed" ? `: ${side.which}s` : "");
+		const group = groups.get(test + name) || { test, name, of: new Map() },
+			key = side.run.leg || side.run.device;
 
-		if (!group.of.has(key))
-			group.of.set(key, side);
+		if (!group.of.has(key)) group.of.set(key, side);
 		groups.set(test + name, group);
 	}
-	return [...groups.values()].map(({ test, name, of }) => ({ sides: [...of.values()],
-		name: [...groups.values()].filter((other) => other.name === name).length > 1 ? `${name} (${test})` : name }));
+	return [...groups.values()].map(({ test, name, of }) => ({
+		sides: [...of.values()],
+		name:
+			[...groups.values()].filter((other) => other.name === name).length > 1
+				? `${name} (${test})`
+				: name,
+	}));
 }
 
 function runRow(run, which) {
-	const path = ["runs", result.runs.indexOf(run)], timing = run[which];
+	const path = ["runs", result.runs.indexOf(run)],
+		timing = run[which];
 
-	return [`${run.label}`, run.test, `${workload(run)}${run.op === "mixed" ? ": " + which + "s" : ""}`,
-		datum([...path, "iops"], (x) => count(x)), datum([...path, "bytes_per_second"], (x) => digits3(x / 1e6)),
-		datum([...path, which, "mean_ns"], time), ...QUANTILES.map((q) => quantile([...path, which], timing, q)),
-		datum([...path, which, "max_ns"], time), datum([...path, which, "count"], count)];
+	return [
+		`${run.label}`,
+		run.test,
+		`${workload(run)}${run.op === "mixed" ? ": " + which + "s" : ""}`,
+		datum([...path, "iops"], (x) => count(x)),
+		datum([...path, "bytes_per_second"], (x) => digits3(x / 1e6)),
+		datum([...path, which, "mean_ns"], time),
+		...QUANTILES.map((q) => quantile([...path, which], timing, q)),
+		datum([...path, which, "max_ns"], time),
+		datum([...path, which, "count"], count),
+	];
 }
 
 function allRuns() {
-	const head = ["", "Test", "Workload", "IOPS", "MB/s", "Mean", ...QUANTILES.map(quantileName), "Longest", "Samples"];
-	const rows = result.runs.flatMap((run) => ["read", "write"].filter((w) => run[w]).map((w) => runRow(run, w)));
+	const head = [
+		"",
+		"Test",
+		"Workload",
+		"IOPS",
+		"MB/s",
+		"Mean",
+		...QUANTILES.map(quantileName),
+		"Longest",
+		"Samples",
+	];
+	const rows = result.runs.flatMap((run) =>
+		["read", "write"].filter((w) => run[w]).map((w) => runRow(run, w)),
+	);
 
-	return el("details", { class: "all" }, el("summary", {}, `All ${count(result.runs.length)} runs`),
-		table(head, rows, "All runs"));
+	return el(
+		"details",
+		{ class: "all" },
+		el("summary", {}, `All ${count(result.runs.length)} runs`),
+		table(head, rows, "All runs"),
+	);
 }

@@ -45,7 +45,10 @@ function signedTime(ns) {
 }
 
 function bytes(n) {
-	return scaled(n, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"], "\u00a0").replace(/\.0+(?=\u00a0)/, "");
+	return scaled(n, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"], "\u00a0").replace(
+		/\.0+(?=\u00a0)/,
+		"",
+	);
 }
 
 // 4K, 128K, 1M, as the tests are called.
@@ -63,12 +66,11 @@ function iops(n) {
 
 // Less than all is never "100%", more than none never "0%".
 function percent(part) {
-	const a = Math.abs(part) * 100, sign = part < 0 ? "\u2212" : "";
+	const a = Math.abs(part) * 100,
+		sign = part < 0 ? "\u2212" : "";
 
-	if (a > 0 && a < 0.001)
-		return "under " + sign + "0.001%";
-	if (a > 99.95 && a < 100)
-		return sign + (Math.floor(a * 1000) / 1000).toFixed(3) + "%";
+	if (a > 0 && a < 0.001) return "under " + sign + "0.001%";
+	if (a > 99.95 && a < 100) return sign + (Math.floor(a * 1000) / 1000).toFixed(3) + "%";
 	return sign + (a < 0.1 ? String(Number(a.toPrecision(1))) : a.toFixed(a < 99.95 ? 1 : 0)) + "%";
 }
 
@@ -84,8 +86,7 @@ function seconds(s) {
 function datum(path, format) {
 	const value = path.reduce((o, key) => (o === null || o === undefined ? null : o[key]), result);
 
-	if (value === null || value === undefined)
-		return el("span", { class: "none" }, "\u2013");
+	if (value === null || value === undefined) return el("span", { class: "none" }, "\u2013");
 	return el("data", { value, "data-from": JSON.stringify(path) }, format(value));
 }
 
@@ -97,8 +98,7 @@ function quantileName(name) {
 
 // The result has no percentile with fewer than ten requests beyond it.
 function quantile(path, timing, name) {
-	if (timing.percentiles[name] !== null)
-		return datum([...path, "percentiles", name], time);
+	if (timing.percentiles[name] !== null) return datum([...path, "percentiles", name], time);
 	const needed = Math.ceil(10 / ((1 - Number(name) / 100) * timing.count) - 1e-6);
 
 	return el("span", { class: "none" }, `needs ${count(needed)}\u00d7 longer`);
@@ -107,7 +107,21 @@ function quantile(path, timing, name) {
 function table(head, rows, caption) {
 	const cell = (name, scope) => (content) => el(name, scope ? { scope } : {}, content);
 
-	return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
-		el("table", {}, el("caption", {}, caption), el("thead", {}, el("tr", {}, head.map(cell("th", "col")))),
-			el("tbody", {}, rows.map((row) => el("tr", {}, cell("th", "row")(row[0]), row.slice(1).map(cell("td")))))));
+	return el(
+		"div",
+		{ class: "scroll", tabindex: 0, role: "region", "aria-label": caption },
+		el(
+			"table",
+			{},
+			el("caption", {}, caption),
+			el("thead", {}, el("tr", {}, head.map(cell("th", "col")))),
+			el(
+				"tbody",
+				{},
+				rows.map((row) =>
+					el("tr", {}, cell("th", "row")(row[0]), row.slice(1).map(cell("td"))),
+				),
+			),
+		),
+	);
 }

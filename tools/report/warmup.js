@@ -8,48 +8,67 @@ const heatEdge = (bin) => Math.pow(10, bin / HEAT_PER_DECADE);
 function heatMap(columns) {
 	const most = Math.max(...columns.flatMap((s) => s.heat.map(([, n]) => n)));
 
-	return { hooks: { drawClear: (u) => {
-		const x = (v) => u.valToPos(v, "x", true), y = (v) => u.valToPos(v, "y", true);
+	return {
+		hooks: {
+			drawClear: (u) => {
+				const x = (v) => u.valToPos(v, "x", true),
+					y = (v) => u.valToPos(v, "y", true);
 
-		u.ctx.save();
-		u.ctx.beginPath();
-		u.ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
-		u.ctx.clip();
-		u.ctx.fillStyle = colour("heat");
-		columns.forEach((s, second) => {
-			const left = Math.floor(x(second)), right = Math.floor(x(second + 1));
+				u.ctx.save();
+				u.ctx.beginPath();
+				u.ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+				u.ctx.clip();
+				u.ctx.fillStyle = colour("heat");
+				columns.forEach((s, second) => {
+					const left = Math.floor(x(second)),
+						right = Math.floor(x(second + 1));
 
-			for (const [bin, n] of s.heat) {
-				const top = Math.floor(y(heatEdge(bin + 1))), bottom = Math.floor(y(heatEdge(bin)));
+					for (const [bin, n] of s.heat) {
+						const top = Math.floor(y(heatEdge(bin + 1))),
+							bottom = Math.floor(y(heatEdge(bin)));
 
-				u.ctx.globalAlpha = 0.1 + 0.8 * Math.log(1 + n) / Math.log(1 + most);
-				u.ctx.fillRect(left, top, right - left, bottom - top);
-			}
-		});
-		u.ctx.restore();
-	} } };
+						u.ctx.globalAlpha =
+							0.1 + (0.8 * Math.log(1 + n)) / Math.log(1 + most);
+						u.ctx.fillRect(left, top, right - left, bottom - top);
+					}
+				});
+				u.ctx.restore();
+			},
+		},
+	};
 }
 
 // A line down at @at, with words at its top or, @low, at its foot.
 function mark(at, text, low) {
-	return { hooks: { draw: (u) => {
-		const x = u.valToPos(at, "x", true), right = x < u.bbox.left + u.bbox.width * 0.6;
+	return {
+		hooks: {
+			draw: (u) => {
+				const x = u.valToPos(at, "x", true),
+					right = x < u.bbox.left + u.bbox.width * 0.6;
 
-		if (x < u.bbox.left || x > u.bbox.left + u.bbox.width)
-			return;
-		u.ctx.save();
-		u.ctx.strokeStyle = u.ctx.fillStyle = colour("ink");
-		u.ctx.lineWidth = devicePixelRatio;
-		u.ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
-		u.ctx.beginPath();
-		u.ctx.moveTo(x, u.bbox.top);
-		u.ctx.lineTo(x, u.bbox.top + u.bbox.height);
-		u.ctx.stroke();
-		u.ctx.font = `600 ${12 * devicePixelRatio}px system-ui, sans-serif`;
-		u.ctx.textAlign = right ? "left" : "right";
-		u.ctx.fillText(text, x + (right ? 7 : -7) * devicePixelRatio, u.bbox.top + (low ? u.bbox.height - 10 * devicePixelRatio : 16 * devicePixelRatio));
-		u.ctx.restore();
-	} } };
+				if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) return;
+				u.ctx.save();
+				u.ctx.strokeStyle = u.ctx.fillStyle = colour("ink");
+				u.ctx.lineWidth = devicePixelRatio;
+				u.ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
+				u.ctx.beginPath();
+				u.ctx.moveTo(x, u.bbox.top);
+				u.ctx.lineTo(x, u.bbox.top + u.bbox.height);
+				u.ctx.stroke();
+				u.ctx.font = `600 ${12 * devicePixelRatio}px system-ui, sans-serif`;
+				u.ctx.textAlign = right ? "left" : "right";
+				u.ctx.fillText(
+					text,
+					x + (right ? 7 : -7) * devicePixelRatio,
+					u.bbox.top +
+						(low
+							? u.bbox.height - 10 * devicePixelRatio
+							: 16 * devicePixelRatio),
+				);
+				u.ctx.restore();
+			},
+		},
+	};
 }
 
 function secondsAxis(label) {
@@ -60,7 +79,8 @@ const inSeconds = { label: "Time", value: (u, v) => (v === null ? "" : seconds(v
 
 function heatRange(columns) {
 	const bins = columns.flatMap((s) => s.heat.map(([bin]) => bin));
-	const low = Math.floor(Math.min(...bins) / HEAT_PER_DECADE), high = Math.ceil((Math.max(...bins) + 1) / HEAT_PER_DECADE);
+	const low = Math.floor(Math.min(...bins) / HEAT_PER_DECADE),
+		high = Math.ceil((Math.max(...bins) + 1) / HEAT_PER_DECADE);
 
 	return () => [Math.pow(10, low), Math.pow(10, high)];
 }
@@ -70,12 +90,27 @@ function warmupLatency(points, columns, hidden90) {
 
 	return {
 		data: [points.map((p) => p.seconds), points.map((p) => p.mean_ns)],
-		height: 320, sync: "warmup",
+		height: 320,
+		sync: "warmup",
 		options: {
-			scales: { x: linearScale((u, min, max) => [min <= 1 ? 0 : min, max]), y: logScale(heat ? heatRange(columns) : decadesAbout) },
-			axes: [secondsAxis("Seconds since cold"), axis({ label: "Latency", text: timeText, splits: decades })],
-			series: [inSeconds, line("Mean", "ink", { value: (u, v) => (v === null ? "" : time(v)) })],
-			plugins: [...(heat ? [heatMap(columns)] : []), ...(hidden90 === null ? [] : [mark(hidden90, `90 % hidden after ${seconds(hidden90)}`)])],
+			scales: {
+				x: linearScale((u, min, max) => [min <= 1 ? 0 : min, max]),
+				y: logScale(heat ? heatRange(columns) : decadesAbout),
+			},
+			axes: [
+				secondsAxis("Seconds since cold"),
+				axis({ label: "Latency", text: timeText, splits: decades }),
+			],
+			series: [
+				inSeconds,
+				line("Mean", "ink", { value: (u, v) => (v === null ? "" : time(v)) }),
+			],
+			plugins: [
+				...(heat ? [heatMap(columns)] : []),
+				...(hidden90 === null
+					? []
+					: [mark(hidden90, `90 % hidden after ${seconds(hidden90)}`)]),
+			],
 		},
 	};
 }
@@ -83,11 +118,24 @@ function warmupLatency(points, columns, hidden90) {
 function warmupHits(points) {
 	return {
 		data: [points.map((p) => p.seconds), points.map((p) => p.hit_ratio * 100)],
-		height: 200, sync: "warmup",
+		height: 200,
+		sync: "warmup",
 		options: {
-			scales: { x: linearScale((u, min, max) => [min <= 1 ? 0 : min, max]), y: linearScale(() => [0, 100]) },
-			axes: [secondsAxis("Seconds since cold"), axis({ label: "Hits", text: (v) => v + "%" })],
-			series: [inSeconds, line("Hits", "hits", { fill: faded("hits", 0.15), value: (u, v) => (v === null ? "" : v.toFixed(1) + "%") })],
+			scales: {
+				x: linearScale((u, min, max) => [min <= 1 ? 0 : min, max]),
+				y: linearScale(() => [0, 100]),
+			},
+			axes: [
+				secondsAxis("Seconds since cold"),
+				axis({ label: "Hits", text: (v) => v + "%" }),
+			],
+			series: [
+				inSeconds,
+				line("Hits", "hits", {
+					fill: faded("hits", 0.15),
+					value: (u, v) => (v === null ? "" : v.toFixed(1) + "%"),
+				}),
+			],
 		},
 	};
 }
@@ -102,19 +150,37 @@ function thinned(all, most) {
 function warmupSection() {
 	const w = result.warmup;
 
-	if (!w || !w.points.length)
-		return null;
-	const at = runIndex(w.run), columns = at < 0 ? [] : result.runs[at].per_second;
+	if (!w || !w.points.length) return null;
+	const at = runIndex(w.run),
+		columns = at < 0 ? [] : result.runs[at].per_second;
 	const index = (p) => w.points.indexOf(p);
-	const rows = () => thinned(w.points, 12).map((p) => [seconds(p.seconds), datum(["warmup", "points", index(p), "hit_ratio"], percent),
-		datum(["warmup", "points", index(p), "mean_ns"], time)]);
-	const words = w.hidden90_seconds === null ? "Less than 90 % was hidden when the run ended." :
-		["90 % of the wait was hidden after ", datum(["warmup", "hidden90_seconds"], seconds), "."];
+	const rows = () =>
+		thinned(w.points, 12).map((p) => [
+			seconds(p.seconds),
+			datum(["warmup", "points", index(p), "hit_ratio"], percent),
+			datum(["warmup", "points", index(p), "mean_ns"], time),
+		]);
+	const words =
+		w.hidden90_seconds === null
+			? "Less than 90 % was hidden when the run ended."
+			: [
+					"90 % of the wait was hidden after ",
+					datum(["warmup", "hidden90_seconds"], seconds),
+					".",
+				];
 
 	return section("warmup", "Warming up", words, [
-		figure({ title: "Latency, second by second", words: "Each column is one second\u2019s requests: darker is more. The line is their mean.",
-			chart: () => warmupLatency(w.points, columns, w.hidden90_seconds), numbers: () => [["After", "Hits", "Mean"], rows()] }),
-		figure({ title: "Hits, second by second", words: "Share of the reads that the fast drive answered.", chart: () => warmupHits(w.points),
-			numbers: () => [["After", "Hits"], rows().map((row) => row.slice(0, 2))] }),
+		figure({
+			title: "Latency, second by second",
+			words: "Each column is one second\u2019s requests: darker is more. The line is their mean.",
+			chart: () => warmupLatency(w.points, columns, w.hidden90_seconds),
+			numbers: () => [["After", "Hits", "Mean"], rows()],
+		}),
+		figure({
+			title: "Hits, second by second",
+			words: "Share of the reads that the fast drive answered.",
+			chart: () => warmupHits(w.points),
+			numbers: () => [["After", "Hits"], rows().map((row) => row.slice(0, 2))],
+		}),
 	]);
 }

@@ -4,9 +4,15 @@
 // Where the mean leaves its level: three points in a row over three times the median so far. -1: nowhere.
 function cliff(points) {
 	const slow = (i) => {
-		const before = points.slice(0, i).map((p) => p.mean_ns).sort((a, b) => a - b);
+		const before = points
+			.slice(0, i)
+			.map((p) => p.mean_ns)
+			.sort((a, b) => a - b);
 
-		return before.length >= 5 && points.slice(i, i + 3).every((p) => p.mean_ns > 3 * before[before.length >> 1]);
+		return (
+			before.length >= 5 &&
+			points.slice(i, i + 3).every((p) => p.mean_ns > 3 * before[before.length >> 1])
+		);
 	};
 
 	return points.findIndex((p, i) => i + 2 < points.length && slow(i));
@@ -20,10 +26,24 @@ function writesChart(points, edge) {
 		data: [points.map((p) => p.gb), points.map((p) => p.mean_ns), points.map((p) => p.p99_ns)],
 		options: {
 			scales: { x: linearScale(whole), y: logScale(decadesAbout) },
-			axes: [axis({ side: BOTTOM, label: "Written (GB)", text: (v) => String(v) }), latencyAxis],
-			series: [{ label: "Written", value: (u, v) => (v === null ? "" : digits3(v) + " GB") },
-				line("Mean", "with", { value: inTime }), line("p99", "with", { width: 1, dash: [4, 3], value: inTime })],
-			plugins: edge < 0 ? [] : [mark(points[edge].gb, `slower from ${digits3(points[edge].gb)} GB on`)],
+			axes: [
+				axis({ side: BOTTOM, label: "Written (GB)", text: (v) => String(v) }),
+				latencyAxis,
+			],
+			series: [
+				{ label: "Written", value: (u, v) => (v === null ? "" : digits3(v) + " GB") },
+				line("Mean", "with", { value: inTime }),
+				line("p99", "with", { width: 1, dash: [4, 3], value: inTime }),
+			],
+			plugins:
+				edge < 0
+					? []
+					: [
+							mark(
+								points[edge].gb,
+								`slower from ${digits3(points[edge].gb)} GB on`,
+							),
+						],
 		},
 	};
 }
@@ -31,32 +51,66 @@ function writesChart(points, edge) {
 function writesSection() {
 	const w = result.writes;
 
-	if (!w || !w.points.length)
-		return null;
+	if (!w || !w.points.length) return null;
 	const edge = cliff(w.points);
 	const rows = thinned(w.points, 14).map((p) => {
 		const path = ["writes", "points", w.points.indexOf(p)];
 
-		return [datum([...path, "gb"], (v) => digits3(v) + "\u00a0GB"), datum([...path, "mean_ns"], time), datum([...path, "p99_ns"], time)];
+		return [
+			datum([...path, "gb"], (v) => digits3(v) + "\u00a0GB"),
+			datum([...path, "mean_ns"], time),
+			datum([...path, "p99_ns"], time),
+		];
 	});
 
-	return section("writes", "Writing on and on", edge < 0 ? "Latency keeps its level to the end." :
-		["Latency leaves its level after ", datum(["writes", "points", edge, "gb"], (v) => digits3(v) + "\u00a0GB"), "."], [
-		figure({ title: "Latency against what was written", words: "Mean, and the 99th percentile dashed.",
-			chart: () => writesChart(w.points, edge), numbers: () => [["Written", "Mean", "p99"], rows] }),
-	]);
+	return section(
+		"writes",
+		"Writing on and on",
+		edge < 0
+			? "Latency keeps its level to the end."
+			: [
+					"Latency leaves its level after ",
+					datum(
+						["writes", "points", edge, "gb"],
+						(v) => digits3(v) + "\u00a0GB",
+					),
+					".",
+				],
+		[
+			figure({
+				title: "Latency against what was written",
+				words: "Mean, and the 99th percentile dashed.",
+				chart: () => writesChart(w.points, edge),
+				numbers: () => [["Written", "Mean", "p99"], rows],
+			}),
+		],
+	);
 }
 
 function fillChart(rows) {
-	const value = { Mean: (t) => t.mean_ns, p99: (t) => t.percentiles["99"], "p99.9": (t) => t.percentiles["99.9"] };
+	const value = {
+		Mean: (t) => t.mean_ns,
+		p99: (t) => t.percentiles["99"],
+		"p99.9": (t) => t.percentiles["99.9"],
+	};
 
 	return {
-		data: [rows.map((r) => r.full * 100), ...Object.values(value).map((of) => rows.map((r) => of(r.timing)))],
+		data: [
+			rows.map((r) => r.full * 100),
+			...Object.values(value).map((of) => rows.map((r) => of(r.timing))),
+		],
 		options: {
 			scales: { x: linearScale(whole), y: logScale(decadesAbout) },
 			axes: [axis({ side: BOTTOM, label: "Full (%)", text: (v) => v + "%" }), latencyAxis],
-			series: [{ label: "Full", value: (u, v) => (v === null ? "" : v + "%") },
-				...Object.keys(value).map((name, i) => line(name, "device" + i, { points: { show: true, size: 6 }, value: inTime }))],
+			series: [
+				{ label: "Full", value: (u, v) => (v === null ? "" : v + "%") },
+				...Object.keys(value).map((name, i) =>
+					line(name, "device" + i, {
+						points: { show: true, size: 6 },
+						value: inTime,
+					}),
+				),
+			],
 		},
 	};
 }
@@ -65,17 +119,33 @@ function fillFigure(rows) {
 	const numbers = rows.map((r) => {
 		const path = ["runs", result.runs.indexOf(r.run), r.which];
 
-		return [datum(["fill", r.place, "full"], percent), datum([...path, "mean_ns"], time),
-			...["50", "99", "99.9"].map((q) => quantile(path, r.timing, q))];
+		return [
+			datum(["fill", r.place, "full"], percent),
+			datum([...path, "mean_ns"], time),
+			...["50", "99", "99.9"].map((q) => quantile(path, r.timing, q)),
+		];
 	});
 
-	return figure({ title: rows[0].run.label, words: `${workload(rows[0].run)}: mean and two percentiles, by how full it is.`,
-		chart: () => fillChart(rows), numbers: () => [["Full", "Mean", "Median", "p99", "p99.9"], numbers] });
+	return figure({
+		title: rows[0].run.label,
+		words: `${workload(rows[0].run)}: mean and two percentiles, by how full it is.`,
+		chart: () => fillChart(rows),
+		numbers: () => [["Full", "Mean", "Median", "p99", "p99.9"], numbers],
+	});
 }
 
 function fillSection() {
 	const rows = (result.fill || []).flatMap(({ full, run }, place) =>
-		result.runs.filter((r) => r.id === run).flatMap(sides).map((side) => ({ ...side, full, place })));
+		result.runs
+			.filter((r) => r.id === run)
+			.flatMap(sides)
+			.map((side) => ({ ...side, full, place })),
+	);
 
-	return section("fill", "As it fills", "Latency, by how much of the device has been written.", byDevice(rows).map(fillFigure));
+	return section(
+		"fill",
+		"As it fills",
+		"Latency, by how much of the device has been written.",
+		byDevice(rows).map(fillFigure),
+	);
 }
