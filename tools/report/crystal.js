@@ -32,7 +32,7 @@ function crystalSection() {
 			el("span", {
 				class: "meter",
 				"aria-hidden": "true",
-				style: `width:${(Math.sqrt(run.bytes_per_second / most) * 100).toFixed(1)}%;background:var(--${look(run).colour})`,
+				style: `width:${((run.bytes_per_second / most) * 100).toFixed(1)}%;background:var(--${look(run).colour})`,
 			}),
 			datum([...path, "bytes_per_second"], (v) => digits3(v / 1e6)),
 			el("small", {}, datum([...path, timingName(run), "mean_ns"], time)),

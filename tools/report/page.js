@@ -54,6 +54,7 @@ function show() {
 		: "xpcache bench: " + top.querySelector("h1").textContent;
 	document.body.prepend(el("main", {}, masthead(), warnings(), top, contents(rest), rest));
 	drawAll();
+	document.getElementById("undrawn").remove();
 	watchScreen();
 }
 
