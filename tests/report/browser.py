@@ -39,7 +39,8 @@ class Browser:
         return self
 
     def __exit__(self, *_):
-        self.process.terminate()
+        self.session = None
+        self.call("Browser.close")  # its children too: they write to the profile
         self.process.wait()
         os.close(self.write)
         os.close(self.read)
