@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The command line: build/xpcache, its tests and its manual page. Needs
-# libdevmapper, libblkid, json-c and xxhash. CC=clang-14 builds it as well.
+# libdevmapper, libblkid, json-c, xxhash and liburing. CC=clang-14 builds it as well.
 
 XP_VERSION	?= 0.1.0
-TOOLS_LIBS	:= devmapper blkid json-c libxxhash
+TOOLS_LIBS	:= devmapper blkid json-c libxxhash liburing
 TOOLS_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE \
 		   -D_FILE_OFFSET_BITS=64 -DXPCACHE_VERSION='"$(XP_VERSION)"' -Icore -Itools
 TOOLS_SRC	:= $(wildcard tools/*.c)
