@@ -406,7 +406,7 @@ int bench_run(const struct bench_job *job, struct bench_outcome *out)
 	do {
 		wait_a_little(r);
 		if (job->tick)
-			job->tick(job->ctx, fmin(1, (double)(bench_clock() - begun) / all), bench_seconds(r));
+			job->tick(job->ctx, r, fmin(1, (double)(bench_clock() - begun) / all));
 	} while (!bench_over(r));
 	return bench_end(r, out);
 }

@@ -21,6 +21,8 @@
 
 enum bench_engine { BENCH_IO_URING, BENCH_PSYNC };
 
+struct bench_running;	/* a job under way */
+
 struct bench_job {
 	int fd;				/* opened as wanted: O_DIRECT or not */
 	enum bench_engine engine;
@@ -38,9 +40,8 @@ struct bench_job {
 	u64 requests;			/* if not 0: ends after so many (dropped ones too) */
 	u64 begin;			/* the first place drawn is the so manieth */
 	const volatile sig_atomic_t *stop;
-	/* Called some times a second by who called bench_run(), and a last time. @second
-	 * counts whole recorded seconds; may be NULL. */
-	void (*tick)(void *ctx, double part, u32 seconds);
+	/* Called some times a second by bench_run(), and a last time; may be NULL. */
+	void (*tick)(void *ctx, const struct bench_running *r, double part);
 	void *ctx;
 };
 
@@ -67,10 +68,7 @@ struct bench_outcome {
 	struct bench_second *second;	/* those complete; the last has the latecomers too */
 };
 
-/* A job under way, for those that run two at once. */
-struct bench_running;
-
-/* -errno: it could not begin. Each began job must be ended, which frees it. */
+/* For those that run two jobs at once. -errno: it could not begin. Each began job must be ended, which frees it. */
 int bench_begin(const struct bench_job *job, struct bench_running **out);
 void bench_halt(struct bench_running *r);	/* ends it before its time */
 bool bench_over(const struct bench_running *r);

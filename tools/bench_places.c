@@ -88,7 +88,6 @@ void bench_places_init(struct bench_places *p, enum bench_pattern pattern, u64 f
 	p->align = align;
 	p->n = bytes < size ? 0 : (bytes - size) / align + 1;
 	p->seed = bench_mix(seed, 1);
-	p->stride = 1;
 	if (pattern == BENCH_ZIPF)
 		zipf_init(&p->zipf, p->n);
 }
@@ -104,7 +103,6 @@ u64 bench_place(const struct bench_places *p, u64 i)
 {
 	u64 place = 0;
 
-	i = p->first + i * p->stride;
 	switch (p->pattern) {
 	case BENCH_RANDOM:
 		place = permuted(i % p->n, p->n, bench_mix(p->seed, i / p->n));

@@ -22,9 +22,6 @@ struct bench_places {
 	u64 from, align, n;	/* place p begins at from + p * align, */
 	const u64 *list;	/* or at list[p], if there is one: n of them */
 	u64 seed;
-	/* Of n places in their order, those that are first + i * stride: two who share a
-	 * seed and a stride never meet until all places are used up. */
-	u64 first, stride;
 	struct bench_zipf {
 		double alpha, zeta, eta, half;
 	} zipf;

@@ -212,6 +212,21 @@ void progress_show(struct progress *p, u64 left)
 	bar_shown = true;
 }
 
+void progress_say(double part, const char *words)
+{
+	enum { WIDTH = 30 };
+	char bar[WIDTH + 1];
+
+	if (!isatty(STDERR_FILENO))
+		return;
+	memset(bar, '.', WIDTH);
+	memset(bar, '#', (size_t)(min(max(part, 0), 1) * WIDTH));
+	bar[WIDTH] = '\0';
+	fprintf(stderr, "\r[%s] %s\033[K", bar, words);
+	fflush(stderr);
+	bar_shown = true;
+}
+
 void progress_end(void)
 {
 	if (bar_shown)

@@ -27,6 +27,7 @@ enum {
 	OPT_HELP	= 1 << 10,
 	OPT_LIVE	= 1 << 11,
 	OPT_SHAPE	= 1 << 12,
+	OPT_BENCH	= 1 << 20,
 };
 
 /* TUNABLE, CLASS: the core knows the rest. */
@@ -70,6 +71,30 @@ static const struct option_row {
 	{ "hgrm", NULL, OPT_SHAPE, FLAG, AT(hgrm),
 	  "with --class: HdrHistogram's percentile distribution" },
 	{ "json", NULL, OPT_JSON, FLAG, AT(json), "for programs" },
+	{ "test", "NAME,...", OPT_BENCH, TEXT, AT(bench.test), "what to measure; headline if nothing is said" },
+	{ "quick", NULL, OPT_BENCH, FLAG, AT(bench.quick),
+	  "a twentieth of the time: to try it, not to compare" },
+	{ "seconds", "N", OPT_BENCH, TEXT, AT(bench.seconds), "so long for each point" },
+	{ "size", "BYTES", OPT_BENCH, TEXT, AT(bench.size), "of a request, instead of the test's own" },
+	{ "depth", "N", OPT_BENCH, TEXT, AT(bench.depth), "requests under way, for each thread" },
+	{ "threads", "N", OPT_BENCH, TEXT, AT(bench.threads), "that many" },
+	{ "rate", "IOPS", OPT_BENCH, TEXT, AT(bench.rate),
+	  "open loop: so many a second, whether the last have ended or not" },
+	{ "range", "RANGE", OPT_BENCH, TEXT, AT(bench.range), "10G, 1T+10G or 25%: only there" },
+	{ "engine", "NAME", OPT_BENCH, TEXT, AT(bench.engine), "io_uring or psync" },
+	{ "places", "WORD", OPT_BENCH, TEXT, AT(bench.places),
+	  "of a cache: workload, cached or device; where the headline reads" },
+	{ "buffered", NULL, OPT_BENCH, FLAG, AT(bench.buffered), "through the page cache" },
+	{ "seed", "N", OPT_BENCH, TEXT, AT(bench.seed), "another draw of places" },
+	{ "destructive", NULL, OPT_BENCH, FLAG, AT(bench.destructive),
+	  "write as well: what the device holds is lost; asks three times" },
+	{ "precondition", NULL, OPT_BENCH, FLAG, AT(bench.precondition),
+	  "with --destructive: fill it twice with 4K random writes first" },
+	{ "csv", NULL, OPT_BENCH, FLAG, AT(bench.csv), "a row for each bin" },
+	{ "hgrm", NULL, OPT_BENCH, FLAG, AT(bench.hgrm), "as HdrHistogram prints percentiles" },
+	{ "output", "FILE", OPT_BENCH, TEXT, AT(bench.output),
+	  "there, and the terminal shows the result; -o too" },
+	{ "resume", "FILE", OPT_BENCH, TEXT, AT(bench.resume), "go on where Ctrl-C ended it" },
 	{ "help", NULL, OPT_HELP, FLAG, AT(help), "show this" },
 #undef AT
 };
@@ -87,7 +112,7 @@ static const struct xp_tunable *tunable_of(const struct option_row *o)
 
 /* --------------------------------------------------------------- verbs ---- */
 
-enum arg { ARG_NONE, ARG_MAY, ARG_MUST };
+enum arg { ARG_NONE, ARG_MAY, ARG_MUST, ARG_ANY };	/* ARG_ANY: as many as one likes */
 enum needs { NEEDS_NOTHING, NEEDS_ROOT };
 
 static enum xc help_run(struct options *opt);
@@ -129,6 +154,9 @@ static const struct verb {
 	  OPT_SLOW | OPT_DATA | OPT_JSON },
 	{ "dump", dump_run, "FAST [--json]",
 	  "print superblock, journal and all mappings", NEEDS_NOTHING, ARG_MUST, OPT_JSON },
+	{ "bench", bench_verb_run, "NAME | DEV... | diff A B [OPTION...]",
+	  "measure how long requests take, and what a cache hides", NEEDS_NOTHING, ARG_ANY,
+	  OPT_BENCH | OPT_JSON | OPT_FORCE },
 	{ "help", help_run, "[VERB]", "show this, or more about a verb", NEEDS_NOTHING, ARG_MAY, 0 },
 	{ "version", version_run, "", "show the version", NEEDS_NOTHING, ARG_NONE, 0 },
 };
@@ -318,9 +346,11 @@ static enum xc parse_options(const struct verb *v, int argc, char **argv, struct
 	snprintf(todo, sizeof(todo), "xpcache %s --help shows all", v->name);
 	opterr = 0;
 	optind = 0;	/* begin anew */
-	while (!ret && (c = getopt_long(argc, argv, ":h", longs, NULL)) != -1) {
+	while (!ret && (c = getopt_long(argc, argv, v->options & OPT_BENCH ? ":ho:" : ":h", longs, NULL)) != -1) {
 		if (c == 'h')
 			opt->help = true;
+		else if (c == 'o')
+			opt->bench.output = optarg;
 		else if (c == ':')
 			ret = complain(XC_USAGE, argv[optind - 1], todo, "a value is missing");
 		else if (c == '?')
@@ -340,12 +370,16 @@ static enum xc parse(const struct verb *v, int argc, char **argv, struct options
 	if (ret || opt->help)
 		return ret;
 	snprintf(usage, sizeof(usage), "xpcache %s %s", v->name, v->usage);
-	if (left > (v->arg != ARG_NONE))
+	if (left > (v->arg != ARG_NONE) && v->arg != ARG_ANY)
 		return complain(XC_USAGE, argv[optind + (v->arg != ARG_NONE)], usage,
 				"one word too many");
 	if (v->arg == ARG_MUST && !left)
 		return complain(XC_USAGE, v->name, usage, "a name or a device is missing");
 	opt->arg = left ? argv[optind] : NULL;
+	opt->words = argv + optind;
+	opt->nr_words = (unsigned int)left;
+	opt->argc = argc;
+	opt->argv = argv;
 	if (opt->arg && !*opt->arg)
 		return complain(XC_USAGE, v->name, usage, "the name is empty");
 	return XC_OK;

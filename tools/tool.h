@@ -22,6 +22,7 @@
  *                latency.h and pulse.h; timing.c: what a histogram says, over timing.h
  *   live.c       one look after another, until Ctrl-C
  *   canvas.c     columns, bars, times
+ *   bench*.c     how long the cache's requests take: see bench.h
  *   human.c      complaints, sizes, durations, the progress bar
  *
  * A function that can fail returns an exit code of the program and has then
@@ -62,6 +63,15 @@ struct options {
 	const char *arg;	/* what is not an option: a cache's name, a device or a verb */
 	const char *fast, *slow, *name;
 	bool force, discard_dirty, no_start, all, json, data, help;
+	char **words;		/* bench: all of what arg is the first of */
+	unsigned int nr_words;
+	int argc;		/* and the command as it was given */
+	char **argv;
+	struct bench_options {
+		const char *test, *seconds, *rate, *size, *depth, *threads, *range, *seed;
+		const char *engine, *places, *output, *resume;
+		bool quick, destructive, buffered, precondition, csv, hgrm;
+	} bench;
 	bool tuned;		/* one of the tunables was given */
 	bool csv, hgrm, total;
 	int class;		/* enum xp_class; -1: none was given */
@@ -104,6 +114,8 @@ struct progress {
 void progress_begin(struct progress *p, u64 left);
 void progress_show(struct progress *p, u64 left);
 void progress_end(void);
+/* The same of anything; @part from 0 to 1. */
+void progress_say(double part, const char *words);
 double seconds_now(void);
 
 /* Signals that would end the program wait between these two. */
@@ -316,5 +328,6 @@ enum xc start_run(struct options *opt);
 enum xc remove_run(struct options *opt);
 enum xc check_run(struct options *opt);
 enum xc dump_run(struct options *opt);
+enum xc bench_verb_run(struct options *opt);
 
 #endif /* XP_TOOL_H */

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * bench.c - `xpcache bench`: what is measured, in what order, what becomes of it.
+ *
+ * Words with a slash in them are devices or files. A word without is a running cache, or
+ * a file if none has that name.
+ */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---------------------------------------------------------- targets ---- */
+
+static enum xc add_device(struct bench *b, const char *path)
+{
+	struct bench_target *t = &b->target[b->nr_targets];
+	enum xc ret;
+
+	if (b->nr_targets == BENCH_TARGETS)
+		return complain(XC_USAGE, path, "give fewer", "more than %u devices", BENCH_TARGETS);
+	ret = bench_target_open(t, path, BENCH_ALONE);
+	if (!ret)
+		b->nr_targets++;
+	return ret;
+}
+
+/* True: no device, but the name of a cache, running or not. */
+static bool means_cache(const struct options *opt)
+{
+	return opt->nr_words == 1 && !strchr(opt->arg, '/') && access(opt->arg, F_OK);
+}
+
+static enum xc guard_targets(struct bench *b)
+{
+	enum xc ret = XC_OK;
+
+	for (u32 i = 0; i < b->nr_targets && !ret && b->setup.destructive; i++)
+		if (b->target[i].leg == BENCH_ALONE || b->target[i].leg == BENCH_C)
+			ret = bench_guard(&b->target[i], b->setup.force);
+	return ret;
+}
+
+static enum xc open_targets(struct bench *b, const struct options *opt)
+{
+	enum xc ret = XC_OK;
+
+	if (means_cache(opt))
+		ret = bench_cache_open(b, opt->arg);
+	else
+		for (u32 i = 0; i < opt->nr_words && !ret; i++)
+			ret = add_device(b, opt->words[i]);
+	for (u32 i = 0; i < b->nr_targets && !ret; i++)
+		if (b->target[i].leg != BENCH_R)
+			ret = bench_target_range(&b->target[i], &b->setup);
+	return ret;
+}
+
+/* ---------------------------------------------------------- session ---- */
+
+static enum xc interrupted(struct bench *b)
+{
+	char todo[PATH_MAX + 64];
+
+	snprintf(todo, sizeof(todo), "xpcache bench --resume %s goes on", b->state_path);
+	if (!json_object_array_length(b->runs))
+		return complain(XC_INTERRUPTED, "bench", "nothing was measured yet", "interrupted");
+	if (bench_state_save(b))
+		return XC_INTERRUPTED;
+	return complain(XC_INTERRUPTED, "bench", todo, "interrupted after %zu runs",
+			json_object_array_length(b->runs));
+}
+
+static void warn_page_cache(struct bench *b)
+{
+	for (u32 i = 0; i < b->plan.nr; i++) {
+		const struct bench_plan_run *run = &b->plan.run[i];
+
+		if (!run->buffered || run->lines || b->setup.buffered)
+			continue;
+		bench_result_warn(b->result, "page-cache", "%s has no O_DIRECT: the page cache answers too.",
+				  run->target->dev.path);
+		return;
+	}
+}
+
+static enum xc tell(struct bench *b, const struct options *opt)
+{
+	const struct bench_options *o = &opt->bench;
+	enum bench_form form = o->csv ? BENCH_CSV : o->hgrm ? BENCH_HGRM : BENCH_JSON;
+	enum xc ret = XC_OK;
+
+	if (o->output || b->quiet)
+		ret = bench_result_write(b->result, form, o->output);
+	if (!b->quiet)
+		bench_show(b->result);
+	return ret;
+}
+
+/* Old runs of a session that goes on stay; so does its date. */
+static enum xc begin_result(struct bench *b, const struct options *opt, struct json_object *old)
+{
+	b->result = old ? old : bench_result_new(b, opt->argc, opt->argv);
+	b->runs = bench_result_get(b->result, "runs");
+	bench_result_add(b->result, "warnings", json_object_new_array());
+	bench_host_warn(b->result);
+	return XC_OK;
+}
+
+static enum xc session(struct bench *b, const struct options *opt, struct json_object *old)
+{
+	char state[PATH_MAX];
+	enum xc ret;
+
+	snprintf(state, sizeof(state), "%s.state", opt->bench.output ? opt->bench.output : "xpcache-bench");
+	begin_result(b, opt, old);
+	if (b->cache)
+		bench_cache_begin(b);
+	b->state_path = opt->bench.output ? state : NULL;
+	bench_catch_signals();
+	ret = bench_run_all(b);
+	b->state_path = state;
+	if (bench_stopped)
+		return interrupted(b);
+	warn_page_cache(b);
+	bench_curves(b->result);
+	if (b->cache)
+		bench_cache_finish(b);
+	(void)(tell(b, opt) && !ret && (ret = XC_FAILED));
+	if (opt->bench.output || old)
+		bench_state_drop(b);
+	return ret;
+}
+
+static enum xc measure(const struct options *opt, struct json_object *old)
+{
+	struct bench *b = calloc(1, sizeof(*b));
+	enum xc ret;
+
+	if (!b)
+		return complain_errno(ENOMEM, NULL, "cannot begin");
+	b->quiet = !opt->bench.output && (opt->json || opt->bench.csv || opt->bench.hgrm);
+	b->lines = !b->quiet;
+	(void)((ret = bench_setup_read(&b->setup, opt)) || (ret = open_targets(b, opt)) ||
+	       (ret = guard_targets(b)) || (ret = bench_plan_make(b)) ||
+	       (ret = session(b, opt, old)));
+	if (b->result != old)
+		json_object_put(b->result);
+	if (b->cache)
+		bench_cache_close(b);
+	for (u32 i = 0; i < b->nr_targets; i++)
+		bench_target_close(&b->target[i]);
+	free(b->plan.run);
+	free(b);
+	return ret;
+}
+
+/* ----------------------------------------------------------- resume ---- */
+
+/* The words that began it are in the file. They are kept for good: what they were parsed
+ * to points into them. */
+static char **stored_words(struct json_object *old, int *argc)
+{
+	struct json_object *words = bench_result_get(old, "words");
+	char **argv;
+
+	*argc = words && json_object_is_type(words, json_type_array) ? (int)json_object_array_length(words) : 0;
+	argv = calloc((size_t)*argc + 1, sizeof(*argv));
+	for (int i = 0; argv && i < *argc; i++) {
+		const char *word = json_object_get_string(json_object_array_get_idx(words, (size_t)i));
+
+		argv[i] = strdup(word ? word : "");
+		if (!argv[i])
+			return NULL;
+	}
+	return argv;
+}
+
+static enum xc resume(const char *path)
+{
+	struct json_object *old = NULL;
+	struct options opt;
+	char **argv;
+	enum xc ret = bench_result_load(path, &old);
+	int argc;
+
+	if (ret)
+		return ret;
+	argv = stored_words(old, &argc);
+	if (!argv || argc < 2 || strcmp(argv[0], "bench") != 0)
+		ret = complain(XC_USAGE, path, "give the .state file of an interrupted session",
+			       "it does not say what was to be measured");
+	else if (!parse_words(argc, argv, &opt))
+		ret = XC_USAGE;
+	else
+		ret = measure(&opt, old);
+	json_object_put(old);
+	return ret;
+}
+
+/* ------------------------------------------------------------- verb ---- */
+
+static enum xc check_words(const struct options *opt)
+{
+	const struct bench_options *o = &opt->bench;
+
+	if (!opt->nr_words)
+		return complain(XC_USAGE, "bench", "xpcache bench NAME, or xpcache bench /dev/...",
+				"a cache or a device is missing");
+	if (opt->json + o->csv + o->hgrm > 1)
+		return complain(XC_USAGE, o->csv ? "--csv" : "--hgrm", "give one of --json, --csv and --hgrm",
+				"one form at a time");
+	if (o->precondition && !o->destructive)
+		return complain(XC_USAGE, "--precondition", "give --destructive as well", "it writes");
+	return XC_OK;
+}
+
+enum xc bench_verb_run(struct options *opt)
+{
+	enum xc ret;
+
+	if (opt->bench.resume)
+		return opt->nr_words ? complain(XC_USAGE, opt->arg, "xpcache bench --resume FILE",
+						"one word too many") : resume(opt->bench.resume);
+	ret = check_words(opt);
+	return ret ? ret : measure(opt, NULL);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* bench_headline.c - what a cache hides. */
+#include "bench_headline.h"
+#include "timing.h"
+
+#include <math.h>
+
+/* ----------------------------------------------------------- hidden ---- */
+
+/* The slow device is no slower than the fast one, as near as can be told. */
+static bool is_about(double u, double r)
+{
+	return u <= r * 1.1;
+}
+
+static double hidden(double u, double c, double r)
+{
+	return is_about(u, r) ? NAN : (u - c) / (u - r);
+}
+
+static double hidden_at(const struct xp_histogram *u, const struct xp_histogram *c,
+			const struct xp_histogram *r, double q)
+{
+	if (timing_needs(u, q) > 1 || timing_needs(c, q) > 1 || timing_needs(r, q) > 1)
+		return NAN;
+	return hidden(timing_quantile(u, q), timing_quantile(c, q), timing_quantile(r, q));
+}
+
+/* --------------------------------------------------------- boundary ---- */
+
+#define FINE	20u	/* bins a decade: 12 % each */
+
+/*
+ * The fast mode of C ends where there is least between what the two devices take: in the
+ * middle of the longest run of the emptiest bins from the median of R to that of U. Where
+ * these are too close to be told apart it is half way, by the logarithm.
+ */
+static double boundary(const struct xp_histogram *c, double fast, double slow)
+{
+	double n[TIMING_DECADES * FINE], least = INFINITY;
+	u32 from = (u32)(log10(fmax(fast, 1)) * FINE) + 1, to = (u32)(log10(fmax(slow, 1)) * FINE);
+	u32 best = 0, best_length = 0, length = 0;
+
+	if (to < from + 4)
+		return sqrt(fast * slow);
+	timing_by_decade(c, FINE, n);
+	for (u32 i = from; i < to; i++)
+		least = fmin(least, n[i]);
+	for (u32 i = from; i < to; i++) {
+		length = n[i] <= least ? length + 1 : 0;
+		if (length > best_length) {
+			best_length = length;
+			best = i;
+		}
+	}
+	return timing_decade_edge(2 * FINE, 2 * best + 2 - best_length);
+}
+
+/* Of those up to @limit only. */
+static double median_below(const struct xp_histogram *h, double limit)
+{
+	return timing_quantile(h, timing_part_below(h, limit) / 2);
+}
+
+/* ---------------------------------------------------------- verdict ---- */
+
+static const char *verdict_of(const struct bench_headline *h, double u, double c, double r)
+{
+	double mean = h->hidden[BENCH_HIDDEN_MEAN];
+
+	if (c > u * 1.05)
+		return "Slower than no cache";
+	if (c <= r * 1.25)
+		return "As fast as the fast drive";
+	if (mean >= 0.8)
+		return "Mostly hidden";
+	return mean >= 0.2 ? "Partly hidden" : "Not helping";
+}
+
+/* 99.97 % are not 100. */
+static const char *percent(double part)
+{
+	static char text[32];
+
+	if (part > 0.99 && part < 1)
+		snprintf(text, sizeof(text), "%.1f", floor(part * 1000) / 10);
+	else
+		snprintf(text, sizeof(text), "%.0f", part * 100);
+	return text;
+}
+
+static void say(struct bench_headline *h)
+{
+	double mean = h->hidden[BENCH_HIDDEN_MEAN];
+	bool cold = h->hit_ratio < 0.5;
+	size_t have;
+
+	if (isnan(mean))
+		snprintf(h->sentence, sizeof(h->sentence),
+			 "There is no wait to hide: the slow device is as fast as the fast one.");
+	else if (mean < 0)
+		snprintf(h->sentence, sizeof(h->sentence), "Your cache adds %s%% to the disk's wait.", percent(-mean));
+	else
+		snprintf(h->sentence, sizeof(h->sentence), "Your cache hides %s%% of the disk's wait.", percent(mean));
+	have = strlen(h->sentence);
+	if (cold)
+		snprintf(h->sentence + have, sizeof(h->sentence) - have,
+			 " It is cold: %s%% of these reads were not in it.", percent(1 - h->hit_ratio));
+}
+
+/* ------------------------------------------------------------ whole ---- */
+
+void bench_headline_of(struct bench_headline *h, const struct xp_histogram *u,
+		       const struct xp_histogram *c, const struct xp_histogram *r, double hit_ratio)
+{
+	double mu = timing_mean(u), mc = timing_mean(c), mr = timing_mean(r);
+
+	memset(h, 0, sizeof(*h));
+	h->hidden[BENCH_HIDDEN_MEAN] = hidden(mu, mc, mr);
+	h->hidden[BENCH_HIDDEN_50] = hidden_at(u, c, r, 0.5);
+	h->hidden[BENCH_HIDDEN_99] = hidden_at(u, c, r, 0.99);
+	h->hidden[BENCH_HIDDEN_999] = hidden_at(u, c, r, 0.999);
+	h->boundary_ns = boundary(c, timing_quantile(r, 0.5), timing_quantile(u, 0.5));
+	h->cover = timing_part_below(c, h->boundary_ns);
+	h->tax_ns = h->cover > 0 ? median_below(c, h->boundary_ns) - timing_quantile(r, 0.5) : NAN;
+	h->waiting = 1 - timing_time_below(c, h->boundary_ns);
+	h->hit_ratio = hit_ratio;
+	h->faster = mu / mc;
+	h->limit = mu / mr;
+	h->verdict = verdict_of(h, mu, mc, mr);
+	say(h);
+}
+
+/* Two points of a hundred, and what chance does to so few. */
+bool bench_headline_agrees(const struct bench_headline *h, u64 requests)
+{
+	return isnan(h->hit_ratio) ||
+	       fabs(h->cover - h->hit_ratio) <= 0.02 + 1 / sqrt((double)max(requests, 1));
+}
+
+static struct json_object *number_or_null(double n)
+{
+	return isfinite(n) ? json_object_new_double(n) : NULL;
+}
+
+struct json_object *bench_headline_json(const struct bench_headline *h)
+{
+	static const char *const at[BENCH_HIDDEN] = { "mean", "50", "99", "99.9" };
+	struct json_object *o = json_object_new_object(), *hides = json_object_new_object();
+
+	json_object_object_add(o, "u", json_object_new_string("headline/U"));
+	json_object_object_add(o, "c", json_object_new_string("headline/C"));
+	json_object_object_add(o, "r", json_object_new_string("headline/R"));
+	for (u32 i = 0; i < BENCH_HIDDEN; i++)
+		json_object_object_add(hides, at[i], number_or_null(h->hidden[i]));
+	json_object_object_add(o, "hidden", hides);
+	json_object_object_add(o, "tax_ns", number_or_null(h->tax_ns));
+	json_object_object_add(o, "cover", json_object_new_double(h->cover));
+	json_object_object_add(o, "boundary_ns", json_object_new_double(h->boundary_ns));
+	json_object_object_add(o, "hit_ratio", number_or_null(h->hit_ratio));
+	json_object_object_add(o, "time_waiting", json_object_new_double(h->waiting));
+	json_object_object_add(o, "faster", json_object_new_double(h->faster));
+	json_object_object_add(o, "limit", json_object_new_double(h->limit));
+	json_object_object_add(o, "verdict", json_object_new_string(h->verdict));
+	json_object_object_add(o, "sentence", json_object_new_string(h->sentence));
+	return o;
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* bench_run.c - one run after another: from the plan to the result. */
+#include "bench.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+volatile sig_atomic_t bench_stopped;
+
+static void stop(int sig)
+{
+	(void)sig;
+	bench_stopped = 1;
+}
+
+void bench_catch_signals(void)
+{
+	const struct sigaction action = { .sa_handler = stop };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+/* ------------------------------------------------------------- job ---- */
+
+/* Where a file system has no O_DIRECT the page cache answers, and the result says so. */
+static int open_device(struct bench_plan_run *run, bool write)
+{
+	int flags = (write ? O_RDWR : O_RDONLY) | O_CLOEXEC;
+	int fd = open(run->target->dev.path, flags | (run->buffered ? 0 : O_DIRECT));
+
+	if (fd < 0 && errno == EINVAL && !run->buffered) {
+		run->buffered = true;
+		fd = open(run->target->dev.path, flags);
+	}
+	if (fd >= 0 && run->buffered && !write)
+		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	return fd < 0 ? -errno : fd;
+}
+
+static void set_places(struct bench_places *p, const struct bench *b, const struct bench_plan_run *run)
+{
+	const struct bench_target *t = run->target;
+
+	if (run->listed && t->nr_list)
+		bench_places_list(p, t->list, t->nr_list, b->setup.seed);
+	else
+		bench_places_init(p, run->pattern, t->from + run->from, run->bytes ? run->bytes : t->bytes,
+				  run->size, run->align, b->setup.seed);
+}
+
+/*
+ * Each round has places of its own, and each leg: what U has read the disk may remember,
+ * what C has read is in the cache from then on. A quarter is U's, the rest C's; a round
+ * ends where its places do, unless reading them changes nothing.
+ */
+static void share_places(struct bench_job *job, const struct bench_plan_run *run)
+{
+	u64 share = job->places.n / (4 * run->rounds), round = (u64)run->at;
+	enum bench_leg leg = run->target->leg;
+
+	if (leg == BENCH_U) {
+		job->begin = round * share;
+		job->requests = share;
+	} else if (leg == BENCH_C) {
+		job->begin = (run->rounds + 3 * round) * share;
+		job->requests = run->target->unchanged ? 0 : 3 * share;
+	} else {
+		job->begin = round * (job->places.n / run->rounds);
+	}
+}
+
+static void set_job(struct bench_job *job, const struct bench *b, const struct bench_plan_run *run)
+{
+	*job = (struct bench_job){
+		.engine = run->engine, .size = run->size, .read_percent = run->read_percent,
+		.depth = run->depth, .threads = run->threads, .own_region = run->own_region,
+		.rate = run->rate, .seconds = run->seconds, .dropped = run->dropped,
+		.requests = run->requests, .begin = run->begin, .stop = &bench_stopped,
+	};
+	set_places(&job->places, b, run);
+	if (run->rounds)
+		share_places(job, run);
+}
+
+/* Big and sequential, eight at a time: what a copy or a scrub does. */
+static int load_begin(const struct bench *b, const struct bench_plan_run *run, int fd,
+		      struct bench_running **load)
+{
+	struct bench_job job;
+
+	set_job(&job, b, run);
+	job.fd = fd;
+	job.engine = BENCH_IO_URING;
+	job.size = 128 << 10;
+	job.depth = 8;
+	job.threads = 1;
+	job.rate = 0;
+	job.read_percent = run->load_read_percent;
+	bench_places_init(&job.places, BENCH_SEQUENTIAL, run->target->from, run->target->bytes,
+			  job.size, job.size, b->setup.seed);
+	return bench_begin(&job, load);
+}
+
+/* -------------------------------------------------------- progress ---- */
+
+struct progress_of {
+	struct bench *b;
+	const struct bench_plan_run *run;
+	u32 number;
+	u32 shown;			/* seconds that were */
+	struct json_object *hits;	/* of each second of a cache */
+};
+
+static void show_lines(struct progress_of *p, const struct bench_running *r)
+{
+	struct bench_second s;
+
+	while (p->shown < bench_seconds(r)) {
+		bench_second_of(r, p->shown++, &s);
+		bench_line(&s);
+	}
+}
+
+static void look_at_hits(struct progress_of *p, const struct bench_running *r)
+{
+	double ratio;
+
+	if (json_object_array_length(p->hits) >= bench_seconds(r))
+		return;
+	ratio = bench_cache_look(p->b->cache);
+	json_object_array_add(p->hits, ratio < 0 ? NULL : json_object_new_double(ratio));
+}
+
+static void tick(void *ctx, const struct bench_running *r, double part)
+{
+	struct progress_of *p = ctx;
+	const struct bench_plan *plan = &p->b->plan;
+	double all = bench_plan_seconds(plan, 0);
+	double left = bench_plan_seconds(plan, p->number + 1) +
+		      (bench_plan_seconds(plan, p->number) - bench_plan_seconds(plan, p->number + 1)) * (1 - part);
+	char words[256];
+
+	if (p->b->cache && p->run->target->leg == BENCH_C)
+		look_at_hits(p, r);
+	if (p->b->lines && p->run->lines) {
+		show_lines(p, r);
+		return;
+	}
+	snprintf(words, sizeof(words), "%u of %u: %s, ETA %s", p->number + 1, plan->nr, p->run->id,
+		 text_duration((u64)left + 1));
+	progress_say(all > 0 ? 1 - left / all : 1, words);
+}
+
+/* ------------------------------------------------------------- run ---- */
+
+static enum xc tell_errors(const struct bench_plan_run *run, const struct bench_outcome *o)
+{
+	if (!o->errors)
+		return XC_OK;
+	return complain(XC_FAILED, run->target->dev.path, "dmesg may tell more",
+			"%s: %s of its requests failed, the first at byte %" PRIu64 ": %s", run->id,
+			text_count(o->errors), o->first_place, strerror(-o->first_error));
+}
+
+static int measure(struct progress_of *p, const struct bench_plan_run *run, int fd, struct bench_outcome *o)
+{
+	struct bench_running *load = NULL;
+	struct bench_job job;
+	int err = run->load ? load_begin(p->b, run, fd, &load) : 0;
+
+	if (err)
+		return err;
+	set_job(&job, p->b, run);
+	job.fd = fd;
+	job.tick = tick;
+	job.ctx = p;
+	err = bench_run(&job, o);
+	if (load) {
+		bench_halt(load);
+		bench_end(load, NULL);
+	}
+	return err;
+}
+
+static void take(struct progress_of *p, const struct bench_outcome *o)
+{
+	struct bench *b = p->b;
+	struct json_object *j = bench_result_run(p->run, o);
+
+	if (b->cache && p->run->target->leg == BENCH_C) {
+		bench_cache_after(b->cache, j);
+		bench_result_add(j, "hit_ratio_per_second", json_object_get(p->hits));
+	}
+	bench_result_take(b->runs, j);
+}
+
+static enum xc run_one(struct bench *b, u32 number)
+{
+	struct bench_plan_run *run = &b->plan.run[number];
+	struct progress_of p = { .b = b, .run = run, .number = number };
+	bool writes = run->read_percent < 100 || (run->load && run->load_read_percent < 100);
+	struct bench_outcome *o = calloc(1, sizeof(*o));
+	int fd = open_device(run, writes), err = fd < 0 ? fd : !o ? -ENOMEM : 0;
+	enum xc ret = XC_OK;
+
+	p.hits = json_object_new_array();
+	if (b->lines && run->lines && !err)
+		bench_lines_header(run);
+	if (b->cache && run->target->leg == BENCH_C)
+		bench_cache_before(b->cache);
+	err = err ? err : measure(&p, run, fd, o);
+	for (; !err && b->lines && run->lines && p.shown < o->nr_seconds; p.shown++)
+		bench_line(&o->second[p.shown]);
+	if (err)
+		ret = complain_errno(err, run->target->dev.path, run->id);
+	else if (!bench_stopped)
+		take(&p, o);
+	if (!err)
+		ret = tell_errors(run, o);
+	json_object_put(p.hits);
+	if (o)
+		bench_outcome_free(o);
+	free(o);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+static bool have(const struct bench *b, const struct bench_plan_run *run)
+{
+	struct json_object *j = bench_result_find(b->runs, run->id);
+
+	return j && (!run->rounds || bench_result_number(j, "rounds") > run->at);
+}
+
+enum xc bench_run_all(struct bench *b)
+{
+	enum xc ret = XC_OK, one;
+
+	for (u32 i = 0; i < b->plan.nr && !bench_stopped; i++) {
+		if (have(b, &b->plan.run[i]))
+			continue;
+		one = run_one(b, i);
+		ret = ret ? ret : one;
+		if (b->state_path && !bench_stopped)
+			bench_state_save(b);
+	}
+	progress_end();
+	return ret;
+}
