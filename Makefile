@@ -15,6 +15,7 @@ all: build/xpcache module ## the command line, and the module for the running ke
 include tools/tools.mk
 include dm-target/module.mk
 include tests/unit/unit.mk
+include tests/bench/bench.mk
 include tests/sim/sim.mk
 include tests/fuzz/fuzz.mk
 include tests/crash/crash.mk
@@ -48,7 +49,7 @@ test: bootstrap ## everything a commit must pass: check, simulator, the quick se
 lints := $(addprefix lint-,$(shell tests/lint --list))
 
 check: bootstrap ## fast: unit tests and linters
-	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test sim-short tools-test vm-selftest $(lints)
+	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test sim-short tools-test bench-test vm-selftest $(lints)
 
 .PHONY: $(lints)
 $(lints): lint-%:

@@ -40,12 +40,17 @@ bool bench_goes_on(const struct bench_worker *w, u64 now)
 	       (!w->limit || w->drawn < w->limit) && w->out->errors < TOO_MANY_ERRORS;
 }
 
-/* The buffer is random already. One new word a sector: neither the device nor what is
- * under it finds two alike. */
-static void stamp(u8 *buf, u32 size, u64 word)
+/* The buffer is random already. Another word over all of it, and no device finds anything
+ * that it has seen before, in this buffer or in another. */
+static void change(u8 *buf, u32 size, u64 word)
 {
-	for (u32 at = 0; at + sizeof(word) <= size; at += 512, word = bench_mix(word, 3))
-		memcpy(buf + at, &word, sizeof(word));
+	for (u32 at = 0; at < size; at += sizeof(word)) {
+		u64 data;
+
+		memcpy(&data, buf + at, sizeof(data));
+		data ^= word;
+		memcpy(buf + at, &data, sizeof(data));
+	}
 }
 
 u64 bench_draw(struct bench_worker *w, bool *write, u8 *buf)
@@ -58,7 +63,7 @@ u64 bench_draw(struct bench_worker *w, bool *write, u8 *buf)
 	*write = job->read_percent < 100 &&
 		 bench_below(bench_mix(w->seed, i), 100) >= job->read_percent;
 	if (*write)
-		stamp(buf, job->size, bench_mix(w->seed + i, w->drawn));
+		change(buf, job->size, bench_mix(w->seed + i, w->drawn));
 	return bench_place(&w->places, i);
 }
 

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The arithmetic of `xpcache bench`, with sanitizers, and its command line on plain files.
+
+bench-unit-sources := tools/bench_headline.c tools/bench_places.c tools/bench_engine.c \
+	tools/bench_io.c tools/timing.c core/histogram.c
+
+build/bench/test_%: tests/bench/test_%.c $(bench-unit-sources) $(wildcard tools/bench*.h tools/timing.h core/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(UNIT_FLAGS) -D_GNU_SOURCE -Itools -o $@ $< $(bench-unit-sources) \
+		$$(pkg-config --libs liburing json-c) -lcmocka -lpthread -lm
+
+bench-unit-tests := $(patsubst tests/bench/test_%.c,build/bench/test_%,$(wildcard tests/bench/test_*.c))
+
+.PHONY: bench-test
+bench-test: $(bench-unit-tests) build/xpcache
+	@status=0; \
+	for test in $(bench-unit-tests); do tests/unit/run $$test || status=1; done; \
+	tests/bench/run build/xpcache || status=1; \
+	exit $$status
