@@ -30,20 +30,23 @@ static double hidden_at(const struct xp_histogram *u, const struct xp_histogram 
 
 #define FINE	20u	/* bins a decade: 12 % each */
 
-/*
- * The fast mode of C ends where there is least between what the two devices take: in the
- * middle of the longest run of the emptiest bins from the median of R to that of U. Where
- * these are too close to be told apart it is half way, by the logarithm.
- */
-static double boundary(const struct xp_histogram *c, double fast, double slow)
+/* The fullest bin of some, or the first of them if they are all empty. */
+static u32 peak(const double *n, u32 from, u32 to)
 {
-	double n[TIMING_DECADES * FINE], least = INFINITY;
-	u32 from = (u32)(log10(fmax(fast, 1)) * FINE) + 1, to = (u32)(log10(fmax(slow, 1)) * FINE);
-	u32 best = 0, best_length = 0, length = 0;
+	u32 best = from;
 
-	if (to < from + 4)
-		return sqrt(fast * slow);
-	timing_by_decade(c, FINE, n);
+	for (u32 i = from; i < to; i++)
+		if (n[i] > n[best])
+			best = i;
+	return best;
+}
+
+/* The middle of the longest run of the emptiest bins. */
+static double valley(const double *n, u32 from, u32 to)
+{
+	u32 best = from, best_length = 0, length = 0;
+	double least = INFINITY;
+
 	for (u32 i = from; i < to; i++)
 		least = fmin(least, n[i]);
 	for (u32 i = from; i < to; i++) {
@@ -54,6 +57,23 @@ static double boundary(const struct xp_histogram *c, double fast, double slow)
 		}
 	}
 	return timing_decade_edge(2 * FINE, 2 * best + 2 - best_length);
+}
+
+/*
+ * The fast mode of C ends where there is least between what the two devices take, as long
+ * as that is after its peak: hits may be far from what the raw device does. The peak is
+ * looked for in the lower half, by the logarithm. Where the devices are too close to be
+ * told apart, half way between them has to do.
+ */
+static double boundary(const struct xp_histogram *c, double fast, double slow)
+{
+	double n[TIMING_DECADES * FINE];
+	u32 from = (u32)(log10(fmax(fast, 1)) * FINE), to = (u32)(log10(fmax(slow, 1)) * FINE);
+
+	if (to < from + 5)
+		return sqrt(fast * slow);
+	timing_by_decade(c, FINE, n);
+	return valley(n, peak(n, from, (from + to) / 2) + 1, to);
 }
 
 /* Of those up to @limit only. */
@@ -98,6 +118,8 @@ static void say(struct bench_headline *h)
 	if (isnan(mean))
 		snprintf(h->sentence, sizeof(h->sentence),
 			 "There is no wait to hide: the slow device is as fast as the fast one.");
+	else if (fabs(mean) < 0.005)
+		snprintf(h->sentence, sizeof(h->sentence), "Your cache hides nothing of the disk's wait.");
 	else if (mean < 0)
 		snprintf(h->sentence, sizeof(h->sentence), "Your cache adds %s%% to the disk's wait.", percent(-mean));
 	else

@@ -161,9 +161,12 @@ static void show_bar(const char *label, double ns, double longest, const char *w
 	printf("  %-14s", label);
 	print_mean(ns, longest);
 	print_bar(ns / longest);
-	if (word)
-		printf("  %s%.*fx%s", !strcmp(word, "limit") ? "limit " : "", times < 10 ? 1 : 0,
-		       times < 10 ? times : floor(times), !strcmp(word, "limit") ? "" : " faster");
+	if (word && !strcmp(word, "limit"))
+		printf("  limit %.*fx", times < 10 ? 1 : 0, times < 10 ? times : floor(times));
+	else if (word && times < 1.05)
+		printf("  no faster");
+	else if (word)
+		printf("  %.*fx %s", times < 10 ? 1 : 0, times < 10 ? times : floor(times), word);
 	putchar('\n');
 }
 

@@ -118,6 +118,31 @@ static void nothing_in_it_has_no_tax(void **state)
 	assert_string_equal(h.verdict, "Not helping");
 }
 
+/* Hits far from what the raw device does, and nothing in between: still hits. */
+static void a_great_tax_is_no_miss(void **state)
+{
+	(void)state;
+	plant(&u, 1000, 8000e3, 0.1);
+	plant(&r, 10000, 120e3, 0.05);
+	plant(&c, 9200, 380e3, 0.3);
+	plant(&c, 800, 8000e3, 0.1);
+	bench_headline_of(&h, &u, &c, &r, 0.92);
+	near(h.cover, 0.92, 1e-6);
+	near(h.tax_ns, 260e3, 30e3);
+	assert_true(bench_headline_agrees(&h, 10000));
+}
+
+static void the_same_wait_is_nothing_hidden(void **state)
+{
+	(void)state;
+	plant(&u, 1000, 8000e3, 0.1);
+	plant(&r, 10000, 120e3, 0.05);
+	plant(&c, 1000, 8010e3, 0.1);
+	bench_headline_of(&h, &u, &c, &r, 0);
+	assert_string_equal(h.sentence, "Your cache hides nothing of the disk's wait. It is cold: "
+			    "100% of these reads were not in it.");
+}
+
 static void slower_than_none_is_told(void **state)
 {
 	(void)state;
@@ -183,6 +208,8 @@ int main(void)
 		TEST(a_full_cache_is_as_fast_as_the_drive),
 		TEST(a_cold_one_says_so),
 		TEST(nothing_in_it_has_no_tax),
+		TEST(a_great_tax_is_no_miss),
+		TEST(the_same_wait_is_nothing_hidden),
 		TEST(slower_than_none_is_told),
 		TEST(where_there_is_nothing_to_hide_nothing_is_claimed),
 		TEST(too_few_requests_give_no_percentile),
