@@ -2,7 +2,7 @@
 /*
  * bench.c - `xpcache bench`: what is measured, in what order, what becomes of it.
  *
- * Words with a slash in them are devices or files. A word without is a running cache, or
+ * The first word may be "diff". Words with a slash in them are devices or files. A word without is a running cache, or
  * a file if none has that name.
  */
 #include "bench.h"
@@ -222,6 +222,9 @@ enum xc bench_verb_run(struct options *opt)
 	if (opt->bench.resume)
 		return opt->nr_words ? complain(XC_USAGE, opt->arg, "xpcache bench --resume FILE",
 						"one word too many") : resume(opt->bench.resume);
+	if (opt->nr_words && !strcmp(opt->arg, "diff"))
+		return opt->nr_words == 3 ? bench_diff(opt->words[1], opt->words[2], opt->json) :
+		       complain(XC_USAGE, "bench diff", "xpcache bench diff A.json B.json", "two results are wanted");
 	ret = check_words(opt);
 	return ret ? ret : measure(opt, NULL);
 }

@@ -56,11 +56,12 @@ static int plan_add(struct bench_plan *p, const struct bench_plan_run *run)
 	return 0;
 }
 
-/* A quick one is 1/20 as long, and 1 s at least: enough to see that all works. */
+/* A quick one is 1/20 as long, and 1 s at least: enough to see that all works. Rounds share
+ * what is given by --seconds. */
 static void set_durations(const struct bench *b, struct bench_plan_run *run)
 {
 	const struct bench_setup *s = &b->setup;
-	double seconds = s->seconds > 0 ? s->seconds : s->quick ? min(run->seconds, max(1.0, run->seconds / 20)) :
+	double seconds = s->seconds > 0 ? s->seconds / max(run->rounds, 1) : s->quick ? min(run->seconds, max(1.0, run->seconds / 20)) :
 			 run->seconds;
 
 	run->dropped *= run->seconds > 0 ? min(1.0, seconds / run->seconds) : 1;

@@ -181,7 +181,8 @@ static void help_all(FILE *f)
 			verbs[i].description);
 	fprintf(f, "\nxpcache VERB --help tells the options of a verb. Exit codes: 0 done, 1 I/O or\n"
 		   "system error, 2 wrong usage, 3 refused to protect data, 4 metadata damaged or\n"
-		   "unknown, 5 no such cache or device, 130 interrupted. Manual: man xpcache\n");
+		   "unknown, 5 no such cache or device, 6 bench diff found something slower,\n"
+		   "130 interrupted. Manual: man xpcache\n");
 }
 
 static void help_verb(const struct verb *v)

@@ -51,6 +51,7 @@ enum xc {
 	XC_REFUSED	= 3,	/* would lose or disturb data */
 	XC_DAMAGED	= 4,	/* metadata damaged, or not known to this version */
 	XC_NOT_FOUND	= 5,	/* no such cache or device */
+	XC_SLOWER	= 6,	/* bench diff: a percentile or a mean got worse */
 	XC_INTERRUPTED	= 130,	/* Ctrl-C; nothing is lost */
 };
 
