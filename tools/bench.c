@@ -215,6 +215,15 @@ static enum xc check_words(const struct options *opt)
 	return XC_OK;
 }
 
+void bench_help(void)
+{
+	printf("Tests:\n");
+	for (u32 i = 0; i < BENCH_TESTS; i++)
+		printf("  %-15s %s%s\n", bench_tests[i].name, bench_tests[i].what,
+		       bench_tests[i].needs & BENCH_WRITES ? " (writes)" :
+		       bench_tests[i].needs & BENCH_CACHE ? " (of a cache)" : "");
+}
+
 enum xc bench_verb_run(struct options *opt)
 {
 	enum xc ret;

@@ -348,7 +348,7 @@ static void headline_warnings(struct bench *b, const struct bench_headline *h, c
 				  100 * h->hit_ratio);
 	if (!bench_headline_agrees(h, n))
 		bench_result_warn(b->result, "cover", "%.1f %% of the requests were fast, but the cache counted "
-				  "%.1f %% hits: something else was at work, or hits were slow.",
+				  "%.1f %% hits: something else was at work, hits were slow, or misses fast.",
 				  100 * h->cover, 100 * h->hit_ratio);
 	if (timing_needs(c, 0.99) > 1)
 		bench_result_warn(b->result, "samples", "%llu requests through the cache: too few for p99. "

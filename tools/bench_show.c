@@ -57,13 +57,14 @@ static const char *percentile(const struct xp_histogram *h, double q)
 	return timing_needs(h, q) > 1 ? "-" : bench_text_time(timing_quantile(h, q));
 }
 
+/* @op: where the id alone does not say it. */
 static void show_row(struct json_object *run, const char *op, const struct xp_histogram *h)
 {
 	static const double shown[] = { 0.5, 0.99, 0.999, 0.9999, 0.99999 };
 	char name[128];
 
 	snprintf(name, sizeof(name), "%s%s", bench_result_text(run, "id"),
-		 !strcmp(bench_result_text(run, "op"), "mixed") ? op : "");
+		 !strcmp(bench_result_text(run, "op"), "mixed") || strstr(op, "due") ? op : "");
 	printf("%-30s %10s %9.1f", name, text_count((u64)(bench_result_number(run, "iops") + 0.5)),
 	       bench_result_number(run, "bytes_per_second") / 1e6);
 	print_column(bench_text_time(timing_mean(h)), 10);
@@ -82,7 +83,7 @@ static void show_run(struct json_object *run)
 	if (bench_result_timing(run, "write", &h))
 		show_row(run, " writes", &h);
 	if (bench_result_timing(run, "intended", &h))
-		show_row(run, "  when due", &h);
+		show_row(run, " when due", &h);
 	if (bench_result_number(run, "errors") > 0)
 		printf("%s%30s %s requests failed%s\n", colour_bad(), "",
 		       text_count((u64)bench_result_number(run, "errors")), colour_off());
@@ -186,6 +187,8 @@ static void show_left(struct json_object *headline)
 
 	if (slow <= 0)
 		printf("No read waited for the disk.\n");
+	else if (bench_result_number(headline, "hit_ratio") >= 1)
+		printf("No read waited for the disk, but 1 in %.0f took as long.\n", 1 / slow);
 	else if (slow < 0.4)
 		printf("1 in %.0f reads still waits for the disk; those are %.0f%% of the waiting left.\n",
 		       1 / slow, 100 * waiting);

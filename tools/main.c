@@ -201,6 +201,8 @@ static void help_verb(const struct verb *v)
 			printf(" (%u)", tunable_of(o)->initial);
 		putchar('\n');
 	}
+	if (v->options & OPT_BENCH)
+		bench_help();
 }
 
 static enum xc unknown_verb(const char *name)

@@ -330,5 +330,6 @@ enum xc remove_run(struct options *opt);
 enum xc check_run(struct options *opt);
 enum xc dump_run(struct options *opt);
 enum xc bench_verb_run(struct options *opt);
+void bench_help(void);		/* its tests */
 
 #endif /* XP_TOOL_H */

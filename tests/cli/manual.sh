@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The manual page names every verb, option and exit code that the program has; each page
 # formats, and those named in another are there.
+# The manual page names every verb, option and exit code that the program has; the options
+# of a verb that has a page of its own, that one.
 
 page=$root/docs/xpcache.8
 verbs=$("$xpcache" help | sed -n 's/^  xpcache \([a-z]*\) .*/\1/p')
@@ -8,11 +10,13 @@ verbs=$("$xpcache" help | sed -n 's/^  xpcache \([a-z]*\) .*/\1/p')
 for verb in $verbs; do
 	grep -qE "^\.(Cm|It Cm|It Ic|Ic) $verb\b" "$page" || echo "verb $verb" >>out
 	"$xpcache" help "$verb" | sed -n 's/^  --\([a-z-]*\).*/\1/p' >options
+	own=$root/docs/xpcache-$verb.8
+	[ -e "$own" ] || own=$page
 	while read -r option; do
-		grep -qE "Fl Fl $option\b" "$page" || echo "option --$option" >>out
+		grep -qE "Fl Fl $option\b" "$own" || echo "option --$option" >>out
 	done <options
 done
-for code in 0 1 2 3 4 5 130; do
+for code in 0 1 2 3 4 5 6 130; do
 	grep -qE "^\.It $code\$" "$page" || echo "exit code $code" >>out
 done
 [ -n "$verbs" ] && [ ! -s out ] && pass "manual page is complete" || fail "manual page is complete" "missing"
@@ -25,3 +29,5 @@ for page in "$root"/docs/*.8; do
 	done)
 	same "manual page $name names pages that are there" "$missing" ""
 done
+man_warnings=$(for one in "$root"/docs/*.8; do groff -mdoc -Tutf8 -ww -z "$one" 2>&1; done)
+same "manual page formats" "$man_warnings" ""
