@@ -157,43 +157,50 @@ static enum xc measure(const struct options *opt, struct json_object *old)
 
 /* ----------------------------------------------------------- resume ---- */
 
-/* The words that began it are in the file. They are kept for good: what they were parsed
- * to points into them. */
-static char **stored_words(struct json_object *old, int *argc)
+/* The words that began it are in the file; they live as long as what was read of it. */
+static char **words_stored(struct json_object *words, int argc)
 {
-	struct json_object *words = bench_result_get(old, "words");
-	char **argv;
+	char **argv = calloc((size_t)argc + 1, sizeof(*argv));
 
-	*argc = words && json_object_is_type(words, json_type_array) ? (int)json_object_array_length(words) : 0;
-	argv = calloc((size_t)*argc + 1, sizeof(*argv));
-	for (int i = 0; argv && i < *argc; i++) {
+	for (int i = 0; argv && i < argc; i++) {
 		const char *word = json_object_get_string(json_object_array_get_idx(words, (size_t)i));
 
-		argv[i] = strdup(word ? word : "");
-		if (!argv[i])
-			return NULL;
+		argv[i] = (char *)(word ? word : "");
 	}
 	return argv;
 }
 
+static enum xc resume_words(const char *path, struct json_object *old, struct json_object *words)
+{
+	int argc = (int)json_object_array_length(words);
+	char **argv = words_stored(words, argc);
+	struct options opt;
+	enum xc ret = XC_USAGE;
+
+	if (!argv)
+		return complain_errno(ENOMEM, path, "cannot go on");
+	if (argc < 2 || strcmp(argv[0], "bench") != 0)
+		complain(XC_USAGE, path, "give another", "it does not say what was to be measured");
+	else if (parse_words(argc, argv, &opt))
+		ret = opt.nr_words ? measure(&opt, old) :
+		      complain(XC_USAGE, path, "give another", "it does not say what was to be measured");
+	free(argv);
+	return ret;
+}
+
 static enum xc resume(const char *path)
 {
-	struct json_object *old = NULL;
-	struct options opt;
-	char **argv;
+	struct json_object *old = NULL, *words;
 	enum xc ret = bench_result_load(path, &old);
-	int argc;
 
 	if (ret)
 		return ret;
-	argv = stored_words(old, &argc);
-	if (!argv || argc < 2 || strcmp(argv[0], "bench") != 0)
+	words = bench_result_get(old, "words");
+	if (words && json_object_is_type(words, json_type_array))
+		ret = resume_words(path, old, words);
+	else
 		ret = complain(XC_USAGE, path, "give the .state file of an interrupted session",
 			       "it does not say what was to be measured");
-	else if (!parse_words(argc, argv, &opt))
-		ret = XC_USAGE;
-	else
-		ret = measure(&opt, old);
 	json_object_put(old);
 	return ret;
 }

@@ -26,6 +26,8 @@ struct bench_running {
 	struct bench_job job;
 	u32 nr, started;
 	struct thread *thread;
+	struct bench_second *second;	/* of all of them, */
+	u8 *data;			/* and their buffers */
 	volatile sig_atomic_t halt;
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
@@ -151,20 +153,15 @@ static void *thread_main(void *ctx)
 	return NULL;
 }
 
-static int fill_data(struct bench_worker *w, u32 buffers)
+/* Each thread's begins on a page. */
+static size_t data_bytes(const struct bench_job *job)
 {
-	size_t bytes = (size_t)w->job->size * buffers;
-	void *data;
+	return ((size_t)job->size * (job->engine == BENCH_PSYNC ? 1 : job->depth) + 4095) & ~(size_t)4095;
+}
 
-	if (posix_memalign(&data, 4096, bytes))
-		return -ENOMEM;
-	w->data = data;
-	for (size_t i = 0; i + 8 <= bytes; i += 8) {
-		u64 word = bench_mix(w->seed, i);
-
-		memcpy(w->data + i, &word, sizeof(word));
-	}
-	return 0;
+static u32 seconds_room(const struct bench_job *job)
+{
+	return max(1u, (u32)(job->seconds + 0.5));
 }
 
 static void set_places(struct bench_worker *w, u32 k, u32 nr)
@@ -182,7 +179,7 @@ static void set_places(struct bench_worker *w, u32 k, u32 nr)
 	w->step = 1;
 }
 
-static int worker_init(struct thread *t, u32 k)
+static void worker_init(struct thread *t, u32 k)
 {
 	struct bench_running *r = t->of;
 	const struct bench_job *job = &r->job;
@@ -198,11 +195,14 @@ static int worker_init(struct thread *t, u32 k)
 		w->phase = w->gap * k / r->nr;
 	}
 	set_places(w, k, r->nr);
-	w->room = max(1u, (u32)(job->seconds + 0.5));
-	w->second = calloc(w->room, sizeof(*w->second));
-	if (!w->second)
-		return -ENOMEM;
-	return fill_data(w, job->engine == BENCH_PSYNC ? 1 : job->depth);
+	w->room = seconds_room(job);
+	w->second = r->second + (size_t)k * w->room;
+	w->data = r->data + k * data_bytes(job);
+	for (size_t i = 0; i < data_bytes(job); i += sizeof(u64)) {
+		u64 word = bench_mix(w->seed, i);
+
+		memcpy(w->data + i, &word, sizeof(word));
+	}
 }
 
 /* All see the same clock from now on. */
@@ -214,34 +214,43 @@ static void worker_clock(struct bench_worker *w, u64 now)
 	w->second_ends = w->records + (u64)NS;
 }
 
-static struct bench_running *running_new(const struct bench_job *job)
+static void running_free(struct bench_running *r)
 {
-	struct bench_running *r = calloc(1, sizeof(*r));
+	free(r->thread);
+	free(r->second);
+	free(r->data);
+	pthread_mutex_destroy(&r->lock);
+	pthread_cond_destroy(&r->ended);
+	free(r);
+}
+
+static void locks_init(struct bench_running *r)
+{
 	pthread_condattr_t attr;
 
-	if (!r)
-		return NULL;
-	r->job = *job;
-	r->nr = job->threads * (job->engine == BENCH_PSYNC ? job->depth : 1);
-	r->thread = calloc(r->nr, sizeof(*r->thread));
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&r->ended, &attr);
 	pthread_condattr_destroy(&attr);
-	return r;
 }
 
-static void running_free(struct bench_running *r)
+static struct bench_running *running_new(const struct bench_job *job)
 {
-	for (u32 k = 0; r->thread && k < r->nr; k++) {
-		free(r->thread[k].w.second);
-		free(r->thread[k].w.data);
-	}
-	free(r->thread);
-	pthread_mutex_destroy(&r->lock);
-	pthread_cond_destroy(&r->ended);
-	free(r);
+	struct bench_running *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	locks_init(r);
+	r->job = *job;
+	r->nr = job->threads * (job->engine == BENCH_PSYNC ? job->depth : 1);
+	r->thread = calloc(r->nr, sizeof(*r->thread));
+	r->second = calloc((size_t)r->nr * seconds_room(job), sizeof(*r->second));
+	r->data = aligned_alloc(4096, r->nr * data_bytes(job));
+	if (r->thread && r->second && r->data)
+		return r;
+	running_free(r);
+	return NULL;
 }
 
 /* Signals are for who waits for the threads. */
@@ -262,31 +271,30 @@ static int threads_start(struct bench_running *r)
 int bench_begin(const struct bench_job *job, struct bench_running **out)
 {
 	struct bench_running *r;
-	int err = 0;
 	u64 now;
+	int err;
 
 	heat_init();
 	if (!job->places.n)
 		return -ENOSPC;
 	r = running_new(job);
-	if (!r || !r->thread)
-		err = -ENOMEM;
-	for (u32 k = 0; !err && k < r->nr; k++) {
+	if (!r)
+		return -ENOMEM;
+	for (u32 k = 0; k < r->nr; k++) {
 		r->thread[k].of = r;
-		err = worker_init(&r->thread[k], k);
+		worker_init(&r->thread[k], k);
 	}
 	now = bench_clock();
-	for (u32 k = 0; !err && k < r->nr; k++)
+	for (u32 k = 0; k < r->nr; k++)
 		worker_clock(&r->thread[k].w, now);
-	if (!err)
-		err = threads_start(r);
-	if (err && r) {
+	err = threads_start(r);
+	if (err) {
 		bench_halt(r);
 		bench_end(r, NULL);
 		return err;
 	}
 	*out = r;
-	return err;
+	return 0;
 }
 
 void bench_halt(struct bench_running *r)
