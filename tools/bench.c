@@ -28,7 +28,10 @@ static enum xc add_device(struct bench *b, const char *path)
 /* True: no device, but the name of a cache, running or not. */
 static bool means_cache(const struct options *opt)
 {
-	return opt->nr_words == 1 && !strchr(opt->arg, '/') && access(opt->arg, F_OK);
+	struct running r;
+
+	return opt->nr_words == 1 && !strchr(opt->arg, '/') &&
+	       (access(opt->arg, F_OK) || (kernel_find(opt->arg, NULL, &r) == 1 && r.uuid[0]));
 }
 
 static enum xc guard_targets(struct bench *b)
@@ -76,7 +79,7 @@ static void warn_page_cache(struct bench *b)
 	for (u32 i = 0; i < b->plan.nr; i++) {
 		const struct bench_plan_run *run = &b->plan.run[i];
 
-		if (!run->buffered || run->lines || b->setup.buffered)
+		if (!run->fell_back)
 			continue;
 		bench_result_warn(b->result, "page-cache", "%s has no O_DIRECT: the page cache answers too.",
 				  run->target->dev.path);

@@ -83,6 +83,7 @@ struct bench_plan_run {
 	enum bench_pattern pattern;
 	u32 size, align, depth, threads, read_percent;
 	bool own_region, buffered, lines;
+	bool fell_back;		/* to the page cache: there is no O_DIRECT */
 	bool listed;		/* its places are those of the target's list, if it has one */
 	double rate, seconds, dropped;
 	u64 requests, begin;

@@ -32,7 +32,7 @@ static int open_device(struct bench_plan_run *run, bool write)
 	int fd = open(run->target->dev.path, flags | (run->buffered ? 0 : O_DIRECT));
 
 	if (fd < 0 && errno == EINVAL && !run->buffered) {
-		run->buffered = true;
+		run->buffered = run->fell_back = true;
 		fd = open(run->target->dev.path, flags);
 	}
 	if (fd >= 0 && run->buffered && !write)

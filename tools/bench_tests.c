@@ -77,6 +77,15 @@ static struct bench_plan_run run_of(const struct bench_test *test)
 	};
 }
 
+/* A device of 4 KiB sectors takes no smaller requests, and a small one no bigger ones. */
+static bool fits(const struct bench_target *t, const struct bench_plan_run *run)
+{
+	u64 bytes = run->bytes ? run->bytes : t->bytes;
+
+	return (run->buffered || (run->size % t->dev.logical == 0 && run->align % t->dev.logical == 0)) &&
+	       bytes >= run->size;
+}
+
 /* The command line's, where it says something; @run's id ends in @word. */
 static int plan_on(struct bench *b, struct bench_target *t, struct bench_plan_run run, const char *word)
 {
@@ -94,6 +103,8 @@ static int plan_on(struct bench *b, struct bench_target *t, struct bench_plan_ru
 	if (s->rate > 0)
 		run.rate = s->rate;
 	run.buffered |= s->buffered;
+	if (!fits(t, &run))
+		return 0;
 	set_durations(b, &run);
 	snprintf(run.id, sizeof(run.id), "%s/%s%s%s", run.test, target_word(b, t), *word ? "/" : "", word);
 	for (u32 i = 0; i < b->plan.nr; i++)
@@ -317,6 +328,8 @@ static int plan_fill_level(struct bench *b, struct bench_target *t, const struct
 	run.at = level / 4.0;
 	snprintf(word, sizeof(word), "write-%u", 25 * level);
 	if (level) {
+		u32 before = b->plan.nr;
+
 		run.from = (level - 1) * part;
 		run.bytes = part;
 		run.pattern = BENCH_SEQUENTIAL;
@@ -327,7 +340,8 @@ static int plan_fill_level(struct bench *b, struct bench_target *t, const struct
 		run.seconds = 86400;
 		run.dropped = 0;
 		err = plan_on(b, t, run, word);
-		b->plan.run[b->plan.nr - 1].seconds = 86400;	/* the requests end it */
+		if (b->plan.nr > before)
+			b->plan.run[before].seconds = 86400;	/* the requests end it */
 	}
 	run = run_of(test);
 	run.at = level / 4.0;
@@ -495,11 +509,14 @@ static int plan_precondition(struct bench *b)
 	run.depth = 32;
 	run.read_percent = 0;
 	for (u32 i = 0; i < b->nr_targets && !err; i++) {
+		u32 before = b->plan.nr;
+
 		if (!b->target[i].writable)
 			continue;
 		run.requests = 2 * (b->target[i].bytes / run.size);
 		err = plan_on(b, &b->target[i], run, "");
-		b->plan.run[b->plan.nr - 1].seconds = 86400;
+		if (b->plan.nr > before)
+			b->plan.run[before].seconds = 86400;
 	}
 	return err;
 }
@@ -520,6 +537,9 @@ enum xc bench_plan_make(struct bench *b)
 			return ret;
 		err = test->plan(b, test);
 	}
+	if (!err && !b->plan.nr)
+		return complain(XC_USAGE, b->target->dev.path, "give another --test, --size or --range",
+				"none of its requests fits the device");
 	return err ? complain_errno(err, NULL, "cannot plan the runs") : XC_OK;
 }
 
