@@ -60,6 +60,7 @@ struct bench_target {
 	char label[64];
 	u64 from, bytes;	/* what of it is measured */
 	bool writable;		/* the guard has let it pass, and holds it */
+	bool scratch;		/* leg R's for writes: what the cache keeps free for this */
 	u64 *list, nr_list;	/* places of 4 KiB that stand for it; or none */
 	bool unchanged;		/* reading them changes nothing: they may come again */
 };

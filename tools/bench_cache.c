@@ -3,8 +3,8 @@
  * bench_cache.c - a running cache: its three legs, what it counts, what it holds.
  *
  * U is the slow device, opened for reading beside the cache; C is the cache; R is the
- * fast device, where the cache keeps its data. All are read only, whatever is asked for,
- * but C with --destructive.
+ * fast device, where the cache keeps its data. All are only read; with --destructive C is
+ * written too, and of R the scratch area that the format keeps free for this.
  *
  * Where the headline reads decides what it says. A range that is given is taken as it is.
  * Else places are drawn so that as many are in the cache as of the reads since it was
@@ -250,6 +250,21 @@ static int choose_places(struct bench *b, struct offline *map)
 	return err;
 }
 
+static void add_scratch(struct bench *b, const struct xp_sb *sb)
+{
+	struct bench_target *t = &b->target[b->nr_targets];
+
+	if (!b->setup.destructive || le64_to_cpu(sb->scratch_start) != XP_SCRATCH_START ||
+	    le64_to_cpu(sb->scratch_blocks) != XP_SCRATCH_BLOCKS)
+		return;
+	if (bench_target_open(t, b->target[2].dev.path, BENCH_R))
+		return;
+	t->from = XP_SCRATCH_START << XP_BLOCK_SHIFT;
+	t->bytes = XP_SCRATCH_BLOCKS << XP_BLOCK_SHIFT;
+	t->scratch = t->writable = true;
+	b->nr_targets++;
+}
+
 /* What its journal cannot tell is no reason not to measure: then it is all over the range. */
 static void learn_places(struct bench *b)
 {
@@ -264,6 +279,7 @@ static void learn_places(struct bench *b)
 		fast->from = le64_to_cpu(map.sb.data_start) << XP_BLOCK_SHIFT;
 		fast->bytes = le64_to_cpu(map.sb.nr_slots) << XP_BLOCK_SHIFT;
 		b->cache->bytes = fast->bytes;
+		add_scratch(b, &map.sb);
 		if (!offline_load(&map))
 			choose_places(b, &map);
 	}

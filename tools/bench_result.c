@@ -266,7 +266,8 @@ static struct json_object *json_target(const struct bench *b)
 	add_text(o, "kind", b->cache ? "cache" : "devices");
 	bench_result_add(o, "name", NULL);
 	for (u32 i = 0; i < b->nr_targets; i++)
-		json_object_array_add(devices, bench_device_json(&b->target[i]));
+		if (!b->target[i].scratch)
+			json_object_array_add(devices, bench_device_json(&b->target[i]));
 	bench_result_add(o, "devices", devices);
 	bench_result_add(o, "cache", NULL);
 	return o;

@@ -197,6 +197,17 @@ static void take(struct progress_of *p, const struct bench_outcome *o)
 	bench_result_take(b->runs, j);
 }
 
+/* Of the raw fast device nothing else may ever be written: a cache lives there. */
+static void assert_harmless(const struct bench_plan_run *run)
+{
+	const struct bench_target *t = run->target;
+
+	XP_ASSERT(t->writable && (t->leg != BENCH_R || t->scratch));
+	XP_ASSERT(!t->scratch || (t->from == (u64)XP_SCRATCH_START << XP_BLOCK_SHIFT &&
+				  t->bytes == (u64)XP_SCRATCH_BLOCKS << XP_BLOCK_SHIFT &&
+				  !run->from && !run->bytes && !run->listed));
+}
+
 static enum xc run_one(struct bench *b, u32 number)
 {
 	struct bench_plan_run *run = &b->plan.run[number];
@@ -206,6 +217,8 @@ static enum xc run_one(struct bench *b, u32 number)
 	int fd = open_device(run, writes), err = fd < 0 ? fd : !o ? -ENOMEM : 0;
 	enum xc ret = XC_OK;
 
+	if (writes)
+		assert_harmless(run);
 	p.hits = json_object_new_array();
 	if (b->lines && run->lines && !err)
 		bench_lines_header(run);

@@ -61,9 +61,12 @@ static int plan_add(struct bench_plan *p, const struct bench_plan_run *run)
 static void set_durations(const struct bench *b, struct bench_plan_run *run)
 {
 	const struct bench_setup *s = &b->setup;
-	double seconds = s->seconds > 0 ? s->seconds / max(run->rounds, 1) : s->quick ? min(run->seconds, max(1.0, run->seconds / 20)) :
-			 run->seconds;
+	double seconds = run->seconds;
 
+	if (s->seconds > 0)
+		seconds = s->seconds / max(run->rounds, 1);
+	else if (s->quick)
+		seconds = min(seconds, max(1.0, seconds / 20));
 	run->dropped *= run->seconds > 0 ? min(1.0, seconds / run->seconds) : 1;
 	run->seconds = seconds;
 }
@@ -113,13 +116,18 @@ static int plan_on(struct bench *b, struct bench_target *t, struct bench_plan_ru
 	return plan_add(&b->plan, &run);
 }
 
-/* On every target that it makes sense on: the raw fast device of a cache is only read. */
+/* Who only reads has no use for the scratch area of a cache, who writes needs leave. */
+static bool may(const struct bench_target *t, bool writes)
+{
+	return writes ? t->writable : !t->scratch;
+}
+
 static int plan_everywhere(struct bench *b, const struct bench_plan_run *run, const char *word)
 {
 	int err = 0;
 
 	for (u32 i = 0; i < b->nr_targets && !err; i++)
-		if (run->read_percent == 100 || b->target[i].writable)
+		if (may(&b->target[i], run->read_percent < 100))
 			err = plan_on(b, &b->target[i], *run, word);
 	return err;
 }
@@ -153,11 +161,9 @@ static int plan_headline(struct bench *b, const struct bench_test *test)
 	run.seconds /= ROUNDS;
 	run.dropped = b->cache ? 0 : run.dropped / ROUNDS;
 	for (u32 round = 0; round < ROUNDS && !err; round++) {
-		for (u32 i = 0; i < b->nr_targets && !err; i++) {
-			run.at = round;
-			run.rounds = ROUNDS;
-			err = plan_on(b, &b->target[i], run, "");
-		}
+		run.at = round;
+		run.rounds = ROUNDS;
+		err = plan_everywhere(b, &run, "");
 	}
 	return err;
 }
@@ -296,7 +302,7 @@ static int plan_background(struct bench *b, const struct bench_test *test)
 	err = plan_everywhere(b, &run, "beside-reads");
 	run.load_read_percent = 0;
 	for (u32 i = 0; i < b->nr_targets && !err; i++)
-		if (b->target[i].writable)
+		if (may(&b->target[i], true))
 			err = plan_on(b, &b->target[i], run, "beside-writes");
 	return err;
 }
@@ -312,7 +318,7 @@ static int plan_swap(struct bench *b, const struct bench_test *test)
 	run.engine = BENCH_PSYNC;
 	run.load = true;
 	for (u32 i = 0; i < b->nr_targets && !err; i++)
-		if (b->target[i].writable)
+		if (may(&b->target[i], true))
 			err = plan_on(b, &b->target[i], run, "in-and-out");
 	return err;
 }
@@ -511,7 +517,7 @@ static int plan_precondition(struct bench *b)
 	for (u32 i = 0; i < b->nr_targets && !err; i++) {
 		u32 before = b->plan.nr;
 
-		if (!b->target[i].writable)
+		if (!may(&b->target[i], true) || b->target[i].scratch)
 			continue;
 		run.requests = 2 * (b->target[i].bytes / run.size);
 		err = plan_on(b, &b->target[i], run, "");

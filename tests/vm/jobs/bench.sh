@@ -62,5 +62,8 @@ xpcache bench xpcache0 --destructive --force --test mixed >/tmp/said 2>&1
 equal mounted-is-refused "3 1" "$? $(grep -c 'in use, mounted at /mnt' /tmp/said)"
 must umount /mnt
 measure --destructive --force --test mixed --quick
-says writes 'mixed/C/0%' 'mixed/C/50% writes'
+says writes 'mixed/C/0%' 'mixed/C/50% writes' 'mixed/R/50% writes'
+must xpcache stop xpcache0
+try scratch-alone-was-written xpcache check $FAST
+start
 must xpcache remove xpcache0
