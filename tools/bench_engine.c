@@ -36,9 +36,10 @@ struct bench_running {
 
 /* ------------------------------------------------------- a request ---- */
 
+/* A machine may be so busy that a thread comes too late: one request it does all the same. */
 bool bench_goes_on(const struct bench_worker *w, u64 now)
 {
-	return now < w->ends && !*w->halt && !(w->job->stop && *w->job->stop) &&
+	return (now < w->ends || !w->drawn) && !*w->halt && !(w->job->stop && *w->job->stop) &&
 	       (!w->limit || w->drawn < w->limit) && w->out->errors < TOO_MANY_ERRORS;
 }
 

@@ -46,10 +46,12 @@ int bench_psync(struct bench_worker *w)
 
 	exact_timers();
 	while (bench_goes_on(w, now)) {
-		u64 due = w->gap ? bench_due(w) : 0;
+		u64 due = w->gap ? bench_due(w) : 0, place;
 		bool write;
-		u64 place = bench_draw(w, &write, w->data);
 
+		if (due >= w->ends && w->drawn)
+			break;
+		place = bench_draw(w, &write, w->data);
 		if (due > now)
 			sleep_until(due);
 		began = bench_clock();

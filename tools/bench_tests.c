@@ -89,7 +89,9 @@ static bool fits(const struct bench_target *t, const struct bench_plan_run *run)
 	       bytes >= run->size;
 }
 
-/* The command line's, where it says something; @run's id ends in @word. */
+/* The command line's, where it says something; @run's id ends in @word. One at a time is what
+ * pread() does. io_uring hands a request for a device that knows no NOWAIT, as most of the
+ * device mapper does not, to a thread of the kernel first, which took as long as the request. */
 static int plan_on(struct bench *b, struct bench_target *t, struct bench_plan_run run, const char *word)
 {
 	const struct bench_setup *s = &b->setup;
@@ -103,6 +105,8 @@ static int plan_on(struct bench *b, struct bench_target *t, struct bench_plan_ru
 		run.threads = s->threads;
 	if (s->engine_given)
 		run.engine = s->engine;
+	else if (run.depth == 1)
+		run.engine = BENCH_PSYNC;
 	if (s->rate > 0)
 		run.rate = s->rate;
 	run.buffered |= s->buffered;
