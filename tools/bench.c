@@ -2,10 +2,11 @@
 /*
  * bench.c - `xpcache bench`: what is measured, in what order, what becomes of it.
  *
- * The first word may be "diff". Words with a slash in them are devices or files. A word without is a running cache, or
+ * The first word may be "diff" or "report". Words with a slash in them are devices or files. A word without is a running cache, or
  * a file if none has that name.
  */
 #include "bench.h"
+#include "bench_html.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -87,6 +88,16 @@ static void warn_page_cache(struct bench *b)
 	}
 }
 
+static enum xc write_page(struct json_object *result, const char *path)
+{
+	FILE *f = fopen(path, "we");
+	int err = f ? bench_html(result, f) : -errno;
+
+	if (f && fclose(f) && !err)
+		err = -errno;
+	return err ? complain_errno(err, path, "cannot write the page") : XC_OK;
+}
+
 static enum xc tell(struct bench *b, const struct options *opt)
 {
 	const struct bench_options *o = &opt->bench;
@@ -95,6 +106,8 @@ static enum xc tell(struct bench *b, const struct options *opt)
 
 	if (o->output || b->quiet)
 		ret = bench_result_write(b->result, form, o->output);
+	if (o->html && !ret)
+		ret = write_page(b->result, o->html);
 	if (!b->quiet)
 		bench_show(b->result);
 	return ret;
@@ -244,6 +257,11 @@ enum xc bench_verb_run(struct options *opt)
 	if (opt->nr_words && !strcmp(opt->arg, "diff"))
 		return opt->nr_words == 3 ? bench_diff(opt->words[1], opt->words[2], opt->json) :
 		       complain(XC_USAGE, "bench diff", "xpcache bench diff A.json B.json", "two results are wanted");
+	if (opt->nr_words && !strcmp(opt->arg, "report"))
+		return opt->nr_words == 2 ? bench_html_from_file(opt->words[1], opt->bench.html ? opt->bench.html :
+								  opt->bench.output) :
+		       complain(XC_USAGE, "bench report", "xpcache bench report RESULT.json -o page.html",
+				"one result is wanted");
 	ret = check_words(opt);
 	return ret ? ret : measure(opt, NULL);
 }

@@ -94,6 +94,7 @@ static const struct option_row {
 	{ "hgrm", NULL, OPT_BENCH, FLAG, AT(bench.hgrm), "as HdrHistogram prints percentiles" },
 	{ "output", "FILE", OPT_BENCH, TEXT, AT(bench.output),
 	  "there, and the terminal shows the result; -o too" },
+	{ "html", "FILE", OPT_BENCH, TEXT, AT(bench.html), "a page of it as well, with charts" },
 	{ "resume", "FILE", OPT_BENCH, TEXT, AT(bench.resume), "go on where Ctrl-C ended it" },
 	{ "help", NULL, OPT_HELP, FLAG, AT(help), "show this" },
 #undef AT
@@ -154,7 +155,7 @@ static const struct verb {
 	  OPT_SLOW | OPT_DATA | OPT_JSON },
 	{ "dump", dump_run, "FAST [--json]",
 	  "print superblock, journal and all mappings", NEEDS_NOTHING, ARG_MUST, OPT_JSON },
-	{ "bench", bench_verb_run, "NAME | DEV... | diff A B [OPTION...]",
+	{ "bench", bench_verb_run, "NAME | DEV... | diff A B | report RESULT [OPTION...]",
 	  "measure how long requests take, and what a cache hides", NEEDS_NOTHING, ARG_ANY,
 	  OPT_BENCH | OPT_JSON | OPT_FORCE },
 	{ "help", help_run, "[VERB]", "show this, or more about a verb", NEEDS_NOTHING, ARG_MAY, 0 },

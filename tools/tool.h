@@ -70,7 +70,7 @@ struct options {
 	char **argv;
 	struct bench_options {
 		const char *test, *seconds, *rate, *size, *depth, *threads, *range, *seed;
-		const char *engine, *places, *output, *resume;
+		const char *engine, *places, *output, *resume, *html;
 		bool quick, destructive, buffered, precondition, csv, hgrm;
 	} bench;
 	bool tuned;		/* one of the tunables was given */
