@@ -65,7 +65,14 @@ build/vm/bin/%: tests/vm/guest/%.c tests/vm/guest/pattern.h
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -static -o $@ $<
 
-vm-programs := build/xpcache build/tests/forge $(guest-programs)
+# Scripts of tests/bench that a guest runs, too.
+guest-scripts := build/vm/bin/compare-fio build/vm/bin/by-hand
+
+$(guest-scripts): build/vm/bin/%: tests/bench/%
+	@mkdir -p $(@D)
+	cp $< $@
+
+vm-programs := build/xpcache build/tests/forge $(guest-programs) $(guest-scripts)
 
 .PHONY: vm-parts vm-selftest vm-module-debug $(kernels:%=vm-module-%)
 vm-module-debug $(kernels:%=vm-module-%): vm-module-%:
@@ -110,6 +117,10 @@ vm-stack: vm-build build/vm/fsx ## the cache among LVM, dm-crypt, md, swap and d
 .PHONY: vm-fault
 vm-fault: vm-build ## failing disks: {slow, fast} x {read, write, flush} x {once, forever, gone}
 	@tests/vm/run --campaign fault
+
+.PHONY: vm-bench
+vm-bench: vm-build ## xpcache bench against fio, and its headline by hand, where an instruction is a nanosecond
+	@tests/vm/run --campaign bench
 
 vm-debug: bootstrap ## every job and two power cuts under KASAN and lockdep; builds that kernel first
 	@scripts/bootstrap vm-debug

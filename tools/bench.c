@@ -101,7 +101,7 @@ static enum xc write_page(struct json_object *result, const char *path)
 static enum xc tell(struct bench *b, const struct options *opt)
 {
 	const struct bench_options *o = &opt->bench;
-	enum bench_form form = o->csv ? BENCH_CSV : o->hgrm ? BENCH_HGRM : BENCH_JSON;
+	enum bench_form form = opt->csv ? BENCH_CSV : opt->hgrm ? BENCH_HGRM : BENCH_JSON;
 	enum xc ret = XC_OK;
 
 	if (o->output || b->quiet)
@@ -155,7 +155,7 @@ static enum xc measure(const struct options *opt, struct json_object *old)
 
 	if (!b)
 		return complain_errno(ENOMEM, NULL, "cannot begin");
-	b->quiet = !opt->bench.output && (opt->json || opt->bench.csv || opt->bench.hgrm);
+	b->quiet = !opt->bench.output && (opt->json || opt->csv || opt->hgrm);
 	b->lines = !b->quiet;
 	(void)((ret = bench_setup_read(&b->setup, opt)) || (ret = open_targets(b, opt)) ||
 	       (ret = guard_targets(b)) || (ret = bench_plan_make(b)) ||
@@ -230,8 +230,8 @@ static enum xc check_words(const struct options *opt)
 	if (!opt->nr_words)
 		return complain(XC_USAGE, "bench", "xpcache bench NAME, or xpcache bench /dev/...",
 				"a cache or a device is missing");
-	if (opt->json + o->csv + o->hgrm > 1)
-		return complain(XC_USAGE, o->csv ? "--csv" : "--hgrm", "give one of --json, --csv and --hgrm",
+	if (opt->json + opt->csv + opt->hgrm > 1)
+		return complain(XC_USAGE, opt->csv ? "--csv" : "--hgrm", "give one of --json, --csv and --hgrm",
 				"one form at a time");
 	if (o->precondition && !o->destructive)
 		return complain(XC_USAGE, "--precondition", "give --destructive as well", "it writes");

@@ -27,7 +27,8 @@ enum {
 	OPT_HELP	= 1 << 10,
 	OPT_LIVE	= 1 << 11,
 	OPT_SHAPE	= 1 << 12,
-	OPT_BENCH	= 1 << 20,
+	OPT_FORMAT	= 1 << 13,
+	OPT_BENCH	= 1 << 14,
 };
 
 /* TUNABLE, CLASS: the core knows the rest. */
@@ -67,9 +68,8 @@ static const struct option_row {
 	{ "total", NULL, OPT_SHAPE, FLAG, AT(total),
 	  "with --interval: all since the start, each time" },
 	{ "class", "CLASS", OPT_SHAPE, CLASS, AT(class), "one class alone: read-hit, write, ..." },
-	{ "csv", NULL, OPT_SHAPE, FLAG, AT(csv), "a line a bin: from, to, count, percent" },
-	{ "hgrm", NULL, OPT_SHAPE, FLAG, AT(hgrm),
-	  "with --class: HdrHistogram's percentile distribution" },
+	{ "csv", NULL, OPT_FORMAT, FLAG, AT(csv), "a line a bin: from, to, count, percent" },
+	{ "hgrm", NULL, OPT_FORMAT, FLAG, AT(hgrm), "HdrHistogram's percentile distribution" },
 	{ "json", NULL, OPT_JSON, FLAG, AT(json), "for programs" },
 	{ "test", "NAME,...", OPT_BENCH, TEXT, AT(bench.test), "what to measure; headline if nothing is said" },
 	{ "quick", NULL, OPT_BENCH, FLAG, AT(bench.quick),
@@ -90,8 +90,6 @@ static const struct option_row {
 	  "write as well: what the device holds is lost; asks three times" },
 	{ "precondition", NULL, OPT_BENCH, FLAG, AT(bench.precondition),
 	  "with --destructive: fill it twice with 4K random writes first" },
-	{ "csv", NULL, OPT_BENCH, FLAG, AT(bench.csv), "a row for each bin" },
-	{ "hgrm", NULL, OPT_BENCH, FLAG, AT(bench.hgrm), "as HdrHistogram prints percentiles" },
 	{ "output", "FILE", OPT_BENCH, TEXT, AT(bench.output),
 	  "there, and the terminal shows the result; -o too" },
 	{ "html", "FILE", OPT_BENCH, TEXT, AT(bench.html), "a page of it as well, with charts" },
@@ -137,7 +135,7 @@ static const struct verb {
 	  "show what running caches do", NEEDS_ROOT, ARG_MAY, OPT_JSON },
 	{ "histogram", histogram_run, "NAME [OPTION...]",
 	  "show how long requests took", NEEDS_ROOT, ARG_MUST,
-	  OPT_LIVE | OPT_SHAPE | OPT_JSON },
+	  OPT_LIVE | OPT_SHAPE | OPT_FORMAT | OPT_JSON },
 	{ "top", top_run, "[--interval SECONDS] [--count N] [--json]",
 	  "watch all running caches at work", NEEDS_ROOT, ARG_NONE, OPT_LIVE | OPT_JSON },
 	{ "flush", flush_run, "NAME",
@@ -157,7 +155,7 @@ static const struct verb {
 	  "print superblock, journal and all mappings", NEEDS_NOTHING, ARG_MUST, OPT_JSON },
 	{ "bench", bench_verb_run, "NAME | DEV... | diff A B | report RESULT [OPTION...]",
 	  "measure how long requests take, and what a cache hides", NEEDS_NOTHING, ARG_ANY,
-	  OPT_BENCH | OPT_JSON | OPT_FORCE },
+	  OPT_BENCH | OPT_FORMAT | OPT_JSON | OPT_FORCE },
 	{ "help", help_run, "[VERB]", "show this, or more about a verb", NEEDS_NOTHING, ARG_MAY, 0 },
 	{ "version", version_run, "", "show the version", NEEDS_NOTHING, ARG_NONE, 0 },
 };

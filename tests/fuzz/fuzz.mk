@@ -12,10 +12,8 @@ fuzz-libs := -lxxhash
 # All of the command line but main(), which is libFuzzer's.
 build/fuzz/cli: fuzz-sources += $(wildcard tools/*.c tools/*.S)
 build/fuzz/cli: fuzz-flags := -Itools -D_FILE_OFFSET_BITS=64 -Dmain=xpcache_main
-build/fuzz/cli: fuzz-libs += $$(pkg-config --libs devmapper blkid json-c)
-build/fuzz/cli: $(wildcard tools/*.c tools/*.h tools/*.S tools/report/*.*)
 build/fuzz/cli: fuzz-libs += $$(pkg-config --libs devmapper blkid json-c liburing)
-build/fuzz/cli: $(wildcard tools/*.c tools/*.h)
+build/fuzz/cli: $(wildcard tools/*.c tools/*.h tools/*.S tools/report/*.*)
 
 build/fuzz/%: tests/fuzz/%.c $(wildcard core/*.c core/*.h)
 	@mkdir -p $(@D)
