@@ -148,7 +148,9 @@ static void hit_timed(struct xs_cache *cache, const struct xs_io *io)
 
 static void hit_ended(struct xs_cache *cache, struct xs_io *io, blk_status_t status)
 {
-	if (unlikely(status))
+	if (unlikely(status == BLK_STS_AGAIN))
+		;	/* no room in the device's queue: who would not wait for it comes again */
+	else if (unlikely(status))
 		xs_fast_error(cache, "read", io->req.target, blk_status_to_errno(status));
 	else if (io->begun)
 		hit_timed(cache, io);
@@ -323,6 +325,8 @@ static bool map_hit(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u
 		dm_accept_partial_bio(bio, io->req.nr_sectors);
 	bio_set_dev(bio, xs_fast(cache));
 	bio->bi_iter.bi_sector = io->req.target;
+	if (unlikely(bio->bi_opf & REQ_NOWAIT) && !bdev_nowait(xs_fast(cache)))
+		bio->bi_opf &= ~REQ_NOWAIT;
 	if (io->begun)
 		io->sent = xs_ticks();
 	return true;
@@ -388,6 +392,22 @@ static int map_write(struct xs_cache *cache, struct xs_io *io, struct bio *bio, 
 	return remapped ? submit_remapped(cache, io) : DM_MAPIO_SUBMITTED;
 }
 
+/*
+ * Of io_uring's requests. A hit is sent at once. Any other read waits for the slow device's
+ * queue, and for memory: the caller comes again from a thread that may. To send a write from
+ * here is better for it than that thread, though a journal block that goes with it may have to
+ * wait for its place in the fast device's queue. False: the bio has ended.
+ */
+static bool begin_nowait(struct bio *bio)
+{
+	if (bio_op(bio) == REQ_OP_READ) {
+		bio_wouldblock_error(bio);
+		return false;
+	}
+	bio->bi_opf &= ~REQ_NOWAIT;
+	return true;
+}
+
 static bool is_plain_write(const struct bio *bio)
 {
 	return (bio->bi_opf & (REQ_OP_MASK | REQ_PREFLUSH | REQ_FUA | REQ_META | REQ_PRIO)) ==
@@ -405,6 +425,8 @@ int xs_map(struct dm_target *ti, struct bio *bio)
 	if (bio_op(bio) == REQ_OP_READ && map_hit(cache, io, bio, sector))
 		return DM_MAPIO_REMAPPED;
 	io_init(io, bio);
+	if (unlikely(bio->bi_opf & REQ_NOWAIT) && !begin_nowait(bio))
+		return DM_MAPIO_SUBMITTED;
 	if (is_plain_write(bio) && !xs_throttles(cache))
 		return map_write(cache, io, bio, sector);
 	return map_any(cache, io, sector);

@@ -339,7 +339,7 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 static struct target_type xpcache_target = {
 	.name = "xpcache",
 	.version = { 1, 0, 0 },
-	.features = DM_TARGET_SINGLETON | DM_TARGET_ALWAYS_WRITEABLE,
+	.features = DM_TARGET_SINGLETON | DM_TARGET_ALWAYS_WRITEABLE | DM_TARGET_NOWAIT,
 	.module = THIS_MODULE,
 	.ctr = target_ctr,
 	.dtr = target_dtr,
