@@ -12,11 +12,13 @@ build/unit/test_%: tests/unit/test_%.c tests/unit/fixture.c $(unit-sources)
 	@mkdir -p $(@D)
 	$(CC) $(UNIT_FLAGS) -o $@ $< tests/unit/fixture.c $(wildcard core/*.c) -lcmocka -lxxhash
 
-# All of the tool but main.c: what asks a device is there, and not called.
+# All of the tool but its main(): what asks a device is there, and not called.
 tool-tests := $(patsubst tests/tools/test_%.c,build/unit/tools/test_%,$(wildcard tests/tools/test_*.c))
-tool-objects := $(patsubst tools/%.c,build/unit/tools/%.o,$(filter-out tools/main.c,$(wildcard tools/*.c))) \
-	$(patsubst core/%.c,build/unit/tools/core/%.o,$(wildcard core/*.c))
+tool-objects := $(patsubst tools/%.c,build/unit/tools/%.o,$(wildcard tools/*.c)) \
+	$(patsubst core/%.c,build/unit/tools/core/%.o,$(wildcard core/*.c)) build/tools/bench_page.o
 TOOL_TEST_FLAGS := $(UNIT_FLAGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Itools
+
+build/unit/tools/main.o: TOOL_TEST_FLAGS += -Dmain=xpcache_main
 
 build/unit/tools/%.o: tools/%.c
 	@mkdir -p $(@D)

@@ -106,7 +106,8 @@ def payload(series, job, environment, folder):
 def wants(job):
     """What a job's `# vm:` lines ask for: fast=64M slow=1G timeout=600 ...
     usr=host: the host's /usr, read-only, below the guest's; with=NAME: build/vm/NAME;
-    clock=instructions: a nanosecond is an instruction."""
+    clock=instructions: a nanosecond is an instruction; watch=no: no kernel option that
+    looks for bugs and takes time."""
     words = " ".join(re.findall(r"^# vm:(.*)$", Path(job).read_text(), re.M)).split()
     return dict(word.split("=", 1) for word in words)
 
@@ -153,10 +154,10 @@ class Machine:
         self.reports = folder / "report.log"
         self.process = None
         self.seen = 0
-        self.watchful = watchful
         self.served = served        # by whom the disks are, if not files of ours
         folder.mkdir(parents=True, exist_ok=True)
         self.wants = wants(job)
+        self.watchful = watchful and self.wants.get("watch") != "no"
         self.environment = dict(environment or {})
         self.initrd = payload(series, job, self.environment, folder)
 

@@ -31,8 +31,9 @@ begin_writecache()
 	soil 50000
 }
 
-# What must grow meanwhile: blocks that went home, and, in a full cache, evicted ones.
-work_xpcache() { echo "$(counter destaged) $(counter evicted)"; }
+# What must grow meanwhile: writes that the disk has done (a block counts as home when its
+# batch is), and, in a full cache, evicted blocks.
+work_xpcache() { echo "$(awk '{ print $5 }' "/sys/block/${SLOWDEV#/dev/}/stat") $(counter evicted)"; }
 work_writecache() { dmsetup status writecache | awk '{ print $6, $6 }'; }
 
 # Of blocks that are in the cache.
