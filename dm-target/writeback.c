@@ -33,20 +33,17 @@
 
 /* Several bios and their first error. */
 struct wait_io {
+	struct xs_cache *cache;
+	u64 sent;		/* xs_time() of the first, about */
 	atomic_t left;
 	int err;
 	struct completion done;
 };
 
-/* One of them. */
-struct haul_bio {
-	struct xs_cache *cache;
-	u64 sent;		/* xs_time() */
-	struct bio bio;		/* the last: its vecs follow */
-};
-
-static void wait_io_init(struct wait_io *w)
+static void wait_io_init(struct wait_io *w, struct xs_cache *cache)
 {
+	w->cache = cache;
+	w->sent = xs_time(cache);
 	atomic_set(&w->left, 1);
 	w->err = 0;
 	w->done = COMPLETION_INITIALIZER_ONSTACK(w->done);
@@ -60,13 +57,12 @@ static void wait_io_put(struct wait_io *w)
 
 static void wait_io_end(struct bio *bio)
 {
-	struct haul_bio *h = container_of(bio, struct haul_bio, bio);
 	struct wait_io *w = bio->bi_private;
 
 	if (!bio->bi_status && bio_op(bio) == REQ_OP_READ)
-		xs_timed(h->cache, XP_CLASS_FAST_READ, xs_since(h->sent));
+		xs_timed(w->cache, XP_CLASS_FAST_READ, xs_since(w->sent));
 	else if (!bio->bi_status && bio_op(bio) == REQ_OP_WRITE)
-		xs_timed(h->cache, XP_CLASS_SLOW_WRITE, xs_since(h->sent));
+		xs_timed(w->cache, XP_CLASS_SLOW_WRITE, xs_since(w->sent));
 	if (bio->bi_status)
 		cmpxchg(&w->err, 0, blk_status_to_errno(bio->bi_status));
 	bio_put(bio);
@@ -75,10 +71,7 @@ static void wait_io_end(struct bio *bio)
 
 static void wait_io_submit(struct wait_io *w, struct bio *bio)
 {
-	struct haul_bio *h = container_of(bio, struct haul_bio, bio);
-
 	atomic_inc(&w->left);
-	h->sent = xs_time(h->cache);
 	bio->bi_private = w;
 	bio->bi_end_io = wait_io_end;
 	submit_bio(bio);
@@ -99,7 +92,6 @@ static struct bio *run_bio(struct xs_cache *cache, struct block_device *bdev,
 	struct bio *bio = bio_alloc_bioset(bdev, nr_pages, opf, GFP_NOIO,
 					   &cache->writeback.bios);
 
-	container_of(bio, struct haul_bio, bio)->cache = cache;
 	bio->bi_iter.bi_sector = sector;
 	return bio;
 }
@@ -124,7 +116,7 @@ static int read_slots(struct xs_hauler *h, u32 first, u32 nr)
 	u32 i, n, k;
 	int err;
 
-	wait_io_init(&wait);
+	wait_io_init(&wait, cache);
 	blk_start_plug(&plug);
 	for (i = 0; i < nr; i += n) {
 		xp_slot_t slot = run->slot[first + i];
@@ -154,7 +146,7 @@ static int write_home(struct xs_hauler *h, u32 first, u32 nr)
 	struct bio *bio;
 	int err;
 
-	wait_io_init(&wait);
+	wait_io_init(&wait, cache);
 	bio = run_bio(cache, xs_slow(cache), sector, nr, REQ_OP_WRITE);
 	for (i = 0; i < nr; i++, bytes -= min(bytes, XP_BLOCK_SIZE))
 		__bio_add_page(bio, h->page[i], min(bytes, XP_BLOCK_SIZE), 0);
@@ -183,7 +175,7 @@ static bool offload_zeroes(struct xs_hauler *h)
 
 	if (!bdev_write_zeroes_sectors(xs_slow(cache)))
 		return false;
-	wait_io_init(&wait);
+	wait_io_init(&wait, cache);
 	bio = run_bio(cache, xs_slow(cache), sector, 0,
 		      REQ_OP_WRITE_ZEROES | REQ_NOUNMAP);
 	bio->bi_iter.bi_size = xs_slow_bytes(cache, sector, h->run.nr_blocks);
@@ -462,8 +454,7 @@ int xs_writeback_alloc(struct xs_cache *cache)
 	w->wq = alloc_workqueue("xpcache_destage", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!w->wq)
 		return -ENOMEM;
-	err = bioset_init(&w->bios, HAULERS_FLASH, offsetof(struct haul_bio, bio),
-			  BIOSET_NEED_BVECS);
+	err = bioset_init(&w->bios, HAULERS_FLASH, 0, BIOSET_NEED_BVECS);
 	if (err)
 		return err;
 	return haulers_alloc(cache, nr);
