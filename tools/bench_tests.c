@@ -90,8 +90,8 @@ static bool fits(const struct bench_target *t, const struct bench_plan_run *run)
 }
 
 /* The command line's, where it says something; @run's id ends in @word. One at a time is what
- * pread() does. io_uring hands a request for a device that knows no NOWAIT, as most of the
- * device mapper does not, to a thread of the kernel first, which took as long as the request. */
+ * pread() does. io_uring hands a request for a device that cannot be asked not to wait, as most
+ * of the device mapper cannot, to a thread of the kernel first. */
 static int plan_on(struct bench *b, struct bench_target *t, struct bench_plan_run run, const char *word)
 {
 	const struct bench_setup *s = &b->setup;
