@@ -12,10 +12,11 @@ export LC_ALL=C
 # relay COMMAND... - its lines PASS and FAIL are ours.
 relay()
 {
-	local line
+	local line status
 	"$@" >/tmp/relay 2>&1
+	status=$?
 	cat /tmp/relay
-	grep -qE '^(PASS|FAIL) ' /tmp/relay || fail "$1" "$(tail -n 1 /tmp/relay)"
+	[ $status -eq 0 ] || grep -q '^FAIL ' /tmp/relay || fail "$1" "status $status: $(tail -n 1 /tmp/relay)"
 	while read -r line; do
 		report "${line/ / $PREFIX-}"
 	done < <(grep -E '^(PASS|FAIL) ' /tmp/relay | sed -E 's/^(PASS|FAIL) (\S+) /\1 \2-/; s/ (QD[0-9]+) /-\1-/')
@@ -23,10 +24,13 @@ relay()
 
 # 32 at a time only where the device is what is waited for, and not the one processor.
 for ns in 10000 87000 8000000; do
-	depth=$((ns == 8000000 ? 32 : 1))
+	depth=1 seconds=1
+	[ $ns -lt 8000000 ] || depth=32 seconds=10
 	device=$(disk bench 256 completion_nsec=$ns)
 	must dd if=/dev/urandom of="$device" bs=1M count=256 oflag=direct status=none
-	PREFIX=$ns relay compare-fio --xpcache /usr/bin/xpcache --seconds 1 --rounds 1 --depth $depth "$device"
+	least=$(latency "$device" read 4096 0 $((256 << 20)) 400 1 | sed 's/.*"p50":\([0-9]*\).*/\1/')
+	PREFIX=$ns relay compare-fio --xpcache /usr/bin/xpcache --seconds $seconds --rounds 1 --depth $depth \
+		--least "$least" "$device"
 	echo 0 >/sys/kernel/config/nullb/bench/power
 	rmdir /sys/kernel/config/nullb/bench
 done

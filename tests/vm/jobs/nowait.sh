@@ -30,8 +30,12 @@ note "median $hit ns, dm-linear's $linear"
 
 # More than the fast device holds, and four at a time.
 try written-and-read-again fio --name=verify --filename=$CACHE --ioengine=io_uring --iodepth=4 --rw=randwrite --bs=4k-64k \
-	--direct=1 --size=320m --io_size=400m --verify=crc32c --do_verify=1 --verify_fatal=1 --randrepeat=0
-[ "$(counter read_misses)" -gt 1000 ] && pass misses-came-again || fail misses-came-again "$(counter read_misses)"
+	--direct=1 --size=320m --verify=crc32c --do_verify=1 --verify_fatal=1 --randrepeat=0
+misses=$(counter read_misses)
+try misses-are-read fio --name=misses --filename=$CACHE --ioengine=io_uring --iodepth=4 --rw=randread --bs=4k --direct=1 \
+	--offset=512m --size=64m --number_ios=500
+[ $(($(counter read_misses) - misses)) -ge 500 ] && pass misses-came-again ||
+	fail misses-came-again "$(($(counter read_misses) - misses)) of 500"
 equal no-errors "0 0" "$(counter fast_errors) $(counter slow_errors)"
 must xpcache remove xpcache0
 
