@@ -43,8 +43,8 @@ extern const char *const xp_class_name[XP_CLASSES];
 
 struct xp_histogram {
 	u64 sum;		/* ns */
-	u64 most;	/* ns: the longest */
-	u64 least;	/* ~ns of the shortest; 0 before the first */
+	u64 most;		/* ns: the longest */
+	u64 least;		/* ~ns of the shortest; 0 before the first */
 	u64 bin[XP_BINS];
 };
 

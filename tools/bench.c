@@ -2,8 +2,8 @@
 /*
  * bench.c - `xpcache bench`: what is measured, in what order, what becomes of it.
  *
- * The first word may be "diff" or "report". Words with a slash in them are devices or files. A word without is a running cache, or
- * a file if none has that name.
+ * The first word may be "diff" or "report". Words with a slash in them are devices or files.
+ * A word without is a running cache, or a file if none has that name.
  */
 #include "bench.h"
 #include "bench_html.h"
@@ -114,13 +114,12 @@ static enum xc tell(struct bench *b, const struct options *opt)
 }
 
 /* Old runs of a session that goes on stay; so does its date. */
-static enum xc begin_result(struct bench *b, const struct options *opt, struct json_object *old)
+static void begin_result(struct bench *b, const struct options *opt, struct json_object *old)
 {
 	b->result = old ? old : bench_result_new(b, opt->argc, opt->argv);
 	b->runs = bench_result_get(b->result, "runs");
 	bench_result_add(b->result, "warnings", json_object_new_array());
 	bench_host_warn(b->result);
-	return XC_OK;
 }
 
 static enum xc session(struct bench *b, const struct options *opt, struct json_object *old)

@@ -14,7 +14,7 @@
  */
 #include "bench.h"
 #include "bench_headline.h"
-#include "timing.h"
+#include "latency.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -26,11 +26,9 @@
 struct bench_cache {
 	struct running running;
 	struct status status;		/* of the last reading */
-	struct json_object *before;	/* its counters when the session began */
 	u64 bytes;			/* of the slots */
-	u64 data_from;			/* where they begin on the fast device */
 	bool recorded;			/* the target answers with histograms */
-	struct xp_histogram class[XP_CLASSES];	/* before the run under way */
+	struct latency latency;		/* before the run under way */
 	u64 hits, misses;		/* likewise */
 	u64 look_hits, look_misses;	/* at the last look */
 	double wanted;			/* hit rate the places were drawn at; NAN: all over */
@@ -66,32 +64,14 @@ double bench_cache_look(struct bench_cache *c)
 	return ratio;
 }
 
-/* The first line is of the clock; the others are xp_histogram_print()'s. */
-static bool read_classes(const struct bench_cache *c, struct xp_histogram class[XP_CLASSES])
+static bool read_latency(const struct bench_cache *c, struct latency *l)
 {
-	static struct xp_histogram h;
-	char *answer, *line, *next;
-	bool ok;
-
-	if (kernel_ask(c->running.name, "histogram", &answer))
-		return false;
-	line = strtok_r(answer, "\n", &next);
-	ok = line && !strncmp(line, "histogram on ", 13);
-	memset(class, 0, XP_CLASSES * sizeof(*class));
-	while (ok && (line = strtok_r(NULL, "\n", &next))) {
-		enum xp_class which;
-
-		ok = !timing_parse(line, &which, &h);
-		if (ok)
-			class[which] = h;
-	}
-	free(answer);
-	return ok;
+	return !latency_read(c->running.name, l) && l->recording;
 }
 
 void bench_cache_before(struct bench_cache *c)
 {
-	c->recorded = read_classes(c, c->class);
+	c->recorded = read_latency(c, &c->latency);
 	if (!read_counters(c, &c->hits, &c->misses))
 		c->hits = c->misses = 0;
 	c->look_hits = c->hits;
@@ -100,17 +80,15 @@ void bench_cache_before(struct bench_cache *c)
 
 static struct json_object *json_classes(struct bench_cache *c)
 {
-	static struct xp_histogram after[XP_CLASSES];
+	static struct latency after;
 	struct json_object *o;
 
-	if (!c->recorded || !read_classes(c, after))
+	if (!c->recorded || !read_latency(c, &after) || !latency_subtract(&after, &c->latency))
 		return NULL;
 	o = json_object_new_object();
-	for (u32 i = 0; i < XP_CLASSES; i++) {
-		timing_subtract(&after[i], &c->class[i]);
-		if (xp_histogram_count(&after[i]))
-			bench_result_add(o, xp_class_name[i], timing_json(&after[i]));
-	}
+	for (u32 i = 0; i < XP_CLASSES; i++)
+		if (xp_histogram_count(&after.class[i]))
+			bench_result_add(o, xp_class_name[i], timing_json(&after.class[i]));
 	return o;
 }
 
@@ -312,7 +290,6 @@ enum xc bench_cache_open(struct bench *b, const char *name)
 
 void bench_cache_close(struct bench *b)
 {
-	json_object_put(b->cache->before);
 	free(b->cache);
 	b->cache = NULL;
 }

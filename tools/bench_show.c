@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_show.c - a result, for people. */
 #include "bench.h"
+#include "canvas.h"
 #include "timing.h"
 
-#include <langinfo.h>
-#include <locale.h>
 #include <math.h>
 
 /* ------------------------------------------------------------ words ---- */
@@ -13,10 +12,8 @@ static bool unicode(void)
 {
 	static int can = -1;
 
-	if (can < 0) {
-		setlocale(LC_CTYPE, "");
-		can = !strcmp(nl_langinfo(CODESET), "UTF-8");
-	}
+	if (can < 0)
+		can = canvas_utf8();
 	return can;
 }
 
@@ -40,14 +37,9 @@ const char *bench_pattern_name(enum bench_pattern p)
 	return name[p];
 }
 
-/* A micro sign takes two bytes and one column. */
 static void print_column(const char *text, int width)
 {
-	int columns = 0;
-
-	for (const char *p = text; *p; p++)
-		columns += (*p & 0xc0) != 0x80;
-	printf("%*s%s", max(width - columns, 0), "", text);
+	canvas_right(&(struct canvas){ .f = stdout }, width, text);
 }
 
 /* ------------------------------------------------------------ table ---- */
