@@ -51,7 +51,7 @@ enum xp_act bypass_submit(struct xp *c, struct xp_req *req, u32 span)
 	for (i = 0; c->bypass[i].nr; i++)
 		;
 	if (req->op == XP_WRITE)
-		req_is(req, XP_CLASS_WRITE_THROUGH);
+		xp_req_is(req, XP_CLASS_WRITE_THROUGH);
 	c->bypass[i].lba = xp_lba_n(req_lba(req));
 	c->bypass[i].nr = n;
 	c->bypass_running++;

@@ -81,10 +81,10 @@ static enum xp_act read_miss(struct xp *c, struct xp_req *req,
 		todo->tick |= c->fills_held_up;
 	}
 	if (!req->fill.nr_blocks) {
-		req_is(req, XP_CLASS_READ_BYPASS);
+		xp_req_is(req, XP_CLASS_READ_BYPASS);
 		return XP_SLOW;
 	}
-	req_is(req, XP_CLASS_READ_MISS);
+	xp_req_is(req, XP_CLASS_READ_MISS);
 	return XP_SLOW_FILL;
 }
 

@@ -38,7 +38,7 @@ static enum xp_act flush_submit(struct xp *c, struct xp_req *req,
 
 	policy_flush(c);
 	c->stats.flushes++;
-	req_is(req, XP_CLASS_FLUSH);
+	xp_req_is(req, XP_CLASS_FLUSH);
 	if (c->bypass_flushed < c->bypass_done) {
 		c->stats.flushes_slow++;
 		req->bypassed = c->bypass_done;

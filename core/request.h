@@ -60,12 +60,6 @@ static inline void req_trim(struct xp_req *req, u32 nr)
 			      nr * XP_BLOCK_SECTORS - req_offset(req));
 }
 
-/* It is of the worst of the classes that its parts belong to. */
-static inline void req_is(struct xp_req *req, enum xp_class class)
-{
-	req->class = max(req->class, (u8)class);
-}
-
 static inline enum xp_act req_finish(struct xp_req *req, int err)
 {
 	req->err = err;
@@ -77,7 +71,7 @@ static inline enum xp_act req_wait(struct xp *c, struct xp_list *list,
 {
 	c->stats.waits++;
 	if (req->op == XP_WRITE)
-		req_is(req, XP_CLASS_WRITE_STALLED);
+		xp_req_is(req, XP_CLASS_WRITE_STALLED);
 	xp_list_add(list, &req->link);
 	return XP_WAIT;
 }

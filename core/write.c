@@ -57,7 +57,7 @@ static __always_inline void write_begin(struct xp *c, struct xp_req *req, u32 nr
 {
 	c->stats.writes++;
 	c->writes_unsynced++;
-	req_is(req, XP_CLASS_WRITE);
+	xp_req_is(req, XP_CLASS_WRITE);
 	req_trim(req, nr_blocks);
 	req->state = REQ_DATA;
 	req->target = slot_sector(c, req->slot);

@@ -229,16 +229,22 @@ static inline bool xp_todo_empty(const struct xp_todo *t)
 /* Of @bytes, a multiple of 8, at @data, aligned to 8. Takes no lock; any context. */
 u64 xp_checksum(const void *data, u32 bytes);
 
+/* It is of the worst of the classes that its parts belong to. The core says so, but for: */
+static inline void xp_req_is(struct xp_req *req, enum xp_class class)
+{
+	req->class = max(req->class, (u8)class);
+}
+
 /* The shell lets a write wait, for its own reasons. */
 static inline void xp_held_back(struct xp_req *req)
 {
-	req->class = max(req->class, (u8)XP_CLASS_WRITE_STALLED);
+	xp_req_is(req, XP_CLASS_WRITE_STALLED);
 }
 
 /* The shell has given the fill back. */
 static inline void xp_not_filled(struct xp_req *req)
 {
-	req->class = max(req->class, (u8)XP_CLASS_READ_BYPASS);
+	xp_req_is(req, XP_CLASS_READ_BYPASS);
 }
 
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);

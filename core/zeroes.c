@@ -68,7 +68,7 @@ enum xp_act zeroes_submit(struct xp *c, struct xp_req *req,
 	xp_lba_t lba = req_lba(req);
 	struct xp_found f;
 
-	req_is(req, XP_CLASS_DISCARD);
+	xp_req_is(req, XP_CLASS_DISCARD);
 	if (req_starts_partial(req) && req->op == XP_DISCARD) {
 		req_trim(req, 1);
 		return req_finish(req, 0);
