@@ -12,14 +12,15 @@ export LC_ALL=C
 # relay COMMAND... - its lines PASS and FAIL are ours.
 relay()
 {
-	local line status
+	local word name said status
 	"$@" >/tmp/relay 2>&1
 	status=$?
 	cat /tmp/relay
 	[ $status -eq 0 ] || grep -q '^FAIL ' /tmp/relay || fail "$1" "status $status: $(tail -n 1 /tmp/relay)"
-	while read -r line; do
-		report "${line/ / $PREFIX-}"
-	done < <(grep -E '^(PASS|FAIL) ' /tmp/relay | sed -E 's/^(PASS|FAIL) (\S+) /\1 \2-/; s/ (QD[0-9]+) /-\1-/')
+	while IFS=: read -r name said; do
+		word=${name%% *} name=${name#* }
+		report "$word $PREFIX-${name// /-}:$said"
+	done < <(grep -E '^(PASS|FAIL) ' /tmp/relay)
 }
 
 # 32 at a time only where the device is what is waited for, and not the one processor.
@@ -28,9 +29,7 @@ for ns in 10000 87000 8000000; do
 	[ $ns -lt 8000000 ] || depth=32 seconds=10
 	device=$(disk bench 256 completion_nsec=$ns)
 	must dd if=/dev/urandom of="$device" bs=1M count=256 oflag=direct status=none
-	least=$(latency "$device" read 4096 0 $((256 << 20)) 400 1 | sed 's/.*"p50":\([0-9]*\).*/\1/')
-	PREFIX=$ns relay compare-fio --xpcache /usr/bin/xpcache --seconds $seconds --rounds 1 --depth $depth \
-		--least "$least" "$device"
+	PREFIX=$ns relay compare-fio --xpcache /usr/bin/xpcache --seconds $seconds --rounds 1 --depth $depth "$device"
 	echo 0 >/sys/kernel/config/nullb/bench/power
 	rmdir /sys/kernel/config/nullb/bench
 done
@@ -52,6 +51,16 @@ verdict()
 	grep -qE "^(${*:2})$" <<<"$said" && pass "$1-verdict" || fail "$1-verdict" "$said"
 }
 
+MODEL=flash
+devices
+up_xpcache --idle-ms 0
+must dd if=$CACHE of=/dev/null bs=64k count=512 iflag=direct status=none
+settled test "$(counter fills)" -ge 8000
+headline flash --seconds 2 --range 32M
+PREFIX=87000 relay compare-fio --legs /tmp/flash.json --seconds 2
+must xpcache remove xpcache0
+no_devices
+
 MODEL=disk
 devices
 up_xpcache --idle-ms 0
@@ -62,6 +71,7 @@ must dd if=$CACHE of=/dev/null bs=64k count=512 iflag=direct status=none
 settled test "$(counter fills)" -ge 8000
 headline warm --seconds 2 --range 32M
 verdict warm 'Mostly hidden|As fast as the fast drive'
+PREFIX=8000000 relay compare-fio --legs /tmp/warm.json --seconds 2
 # One read in 40 misses.
 headline mostly --seconds 4 --range 33587200
 verdict mostly 'Mostly hidden'
