@@ -13,6 +13,7 @@ CFLAGS_ALL := -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icore
 all: build/xpcache module ## the command line, and the module for the running kernel
 
 include tools/tools.mk
+include daemon/daemon.mk
 include dm-target/module.mk
 include tests/unit/unit.mk
 include tests/bench/bench.mk

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The daemon: build/xpcached. It shares what the command line knows about caches,
+# devices and latencies; all of tools/ but its main() is build/tools/tools.a.
+
+DAEMON_LIBS	:= liburing libmicrohttpd libsystemd
+DAEMON_CFLAGS	:= $(TOOLS_CFLAGS) -Idaemon
+DAEMON_OBJ	:= $(patsubst daemon/%.c,build/daemon/%.o,$(wildcard daemon/*.c))
+
+build/tools/tools.a: $(filter-out build/tools/main.o,$(TOOLS_OBJ))
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+build/daemon/%.o: daemon/%.c
+	@mkdir -p $(@D)
+	$(CC) $(DAEMON_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+build/xpcached: $(DAEMON_OBJ) build/tools/tools.a
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS) $(DAEMON_LIBS)) -lpthread -lm
+
+-include $(DAEMON_OBJ:.o=.d)

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* xpcached - the daemon. Its verbs, and what each is given. */
+#include "tool.h"
+
+#include <stdlib.h>
+
+static const struct verb {
+	const char *name, *usage, *description;
+	enum xc (*fn)(int argc, char **argv);
+} verbs[] = {
+	{ NULL, NULL, NULL, NULL }
+};
+
+static void help(void)
+{
+	printf("xpcached - xpcache's daemon\n\n");
+	for (const struct verb *v = verbs; v->name; v++)
+		printf("  xpcached %s %s\n      %s\n", v->name, v->usage, v->description);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+		help();
+		return argc < 2 ? XC_USAGE : XC_OK;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		printf("xpcached %s\n", XPCACHE_VERSION);
+		return XC_OK;
+	}
+	for (const struct verb *v = verbs; v->name; v++)
+		if (!strcmp(argv[1], v->name))
+			return v->fn(argc - 1, argv + 1);
+	return complain(XC_USAGE, argv[1], "xpcached --help lists them", "no such verb");
+}
