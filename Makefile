@@ -16,6 +16,7 @@ include tools/tools.mk
 include daemon/daemon.mk
 include dm-target/module.mk
 include tests/unit/unit.mk
+include tests/daemon/daemon-test.mk
 include tests/bench/bench.mk
 include tests/sim/sim.mk
 include tests/fuzz/fuzz.mk
@@ -50,7 +51,7 @@ test: bootstrap ## everything a commit must pass: check, simulator, the quick se
 lints := $(addprefix lint-,$(shell tests/lint --list))
 
 check: bootstrap ## fast: unit tests and linters
-	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test sim-short tools-test bench-test vm-selftest $(lints)
+	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test sim-short tools-test daemon-test bench-test vm-selftest $(lints)
 
 .PHONY: $(lints)
 $(lints): lint-%:

@@ -25,9 +25,9 @@ const char *nbd_export_wrong(const struct nbd_export *e)
 		return "the least block is not a power of 2 up to 64 KiB";
 	if (e->preferred_block & (e->preferred_block - 1) ||
 	    e->preferred_block < max(e->min_block, 512))
-		return "the preferred block is not a power of 2 from the least block and 512 on";
+		return "the preferred block is not a power of 2, or below the least or 512";
 	if (e->max_payload < max(e->preferred_block, 65536) || e->max_payload > NBD_MAX_PAYLOAD)
-		return "the largest payload is not between 64 KiB, or the preferred block, and 64 MiB";
+		return "the largest payload is below 64 KiB or a block, or over 64 MiB";
 	if (e->bytes & (e->min_block - 1))
 		return "the size is not a multiple of the least block";
 	return NULL;

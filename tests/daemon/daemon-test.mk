@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Tests of the daemon: its parts one by one, with the sanitizers of the unit tests, and
+# the clients that others have written.
+
+DAEMON_TEST_FLAGS := $(UNIT_FLAGS) -D_GNU_SOURCE -Idaemon -Itests/daemon
+
+nbd-sources := $(wildcard daemon/nbd_*.c)
+
+nbd-tests := $(patsubst tests/daemon/test_%.c,build/unit/daemon/test_%,$(wildcard tests/daemon/test_nbd*.c))
+
+$(nbd-tests): build/unit/daemon/test_%: tests/daemon/test_%.c $(nbd-sources) $(wildcard daemon/nbd_*.h tests/daemon/*.h) core/platform.h
+	@mkdir -p $(@D)
+	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< $(nbd-sources) -lcmocka
+
+.PHONY: daemon-test
+daemon-test: $(nbd-tests)
+	@status=0; for test in $(nbd-tests); do tests/unit/run $$test || status=1; done; exit $$status
