@@ -12,6 +12,13 @@ $(nbd-tests): build/unit/daemon/test_%: tests/daemon/test_%.c $(nbd-sources) $(w
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< $(nbd-sources) -lcmocka
 
+build/tests/nbd-toy: tests/daemon/nbd-toy.c $(nbd-sources) $(wildcard daemon/nbd_*.h) core/platform.h
+	@mkdir -p $(@D)
+	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< $(nbd-sources)
+
 .PHONY: daemon-test
-daemon-test: $(nbd-tests)
-	@status=0; for test in $(nbd-tests); do tests/unit/run $$test || status=1; done; exit $$status
+daemon-test: $(nbd-tests) build/tests/nbd-toy ## the daemon's protocol, and clients of others against it
+	@status=0; \
+	for test in $(nbd-tests); do tests/unit/run $$test || status=1; done; \
+	tests/daemon/peers --toy build/tests/nbd-toy || status=1; \
+	exit $$status
