@@ -249,7 +249,7 @@ static void info(struct nbd_session *s, enum nbd_option option, struct data d,
 	if (!name_fits(s, &name, option, out))
 		return;
 	while (take16(&d, &item))
-		asked |= item <= NBD_INFO_BLOCK_SIZE ? 1u << item : 0;
+		asked |= item <= NBD_INFO_DESCRIPTION ? 1u << item : 0;
 	put_infos(s, option, asked, out);
 	acknowledge(out, option);
 	if (option == NBD_OPT_GO)
@@ -332,11 +332,10 @@ static const struct option *find_option(u32 code)
 	return NULL;
 }
 
-/* What its header alone decides. False: its data is needed. */
-static bool answer_header(struct nbd_session *s, u32 code, u32 length, struct nbd_out *out)
+/* What its header alone decides. False: it is known, and its data is needed. */
+static bool answer_header(struct nbd_session *s, const struct option *o, u32 code, u32 length,
+			  struct nbd_out *out)
 {
-	const struct option *o = find_option(code);
-
 	if (code == NBD_OPT_ABORT) {
 		acknowledge(out, code);
 		s->phase = NBD_CLOSED;
@@ -375,6 +374,7 @@ static size_t feed_flags(struct nbd_session *s, const u8 *in, size_t n)
 
 static size_t feed_option(struct nbd_session *s, const u8 *in, size_t n, struct nbd_out *out)
 {
+	const struct option *o;
 	u32 code, length;
 
 	if (n < NBD_OPTION_HEADER || out->room - out->used < NBD_ANSWER_MAX)
@@ -387,13 +387,14 @@ static size_t feed_option(struct nbd_session *s, const u8 *in, size_t n, struct 
 	length = nbd_get32(in + 12);
 	if (code == NBD_OPT_SET_META_CONTEXT)	/* where it fails, none is set */
 		s->allocation = false;
-	if (answer_header(s, code, length, out)) {
+	o = find_option(code);
+	if (answer_header(s, o, code, length, out)) {
 		s->options++;
 		return NBD_OPTION_HEADER;
 	}
 	if (n - NBD_OPTION_HEADER < length)
 		return 0;
-	find_option(code)->answer(s, code, (struct data){ in + NBD_OPTION_HEADER, length }, out);
+	o->answer(s, code, (struct data){ in + NBD_OPTION_HEADER, length }, out);
 	s->options++;
 	return NBD_OPTION_HEADER + length;
 }

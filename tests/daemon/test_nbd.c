@@ -367,6 +367,8 @@ static void go_with_lengths_that_do_not_add_up(void **state)
 	say_odd(GO, 7, 0, 0, 0);		/* half of one */
 	add_fill(&said, 0, 1);
 	want_error(GO, ERR_INVALID, why);
+	say_odd(GO, 6, 3, 0, 0);		/* one more than there is, and nothing behind it */
+	want_error(GO, ERR_INVALID, why);
 	answered();
 	assert_int_equal(session.phase, NBD_OPTIONS);
 }
@@ -478,10 +480,10 @@ static void contexts_are_listed(void **state)
 	begin_structured(&disk);
 	say_meta(LIST_META, "", 0, NULL);
 	want_allocation(LIST_META, 0);
-	say_meta(LIST_META, "disk", 3, found);
-	want_allocation(LIST_META, 0);
 	say_meta(LIST_META, "disk", 5, other);
 	want_ack(LIST_META);
+	say_meta(LIST_META, "disk", 3, found);
+	want_allocation(LIST_META, 0);
 	answered();
 	assert_false(session.allocation);
 }
@@ -559,14 +561,14 @@ static void selecting_again_forgets_what_was(void **state)
 
 static void listing_leaves_what_was_selected(void **state)
 {
-	static const char *const queries[] = { "base:allocation" };
+	static const char *const queries[] = { "base:allocation", "base:nothing" };
 
 	(void)state;
 	begin_structured(&disk);
 	say_meta(SET_META, "", 1, queries);
 	want_allocation(SET_META, 1);
-	say_meta(LIST_META, "", 0, NULL);
-	want_allocation(LIST_META, 0);
+	say_meta(LIST_META, "", 1, queries + 1);
+	want_ack(LIST_META);
 	answered();
 	assert_true(session.allocation);
 }
