@@ -337,6 +337,15 @@ u64 xp_slot_sector(const struct xp *c, xp_slot_t slot);
  * blocks are destaged): rises smoothly between the two dirty limits. */
 u32 xp_pressure(struct xp *c);
 
+/*
+ * The time that a write of @blocks, which comes at @now, may go on: after those before it,
+ * and so much later as its blocks take to be brought home, @block_ns each, times the pressure.
+ * At most 0.1 s for itself, and 1 s from now. *@next is the time of the one before, 0 at
+ * first, and under a lock of the caller's. All in ns.
+ */
+u64 xp_pace(u64 *next, u64 now, u32 blocks, u64 block_ns, u32 pressure);
+#define XP_PACE_SLACK	1000000u	/* less is not worth a sleep: paid by the next */
+
 /* -------------------------------------------------------------- state ---- */
 
 struct xp_stats {
@@ -357,6 +366,21 @@ struct xp_stats {
 };
 
 void xp_get_stats(struct xp *c, struct xp_stats *s);
+
+/* What a shell adds to them. */
+struct xp_shell {
+	bool running;			/* else suspended */
+	bool flushing;			/* a flush was asked for, and is not over */
+	bool home;			/* xp_is_clean() */
+	const u8 *uuid;			/* 16 bytes */
+	u64 memory, histogram_memory;	/* bytes, the shell's own */
+	u64 destage_flushes, fast_bytes_written;
+	u64 fast_errors, slow_errors;	/* operations of the devices that failed */
+};
+
+/* "<state> uuid <hex> <name> <count>...": @room bytes at @text with the NUL. Returns the bytes
+ * it needs without the NUL: if that is @room or more, the text is cut. */
+u32 xp_status_print(struct xp *c, const struct xp_shell *shell, char *text, u32 room);
 
 /* True when nothing acknowledged would be lost by a power cut and the slow
  * device alone is complete: no dirty block, no unflushed bypassing write. */

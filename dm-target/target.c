@@ -178,73 +178,27 @@ static __printf(2, 3) void put(struct line *l, const char *format, ...)
 	va_end(args);
 }
 
-static void put_count(struct line *l, const char *name, u64 value)
-{
-	put(l, " %s %llu", name, value);
-}
-
-static const char *state_name(const struct xs_cache *cache, const struct xp_stats *s)
-{
-	if (s->failed)
-		return "failed";
-	return READ_ONCE(cache->active) ? "running" : "suspended";
-}
-
-static void put_now(struct line *l, struct xs_cache *cache, const struct xp_stats *s)
-{
-	put_count(l, "slots", s->slots);
-	put_count(l, "free", s->free);
-	put_count(l, "dirty", s->dirty);
-	put_count(l, "clean", s->clean);
-	put_count(l, "journal_blocks", s->journal_blocks);
-	put_count(l, "journal_used", s->journal_used);
-	put_count(l, "seq", s->seq);
-	put_count(l, "durable_seq", s->durable_seq);
-	put_count(l, "incarnation", s->incarnation);
-	put_count(l, "memory", s->memory + cache->memory_bytes);
-	put_count(l, "histogram_memory", xs_timing_bytes(cache));
-	put_count(l, "pressure", s->pressure);
-	put_count(l, "flushing", READ_ONCE(cache->writeback.flushing));
-	put_count(l, "home", xp_is_clean(cache->core));
-}
-
-static void put_totals(struct line *l, struct xs_cache *cache, const struct xp_stats *s)
-{
-	const struct xs_counts *c = &cache->counts;
-
-	put_count(l, "read_hits", s->read_hits);
-	put_count(l, "read_misses", s->read_misses);
-	put_count(l, "writes", s->writes);
-	put_count(l, "write_bypass", s->write_bypass);
-	put_count(l, "flushes", s->flushes);
-	put_count(l, "flushes_slow", s->flushes_slow);
-	put_count(l, "discards", s->discards);
-	put_count(l, "fills", s->fills);
-	put_count(l, "fills_dropped", s->fills_dropped);
-	put_count(l, "write_blocks", s->write_blocks);
-	put_count(l, "destaged", s->destaged);
-	put_count(l, "evicted", s->evicted);
-	put_count(l, "journal_writes", s->journal_writes);
-	put_count(l, "carried", s->carried);
-	put_count(l, "waits", s->waits);
-	put_count(l, "destage_flushes", atomic64_read(&c->destage_flushes));
-	put_count(l, "fast_bytes_written", atomic64_read(&c->fast_bytes_written));
-	put_count(l, "fast_errors", atomic64_read(&c->fast_errors));
-	put_count(l, "slow_errors", atomic64_read(&c->slow_errors));
-}
-
 static void put_info(struct line *l, struct xs_cache *cache)
 {
-	struct xp_stats s;
+	const struct xs_counts *c = &cache->counts;
+	struct xp_shell shell = {
+		.running = READ_ONCE(cache->active),
+		.flushing = READ_ONCE(cache->writeback.flushing),
+		.uuid = cache->uuid,
+		.memory = cache->memory_bytes,
+		.histogram_memory = xs_timing_bytes(cache),
+		.destage_flushes = atomic64_read(&c->destage_flushes),
+		.fast_bytes_written = atomic64_read(&c->fast_bytes_written),
+		.fast_errors = atomic64_read(&c->fast_errors),
+		.slow_errors = atomic64_read(&c->slow_errors),
+	};
 
 	if (!smp_load_acquire(&cache->core)) {	/* with recover()'s release */
 		put(l, "loading");
 		return;
 	}
-	xp_get_stats(cache->core, &s);
-	put(l, "%s uuid %*phN", state_name(cache, &s), (int)sizeof(cache->uuid), cache->uuid);
-	put_now(l, cache, &s);
-	put_totals(l, cache, &s);
+	shell.home = xp_is_clean(cache->core);
+	xp_status_print(cache->core, &shell, l->text, l->max);
 }
 
 static void put_table(struct line *l, struct xs_cache *cache)

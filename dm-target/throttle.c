@@ -2,30 +2,18 @@
 /*
  * throttle.c - slows writers smoothly while dirty blocks approach their limit.
  *
- * Each write costs time, in proportion to its blocks, to how long a block takes
- * to be brought home, and to the core's pressure. It is let go when the time of
- * those before it has passed. Without pressure all this is one call.
+ * Each write costs time, by the core's pace, and is let go when the time of those
+ * before it has passed. Without pressure all this is one call.
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
 
 #include "shell.h"
 
-#define COST_MAX	(100 * NSEC_PER_MSEC)	/* of one bio */
-#define AHEAD_MAX	(1 * NSEC_PER_SEC)	/* of all that wait: no caller is forgotten */
-#define SLACK		(1 * NSEC_PER_MSEC)	/* less is not worth a sleep: paid by the next */
-
-static u64 write_cost(struct xs_cache *cache, const struct xs_io *io, u32 pressure)
-{
-	u64 blocks = DIV_ROUND_UP(io->iter.bi_size, XP_BLOCK_SIZE);
-	u64 ns = READ_ONCE(cache->writeback.block_ns);
-
-	return min_t(u64, (ns * blocks * pressure) >> 10, COST_MAX);
-}
-
 bool xs_throttle(struct xs_cache *cache, struct xs_io *io)
 {
 	struct xs_throttle *t = &cache->throttle;
+	u32 blocks = DIV_ROUND_UP(io->iter.bi_size, XP_BLOCK_SIZE);
 	bool kept = false;
 	u64 now;
 
@@ -34,10 +22,9 @@ bool xs_throttle(struct xs_cache *cache, struct xs_io *io)
 
 	spin_lock(&t->lock);
 	now = ktime_get_ns();
-	t->next = min_t(u64, max(t->next, now) +
-			write_cost(cache, io, xp_pressure(cache->core)), now + AHEAD_MAX);
-	if (t->next - now > SLACK || !xp_list_empty(&t->queue)) {
-		io->release = t->next;
+	io->release = xp_pace(&t->next, now, blocks, READ_ONCE(cache->writeback.block_ns),
+			      xp_pressure(cache->core));
+	if (io->release - now > XP_PACE_SLACK || !xp_list_empty(&t->queue)) {
 		xp_held_back(&io->req);
 		xp_list_add(&t->queue, &io->req.link);
 		kept = true;

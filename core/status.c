@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* status.c - a cache's state in words: the same of every shell. */
+#include "xpcache.h"
+
+struct line {
+	char *text;
+	u32 room, needs;
+};
+
+static void put_word(struct line *l, const char *word)
+{
+	u32 at = min(l->needs, l->room);
+
+	l->needs += (u32)snprintf(l->text + at, l->room - at, "%s", word);
+}
+
+static void put_count(struct line *l, const char *name, u64 value)
+{
+	u32 at = min(l->needs, l->room);
+
+	l->needs += (u32)snprintf(l->text + at, l->room - at, " %s %llu", name,
+				  (unsigned long long)value);
+}
+
+static void put_uuid(struct line *l, const u8 *uuid)
+{
+	static const char digit[] = "0123456789abcdef";
+	char hex[33];
+	u32 i;
+
+	for (i = 0; i < 16; i++) {
+		hex[2 * i] = digit[uuid[i] >> 4];
+		hex[2 * i + 1] = digit[uuid[i] & 15];
+	}
+	hex[32] = '\0';
+	put_word(l, " uuid ");
+	put_word(l, hex);
+}
+
+static void put_now(struct line *l, const struct xp_shell *shell, const struct xp_stats *s)
+{
+	put_count(l, "slots", s->slots);
+	put_count(l, "free", s->free);
+	put_count(l, "dirty", s->dirty);
+	put_count(l, "clean", s->clean);
+	put_count(l, "journal_blocks", s->journal_blocks);
+	put_count(l, "journal_used", s->journal_used);
+	put_count(l, "seq", s->seq);
+	put_count(l, "durable_seq", s->durable_seq);
+	put_count(l, "incarnation", s->incarnation);
+	put_count(l, "memory", s->memory + shell->memory);
+	put_count(l, "histogram_memory", shell->histogram_memory);
+	put_count(l, "pressure", s->pressure);
+	put_count(l, "flushing", shell->flushing);
+	put_count(l, "home", shell->home);
+}
+
+static void put_totals(struct line *l, const struct xp_shell *shell, const struct xp_stats *s)
+{
+	put_count(l, "read_hits", s->read_hits);
+	put_count(l, "read_misses", s->read_misses);
+	put_count(l, "writes", s->writes);
+	put_count(l, "write_bypass", s->write_bypass);
+	put_count(l, "flushes", s->flushes);
+	put_count(l, "flushes_slow", s->flushes_slow);
+	put_count(l, "discards", s->discards);
+	put_count(l, "fills", s->fills);
+	put_count(l, "fills_dropped", s->fills_dropped);
+	put_count(l, "write_blocks", s->write_blocks);
+	put_count(l, "destaged", s->destaged);
+	put_count(l, "evicted", s->evicted);
+	put_count(l, "journal_writes", s->journal_writes);
+	put_count(l, "carried", s->carried);
+	put_count(l, "waits", s->waits);
+	put_count(l, "destage_flushes", shell->destage_flushes);
+	put_count(l, "fast_bytes_written", shell->fast_bytes_written);
+	put_count(l, "fast_errors", shell->fast_errors);
+	put_count(l, "slow_errors", shell->slow_errors);
+}
+
+u32 xp_status_print(struct xp *c, const struct xp_shell *shell, char *text, u32 room)
+{
+	struct line l = { .text = text, .room = room };
+	struct xp_stats s;
+
+	xp_get_stats(c, &s);
+	put_word(&l, s.failed ? "failed" : shell->running ? "running" : "suspended");
+	put_uuid(&l, shell->uuid);
+	put_now(&l, shell, &s);
+	put_totals(&l, shell, &s);
+	return l.needs;
+}
