@@ -32,7 +32,7 @@ static bool means_cache(const struct options *opt)
 	struct running r;
 
 	return opt->nr_words == 1 && !strchr(opt->arg, '/') &&
-	       (access(opt->arg, F_OK) || (kernel_find(opt->arg, NULL, &r) == 1 && r.uuid[0]));
+	       (access(opt->arg, F_OK) || (running_find(opt->arg, NULL, &r) == 1 && r.uuid[0]));
 }
 
 static enum xc guard_targets(struct bench *b)

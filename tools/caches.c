@@ -21,7 +21,7 @@ int cache_read(struct cache *c, struct device *fast)
 	if (!err || err == -ENOTSUP) {
 		snprintf(c->name, sizeof(c->name), "%.31s", (const char *)c->sb.name);
 		snprintf(c->uuid, sizeof(c->uuid), "%s", text_uuid(c->sb.uuid));
-		c->running = kernel_find(NULL, c->uuid, &r) == 1;
+		c->running = running_find(NULL, c->uuid, &r) == 1;
 	}
 	return err;
 }
@@ -98,9 +98,9 @@ enum xc caches_find_running(const char *name, struct running *r)
 	int ret;
 
 	name = cache_plain_name(name);
-	ret = kernel_find(name, NULL, r);
+	ret = running_find(name, NULL, r);
 	if (ret == 0 && strlen(name) == UUID_HEX - 1)
-		ret = kernel_find(NULL, name, r);
+		ret = running_find(NULL, name, r);
 	if (ret < 0 && ret != -ENODEV)
 		return complain_errno(ret, name, "cannot ask the device mapper");
 	if (ret <= 0)	/* without a device mapper nothing runs */
@@ -120,11 +120,13 @@ static bool called(const struct cache *c, const char *name)
 
 static enum xc say_running(const struct cache *c)
 {
+	char node[512] = "?";
 	struct running r;
 
-	kernel_find(NULL, c->uuid, &r);
+	if (running_find(NULL, c->uuid, &r) == 1)
+		running_node(&r, node, sizeof(node));
 	return complain(XC_REFUSED, c->fast.path, "xpcache status shows it",
-			"the cache %s is running already, as /dev/mapper/%s", c->name, r.name);
+			"the cache %s is running already, as %s", c->name, node);
 }
 
 static enum xc refuse_superblock(const struct cache *c)
@@ -139,7 +141,7 @@ static enum xc find_on(const char *path, const char *name, struct cache *c)
 {
 	struct offline o;
 	struct device d;
-	enum xc ret = device_open(&d, path, false);
+	enum xc ret = device_open(&d, path, true);
 	int err;
 
 	if (ret)

@@ -18,6 +18,7 @@ struct making {
 	const struct options *opt;
 	struct device fast, slow;
 	struct xp_sb sb;
+	bool user;		/* the engine in user space runs it */
 	bool wipe;		/* something else is on the fast device, and may go */
 };
 
@@ -62,10 +63,11 @@ static enum xc check_pair(const struct device *fast, const struct device *slow)
 static enum xc take_devices(struct making *k)
 {
 	const struct options *opt = k->opt;
-	enum xc ret = device_open(&k->fast, opt->fast, opt->no_start);
+	bool files = opt->no_start || k->user;
+	enum xc ret = device_open(&k->fast, opt->fast, files);
 
 	if (!ret)
-		ret = device_open(&k->slow, opt->slow, opt->no_start);
+		ret = device_open_any(&k->slow, opt->slow, files);
 	if (!ret)
 		ret = check_pair(&k->fast, &k->slow);
 	if (!ret)
@@ -136,7 +138,7 @@ static enum xc check_slow_is_free(struct making *k)
 	struct caches all;
 	struct cache c;
 
-	if (cache_read(&c, &k->slow) == 0)
+	if (!k->slow.remote && cache_read(&c, &k->slow) == 0)
 		return complain(XC_REFUSED, k->slow.path, "are --fast and --slow the right way round?",
 				"it is the fast device of the xpcache %s", c.name);
 	if (!k->slow.is_block || geteuid() != 0 || caches_scan(&all))
@@ -172,7 +174,7 @@ static bool name_taken(const struct caches *all, const char *name, dev_t except)
 	for (size_t i = 0; i < all->n; i++)
 		if (!strcmp(all->v[i].name, name) && all->v[i].fast.dev != except)
 			return true;
-	return geteuid() == 0 && kernel_has_name(name);
+	return running_has_name(name);
 }
 
 /* The first of xpcache0, xpcache1, ... that no cache has, running or not. */
@@ -276,7 +278,8 @@ static enum xc make(struct making *k)
 	device_close(&k->slow);
 	device_close(&k->fast);
 	if (!ret && !k->opt->no_start) {
-		ret = kernel_create(&k->sb, (char *)k->sb.name, &k->fast, &k->slow, k->opt);
+		ret = k->user ? user_create((char *)k->sb.name, k->fast.path, k->slow.path, k->opt) :
+				kernel_create(&k->sb, (char *)k->sb.name, &k->fast, &k->slow, k->opt);
 		if (ret)
 			ret = undo(k, ret);
 	}
@@ -288,6 +291,7 @@ static void tell(const struct making *k)
 {
 	const char *name = (const char *)k->sb.name;
 	const char *content = (const char *)k->sb.slow.content;
+	char uri[512];
 
 	printf("%s: %s (%s, %s slots) %s %s (%s)\n", name, k->fast.path,
 	       text_bytes(k->fast.sectors << XP_SECTOR_SHIFT),
@@ -298,6 +302,11 @@ static void tell(const struct making *k)
 		printf("not started: xpcache start %s does that\n", name);
 		return;
 	}
+	if (k->user) {
+		user_uri(name, uri, sizeof(uri));
+		printf("from now on use '%s' and not %s\n", uri, k->slow.path);
+		return;
+	}
 	printf("from now on use /dev/mapper/%s and not %s\n", name, k->slow.path);
 	if (!strncmp(content, "gpt:", 4) || !strncmp(content, "dos:", 4))
 		printf("it has partitions: kpartx -a /dev/mapper/%s shows them\n", name);
@@ -306,17 +315,21 @@ static void tell(const struct making *k)
 enum xc create_run(struct options *opt)
 {
 	struct making k = { .opt = opt, .fast.fd = -1, .slow.fd = -1 };
+	bool kernel;
 	enum xc ret = check_options(opt);
 
-	if (!ret && !opt->no_start && geteuid() != 0)
-		ret = complain(XC_FAILED, "create", "run it with sudo", "only root can do this");
 	if (!ret && !opt->no_start)
+		ret = engine_choose(opt, opt->fast, opt->slow, &k.user);
+	kernel = !opt->no_start && !k.user;
+	if (!ret && kernel && geteuid() != 0)
+		ret = complain(XC_FAILED, "create", "run it with sudo", "only root can do this");
+	if (!ret && kernel)
 		kernel_sweep();
 	if (!ret)
 		ret = take_devices(&k);
 	if (!ret)
 		ret = check_contents(&k);
-	if (!ret && !opt->no_start)
+	if (!ret && kernel)
 		ret = kernel_ready();
 	if (!ret)
 		ret = prepare_superblock(&k);

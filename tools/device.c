@@ -184,6 +184,8 @@ enum xc device_reopen(struct device *d, enum device_mode mode)
 	int flags = mode == DEVICE_OWN ? O_RDWR : O_RDONLY;
 	int fd;
 
+	if (d->remote)
+		return XC_OK;
 	if (d->is_block && mode != DEVICE_LOOK)
 		flags |= O_EXCL;
 	fd = open(d->path, flags | O_CLOEXEC);

@@ -37,6 +37,8 @@ static enum xc sync_device(const char *name)
 	char path[PATH_MAX];
 	int fd, err = 0;
 
+	if (user_has(name))	/* its clients have page caches, and sync by themselves */
+		return XC_OK;
 	snprintf(path, sizeof(path), "/dev/mapper/%s", name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -79,7 +81,7 @@ static enum xc check_stuck(struct watch *w, const struct status *s, u64 left)
 	}
 	if (seconds_now() - w->moved < STUCK_SECONDS)
 		return XC_OK;
-	kernel_message(w->name, XP_COMMAND_FLUSH_STOP);
+	running_message(w->name, XP_COMMAND_FLUSH_STOP);
 	return complain(XC_FAILED, w->name, "see dmesg; nothing is lost, xpcache flush goes on",
 			"I/O errors, and %s stay dirty", text_blocks(w->dirty));
 }
@@ -103,7 +105,7 @@ static enum xc look(struct watch *w, bool *home)
 		return complain(XC_FAILED, w->name, "dmesg tells more",
 				"its journal cannot be written, and %s stay dirty", text_blocks(dirty));
 	if (interrupted) {
-		kernel_message(w->name, XP_COMMAND_FLUSH_STOP);
+		running_message(w->name, XP_COMMAND_FLUSH_STOP);
 		return complain(XC_INTERRUPTED, w->name, "nothing is lost, xpcache flush goes on",
 				"stopped, %s stay dirty", text_blocks(dirty));
 	}
@@ -120,7 +122,7 @@ static enum xc watch(const char *name)
 	struct status s;
 	enum xc ret = XC_OK;
 	bool home = false;
-	int err = kernel_message(name, XP_COMMAND_FLUSH);
+	int err = running_message(name, XP_COMMAND_FLUSH);
 
 	if (!err)
 		err = status_read(name, &s);
@@ -152,11 +154,42 @@ enum xc flush_home(const char *name)
 	return ret;
 }
 
+/* Nobody but us uses it meanwhile, and it rests again when this returns. */
+static enum xc flush_offline(struct options *opt)
+{
+	struct cache c;
+	enum xc ret, stopped;
+
+	if (!opt->fast || opt->arg)
+		return complain(XC_USAGE, opt->arg ? opt->arg : "--fast",
+				"xpcache flush --offline --fast DEV --slow DEV",
+				opt->arg ? "the devices say which" : "the fast device is missing");
+	opt->engine = "user";
+	ret = caches_find_stopped(NULL, opt->fast, &c);
+	if (!ret)
+		ret = start_cache(&c, opt);
+	if (ret)
+		return ret;
+	ret = flush_home(c.name);
+	stopped = running_remove(c.name);
+	if (!ret)
+		ret = stopped;
+	if (!ret)
+		printf("%s: every block is home, the slow device is complete; it does not run\n", c.name);
+	return ret;
+}
+
 enum xc flush_run(struct options *opt)
 {
 	struct running r;
-	enum xc ret = caches_find_running(opt->arg, &r);
+	enum xc ret;
 
+	if (opt->offline || opt->fast || opt->slow)
+		return opt->offline ? flush_offline(opt) :
+		       complain(XC_USAGE, opt->fast ? "--fast" : "--slow", "give --offline too", "a running cache has a name");
+	if (!opt->arg)
+		return complain(XC_USAGE, "flush", "xpcache list shows all", "the name is missing");
+	ret = caches_find_running(opt->arg, &r);
 	if (!ret)
 		ret = flush_home(r.name);
 	if (!ret)

@@ -111,7 +111,9 @@ void identity_of(const struct device *d, struct xp_sb_slow *id)
 	id->logical_size = cpu_to_le32(d->logical);
 	hardware_of(d, text, sizeof(text));
 	store(id->hwid, sizeof(id->hwid), text);
-	signature_content(d->fd, text, sizeof(text));
+	*text = '\0';
+	if (d->fd >= 0)
+		signature_content(d->fd, text, sizeof(text));
 	store(id->content, sizeof(id->content), text);
 	store(id->path, sizeof(id->path), d->path);
 }

@@ -144,15 +144,27 @@ static int has_target(void)
 	return found;
 }
 
+/* As has_target(), when what can be loaded is. */
+static int find_target(void)
+{
+	int have = has_target();
+
+	if (have > 0)
+		return have;
+	load_module();
+	return has_target();
+}
+
+bool kernel_has_target(void)
+{
+	return find_target() > 0;
+}
+
 enum xc kernel_ready(void)
 {
 	struct utsname uts;
-	int have = has_target();
+	int have = find_target();
 
-	if (have <= 0) {
-		load_module();
-		have = has_target();
-	}
 	if (have > 0)
 		return XC_OK;
 	uname(&uts);

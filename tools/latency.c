@@ -37,7 +37,7 @@ int latency_parse(const char *text, struct latency *l)
 int latency_read(const char *name, struct latency *l)
 {
 	char *text;
-	int err = kernel_ask(name, "histogram", &text);
+	int err = running_ask(name, "histogram", &text);
 
 	if (!err)
 		err = latency_parse(text, l);

@@ -29,6 +29,8 @@ enum {
 	OPT_SHAPE	= 1 << 12,
 	OPT_FORMAT	= 1 << 13,
 	OPT_BENCH	= 1 << 14,
+	OPT_ENGINE	= 1 << 15,
+	OPT_OFFLINE	= 1 << 16,
 };
 
 /* TUNABLE, CLASS: the core knows the rest. */
@@ -53,6 +55,10 @@ static const struct option_row {
 	  "all dirty blocks go home when idle so long; 0: never" },
 	{ "histogram", "0|1", OPT_LIMITS, TUNABLE, AT(tunables.histogram),
 	  "record how long requests take; 0: not" },
+	{ "engine", "kernel|user|auto", OPT_ENGINE, TEXT, AT(engine),
+	  "who runs it: the kernel's target, or xpcached, which takes files and remote disks too" },
+	{ "offline", NULL, OPT_OFFLINE, FLAG, AT(offline),
+	  "of a stopped cache, from user space: the kernel module is not needed" },
 	{ "no-start", NULL, OPT_NO_START, FLAG, AT(no_start),
 	  "write the metadata only; plain files will do" },
 	{ "force", NULL, OPT_FORCE, FLAG, AT(force),
@@ -128,7 +134,7 @@ static const struct verb {
 } verbs[] = {
 	{ "create", create_run, "--fast DEV --slow DEV [OPTION...]",
 	  "make a cache of two devices; the slow one keeps what it holds", NEEDS_NOTHING, ARG_NONE,
-	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_LIMITS | OPT_NO_START | OPT_FORCE | OPT_DISCARD },
+	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_ENGINE | OPT_LIMITS | OPT_NO_START | OPT_FORCE | OPT_DISCARD },
 	{ "list", list_run, "",
 	  "show all caches, running and stopped", NEEDS_ROOT, ARG_NONE, 0 },
 	{ "status", status_run, "[NAME] [--json]",
@@ -138,13 +144,14 @@ static const struct verb {
 	  OPT_LIVE | OPT_SHAPE | OPT_FORMAT | OPT_JSON },
 	{ "top", top_run, "[--interval SECONDS] [--count N] [--json]",
 	  "watch all running caches at work", NEEDS_ROOT, ARG_NONE, OPT_LIVE | OPT_JSON },
-	{ "flush", flush_run, "NAME",
-	  "bring every dirty block home to the slow device", NEEDS_ROOT, ARG_MUST, 0 },
+	{ "flush", flush_run, "NAME | --offline --fast DEV --slow DEV",
+	  "bring every dirty block home to the slow device", NEEDS_ROOT, ARG_MAY,
+	  OPT_OFFLINE | OPT_FAST | OPT_SLOW | OPT_FORCE },
 	{ "stop", stop_run, "NAME [--force]",
 	  "stop a cache; dirty blocks stay on the fast device", NEEDS_ROOT, ARG_MUST, OPT_FORCE },
 	{ "start", start_run, "[NAME | --all] [OPTION...]",
 	  "start a stopped cache again", NEEDS_ROOT, ARG_MAY,
-	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_ALL | OPT_LIMITS | OPT_FORCE },
+	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_ENGINE | OPT_ALL | OPT_LIMITS | OPT_FORCE },
 	{ "remove", remove_run, "NAME [--fast DEV] [--slow DEV]",
 	  "flush, then end the cache; the slow device is a plain disk again", NEEDS_ROOT, ARG_MUST,
 	  OPT_FAST | OPT_SLOW },
@@ -407,13 +414,25 @@ const struct verb *parse_words(int argc, char **argv, struct options *opt)
 	return v;
 }
 
+/* Of a cache that this user's own xpcached runs, or is to run; or all of those. */
+static bool is_own(const struct verb *v, const struct options *opt)
+{
+	bool user = false;
+
+	if (opt->offline || (opt->arg && user_has(cache_plain_name(opt->arg))))
+		return true;
+	if (opt->fast)
+		return !engine_choose(opt, opt->fast, opt->slow, &user) && user;
+	return !opt->arg && (v->fn == list_run || v->fn == status_run || v->fn == top_run);
+}
+
 static enum xc run(const struct verb *v, struct options *opt)
 {
 	if (opt->help) {
 		help_verb(v);
 		return XC_OK;
 	}
-	if (v->needs == NEEDS_ROOT && geteuid() != 0)
+	if (v->needs == NEEDS_ROOT && geteuid() != 0 && !is_own(v, opt))
 		return complain(XC_FAILED, v->name, "run it with sudo", "only root can do this");
 	return v->fn(opt);
 }

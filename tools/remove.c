@@ -7,6 +7,8 @@
  */
 #include "tool.h"
 
+#include <unistd.h>
+
 /* The cache rests: @fast holds it, and nothing dirty, or it is refused. */
 static enum xc erase(const char *name, struct device *fast)
 {
@@ -48,14 +50,19 @@ static enum xc remove_running(const struct running *r)
 	struct device fast = { .fd = -1 };
 	enum xc ret = stop_check(r);
 
-	node_of(r->fast, fast_path, sizeof(fast_path));
-	node_of(r->slow, slow_path, sizeof(slow_path));
+	if (r->user) {
+		snprintf(fast_path, sizeof(fast_path), "%s", r->fast_path);
+		snprintf(slow_path, sizeof(slow_path), "%s", r->slow_path);
+	} else {
+		node_of(r->fast, fast_path, sizeof(fast_path));
+		node_of(r->slow, slow_path, sizeof(slow_path));
+	}
 	if (!ret)
 		ret = flush_home(r->name);
 	if (!ret)
-		ret = kernel_remove(r->name);
+		ret = running_remove(r->name);
 	if (!ret)
-		ret = device_open(&fast, fast_path, false);
+		ret = device_open(&fast, fast_path, true);
 	if (!ret)
 		ret = erase(r->name, &fast);
 	device_close(&fast);
@@ -99,11 +106,11 @@ static enum xc remove_stopped(struct cache *c, const struct options *opt)
 		printf("%s: %s dirty must go home first\n", c->name, text_blocks(dirty));
 		ret = start_cache(c, opt);
 		if (!ret)
-			ret = kernel_find(NULL, c->uuid, &r) == 1 ? remove_running(&r) :
+			ret = running_find(NULL, c->uuid, &r) == 1 ? remove_running(&r) :
 				complain(XC_FAILED, c->name, NULL, "it did not start");
 		return ret;
 	}
-	ret = device_open(&fast, c->fast.path, false);
+	ret = device_open(&fast, c->fast.path, true);
 	if (!ret)
 		ret = claim_check(&fast);
 	if (!ret)
@@ -122,14 +129,15 @@ enum xc remove_run(struct options *opt)
 	struct cache c;
 	enum xc ret;
 
-	if (!opt->fast && (kernel_find(name, NULL, &r) == 1 ||
-			   (strlen(name) == UUID_HEX - 1 && kernel_find(NULL, name, &r) == 1))) {
+	if (!opt->fast && (running_find(name, NULL, &r) == 1 ||
+			   (strlen(name) == UUID_HEX - 1 && running_find(NULL, name, &r) == 1))) {
 		if (!r.uuid[0])
 			return complain(XC_USAGE, name, "xpcache list shows the caches",
 					"not an xpcache");
 		return remove_running(&r);
 	}
-	kernel_sweep();
+	if (geteuid() == 0)
+		kernel_sweep();
 	ret = caches_find_stopped(name, opt->fast, &c);
 	return ret ? ret : remove_stopped(&c, opt);
 }

@@ -3,6 +3,7 @@
 #include "tool.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ---------------------------------------------------- the slow device ---- */
 
@@ -84,11 +85,11 @@ static enum xc find_slow(const struct cache *c, struct device *slow)
 }
 
 /* The user named it: what is known of it must still agree. */
-static enum xc check_slow(const struct cache *c, const struct options *opt,
+static enum xc check_slow(const struct cache *c, const struct options *opt, bool user,
 			  struct device *slow)
 {
 	const struct xp_sb_slow *id = &c->sb.slow;
-	enum xc ret = device_open(slow, opt->slow, false);
+	enum xc ret = device_open_any(slow, opt->slow, user);
 	char why[512];
 
 	if (ret || identity_same(id, slow, true, why, sizeof(why)))
@@ -129,29 +130,40 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 	const char *name = opt->name ? opt->name : c->name;
 	struct device slow = { .fd = -1 };
 	enum xc ret = cache_check_name(name);
+	char node[512];
+	bool user;
 
+	if (!ret)
+		ret = engine_choose(opt, c->fast.path, opt->slow, &user);
+	if (!ret && !user && !c->fast.is_block)
+		ret = complain(XC_USAGE, c->fast.path, "--engine user runs it", "not a block device");
 	if (!ret)
 		ret = check_features(c);
 	if (!ret)
 		ret = claim_check(&c->fast);
-	if (!ret && kernel_has_name(name))
+	if (!ret && running_has_name(name))
 		ret = complain(XC_REFUSED, name, "start it under another by --name NAME",
 			       "another device has this name");
 	if (!ret)
-		ret = opt->slow ? check_slow(c, opt, &slow) : find_slow(c, &slow);
+		ret = opt->slow ? check_slow(c, opt, user, &slow) : find_slow(c, &slow);
 	if (!ret)
 		ret = check_pair(c, &slow);
 	device_close(&slow);
-	if (!ret)
+	if (!ret && !user)
 		ret = kernel_ready();
 	if (!ret) {
 		signals_hold();
-		ret = kernel_create(&c->sb, name, &c->fast, &slow, opt);
+		ret = user ? user_create(name, c->fast.path, slow.path, opt) :
+			     kernel_create(&c->sb, name, &c->fast, &slow, opt);
 		signals_release();
 	}
-	if (!ret)
-		printf("%s: started, %s before %s: /dev/mapper/%s\n", name, c->fast.path,
-		       slow.path, name);
+	if (!ret && !opt->offline) {
+		struct running r = { .user = user };
+
+		snprintf(r.name, sizeof(r.name), "%s", name);
+		running_node(&r, node, sizeof(node));
+		printf("%s: started, %s before %s: %s\n", name, c->fast.path, slow.path, node);
+	}
 	return ret;
 }
 
@@ -192,7 +204,8 @@ enum xc start_run(struct options *opt)
 	if (opt->all && (opt->arg || opt->fast || opt->slow || opt->name))
 		return complain(XC_USAGE, "--all", "give either",
 				"it goes with no name and no device");
-	kernel_sweep();
+	if (geteuid() == 0)
+		kernel_sweep();
 	if (opt->all)
 		return start_all(opt);
 	ret = caches_find_stopped(opt->arg, opt->fast, &c);

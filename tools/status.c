@@ -32,7 +32,7 @@ int status_read(const char *name, struct status *s)
 	int err;
 
 	memset(s, 0, sizeof(*s));
-	err = kernel_status(name, s->line, sizeof(s->line));
+	err = running_status(name, s->line, sizeof(s->line));
 	return err ? err : status_parse(s);
 }
 
@@ -82,6 +82,18 @@ struct part {
 	u64 bytes;
 };
 
+static void user_part(const char *path, struct part *p)
+{
+	struct device d;
+
+	snprintf(p->path, sizeof(p->path), "%s", path);
+	p->bytes = 0;
+	if (!is_remote(path) && !device_look(&d, path)) {
+		p->bytes = d.sectors << XP_SECTOR_SHIFT;
+		device_close(&d);
+	}
+}
+
 static void part_of(dev_t dev, struct part *p)
 {
 	char kname[64], size[32];
@@ -93,6 +105,18 @@ static void part_of(dev_t dev, struct part *p)
 	device_node(kname, p->path, sizeof(p->path));
 	if (sysfs_read(kname, "size", size, sizeof(size)))
 		p->bytes = strtoull(size, NULL, 10) << XP_SECTOR_SHIFT;
+}
+
+static void parts_of(const struct running *r, struct part *fast, struct part *slow)
+{
+	if (r->user) {
+		user_part(r->fast_path, fast);
+		user_part(r->slow_path, slow);
+		slow->bytes = r->sectors << XP_SECTOR_SHIFT;
+	} else {
+		part_of(r->fast, fast);
+		part_of(r->slow, slow);
+	}
 }
 
 /* ------------------------------------------------------- for people ---- */
@@ -185,10 +209,12 @@ static void show(const struct running *r, const struct status *s)
 {
 	struct part fast, slow;
 
-	part_of(r->fast, &fast);
-	part_of(r->slow, &slow);
-	printf("%s  %s%s%s  /dev/mapper/%s%s\n", r->name, state_colour(s->state), s->state,
-	       colour_off(), r->name, r->open_count ? "" : "  (not in use)");
+	char node[512];
+
+	parts_of(r, &fast, &slow);
+	running_node(r, node, sizeof(node));
+	printf("%s  %s%s%s  %s%s\n", r->name, state_colour(s->state), s->state,
+	       colour_off(), node, r->open_count ? "" : "  (not in use)");
 	printf("  fast      %s, %s\n", fast.path, text_bytes(fast.bytes));
 	printf("  slow      %s, %s\n", slow.path, text_bytes(slow.bytes));
 	if (r->tunables_known)
@@ -242,12 +268,12 @@ static struct json_object *json_cache(const struct running *r, const struct stat
 	struct part fast, slow;
 	char device[PATH_MAX];
 
-	part_of(r->fast, &fast);
-	part_of(r->slow, &slow);
-	snprintf(device, sizeof(device), "/dev/mapper/%s", r->name);
+	parts_of(r, &fast, &slow);
+	running_node(r, device, sizeof(device));
 	json_object_object_add(o, "name", json_object_new_string(r->name));
 	json_object_object_add(o, "uuid", json_object_new_string(r->uuid));
 	json_object_object_add(o, "state", json_object_new_string(s->state));
+	json_object_object_add(o, "engine", json_object_new_string(r->user ? "user" : "kernel"));
 	json_object_object_add(o, "device", json_object_new_string(device));
 	json_object_object_add(o, "open_count", json_object_new_int64(r->open_count));
 	json_object_object_add(o, "fast", json_part(&fast));
@@ -312,7 +338,7 @@ enum xc status_run(struct options *opt)
 		ret = caches_find_running(opt->arg, &one);
 		return ret ? ret : status_of(&one, 1, opt->json);
 	}
-	err = kernel_list(&all, &n);
+	err = running_list(&all, &n);
 	if (err && err != -ENODEV)	/* without a device mapper nothing runs */
 		return complain_errno(err, NULL, "cannot ask the device mapper");
 	if (!n && !opt->json)
@@ -332,8 +358,7 @@ static void list_running(const struct running *r)
 	struct status s;
 	bool ok = !status_read(r->name, &s);
 
-	part_of(r->fast, &fast);
-	part_of(r->slow, &slow);
+	parts_of(r, &fast, &slow);
 	printf(LIST_FORMAT, r->name, ok ? s.state : "unknown", fast.path, slow.path,
 	       text_bytes(r->sectors << XP_SECTOR_SHIFT),
 	       ok ? text_bytes(status_number(&s, "dirty") << XP_BLOCK_SHIFT) : "?");
@@ -362,7 +387,7 @@ enum xc list_run(struct options *opt)
 	int err;
 
 	(void)opt;
-	if (kernel_list(&r, &n))	/* no device mapper: no cache runs */
+	if (running_list(&r, &n))	/* no device mapper: no cache runs */
 		n = 0;
 	err = caches_scan(&all);
 	if (err) {

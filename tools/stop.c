@@ -12,7 +12,7 @@ static u32 wait_for_closing(const char *name)
 
 	for (int i = 0; i < 40 && r.open_count; i++) {
 		nanosleep(&pause, NULL);
-		if (kernel_find(name, NULL, &r) != 1)
+		if (running_find(name, NULL, &r) != 1)
 			break;
 	}
 	return r.open_count;
@@ -23,6 +23,9 @@ enum xc stop_check(const struct running *r)
 	u32 open_count = r->open_count;
 	char kname[64], who[PATH_MAX];
 
+	if (r->user)
+		return !open_count ? XC_OK :
+		       complain(XC_REFUSED, r->name, "let them go first", "in use, by %u clients", open_count);
 	if (device_kname(r->dev, kname, sizeof(kname)) &&
 	    claim_holder(kname, who, sizeof(who)))
 		return complain(XC_REFUSED, r->name,
@@ -41,7 +44,9 @@ static void say_dirty(const struct running *r, const struct status *s)
 	char kname[64], fast[PATH_MAX] = "the fast device";
 	u64 dirty = status_number(s, "dirty");
 
-	if (device_kname(r->fast, kname, sizeof(kname)))
+	if (r->user)
+		snprintf(fast, sizeof(fast), "%s", r->fast_path);
+	else if (device_kname(r->fast, kname, sizeof(kname)))
 		device_node(kname, fast, sizeof(fast));
 	if (dirty)	/* some may have gone home while it stopped */
 		printf("%s: stopped; up to %s dirty stay on %s: do not use the slow device alone\n",
@@ -76,14 +81,14 @@ enum xc stop_run(struct options *opt)
 		ret = stop_check(&r);
 	if (ret)
 		return ret;
-	err = kernel_message(r.name, XP_COMMAND_COMMIT);
+	err = running_message(r.name, XP_COMMAND_COMMIT);
 	if (err && !opt->force)
 		return cannot_commit(&r, err);
 	err = status_read(r.name, &s);
 	if (err)
 		return complain_errno(err, r.name, "cannot read its status");
 	signals_hold();
-	ret = kernel_remove(r.name);
+	ret = running_remove(r.name);
 	signals_release();
 	if (!ret)
 		say_dirty(&r, &s);

@@ -11,7 +11,10 @@
  *   identity.c   which disk is this, whatever it is called today
  *   signature.c  what blkid sees on a device
  *   caches.c     all caches of this machine: running ones, and those at rest
+ *   running.c    running caches, whichever engine runs them
  *   kernel.c     device mapper: create, remove, message, status
+ *   user.c       xpcached: the same
+ *   engine.c     which engine a cache is for
  *   media.c      the core's blocking access to metadata, over a file descriptor
  *   offline.c    a cache at rest, its map rebuilt by the core's own recovery
  *   check_sb.c   check_ring.c  check_data.c: parts of check, over check.h; what
@@ -63,7 +66,8 @@ enum xc {
 struct options {
 	const char *arg;	/* what is not an option: a cache's name, a device or a verb */
 	const char *fast, *slow, *name;
-	bool force, discard_dirty, no_start, all, json, data, help;
+	const char *engine;	/* "kernel", "user", "auto"; NULL: auto */
+	bool force, discard_dirty, no_start, offline, all, json, data, help;
 	char **words;		/* bench: all of what arg is the first of */
 	unsigned int nr_words;
 	int argc;		/* and the command as it was given */
@@ -133,6 +137,7 @@ struct device {
 	ino_t ino;		/* of a file, with its file system in dev */
 	unsigned int partition;	/* number, 0 for a whole disk */
 	bool is_block, read_only;
+	bool remote;		/* path is a URI, and nothing is open */
 	u64 sectors;		/* 512 bytes */
 	u32 logical;		/* bytes */
 };
@@ -233,10 +238,13 @@ struct running {
 	u64 sectors;
 	struct xp_tunables tunables;
 	bool tunables_known;	/* false: the module is not of this version */
+	bool user;		/* of the user-space engine; then dev, fast and slow are 0, */
+	char fast_path[PATH_MAX], slow_path[PATH_MAX];	/* and these are known */
 };
 
 /* Is there a device mapper, and the target? Loads the modules if it can. */
 enum xc kernel_ready(void);
+bool kernel_has_target(void);	/* without a complaint */
 /* 1: *r filled; 0: no such device; negative errno. */
 int kernel_find(const char *name, const char *uuid, struct running *r);
 /* All running caches; free() the result. */
@@ -260,6 +268,42 @@ void table_read(char *params, struct running *r);
 bool kmsg_said(const char *record, char *buf, size_t len);
 /* True if some dm device, ours or not, has the name. */
 bool kernel_has_name(const char *name);
+
+/* ------------------------------------------------------------ user.c ---- */
+
+/* As those of kernel.c, of the caches that this user's xpcached runs. -ENXIO: it does not. */
+const char *user_directory(void);	/* of their sockets */
+void user_uri(const char *name, char *uri, size_t len);
+int user_find(const char *name, const char *uuid, struct running *r);
+int user_list(struct running **list, size_t *n);
+bool user_has(const char *name);
+int user_message(const char *name, enum xp_command command);
+int user_ask(const char *name, const char *message, char **answer);
+int user_status(const char *name, char *line, size_t len);
+/* Returns when clients can connect; with @opt->offline none can. */
+enum xc user_create(const char *name, const char *fast, const char *slow, const struct options *opt);
+enum xc user_stop(const char *name);
+
+/* --------------------------------------------------------- running.c ---- */
+
+/* The same of all, by name: no two have the same. */
+int running_find(const char *name, const char *uuid, struct running *r);
+int running_list(struct running **list, size_t *n);
+int running_message(const char *name, enum xp_command command);
+int running_ask(const char *name, const char *message, char **answer);
+int running_status(const char *name, char *line, size_t len);
+enum xc running_remove(const char *name);
+bool running_has_name(const char *name);
+/* What programs open: /dev/mapper/NAME, or an NBD URI. */
+void running_node(const struct running *r, char *node, size_t len);
+
+/* ---------------------------------------------------------- engine.c ---- */
+
+/* By --engine, or by what the devices are and who we are. */
+enum xc engine_choose(const struct options *opt, const char *fast, const char *slow, bool *user);
+bool is_remote(const char *path);	/* an NBD URI */
+/* As device_open(); with @files a remote one too, of which only the size is learnt. */
+enum xc device_open_any(struct device *d, const char *path, bool files);
 
 /* ---------------------------------------------------------- caches.c ---- */
 

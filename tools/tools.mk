@@ -3,7 +3,7 @@
 # libdevmapper, libblkid, json-c, xxhash and liburing. CC=clang-14 builds it as well.
 
 XP_VERSION	?= 0.1.0
-TOOLS_LIBS	:= devmapper blkid json-c libxxhash liburing
+TOOLS_LIBS	:= devmapper blkid json-c libxxhash liburing libnbd
 TOOLS_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE \
 		   -D_FILE_OFFSET_BITS=64 -DXPCACHE_VERSION='"$(XP_VERSION)"' -Icore -Itools
 TOOLS_SRC	:= $(wildcard tools/*.c)
@@ -39,7 +39,7 @@ build/tests/%.so: tests/cli/%.c
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
 
 .PHONY: tools-test tools-install
-tools-test: build/xpcache build/tests/forge build/tests/dieat.so build/tests/badread.so build/tests/running.so ## the command line's own tests, on plain files
+tools-test: build/xpcache build/xpcached build/tests/forge build/tests/dieat.so build/tests/badread.so build/tests/running.so ## the command line's own tests, on plain files
 	tests/cli/run build/xpcache build/tests
 
 tools-install: build/xpcache

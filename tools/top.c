@@ -71,7 +71,7 @@ static enum xc look(void *ctx, FILE *f)
 	struct running *r;
 	struct pulse *now;
 	size_t n;
-	int err = kernel_list(&r, &n);
+	int err = running_list(&r, &n);
 
 	if (err && err != -ENODEV)	/* without a device mapper nothing runs */
 		return complain_errno(err, NULL, "cannot ask the device mapper");

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which engine runs a cache: the kernel's target, or xpcached. */
+#include "tool.h"
+
+#include <fcntl.h>
+#include <libnbd.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool is_remote(const char *path)
+{
+	return !strncmp(path, "nbd://", 6) || !strncmp(path, "nbds://", 7) ||
+	       !strncmp(path, "nbd+unix://", 11) || !strncmp(path, "nbds+unix://", 12);
+}
+
+static bool is_file(const char *path)
+{
+	struct stat st;
+
+	return path && !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+/* What the kernel cannot have: files, remote disks, and whatever root alone may give it. */
+static bool only_user(const char *fast, const char *slow)
+{
+	return is_file(fast) || is_file(slow) || (slow && is_remote(slow)) || geteuid() != 0;
+}
+
+enum xc engine_choose(const struct options *opt, const char *fast, const char *slow, bool *user)
+{
+	const char *word = opt->engine ? opt->engine : "auto";
+
+	*user = !strcmp(word, "user");
+	if (*user || !strcmp(word, "kernel"))
+		return XC_OK;
+	if (strcmp(word, "auto") != 0)
+		return complain(XC_USAGE, "--engine", "kernel, user or auto", "there is no engine \"%s\"", word);
+	*user = only_user(fast, slow);
+	if (!*user && !kernel_has_target()) {
+		printf("no xpcache target in this kernel: the engine in user space runs it\n");
+		*user = true;
+	}
+	return XC_OK;
+}
+
+enum xc device_open_any(struct device *d, const char *path, bool files)
+{
+	struct nbd_handle *nbd;
+	int64_t bytes = -1, least = 0;
+
+	if (!files || !is_remote(path))
+		return device_open(d, path, files);
+	memset(d, 0, sizeof(*d));
+	snprintf(d->path, sizeof(d->path), "%s", path);
+	d->fd = -1;
+	d->remote = true;
+	nbd = nbd_create();
+	if (nbd && !nbd_connect_uri(nbd, path)) {
+		bytes = nbd_get_size(nbd);
+		least = nbd_get_block_size(nbd, LIBNBD_SIZE_MINIMUM);
+	}
+	if (bytes < 0)
+		complain(XC_FAILED, path, "is its server running?", "%s", nbd_get_error());
+	if (nbd) {
+		nbd_shutdown(nbd, 0);
+		nbd_close(nbd);
+	}
+	d->sectors = (u64)max(bytes, (int64_t)0) >> XP_SECTOR_SHIFT;
+	d->logical = (u32)max(least, (int64_t)1 << XP_SECTOR_SHIFT);
+	return bytes < 0 ? XC_FAILED : XC_OK;
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Running caches, whichever engine runs them: the kernel's, or this user's xpcached. */
+#include "tool.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+int running_find(const char *name, const char *uuid, struct running *r)
+{
+	int found = user_find(name, uuid, r);
+
+	return found ? found : kernel_find(name, uuid, r);
+}
+
+/* The kernel's only for those who may ask it. */
+int running_list(struct running **list, size_t *n)
+{
+	struct running *kernel = NULL, *all;
+	size_t nr_kernel = 0;
+	int err = user_list(list, n), no_kernel = geteuid() == 0 ? kernel_list(&kernel, &nr_kernel) : 0;
+
+	if (!err && nr_kernel) {
+		all = realloc(*list, (*n + nr_kernel) * sizeof(*all));
+		if (all) {
+			memcpy(all + *n, kernel, nr_kernel * sizeof(*all));
+			*list = all;
+			*n += nr_kernel;
+		}
+		err = all ? 0 : -ENOMEM;
+	}
+	free(kernel);
+	if (err || (no_kernel && no_kernel != -ENODEV))	/* without a device mapper nothing runs there */
+		return err ? err : no_kernel;
+	return 0;
+}
+
+int running_message(const char *name, enum xp_command command)
+{
+	return user_has(name) ? user_message(name, command) : kernel_message(name, command);
+}
+
+int running_ask(const char *name, const char *message, char **answer)
+{
+	return user_has(name) ? user_ask(name, message, answer) : kernel_ask(name, message, answer);
+}
+
+int running_status(const char *name, char *line, size_t len)
+{
+	return user_has(name) ? user_status(name, line, len) : kernel_status(name, line, len);
+}
+
+enum xc running_remove(const char *name)
+{
+	return user_has(name) ? user_stop(name) : kernel_remove(name);
+}
+
+bool running_has_name(const char *name)
+{
+	return user_has(name) || (geteuid() == 0 && kernel_has_name(name));
+}
+
+void running_node(const struct running *r, char *node, size_t len)
+{
+	if (r->user)
+		user_uri(r->name, node, len);
+	else
+		snprintf(node, len, "/dev/mapper/%s", r->name);
+}

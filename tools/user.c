@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Caches of the user-space engine: xpcached serves each on NAME.sock and answers us on
+ * NAME.control, both in a directory of this user's own.
+ */
+#include "tool.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CONTROL		".control"
+#define SOCKET		".sock"
+#define ANSWER_MAX	(4u << 20)
+#define PATIENCE_S	60	/* a flush of a slow disk takes its time */
+
+/* ------------------------------------------------------------- directory ---- */
+
+const char *user_directory(void)
+{
+	static char path[256];
+	const char *base = getenv("XPCACHE_RUNTIME_DIR"), *xdg = getenv("XDG_RUNTIME_DIR");
+
+	if (base && *base)
+		snprintf(path, sizeof(path), "%s", base);
+	else if (geteuid() == 0)
+		snprintf(path, sizeof(path), "/run/xpcache");
+	else if (xdg && *xdg)
+		snprintf(path, sizeof(path), "%s/xpcache", xdg);
+	else
+		snprintf(path, sizeof(path), "/tmp/xpcache-%u", (unsigned int)geteuid());
+	return path;
+}
+
+/* Ours alone: who could put a socket there could answer for us. */
+static enum xc make_directory(void)
+{
+	const char *path = user_directory();
+	struct stat st;
+
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return complain_errno(errno, path, "cannot make the directory for sockets");
+	if (lstat(path, &st))
+		return complain_errno(errno, path, "cannot look at it");
+	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022))
+		return complain(XC_REFUSED, path, "set XPCACHE_RUNTIME_DIR to a directory of your own",
+				"others may write here, or it is no directory");
+	return XC_OK;
+}
+
+static void path_of(char *path, size_t len, const char *name, const char *suffix)
+{
+	snprintf(path, len, "%s/%s%s", user_directory(), name, suffix);
+}
+
+void user_uri(const char *name, char *uri, size_t len)
+{
+	snprintf(uri, len, "nbd+unix:///?socket=%s/%s" SOCKET, user_directory(), name);
+}
+
+/* ------------------------------------------------------------------- ask ---- */
+
+/* -ENXIO: no cache of this name runs here. */
+static int connect_to(const char *name)
+{
+	const struct timeval patience = { .tv_sec = PATIENCE_S };
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char path[512];
+	int fd;
+
+	path_of(path, sizeof(path), name, CONTROL);
+	if (strlen(path) >= sizeof(at.sun_path) || strchr(name, '/'))
+		return -ENXIO;
+	memcpy(at.sun_path, path, strlen(path) + 1);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (connect(fd, (const struct sockaddr *)&at, sizeof(at))) {
+		int err = errno == ENOENT || errno == ECONNREFUSED ? ENXIO : errno;
+
+		close(fd);
+		return -err;
+	}
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	return fd;
+}
+
+/* All until the other end closes; malloc()ed. */
+static int read_answer(int fd, char **text)
+{
+	size_t used = 0, room = 4096;
+	char *grown;
+	ssize_t n;
+
+	for (*text = NULL;; used += (size_t)n) {
+		if (!*text || room - used < 2) {
+			room *= 2;
+			grown = room <= ANSWER_MAX ? realloc(*text, room) : NULL;
+			if (!grown)
+				return -ENOMEM;
+			*text = grown;
+		}
+		n = recv(fd, *text + used, room - used - 1, 0);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n < 0)
+			return errno == EAGAIN ? -ETIMEDOUT : -errno;
+		else if (n == 0)
+			break;
+	}
+	(*text)[used] = '\0';
+	return 0;
+}
+
+/* "ok", or "error ERRNO WHY", in the first line; the rest stays. */
+static int first_line(char *text)
+{
+	char *rest = strchr(text, '\n');
+	int err;
+
+	if (!rest)
+		return -EPROTO;
+	*rest++ = '\0';
+	if (sscanf(text, "error %d", &err) == 1)
+		return err > 0 ? -err : -EPROTO;
+	if (strcmp(text, "ok") != 0)
+		return -EPROTO;
+	memmove(text, rest, strlen(rest) + 1);
+	return 0;
+}
+
+static int ask(const char *name, const char *request, char **answer)
+{
+	char line[160];
+	int fd = connect_to(name), err;
+
+	*answer = NULL;
+	if (fd < 0)
+		return fd;
+	snprintf(line, sizeof(line), "%s\n", request);
+	err = send(fd, line, strlen(line), MSG_NOSIGNAL) < 0 ? -errno : read_answer(fd, answer);
+	close(fd);
+	return err ? err : first_line(*answer);
+}
+
+int user_ask(const char *name, const char *message, char **answer)
+{
+	char request[128];
+
+	snprintf(request, sizeof(request), "message %s", message);
+	return ask(name, request, answer);
+}
+
+int user_message(const char *name, enum xp_command command)
+{
+	char *answer;
+	int err = user_ask(name, xp_command_name(command), &answer);
+
+	free(answer);
+	return err;
+}
+
+int user_status(const char *name, char *line, size_t len)
+{
+	char *answer;
+	int err = ask(name, "status", &answer);
+
+	if (!err && strlen(answer) >= len)
+		err = -EMSGSIZE;
+	if (!err) {
+		snprintf(line, len, "%s", answer);
+		line[strcspn(line, "\n")] = '\0';
+	}
+	free(answer);
+	return err;
+}
+
+enum xc user_stop(const char *name)
+{
+	char *answer;
+	int err = ask(name, "stop", &answer);
+
+	free(answer);
+	return err ? complain_errno(err, name, "it did not stop in order") : XC_OK;
+}
+
+/* ------------------------------------------------------------------ find ---- */
+
+static void learn_line(struct running *r, char *line)
+{
+	char *value = strchr(line, ' '), words[XP_TUNABLES_TEXT + 16];
+
+	if (!value)
+		return;
+	*value++ = '\0';
+	if (!strcmp(line, "fast")) {
+		snprintf(r->fast_path, sizeof(r->fast_path), "%s", value);
+	} else if (!strcmp(line, "slow")) {
+		snprintf(r->slow_path, sizeof(r->slow_path), "%s", value);
+	} else if (!strcmp(line, "sectors")) {
+		r->sectors = strtoull(value, NULL, 10);
+	} else if (!strcmp(line, "clients")) {
+		r->open_count = (u32)strtoul(value, NULL, 10);
+	} else if (!strcmp(line, "uuid")) {
+		snprintf(r->uuid, sizeof(r->uuid), "%s", value);
+	} else if (!strcmp(line, "options")) {
+		snprintf(words, sizeof(words), "0:0 0:0 %s", value);
+		table_read(words, r);
+	}
+}
+
+static int learn(const char *name, struct running *r)
+{
+	char *answer, *line, *next;
+	int err = ask(name, "table", &answer);
+
+	memset(r, 0, sizeof(*r));
+	if (!err) {
+		snprintf(r->name, sizeof(r->name), "%s", name);
+		r->user = true;
+		xp_tunables_init(&r->tunables);
+		r->tunables_known = true;
+		for (line = strtok_r(answer, "\n", &next); line; line = strtok_r(NULL, "\n", &next))
+			learn_line(r, line);
+		r->fast = r->slow = 0;
+	}
+	free(answer);
+	return err;
+}
+
+int user_list(struct running **list, size_t *n)
+{
+	DIR *dir = opendir(user_directory());
+	struct dirent *e;
+	int err = 0;
+
+	*list = NULL;
+	*n = 0;
+	while (dir && !err && (e = readdir(dir))) {
+		char *end = strstr(e->d_name, CONTROL), name[256];
+		struct running r, *grown;
+
+		if (!end || end[strlen(CONTROL)])
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)(end - e->d_name), e->d_name);
+		if (learn(name, &r))
+			continue;	/* killed, or about to end */
+		grown = realloc(*list, (*n + 1) * sizeof(r));
+		err = grown ? 0 : -ENOMEM;
+		if (grown) {
+			*list = grown;
+			grown[(*n)++] = r;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return err;
+}
+
+int user_find(const char *name, const char *uuid, struct running *r)
+{
+	struct running *all;
+	bool found = false;
+	size_t n;
+	int err;
+
+	if (name) {
+		err = learn(name, r);
+		return err == -ENXIO ? 0 : err ? err : 1;
+	}
+	err = user_list(&all, &n);
+	for (size_t i = 0; i < n && !found; i++) {
+		found = !strcmp(all[i].uuid, uuid);
+		if (found)
+			*r = all[i];
+	}
+	free(all);
+	return err ? err : found;
+}
+
+bool user_has(const char *name)
+{
+	int fd = connect_to(name);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/* ----------------------------------------------------------------- start ---- */
+
+/* Beside us, where it was built or installed, or wherever the shell would find it. */
+static void find_program(char *path, size_t len)
+{
+	ssize_t n = readlink("/proc/self/exe", path, len - 1);
+	char *slash;
+
+	path[n > 0 ? n : 0] = '\0';
+	slash = strrchr(path, '/');
+	if (slash && (size_t)(slash - path) + sizeof("/xpcached") < len) {
+		strcpy(slash, "/xpcached");
+		if (!access(path, X_OK))
+			return;
+	}
+	snprintf(path, len, "xpcached");
+}
+
+struct words {
+	char *v[32];
+	char text[16][PATH_MAX + 32];
+	u32 n, used;
+};
+
+static void add(struct words *w, const char *option, const char *value)
+{
+	w->v[w->n++] = (char *)(uintptr_t)option;
+	if (value)
+		w->v[w->n++] = (char *)(uintptr_t)value;
+	w->v[w->n] = NULL;
+}
+
+static const char *keep(struct words *w, const char *format, const char *a, const char *b)
+{
+	snprintf(w->text[w->used], sizeof(w->text[0]), format, a, b);
+	return w->text[w->used++];
+}
+
+/* The daemon may outlive this directory. */
+static const char *absolute(struct words *w, const char *path)
+{
+	char full[PATH_MAX];
+
+	return is_remote(path) || !realpath(path, full) ? path : keep(w, "%s%s", full, "");
+}
+
+static void add_tunables(struct words *w, const struct xp_tunables *t)
+{
+	for (u32 i = 0; i < XP_TUNABLES; i++) {
+		const struct xp_tunable *row = &xp_tunable_rows[i];
+		char *option = w->text[w->used++];
+		char number[16];
+
+		snprintf(option, sizeof(w->text[0]), "--%s", row->name);
+		for (char *p = option; *p; p++)
+			if (*p == '_')
+				*p = '-';
+		snprintf(number, sizeof(number), "%u", xp_tunable_value(t, row));
+		add(w, option, keep(w, "%s%s", number, ""));
+	}
+}
+
+/* Its own words say why not. */
+static enum xc run_program(char **argv)
+{
+	char program[PATH_MAX];
+	int status;
+	pid_t pid;
+
+	find_program(program, sizeof(program));
+	argv[0] = program;
+	pid = fork();
+	if (pid == 0) {
+		execvp(program, argv);
+		complain_errno(errno, program, "cannot run the daemon");
+		_exit(XC_FAILED);
+	}
+	if (pid < 0)
+		return complain_errno(errno, NULL, "cannot fork");
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return complain_errno(errno, program, "cannot wait for it");
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	return complain(XC_FAILED, program, NULL, "ended by signal %d", WTERMSIG(status));
+}
+
+enum xc user_create(const char *name, const char *fast, const char *slow, const struct options *opt)
+{
+	struct words *w = calloc(1, sizeof(*w));
+	const char *dir = user_directory();
+	enum xc ret = make_directory();
+
+	if (!ret && !w)
+		ret = complain_errno(ENOMEM, NULL, "no memory");
+	if (!ret) {
+		add(w, "xpcached", "serve");
+		add(w, "--fast", absolute(w, fast));
+		add(w, "--slow", absolute(w, slow));
+		if (!opt->offline)
+			add(w, "--socket", keep(w, "%s/%s" SOCKET, dir, name));
+		add(w, "--control", keep(w, "%s/%s" CONTROL, dir, name));
+		add(w, "--log", keep(w, "%s/%s.log", dir, name));
+		add(w, "--detach", NULL);
+		add_tunables(w, &opt->tunables);
+		ret = run_program(w->v);
+	}
+	free(w);
+	return ret;
+}
