@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* xpcached - the daemon. Its verbs, and what each is given. */
-#include "tool.h"
-
-#include <stdlib.h>
+#include "verbs.h"
 
 static const struct verb {
 	const char *name, *usage, *description;
 	enum xc (*fn)(int argc, char **argv);
 } verbs[] = {
+	{ "serve", "--fast DEV --slow DEV --socket PATH [OPTION...]",
+	  "run a cache here, and export it by NBD", serve_run },
 	{ NULL, NULL, NULL, NULL }
 };
 

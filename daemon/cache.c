@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* cache.c - start and stop: metadata, recovery, threads. */
+#include "engine.h"
+
+#include <semaphore.h>
+#include <stdlib.h>
+
+/* Beyond the one that each request has, on a loop. */
+#define SPARE_PARTS	256u
+
+static int no_memory(struct xp_message *msg, const char *what, u64 bytes)
+{
+	snprintf(msg->text, sizeof(msg->text), "no memory for %s: %llu KiB", what,
+		 (unsigned long long)bytes >> 10);
+	return -ENOMEM;
+}
+
+static int check_size(const struct xd_cache *cache, struct xp_message *msg)
+{
+	u64 recorded = le64_to_cpu(cache->sb.slow.sectors);
+	u64 present = cache->slow->dev.sectors;
+
+	if (present == recorded)
+		return 0;
+	snprintf(msg->text, sizeof(msg->text),
+		 "the slow device has %llu sectors, but %llu when the cache was made; it is another device or was resized",
+		 (unsigned long long)present, (unsigned long long)recorded);
+	return -EINVAL;
+}
+
+/* Whoever names it is believed where it cannot be known. */
+static int check_identity(const struct xd_cache *cache, struct xp_message *msg)
+{
+	char why[160];
+
+	if (cache->slow->remote ||
+	    identity_same(&cache->sb.slow, &cache->slow->dev, true, why, sizeof(why)))
+		return 0;
+	snprintf(msg->text, sizeof(msg->text), "not the slow device of this cache: %s", why);
+	return -ENODEV;
+}
+
+static int make_core(struct xd_cache *cache, struct xp_message *msg)
+{
+	const struct xp_options opt = {
+		.volatile_fast = cache->fast->volatile_cache,
+		.slow_discards = cache->slow->can_discard,
+		.dirty_low = cache->tunables.dirty_low,
+		.dirty_high = cache->tunables.dirty_high,
+	};
+	u64 bytes = xp_memory(&cache->sb);
+
+	if (posix_memalign(&cache->memory, XP_BLOCK_SIZE, bytes)) {
+		cache->memory = NULL;
+		return no_memory(msg, "the map", bytes);
+	}
+	memset(cache->memory, 0, bytes);
+	cache->core = xp_init(cache->memory, &cache->sb, &opt);
+	return 0;
+}
+
+static int recover(struct xd_cache *cache, struct xp_message *msg)
+{
+	u64 bytes = xp_recover_memory(&cache->sb);
+	struct xp_media media;
+	void *scratch;
+	int err;
+
+	if (posix_memalign(&scratch, XP_BLOCK_SIZE, bytes))
+		return no_memory(msg, "recovery", bytes);
+	xd_device_media(cache->fast, &media);
+	err = xp_recover(cache->core, &media, scratch, true, msg);
+	free(scratch);
+	return err;
+}
+
+/* What has these may be looked at, and not be written. */
+static int check_features(const struct xd_cache *cache, struct xp_message *msg)
+{
+	u64 unknown = le64_to_cpu(cache->sb.ro_compat) & ~XP_RO_COMPAT_KNOWN;
+
+	if (!unknown)
+		return 0;
+	snprintf(msg->text, sizeof(msg->text),
+		 "features this version may read but not write, bits 0x%llx", (unsigned long long)unknown);
+	return -ENOTSUP;
+}
+
+static int load(struct xd_cache *cache, struct xp_message *msg)
+{
+	struct xp_media media;
+	int err;
+
+	if (cache->nr_loops > 1 && !cache->slow->many_loops) {
+		snprintf(msg->text, sizeof(msg->text),
+			 "the slow device's server allows one connection only: --threads 1");
+		return -EINVAL;
+	}
+
+	xd_device_media(cache->fast, &media);
+	err = xp_sb_read(&media, device_blocks(&cache->fast->dev), &cache->sb, msg);
+	if (!err)
+		err = check_features(cache, msg);
+	if (!err)
+		err = check_size(cache, msg);
+	if (err)
+		return err;
+	cache->sectors = cache->slow->dev.sectors;
+	err = check_identity(cache, msg);
+	if (err)
+		return err;
+	/* Writes around the cache that an earlier life acknowledged. */
+	err = cache->slow->ops->flush(cache->slow);
+	if (err) {
+		snprintf(msg->text, sizeof(msg->text), "the slow device cannot be flushed");
+		return err;
+	}
+	err = make_core(cache, msg);
+	return err ? err : recover(cache, msg);
+}
+
+static int spare_parts(struct xd_loop *loop)
+{
+	struct xd_part *part = loop->parts = calloc(SPARE_PARTS, sizeof(*part));
+
+	if (!part)
+		return -ENOMEM;
+	for (u32 i = 0; i < SPARE_PARTS; i++) {
+		part[i].next = loop->spare;
+		loop->spare = &part[i];
+	}
+	return 0;
+}
+
+static int make_loops(struct xd_cache *cache, struct xp_message *msg)
+{
+	int err = 0;
+
+	cache->loop = calloc(cache->nr_loops, sizeof(*cache->loop));
+	if (!cache->loop)
+		return -ENOMEM;
+	for (u32 i = 0; i < cache->nr_loops && !err; i++) {
+		struct xd_loop *loop = &cache->loop[i];
+
+		err = xd_loop_init(loop, cache, i);
+		if (!err)
+			err = spare_parts(loop);
+		if (!err)
+			loop->reserve = xd_buffer_get(loop, XP_COPY_MAX * XP_BLOCK_SIZE);
+		if (!err && cache->slow->ops->attach)
+			err = cache->slow->ops->attach(cache->slow, loop);
+	}
+	if (err)
+		snprintf(msg->text, sizeof(msg->text), "no io_uring to be had");
+	return err;
+}
+
+static int make_parts(struct xd_cache *cache, struct xp_message *msg)
+{
+	int err = make_loops(cache, msg);
+
+	if (!err)
+		err = xd_timing_alloc(cache);
+	if (!err)
+		err = xd_destage_setup(cache);
+	xd_journal_setup(cache);
+	cache->memory_bytes = sizeof(*cache) + xd_destage_bytes() +
+		cache->nr_loops * (sizeof(struct xd_loop) + xd_buffers_bytes() +
+				   SPARE_PARTS * sizeof(struct xd_part));
+	return err;
+}
+
+static void release(struct xd_cache *cache)
+{
+	for (u32 i = 0; cache->loop && i < cache->nr_loops; i++) {
+		xd_fills_free(&cache->loop[i]);
+		xd_loop_free(&cache->loop[i]);
+		free(cache->loop[i].parts);
+	}
+	if (cache->loop)
+		xd_timing_free(cache);
+	xd_destage_free(cache);
+	free(cache->loop);
+	free(cache->memory);
+	xd_device_close(cache->fast);
+	xd_device_close(cache->slow);
+}
+
+int xd_cache_start(struct xd_cache *cache, const struct xd_setup *setup, struct xp_message *msg)
+{
+	int err;
+
+	memset(cache, 0, sizeof(*cache));
+	cache->fast = setup->fast;
+	cache->slow = setup->slow;
+	cache->tunables = setup->tunables;
+	cache->timed = setup->tunables.histogram;
+	cache->nr_loops = setup->loops;
+	cache->started = xd_now();
+	pthread_mutex_init(&cache->pace_lock, NULL);
+	err = load(cache, msg);
+	if (!err)
+		err = make_parts(cache, msg);
+	for (u32 i = 0; !err && i < cache->nr_loops; i++)
+		err = xd_loop_start(&cache->loop[i]);
+	if (!err) {
+		xd_clock_start(cache);
+		return 0;
+	}
+	for (u32 i = cache->nr_loops; cache->loop && i--;)
+		xd_loop_stop(&cache->loop[i]);
+	release(cache);
+	return err;
+}
+
+int xd_cache_stop(struct xd_cache *cache)
+{
+	struct xp_media media;
+	int err;
+
+	xd_set(cache->suspending, 1);
+	xd_set(cache->destage.stopping, true);
+	xd_destage_kick(cache);
+	/* The first one last: what the others end may still concern destage. */
+	for (u32 i = cache->nr_loops; i--;)
+		xd_loop_stop(&cache->loop[i]);
+	xd_device_media(cache->fast, &media);
+	err = xp_close(cache->core, &media);
+	if (err)
+		xd_log("%s: what was acknowledged and not flushed may not be durable: closing the journal failed: %s",
+		       cache->fast->dev.path, strerror(-err));
+	release(cache);
+	return err;
+}
+
+/* ------------------------------------------------------------------ commit ---- */
+
+struct commit {
+	struct xd_call call;
+	struct xd_io io;
+	sem_t done;
+};
+
+static void commit_ended(struct xd_io *io)
+{
+	sem_post(&container_of(io, struct commit, io)->done);
+}
+
+static void commit_begin(struct xd_call *call)
+{
+	struct commit *c = container_of(call, struct commit, call);
+
+	c->io.loop = call->loop;
+	xd_submit(&c->io);
+}
+
+int xd_cache_commit(struct xd_cache *cache)
+{
+	struct commit c = { .call.fn = commit_begin,
+			    .io = { .op = XP_FLUSH, .end = commit_ended } };
+
+	sem_init(&c.done, 0, 0);
+	xd_loop_call(xd_first_loop(cache), &c.call);
+	while (sem_wait(&c.done) && errno == EINTR)
+		;
+	sem_destroy(&c.done);
+	return c.io.err;
+}

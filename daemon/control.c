@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * control.c - the socket that the command line asks: a line in, an answer out.
+ *
+ *	status           as the target prints it, and the number of clients
+ *	table            the devices and options, a word and its value in a line
+ *	message WORD     what the device mapper calls a message
+ *	stop             answered when the cache has stopped
+ *
+ * The answer is "ok" or "error ERRNO WHY" in a line of its own, then the text, if any, to the end.
+ */
+#include "server.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES	256u
+#define PATIENCE_S	5
+
+static void say(int fd, const char *text)
+{
+	size_t left = strlen(text);
+
+	while (left) {
+		ssize_t n = send(fd, text, left, MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		text += n;
+		left -= (size_t)n;
+	}
+}
+
+static void say_error(int fd, int err, const char *why)
+{
+	char line[XP_MESSAGE_MAX + 32];
+
+	snprintf(line, sizeof(line), "error %d %s\n", -err, why ? why : strerror(-err));
+	say(fd, line);
+}
+
+static void say_ok(int fd, const char *text)
+{
+	say(fd, "ok\n");
+	say(fd, text);
+}
+
+static void status(struct xd_control *c, int fd)
+{
+	const struct xd_counts *counts = &c->cache->counts;
+	struct xp_shell shell = {
+		.running = true,
+		.flushing = xd_get(c->cache->destage.drain_flush),
+		.home = xp_is_clean(c->cache->core),
+		.uuid = c->cache->sb.uuid,
+		.memory = c->cache->memory_bytes,
+		.histogram_memory = xd_timing_bytes(c->cache),
+		.destage_flushes = xd_get(counts->destage_flushes),
+		.fast_bytes_written = xd_get(counts->fast_bytes_written),
+		.fast_errors = xd_get(counts->fast_errors),
+		.slow_errors = xd_get(counts->slow_errors),
+	};
+	char text[2048];
+	u32 at = xp_status_print(c->cache->core, &shell, text, sizeof(text));
+
+	snprintf(text + at, sizeof(text) - at, " clients %u\n", xd_server_clients(c->server));
+	say_ok(fd, text);
+}
+
+static void table(struct xd_control *c, int fd)
+{
+	char options[XP_TUNABLES_TEXT], text[2 * PATH_MAX + XP_TUNABLES_TEXT + 160];
+
+	xp_tunables_print(&c->cache->tunables, options);
+	snprintf(text, sizeof(text), "fast %s\nslow %s\nuuid %s\nsectors %llu\nclients %u\noptions%s\n",
+		 c->cache->fast->dev.path, c->cache->slow->dev.path, text_uuid(c->cache->sb.uuid),
+		 (unsigned long long)c->cache->sectors, xd_server_clients(c->server), options);
+	say_ok(fd, text);
+}
+
+static void histogram(struct xd_control *c, int fd)
+{
+	char *text = xd_timing_print(c->cache);
+
+	if (text)
+		say_ok(fd, text);
+	else
+		say_error(fd, -ENOMEM, NULL);
+	free(text);
+}
+
+static void message(struct xd_control *c, int fd, char *word)
+{
+	enum xp_command command;
+	struct xp_message msg;
+	int err = xp_command_parse(&command, 1, &word, &msg);
+
+	if (err) {
+		say_error(fd, err, msg.text);
+		return;
+	}
+	switch (command) {
+	case XP_COMMAND_FLUSH:
+	case XP_COMMAND_FLUSH_STOP:
+		xd_cache_flush(c->cache, command == XP_COMMAND_FLUSH);
+		break;
+	case XP_COMMAND_COMMIT:
+		err = xd_cache_commit(c->cache);
+		break;
+	case XP_COMMAND_HISTOGRAM:
+		histogram(c, fd);
+		return;
+	case XP_COMMAND_HISTOGRAM_ON:
+	case XP_COMMAND_HISTOGRAM_OFF:
+		xd_set(c->cache->timed, command == XP_COMMAND_HISTOGRAM_ON);
+		break;
+	}
+	if (err)
+		say_error(fd, err, NULL);
+	else
+		say_ok(fd, "");
+}
+
+/* One line; false: none came in time. */
+static bool read_line(int fd, char *line)
+{
+	const struct timeval patience = { .tv_sec = PATIENCE_S };
+	size_t used = 0;
+	ssize_t n;
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	while (used < LINE_MAX_BYTES - 1) {
+		n = recv(fd, line + used, LINE_MAX_BYTES - 1 - used, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		used += (size_t)n;
+		line[used] = '\0';
+		if (strchr(line, '\n')) {
+			*strchr(line, '\n') = '\0';
+			return true;
+		}
+	}
+	return false;
+}
+
+/* False: the connection stays open, for the answer to "stop". */
+static bool serve(struct xd_control *c, int fd)
+{
+	char line[LINE_MAX_BYTES];
+
+	if (!read_line(fd, line))
+		return true;
+	if (!strcmp(line, "status")) {
+		status(c, fd);
+	} else if (!strcmp(line, "table")) {
+		table(c, fd);
+	} else if (!strncmp(line, "message ", 8)) {
+		message(c, fd, line + 8);
+	} else if (!strcmp(line, "stop") && c->stop_fd < 0) {
+		c->stop_fd = fd;
+		kill(getpid(), SIGTERM);
+		return false;
+	} else {
+		say_error(fd, -EINVAL, "no such request");
+	}
+	return true;
+}
+
+static void *control_main(void *arg)
+{
+	struct xd_control *c = arg;
+
+	for (;;) {
+		int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
+
+		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+			continue;
+		if (fd < 0)
+			return NULL;
+		if (serve(c, fd))
+			close(fd);
+	}
+}
+
+enum xc xd_control_open(struct xd_control *c, const char *path)
+{
+	c->fd = c->stop_fd = -1;
+	snprintf(c->path, sizeof(c->path), "%s", path);
+	return xd_listen(path, &c->fd);
+}
+
+int xd_control_start(struct xd_control *c)
+{
+	int err = pthread_create(&c->thread, NULL, control_main, c);
+
+	c->running = !err;
+	return -err;
+}
+
+void xd_control_stop(struct xd_control *c)
+{
+	if (c->fd < 0)
+		return;
+	unlink(c->path);
+	shutdown(c->fd, SHUT_RDWR);
+	if (c->running)
+		pthread_join(c->thread, NULL);
+	close(c->fd);
+	c->fd = -1;
+}
+
+void xd_control_stopped(struct xd_control *c, int err)
+{
+	if (c->stop_fd < 0)
+		return;
+	if (err)
+		say_error(c->stop_fd, err, NULL);
+	else
+		say_ok(c->stop_fd, "");
+	close(c->stop_fd);
+	c->stop_fd = -1;
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * destage.c - brings dirty blocks home, a batch of the core's at a time; on the first loop.
+ *
+ *	rest --begin--> batch: haulers take runs --none left--> flush --commit--> rest
+ *	  ^                                                            `--error--> back off
+ *
+ * A hauler takes a run, reads its slots into its own memory, writes that to the slow device in
+ * one piece, and takes the next.
+ */
+#include "engine.h"
+
+#include <stdlib.h>
+
+#define BACK_OFF_NS	1000000000u		/* after an error */
+#define ERRORS_MAX	8u			/* of a batch: then the device, not a sector, is bad */
+#define YIELD_NS	20000000u		/* of a run, to callers' reads of the slow device */
+#define BUSY_PRESSURE	512u			/* writers wait: no run yields */
+
+/* Until one has been measured: a guess at the time to bring a block home. */
+#define BLOCK_NS_ROTATIONAL	2000000u
+#define BLOCK_NS_FLASH		50000u
+
+static struct xd_hauler *hauler_of(struct xd_op *op)
+{
+	return op->owner;
+}
+
+static void haul(struct xd_hauler *h);
+
+/* ----------------------------------------------------------------- a run ---- */
+
+static void run_end(struct xd_hauler *h, int err)
+{
+	struct xd_cache *cache = h->cache;
+
+	h->state = XD_HAUL_NONE;
+	h->run.err = err;
+	if (err)
+		cache->destage.errors++;
+	xp_destage_end(cache->core, &h->run);
+	cache->destage.busy--;
+	xd_destage_kick(cache);	/* it takes the next, or was the last */
+}
+
+static u64 run_sector(const struct xd_hauler *h)
+{
+	return xp_lba_n(h->run.lba) * XP_BLOCK_SECTORS;
+}
+
+static void written(struct xd_op *op, int err)
+{
+	struct xd_hauler *h = hauler_of(op);
+
+	if (err)
+		xd_slow_error(h->cache, "write of dirty blocks", run_sector(h), err);
+	else
+		xd_timed(op->loop, XP_CLASS_SLOW_WRITE, h->sent);
+	run_end(h, err);
+}
+
+static void slow_operation(struct xd_hauler *h, enum xd_kind kind, void (*end)(struct xd_op *, int))
+{
+	struct xd_cache *cache = h->cache;
+	struct xd_op *op = &h->op[0];
+
+	*op = (struct xd_op){ .kind = kind, .registered = -1, .end = end, .owner = h,
+			      .data = kind == XD_WRITE ? h->data : NULL,
+			      .bytes = xd_slow_bytes(cache, run_sector(h), h->run.nr_blocks),
+			      .offset = run_sector(h) << XP_SECTOR_SHIFT };
+	h->sent = xd_time(cache);
+	xd_device_submit(cache->slow, xd_first_loop(cache), op);
+}
+
+static void zeroed(struct xd_op *op, int err)
+{
+	struct xd_hauler *h = hauler_of(op);
+
+	if (!err) {
+		run_end(h, 0);
+		return;
+	}
+	memset(h->data, 0, (size_t)h->run.nr_blocks << XP_BLOCK_SHIFT);
+	slow_operation(h, XD_WRITE, written);
+}
+
+static void slot_read(struct xd_op *op, int err)
+{
+	struct xd_hauler *h = hauler_of(op);
+	struct xd_cache *cache = h->cache;
+
+	if (err) {
+		xd_fast_error(cache, "read of dirty blocks", op->offset >> XP_SECTOR_SHIFT, err);
+		h->run.err = h->run.err ? h->run.err : err;
+	} else {
+		xd_timed(op->loop, XP_CLASS_FAST_READ, h->sent);
+	}
+	if (--h->left)
+		return;
+	if (h->run.err)
+		run_end(h, h->run.err);
+	else
+		slow_operation(h, XD_WRITE, written);
+}
+
+/* How many of the run's slots, from @i on, lie side by side. */
+static u32 side_by_side(const struct xp_run *run, u32 i)
+{
+	u32 n = 1;
+
+	while (i + n < run->nr_blocks &&
+	       xp_slot_n(run->slot[i + n]) == xp_slot_n(run->slot[i]) + n)
+		n++;
+	return n;
+}
+
+static u32 prepare_reads(struct xd_hauler *h)
+{
+	u32 nr = 0;
+
+	for (u32 i = 0, n; i < h->run.nr_blocks; i += n) {
+		n = side_by_side(&h->run, i);
+		h->op[nr++] = (struct xd_op){
+			.kind = XD_READ, .registered = -1, .end = slot_read, .owner = h,
+			.data = h->data + ((size_t)i << XP_BLOCK_SHIFT), .bytes = n << XP_BLOCK_SHIFT,
+			.offset = xp_slot_sector(h->cache->core, h->run.slot[i]) << XP_SECTOR_SHIFT,
+		};
+	}
+	return nr;
+}
+
+static void bring_home(struct xd_hauler *h)
+{
+	struct xd_cache *cache = h->cache;
+	u32 nr;
+
+	h->state = XD_HAUL_WORK;
+	h->run.err = 0;
+	if (h->run.zeroes) {
+		slow_operation(h, XD_ZERO, zeroed);
+		return;
+	}
+	nr = h->left = prepare_reads(h);
+	h->sent = xd_time(cache);
+	for (u32 i = 0; i < nr; i++)	/* the last one may end all of it at once */
+		xd_device_submit(cache->fast, xd_first_loop(cache), &h->op[i]);
+}
+
+/* Callers' reads of the slow device go first, unless writers wait for us. */
+static bool gives_way(struct xd_cache *cache)
+{
+	return xd_get(cache->slow_reads) && xp_pressure(cache->core) < BUSY_PRESSURE;
+}
+
+static void yield_over(struct xd_event *event, int res)
+{
+	struct xd_hauler *h = container_of(event, struct xd_hauler, yield.event);
+
+	(void)res;
+	h->yield.armed = false;
+	h->patience = false;
+	xd_destage_kick(h->cache);
+}
+
+/* --------------------------------------------------------------- a batch ---- */
+
+static enum xp_next next_run(struct xd_hauler *h)
+{
+	struct xd_destage *d = &h->cache->destage;
+
+	if (d->errors >= ERRORS_MAX || xd_get(d->stopping))
+		return XP_NEXT_END;
+	return xp_destage_next(h->cache->core, &h->run);
+}
+
+static void haul(struct xd_hauler *h)
+{
+	struct xd_cache *cache = h->cache;
+	struct xd_destage *d = &cache->destage;
+
+	switch (next_run(h)) {
+	case XP_NEXT_WAIT:
+		d->waiting = true;
+		return;
+	case XP_NEXT_END:
+		return;
+	case XP_NEXT_RUN:
+		break;
+	}
+	d->busy++;
+	d->taken += h->run.nr_blocks;
+	h->state = XD_HAUL_YIELD;
+	h->patience = gives_way(cache);
+	if (h->patience)
+		xd_timer_arm(xd_first_loop(cache), &h->yield, YIELD_NS);
+}
+
+static void go_on(struct xd_hauler *h)
+{
+	if (h->state == XD_HAUL_NONE)
+		haul(h);
+	if (h->state == XD_HAUL_YIELD && !(h->patience && gives_way(h->cache)))
+		bring_home(h);
+}
+
+/* A running mean, so that one slow run does not stop writers for long. */
+static void measure(struct xd_cache *cache)
+{
+	const struct xd_destage *d = &cache->destage;
+
+	if (d->taken)
+		xd_set(cache->block_ns,
+		       (xd_get(cache->block_ns) * 3 + (xd_now() - d->begun) / d->taken) / 4);
+}
+
+static void back_off_over(struct xd_event *event, int res)
+{
+	struct xd_cache *cache = container_of(event, struct xd_cache, destage.back_off.event);
+
+	(void)res;
+	cache->destage.back_off.armed = false;
+	cache->destage.state = XD_REST;
+	xd_destage_kick(cache);
+}
+
+static void flushed(struct xd_op *op, int err)
+{
+	struct xd_cache *cache = op->owner;
+	struct xd_destage *d = &cache->destage;
+
+	if (err)
+		xd_slow_error(cache, "flush of dirty blocks", 0, err);
+	else
+		xd_timed(op->loop, XP_CLASS_SLOW_FLUSH, d->sent);
+	xp_destage_commit(cache->core, err, &op->loop->todo);
+	measure(cache);
+	d->state = XD_REST;
+	if (err || d->errors) {
+		d->state = XD_BACK_OFF;
+		xd_timer_arm(op->loop, &d->back_off, BACK_OFF_NS);
+	}
+	xd_destage_kick(cache);
+}
+
+/* With all runs of the batch over: the flush, and what follows from it. */
+static void finish_batch(struct xd_cache *cache)
+{
+	struct xd_destage *d = &cache->destage;
+
+	d->state = XD_FLUSHING;
+	xd_count(cache->counts.destage_flushes, 1);
+	d->op = (struct xd_op){ .kind = XD_FLUSH, .registered = -1, .end = flushed, .owner = cache };
+	d->sent = xd_time(cache);
+	xd_device_submit(cache->slow, xd_first_loop(cache), &d->op);
+}
+
+/* Says to the core what is wished for now; ends a flush that has arrived. */
+static void update_drain(struct xd_cache *cache)
+{
+	struct xd_destage *d = &cache->destage;
+
+	if (xd_get(d->drain_flush) && xp_is_clean(cache->core))
+		xd_set(d->drain_flush, false);
+	xp_drain(cache->core, xd_get(d->drain_flush) || d->drain_idle);
+}
+
+static void begin_batch(struct xd_cache *cache)
+{
+	struct xd_destage *d = &cache->destage;
+
+	update_drain(cache);
+	if (xd_get(d->stopping) || !xp_destage_wanted(cache->core) ||
+	    !xp_destage_begin(cache->core, &xd_first_loop(cache)->todo))
+		return;
+	d->state = XD_BATCH;
+	d->errors = d->taken = 0;
+	d->begun = xd_now();
+}
+
+void xd_destage_run(struct xd_cache *cache)
+{
+	struct xd_destage *d = &cache->destage;
+
+	if (!xd_get(cache->kicked) || !__atomic_exchange_n(&cache->kicked, 0, __ATOMIC_SEQ_CST))
+		return;
+	if (d->state == XD_REST)
+		begin_batch(cache);
+	if (d->state != XD_BATCH)
+		return;
+	d->waiting = false;
+	for (u32 i = 0; i < XD_HAULERS; i++)
+		go_on(d->hauler[i]);
+	if (!d->busy && (!d->waiting || xd_get(d->stopping)))
+		finish_batch(cache);
+}
+
+void xd_destage_kick(struct xd_cache *cache)
+{
+	if (!__atomic_exchange_n(&cache->kicked, 1, __ATOMIC_SEQ_CST))
+		xd_loop_wake(xd_first_loop(cache));
+}
+
+bool xd_destage_at_rest(const struct xd_cache *cache)
+{
+	return cache->destage.state == XD_REST || cache->destage.state == XD_BACK_OFF;
+}
+
+void xd_cache_flush(struct xd_cache *cache, bool on)
+{
+	xd_set(cache->destage.drain_flush, on);
+	xd_destage_kick(cache);
+}
+
+/* --------------------------------------------------------- start and stop ---- */
+
+static struct xd_hauler *hauler_new(struct xd_cache *cache)
+{
+	struct xd_hauler *h = calloc(1, sizeof(*h));
+	void *data;
+
+	if (!h)
+		return NULL;
+	h->cache = cache;
+	h->yield.event.end = yield_over;
+	if (posix_memalign(&data, XP_BLOCK_SIZE, (size_t)XP_RUN_MAX << XP_BLOCK_SHIFT)) {
+		free(h);
+		return NULL;
+	}
+	h->data = data;
+	return h;
+}
+
+int xd_destage_setup(struct xd_cache *cache)
+{
+	struct xd_destage *d = &cache->destage;
+
+	cache->block_ns = cache->slow->rotational ? BLOCK_NS_ROTATIONAL : BLOCK_NS_FLASH;
+	d->back_off.event.end = back_off_over;
+	for (u32 i = 0; i < XD_HAULERS; i++) {
+		d->hauler[i] = hauler_new(cache);
+		if (!d->hauler[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void xd_destage_free(struct xd_cache *cache)
+{
+	for (u32 i = 0; i < XD_HAULERS; i++) {
+		struct xd_hauler *h = cache->destage.hauler[i];
+
+		if (h)
+			free(h->data);
+		free(h);
+		cache->destage.hauler[i] = NULL;
+	}
+}
+
+u64 xd_destage_bytes(void)
+{
+	return XD_HAULERS * (sizeof(struct xd_hauler) + ((u64)XP_RUN_MAX << XP_BLOCK_SHIFT));
+}

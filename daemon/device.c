@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* device.c - opening a device by what it is; blocking access for metadata. */
+#include "engine.h"
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void xd_device_submit(struct xd_device *d, struct xd_loop *loop, struct xd_op *op)
+{
+	op->dev = d;
+	op->loop = loop;
+	op->done = 0;
+	op->stage = 0;
+	loop->ops++;
+	d->ops->submit(op);
+}
+
+void xd_op_end(struct xd_op *op, int err)
+{
+	op->loop->ops--;
+	op->end(op, err);
+}
+
+/* ------------------------------------------------------------------ media ---- */
+
+static int media_read(void *ctx, u64 block, u32 nr_blocks, void *buf)
+{
+	struct xd_device *d = ctx;
+
+	return d->ops->pread(d, buf, nr_blocks << XP_BLOCK_SHIFT, block << XP_BLOCK_SHIFT);
+}
+
+static int media_write(void *ctx, u64 block, u32 nr_blocks, const void *buf)
+{
+	struct xd_device *d = ctx;
+
+	return d->ops->pwrite(d, buf, nr_blocks << XP_BLOCK_SHIFT, block << XP_BLOCK_SHIFT);
+}
+
+void xd_device_media(struct xd_device *d, struct xp_media *m)
+{
+	*m = (struct xp_media){ .ctx = d, .read = media_read, .write = media_write };
+}
+
+/* ------------------------------------------------------------------- open ---- */
+
+/* A file's size and offsets must suit O_DIRECT, where there is any. */
+static void choose_direct(struct xd_device *d)
+{
+	int fd = d->dev.fd, flags = fcntl(fd, F_GETFL);
+	struct statx stx;
+
+	if (!d->dev.is_block && !statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &stx) &&
+	    (stx.stx_mask & STATX_DIOALIGN) && stx.stx_dio_offset_align > 1u << XP_SECTOR_SHIFT)
+		return;	/* through the page cache */
+	fcntl(fd, F_SETFL, flags | O_DIRECT);
+}
+
+/* Of a block device as its queue says; of a file nobody knows. */
+static void learn_cache(struct xd_device *d)
+{
+	char text[64];
+
+	d->volatile_cache = true;
+	d->can_discard = true;
+	d->many_loops = true;
+	if (!d->dev.is_block)
+		return;
+	if (sysfs_read(d->dev.kname, "queue/write_cache", text, sizeof(text)))
+		d->volatile_cache = !strcmp(text, "write back");
+	if (sysfs_read(d->dev.kname, "queue/rotational", text, sizeof(text)))
+		d->rotational = !strcmp(text, "1");
+	if (sysfs_read(d->dev.kname, "queue/discard_max_bytes", text, sizeof(text)))
+		d->can_discard = strcmp(text, "0") != 0;
+}
+
+static enum xc lock_file(struct xd_device *d)
+{
+	if (d->dev.is_block || !flock(d->dev.fd, LOCK_EX | LOCK_NB))
+		return XC_OK;
+	if (errno == EWOULDBLOCK)
+		return complain(XC_REFUSED, d->dev.path, "end that first", "in use by another program");
+	return complain_errno(errno, d->dev.path, "cannot lock it");
+}
+
+static enum xc open_local(struct xd_device *d, const char *path)
+{
+	enum xc ret = device_open(&d->dev, path, true);
+
+	if (!ret)
+		ret = claim_check(&d->dev);
+	if (!ret)
+		ret = device_reopen(&d->dev, DEVICE_OWN);
+	if (!ret)
+		ret = lock_file(d);
+	if (ret)
+		return ret;
+	learn_cache(d);
+	if (!strcmp(d->what, "fast") && !xd_memory_open(d))
+		return XC_OK;
+	choose_direct(d);
+	d->ops = &xd_uring_ops;
+	return XC_OK;
+}
+
+enum xc xd_device_open(struct xd_device **dev, const char *path, const char *what)
+{
+	struct xd_device *d = calloc(1, sizeof(*d));
+	struct xp_message msg = { "" };
+	enum xc ret;
+
+	*dev = d;
+	if (!d)
+		return complain_errno(ENOMEM, path, "cannot open it");
+	d->what = what;
+	d->dev.fd = -1;
+	if (!is_remote(path))
+		return open_local(d, path);
+	if (!strcmp(what, "fast"))
+		return complain(XC_USAGE, path, "take a device of this machine", "the fast device is remote");
+	ret = xd_nbd_open(d, path, &msg) ? XC_FAILED : XC_OK;
+	return ret ? complain(ret, path, "is its server running?", "%s", msg.text) : XC_OK;
+}
+
+void xd_device_close(struct xd_device *d)
+{
+	if (!d)
+		return;
+	if (d->ops && d->ops->close)
+		d->ops->close(d);
+	device_close(&d->dev);
+	free(d);
+}

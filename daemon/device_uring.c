@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * device_uring.c - a block device or a plain file, through the loop's io_uring.
+ *
+ * On a device with a volatile cache a preflush is a fdatasync before the write, and FUA is
+ * RWF_DSYNC: the kernel makes REQ_FUA of it where the device knows that, else a flush.
+ */
+#include "engine.h"
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#ifndef FALLOC_FL_NO_HIDE_STALE
+#define FALLOC_FL_NO_HIDE_STALE	0x04	/* of a block device: discard */
+#endif
+
+enum stage { STAGE_PREFLUSH, STAGE_DATA };
+
+static void stage_ended(struct xd_event *event, int res);
+
+static void send_flush(struct xd_op *op)
+{
+	struct io_uring_sqe *sqe = xd_loop_sqe(op->loop, &op->event);
+
+	io_uring_prep_fsync(sqe, op->dev->dev.fd, IORING_FSYNC_DATASYNC);
+}
+
+static void send_data(struct xd_op *op)
+{
+	struct io_uring_sqe *sqe = xd_loop_sqe(op->loop, &op->event);
+	u8 *data = op->data + op->done;
+	u32 bytes = op->bytes - op->done;
+	u64 offset = op->offset + op->done;
+	int fd = op->dev->dev.fd;
+
+	if (op->kind == XD_READ && op->registered >= 0)
+		io_uring_prep_read_fixed(sqe, fd, data, bytes, offset, op->registered);
+	else if (op->kind == XD_READ)
+		io_uring_prep_read(sqe, fd, data, bytes, offset);
+	else if (op->registered >= 0)
+		io_uring_prep_write_fixed(sqe, fd, data, bytes, offset, op->registered);
+	else
+		io_uring_prep_write(sqe, fd, data, bytes, offset);
+	if (op->kind == XD_WRITE && op->fua && op->dev->volatile_cache)
+		sqe->rw_flags = RWF_DSYNC;
+}
+
+static void send_fallocate(struct xd_op *op)
+{
+	int mode = op->kind == XD_ZERO ? FALLOC_FL_ZERO_RANGE : FALLOC_FL_PUNCH_HOLE;
+	struct io_uring_sqe *sqe = xd_loop_sqe(op->loop, &op->event);
+
+	if (op->kind == XD_DISCARD && op->dev->dev.is_block)
+		mode |= FALLOC_FL_NO_HIDE_STALE;
+	io_uring_prep_fallocate(sqe, op->dev->dev.fd, mode | FALLOC_FL_KEEP_SIZE,
+				(off_t)op->offset, op->bytes);
+}
+
+static void send_stage(struct xd_op *op)
+{
+	if (op->stage == STAGE_PREFLUSH || op->kind == XD_FLUSH)
+		send_flush(op);
+	else if (op->kind == XD_READ || op->kind == XD_WRITE)
+		send_data(op);
+	else
+		send_fallocate(op);
+}
+
+/* More of it to be sent? */
+static bool advance(struct xd_op *op, int res)
+{
+	if (op->stage == STAGE_PREFLUSH) {
+		op->stage = STAGE_DATA;
+		return true;
+	}
+	if (op->kind != XD_READ && op->kind != XD_WRITE)
+		return false;
+	op->done += (u32)res;
+	return op->done < op->bytes;
+}
+
+static void stage_ended(struct xd_event *event, int res)
+{
+	struct xd_op *op = container_of(event, struct xd_op, event);
+	bool moves_data = op->stage == STAGE_DATA && (op->kind == XD_READ || op->kind == XD_WRITE);
+
+	if (res == -EINTR || res == -EAGAIN) {
+		send_stage(op);
+		return;
+	}
+	if (res == 0 && moves_data)
+		res = -EIO;	/* beyond the end of a file that has shrunk */
+	if (res >= 0 && advance(op, res))
+		send_stage(op);
+	else
+		xd_op_end(op, res < 0 ? res : 0);
+}
+
+static void uring_submit(struct xd_op *op)
+{
+	op->event.end = stage_ended;
+	op->stage = op->kind == XD_WRITE && op->preflush && op->dev->volatile_cache ?
+		    STAGE_PREFLUSH : STAGE_DATA;
+	if (op->kind == XD_FLUSH && !op->dev->volatile_cache)
+		xd_op_end(op, 0);
+	else
+		send_stage(op);
+}
+
+/* -------------------------------------------------------------- blocking ---- */
+
+/* The caller's memory may be aligned to anything. */
+static int transfer(struct xd_device *d, void *buf, u32 bytes, u64 offset, bool write)
+{
+	void *bounce;
+	u32 done = 0;
+	ssize_t n = 0;
+
+	if (posix_memalign(&bounce, XP_BLOCK_SIZE, bytes))
+		return -ENOMEM;
+	if (write)
+		memcpy(bounce, buf, bytes);
+	while (done < bytes) {
+		char *at = (char *)bounce + done;
+
+		n = write ? pwrite(d->dev.fd, at, bytes - done, (off_t)(offset + done)) :
+			    pread(d->dev.fd, at, bytes - done, (off_t)(offset + done));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += (u32)n;
+	}
+	if (!write)
+		memcpy(buf, bounce, done);
+	free(bounce);
+	if (done == bytes)
+		return 0;
+	return n < 0 ? -errno : -EIO;
+}
+
+static int uring_pread(struct xd_device *d, void *buf, u32 bytes, u64 offset)
+{
+	return transfer(d, buf, bytes, offset, false);
+}
+
+static int uring_flush(struct xd_device *d)
+{
+	return fdatasync(d->dev.fd) ? -errno : 0;
+}
+
+static int uring_pwrite(struct xd_device *d, const void *buf, u32 bytes, u64 offset)
+{
+	int err = transfer(d, (void *)(uintptr_t)buf, bytes, offset, true);
+
+	return err ? err : uring_flush(d);
+}
+
+const struct xd_device_ops xd_uring_ops = {
+	.submit = uring_submit,
+	.pread = uring_pread,
+	.pwrite = uring_pwrite,
+	.flush = uring_flush,
+};

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * engine.h - the user-space shell of xpcache: requests in, device operations out; the map
+ * of what in daemon/ runs a cache.
+ *
+ * The core (core/xpcache.h) decides, the shell performs. A request's way:
+ *
+ *	front-end --> xd_submit() --> xp_submit() --> request.c   with its own buffer
+ *	(server.c,        |                       `-> copy.c      a write that needs a base
+ *	 ublk.c)          `-> throttle.c, under pressure  |
+ *	                                                  v
+ *	front-end <-- io->end() <---------------------- xp_end()  (fill.c: a miss's data)
+ *
+ *	todo.c        performs what the core adds to a struct xp_todo
+ *	journal_io.c  writes journal blocks
+ *	destage.c     brings dirty blocks home
+ *	clock.c       once a second: commits, notices an idle cache
+ *	timing.c      how long it all takes
+ *	cache.c       start and stop: metadata, recovery, threads
+ *	loop.c        a thread with an io_uring: completions, timers, posts from other threads
+ *	device.h      a fast or slow device, whatever it is
+ *	buffer.c      memory that data passes through
+ *
+ * Threads. Each loop is one, and everything of a request happens on the loop that it was
+ * submitted on; what the core hands to another loop's todo is posted home (todo.c). Destage
+ * and the clock belong to the first loop. So nothing here is locked but the mailboxes, the
+ * throttle's pace and the core itself.
+ *
+ * Terms. A *part* is what one answer of the core is about: often all of a request. When it is
+ * not, the rest goes on as another part beside it, or after it if there is none to spare.
+ */
+#ifndef XD_ENGINE_H
+#define XD_ENGINE_H
+
+#include <liburing.h>
+#include <pthread.h>
+
+#include "device.h"
+#include "tool.h"
+
+struct xd_cache;
+struct xd_loop;
+struct xd_io;
+
+/* --------------------------------------------------------------- buffers ---- */
+
+/* Memory of a front-end's request: whoever reads or writes it holds a reference. */
+struct xd_buffer {
+	struct xd_loop *loop;	/* that it came from, and goes back to */
+	u8 *data;		/* aligned to 4096 */
+	u32 bytes;
+	u32 refs;		/* of the loop alone */
+	int registered;		/* index with the ring, or -1 */
+	struct xd_buffer *next;	/* free ones */
+};
+
+/* Of @bytes at least, a reference held; NULL: no memory. */
+int xd_buffers_init(struct xd_loop *loop);
+void xd_buffers_free(struct xd_loop *loop);
+u64 xd_buffers_bytes(void);	/* of a loop */
+struct xd_buffer *xd_buffer_get(struct xd_loop *loop, u32 bytes);
+void xd_buffer_hold(struct xd_buffer *b);
+void xd_buffer_put(struct xd_buffer *b);
+
+/* -------------------------------------------------------------- requests ---- */
+
+struct xd_part {
+	struct xp_req req;	/* .link is the shell's when the core has let go */
+	struct xd_io *io;
+	struct xd_part *next;	/* spare ones */
+	u64 end;		/* sector that its range ends before; the req is the first of it */
+	struct xd_op op;
+	u64 sent;		/* xd_now() of the operation */
+	u8 act;			/* enum xp_act */
+	bool hit;		/* to be ended by xp_hit_end() */
+	struct xd_buffer *merge;	/* copy.c: blocks that the write is merged into; zeroes.c: zeros */
+	u32 zeroed;		/* zeroes.c: bytes that have been written */
+	u64 release;		/* throttle.c */
+	u64 hash[XP_COPY_MAX];
+};
+
+/* A request of a front-end, from xd_submit() to its end(). */
+struct xd_io {
+	/* Set by the front-end. */
+	struct xd_loop *loop;	/* it is submitted on, and ends on */
+	u8 op;			/* enum xp_op */
+	bool fua, ordered;	/* as in struct xp_req */
+	u64 sector;
+	u32 nr_sectors;		/* 0 for a flush */
+	struct xd_buffer *buffer;	/* of a read or write; its first byte is the request's. Until
+				 * the end nobody else changes it */
+	void (*end)(struct xd_io *io);	/* looks at .err; may free it */
+
+	int err;		/* 0 or -errno, of the first part that failed */
+
+	/* The engine's. */
+	u32 parts;
+	u8 class;
+	u64 begun;
+	struct xd_part first;
+};
+
+void xd_submit(struct xd_io *io);
+
+/* ------------------------------------------------------------------ loops ---- */
+
+#define XD_LOOPS_MAX	16u
+
+struct xd_timer {
+	struct xd_event event;
+	struct __kernel_timespec at;
+	bool armed;
+};
+
+/* Something to be done by a loop's thread. */
+struct xd_call {
+	struct xd_call *next;
+	void (*fn)(struct xd_call *call);
+	struct xd_loop *loop;	/* it runs on */
+};
+
+struct xd_loop {
+	struct xd_cache *cache;
+	u32 index;
+	pthread_t thread;
+	bool running;
+	struct io_uring ring;
+	struct xp_todo todo;	/* what this round has added */
+	struct xp_list again;	/* struct xp_req: parts to be submitted once more */
+	struct xd_part *parts, *spare;
+	struct xp_list unbuffered;	/* struct xp_req: copies that wait for a merge buffer */
+	struct xp_list throttled;	/* struct xp_req: in order of .release */
+	struct xd_timer throttle;
+	u32 ios;		/* struct xd_io under way */
+	u32 ops;		/* operations of devices under way */
+
+	/* buffer.c */
+	struct xd_buffer *buffers, *free_small, *free_large;
+	u8 *arena;
+	bool registered;
+
+	struct xd_buffer *reserve;	/* copy.c: so that one write at least always goes on */
+	struct xd_fill *spare_fills;
+	u32 fill_blocks;	/* in memory, on their way to the fast device */
+	struct xd_call *later;	/* at the end of this round */
+	struct xd_op *ended, **ended_tail;	/* xd_loop_op() */
+
+	/* Posted by other threads. */
+	pthread_mutex_t lock;	/* the next five */
+	struct xp_list posted_done, posted_ready;
+	struct xd_call *calls, **calls_tail;
+	bool posted, quit;
+	int wake_fd;
+	u64 wake_count;
+	struct xd_event wake;
+
+	struct xp_histogram *histogram[XP_CLASSES];	/* this thread alone counts it up */
+};
+
+int xd_loop_init(struct xd_loop *loop, struct xd_cache *cache, u32 index);
+void xd_loop_free(struct xd_loop *loop);
+int xd_loop_start(struct xd_loop *loop);
+/* Any thread. The call is over, as far as the loop cares, when fn begins. */
+void xd_loop_call(struct xd_loop *loop, struct xd_call *call);
+/* The same, of a part that the core has let go: to be ended, or submitted. */
+void xd_loop_post(struct xd_loop *loop, struct xp_req *req, bool done);
+/* Any thread: another round. */
+void xd_loop_wake(struct xd_loop *loop);
+/* The loop's own thread: the operation ends, soon; op->done is its errno, not negative. */
+void xd_loop_op(struct xd_loop *loop, struct xd_op *op);
+/* The loop's own thread: at the end of this round, before it waits. */
+void xd_loop_later(struct xd_loop *loop, struct xd_call *call);
+/* Any thread: it ends when nothing is under way. Joins it. */
+void xd_loop_stop(struct xd_loop *loop);
+/* A place in the submission queue, of @event; there always is one. */
+struct io_uring_sqe *xd_loop_sqe(struct xd_loop *loop, struct xd_event *event);
+/* timer->event.end is called once, after @ns or more; not if it is armed already. */
+void xd_timer_arm(struct xd_loop *loop, struct xd_timer *timer, u64 ns);
+/* The loop that runs this thread; NULL: none does. */
+struct xd_loop *xd_loop_self(void);
+
+/* CLOCK_MONOTONIC, ns. */
+u64 xd_now(void);
+
+/* ------------------------------------------------------------------ cache ---- */
+
+struct xd_hauler {
+	struct xd_cache *cache;
+	struct xp_run run;
+	struct xd_op op[XP_RUN_MAX];	/* reads of slots; the first writes */
+	u64 sent;
+	u32 left;		/* reads under way */
+	enum { XD_HAUL_NONE, XD_HAUL_YIELD, XD_HAUL_WORK } state;
+	bool patience;		/* to give way to callers' reads */
+	u8 *data;		/* XP_RUN_MAX blocks */
+	struct xd_timer yield;
+};
+
+#define XD_HAULERS	4u
+
+struct xd_destage {
+	struct xd_hauler *hauler[XD_HAULERS];
+	enum { XD_REST, XD_BATCH, XD_FLUSHING, XD_BACK_OFF } state;
+	u32 busy;		/* haulers with a run */
+	u32 errors, taken;	/* of this batch: runs that failed; blocks */
+	bool waiting;		/* XP_NEXT_WAIT: for a kick */
+	bool drain_flush, drain_idle;	/* wished for: by "flush", by the clock */
+	bool stopping;
+	u64 begun, sent;
+	struct xd_op op;
+	struct xd_timer back_off;
+};
+
+struct xd_journal {
+	struct xd_cache *cache;
+	struct xd_op op;
+	u32 i;
+	u64 sent;
+};
+
+struct xd_counts {
+	u64 fast_bytes_written, fast_errors, slow_errors, destage_flushes;
+};
+
+struct xd_cache {
+	struct xd_device *fast, *slow;
+	struct xp_sb sb;
+	struct xp_tunables tunables;
+	struct xp *core;
+	void *memory;
+	u64 memory_bytes;
+	u64 sectors;		/* of the slow device */
+	u64 started;
+	bool timed;
+
+	struct xd_loop *loop;
+	u32 nr_loops;
+	struct xd_journal journal[XP_WINDOW];
+
+	/* The first loop's. */
+	struct xd_destage destage;
+	struct xd_timer tick;
+	struct xd_call tick_start;
+	u32 quiet_ms;
+	u32 slow_reads;		/* all loops', atomic */
+	u32 active;		/* a request came since the last tick; atomic */
+	u32 kicked;		/* destage may be wanted; atomic */
+	u32 suspending;		/* delay no request; atomic */
+
+	pthread_mutex_t pace_lock;
+	u64 pace_next;		/* of pace_lock */
+	u64 block_ns;		/* time to bring a block home; atomic */
+	struct xd_counts counts;	/* atomic */
+};
+
+static inline struct xd_loop *xd_first_loop(struct xd_cache *cache)
+{
+	return &cache->loop[0];
+}
+
+#define xd_count(counter, n)	((void)__atomic_fetch_add(&(counter), n, __ATOMIC_RELAXED))
+#define xd_get(word)		__atomic_load_n(&(word), __ATOMIC_RELAXED)
+#define xd_set(word, value)	__atomic_store_n(&(word), value, __ATOMIC_RELAXED)
+
+/* log.c: to stderr, or the journal; not too often. A line without its end. */
+void xd_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* cache.c */
+struct xd_setup {
+	struct xd_device *fast, *slow;	/* the cache's from here on, also after an error */
+	struct xp_tunables tunables;
+	u32 loops;
+};
+/* Reads the metadata, recovers and starts the threads. 0 or -errno and *msg. */
+int xd_cache_start(struct xd_cache *cache, const struct xd_setup *setup, struct xp_message *msg);
+/* Ends what is under way, no request may come any more; nothing acknowledged is lost when
+ * it returns 0. Closes the devices. */
+int xd_cache_stop(struct xd_cache *cache);
+/* On the first loop, from any thread; waits. 0 or -errno. */
+int xd_cache_commit(struct xd_cache *cache);
+/* Any thread: bring all dirty blocks home until there is none; or no longer. */
+void xd_cache_flush(struct xd_cache *cache, bool on);
+
+/* request.c */
+void xd_part_init(struct xd_part *part, struct xd_io *io, u64 sector, u64 end);
+void xd_part_submit(struct xd_part *part);
+void xd_part_done(struct xd_part *part);
+void xd_parts_again(struct xd_loop *loop);
+void xd_slow_read_begin(struct xd_cache *cache);
+void xd_slow_read_end(struct xd_cache *cache);
+void xd_fast_error(struct xd_cache *cache, const char *what, u64 sector, int err);
+void xd_slow_error(struct xd_cache *cache, const char *what, u64 sector, int err);
+
+static inline struct xd_part *xd_part_of(struct xp_link *link)
+{
+	return container_of(link, struct xd_part, req.link);
+}
+
+/* The part's own bytes. */
+static inline u8 *xd_part_data(const struct xd_part *part)
+{
+	return part->io->buffer->data + ((part->req.sector - part->io->sector) << XP_SECTOR_SHIFT);
+}
+
+/* Bytes of the @nr_blocks blocks from slow sector @sector on that exist. */
+static inline u32 xd_slow_bytes(const struct xd_cache *cache, u64 sector, u32 nr_blocks)
+{
+	return min((u64)nr_blocks * XP_BLOCK_SECTORS, cache->sectors - sector) << XP_SECTOR_SHIFT;
+}
+
+/* copy.c */
+void xd_copy_start(struct xd_part *part);
+void xd_copies_retry(struct xd_loop *loop);
+
+/* zeroes.c: writes them to the slow device. */
+void xd_zeroes_start(struct xd_part *part);
+
+/* fill.c */
+/* Reads the part for its request and the cache. False: not for the cache, the fill has been
+ * given back. */
+bool xd_fill_read(struct xd_part *part);
+
+/* todo.c */
+void xd_perform(struct xd_loop *loop);
+void xd_fills_free(struct xd_loop *loop);
+
+/* journal_io.c */
+void xd_journal_setup(struct xd_cache *cache);
+void xd_journal_write(struct xd_loop *loop, u32 mask);
+
+/* destage.c */
+int xd_destage_setup(struct xd_cache *cache);
+void xd_destage_free(struct xd_cache *cache);
+/* Any thread. */
+void xd_destage_kick(struct xd_cache *cache);
+/* The first loop's thread. */
+void xd_destage_run(struct xd_cache *cache);
+u64 xd_destage_bytes(void);
+bool xd_destage_at_rest(const struct xd_cache *cache);
+
+/* throttle.c */
+bool xd_throttle(struct xd_part *part);
+void xd_throttle_release(struct xd_event *event, int res);
+
+/* clock.c */
+void xd_clock_start(struct xd_cache *cache);
+
+/* timing.c */
+int xd_timing_alloc(struct xd_cache *cache);
+void xd_timing_free(struct xd_cache *cache);
+void xd_record(struct xd_loop *loop, enum xp_class class, u64 ns);
+u64 xd_timing_bytes(const struct xd_cache *cache);
+/* The answer to "histogram"; malloc()ed; NULL: no memory. */
+char *xd_timing_print(struct xd_cache *cache);
+
+static inline u64 xd_time(const struct xd_cache *cache)
+{
+	return xd_get(cache->timed) ? xd_now() : 0;
+}
+
+/* Since xd_time() said @begun; nothing if it said 0. */
+static inline void xd_timed(struct xd_loop *loop, enum xp_class class, u64 begun)
+{
+	if (begun)
+		xd_record(loop, class, max(xd_now() - begun, 1ull));
+}
+
+#endif /* XD_ENGINE_H */

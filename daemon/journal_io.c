@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* journal_io.c - writes journal blocks: one operation for each place of the window. */
+#include "engine.h"
+
+static void journal_written(struct xd_op *op, int err)
+{
+	struct xd_journal *j = container_of(op, struct xd_journal, op);
+	struct xd_cache *cache = j->cache;
+
+	if (err) {
+		xd_count(cache->counts.fast_errors, 1);
+		xd_log("%s: journal write failed: %s: the cache accepts no more writes; what it acknowledged as durable is safe",
+		       cache->fast->dev.path, strerror(-err));
+	} else {
+		xd_timed(op->loop, XP_CLASS_FAST_WRITE, j->sent);
+	}
+	xp_journal_end(cache->core, j->i, err, &op->loop->todo);
+}
+
+static void write_block(struct xd_loop *loop, u32 i)
+{
+	struct xd_cache *cache = loop->cache;
+	struct xd_journal *j = &cache->journal[i];
+	struct xp_journal_io io;
+
+	xp_journal_io(cache->core, i, &io);
+	j->op.kind = XD_WRITE;
+	j->op.fua = j->op.preflush = io.flush_fua;
+	j->op.registered = -1;
+	j->op.data = io.data;
+	j->op.bytes = XP_BLOCK_SIZE;
+	j->op.offset = io.target << XP_SECTOR_SHIFT;
+	j->op.end = journal_written;
+	xd_count(cache->counts.fast_bytes_written, XP_BLOCK_SIZE);
+	j->sent = xd_time(cache);
+	xd_device_submit(cache->fast, loop, &j->op);
+}
+
+void xd_journal_write(struct xd_loop *loop, u32 mask)
+{
+	for (; mask; mask &= mask - 1)
+		write_block(loop, (u32)__builtin_ctz(mask));
+}
+
+void xd_journal_setup(struct xd_cache *cache)
+{
+	for (u32 i = 0; i < XP_WINDOW; i++) {
+		cache->journal[i].cache = cache;
+		cache->journal[i].i = i;
+	}
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* log.c - to stderr, which is the journal under systemd. */
+#include "engine.h"
+
+#include <stdarg.h>
+
+#define BURST		10u		/* lines */
+#define WINDOW_NS	5000000000u	/* in which no more are said */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* A device that is gone fails each request. */
+static bool too_many(void)
+{
+	static u64 since;
+	static u32 said;
+	u64 now = xd_now();
+
+	if (!since || now - since > WINDOW_NS) {
+		if (said > BURST)
+			fprintf(stderr, "xpcached: %u more lines were not said\n", said - BURST);
+		since = now;
+		said = 0;
+	}
+	return ++said > BURST;
+}
+
+void xd_log(const char *format, ...)
+{
+	va_list args;
+
+	pthread_mutex_lock(&lock);
+	if (!too_many()) {
+		va_start(args, format);
+		fprintf(stderr, "xpcached: ");
+		vfprintf(stderr, format, args);
+		fputc('\n', stderr);
+		va_end(args);
+	}
+	pthread_mutex_unlock(&lock);
+}

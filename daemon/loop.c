@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * loop.c - a thread with an io_uring.
+ *
+ * A round: whatever the core has added to the todo is performed, what was put off to the end
+ * of the round is done, and all of it is submitted by the same system call that waits for the
+ * next completion. Other threads post to the mailbox and wake the loop by an eventfd.
+ */
+#include "engine.h"
+
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SQ_ENTRIES	256u
+#define CQ_ENTRIES	4096u
+
+static __thread struct xd_loop *self;
+
+struct xd_loop *xd_loop_self(void)
+{
+	return self;
+}
+
+u64 xd_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
+/* ----------------------------------------------------------------- ring ---- */
+
+/* liburing 2.3 declares io_uring_enable_rings(), and does not export it. */
+static int ring_enable(struct io_uring *ring)
+{
+	return (int)syscall(__NR_io_uring_register, ring->ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0);
+}
+
+struct io_uring_sqe *xd_loop_sqe(struct xd_loop *loop, struct xd_event *event)
+{
+	struct io_uring_sqe *sqe = io_uring_get_sqe(&loop->ring);
+
+	while (!sqe) {	/* full: hand over what there is */
+		int n = io_uring_submit(&loop->ring);
+
+		if (n < 0 && n != -EINTR && n != -EAGAIN && n != -EBUSY)
+			XP_ASSERT(!"io_uring_submit");
+		sqe = io_uring_get_sqe(&loop->ring);
+	}
+	io_uring_sqe_set_data(sqe, event);
+	return sqe;
+}
+
+/* Kernels before 6.1 do not know the flags that make completions cheap. */
+static int ring_init(struct io_uring *ring)
+{
+	static const u32 flags[] = {
+		IORING_SETUP_R_DISABLED | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN,
+		IORING_SETUP_R_DISABLED,
+	};
+	int err = -EINVAL;
+
+	for (u32 i = 0; err == -EINVAL && i < sizeof(flags) / sizeof(*flags); i++) {
+		struct io_uring_params p = {
+			.flags = flags[i] | IORING_SETUP_CQSIZE, .cq_entries = CQ_ENTRIES,
+		};
+
+		err = io_uring_queue_init_params(SQ_ENTRIES, ring, &p);
+	}
+	return err;
+}
+
+void xd_timer_arm(struct xd_loop *loop, struct xd_timer *timer, u64 ns)
+{
+	struct io_uring_sqe *sqe;
+
+	if (timer->armed)
+		return;
+	timer->armed = true;
+	timer->at.tv_sec = ns / 1000000000u;
+	timer->at.tv_nsec = ns % 1000000000u;
+	sqe = xd_loop_sqe(loop, &timer->event);
+	io_uring_prep_timeout(sqe, &timer->at, 0, 0);
+}
+
+/* -------------------------------------------------------------- mailbox ---- */
+
+static void wake_arm(struct xd_loop *loop)
+{
+	io_uring_prep_read(xd_loop_sqe(loop, &loop->wake), loop->wake_fd, &loop->wake_count,
+			   sizeof(loop->wake_count), 0);
+}
+
+static void woken(struct xd_event *event, int res)
+{
+	(void)res;
+	wake_arm(container_of(event, struct xd_loop, wake));
+}
+
+/* With the lock held, after something was posted. */
+static void wake(struct xd_loop *loop)
+{
+	const u64 one = 1;
+
+	if (loop->posted)
+		return;
+	loop->posted = true;
+	if (loop != self && write(loop->wake_fd, &one, sizeof(one)) < 0)
+		XP_ASSERT(errno == EAGAIN);	/* it cannot be full */
+}
+
+void xd_loop_wake(struct xd_loop *loop)
+{
+	pthread_mutex_lock(&loop->lock);
+	wake(loop);
+	pthread_mutex_unlock(&loop->lock);
+}
+
+void xd_loop_call(struct xd_loop *loop, struct xd_call *call)
+{
+	call->next = NULL;
+	call->loop = loop;
+	pthread_mutex_lock(&loop->lock);
+	*loop->calls_tail = call;
+	loop->calls_tail = &call->next;
+	wake(loop);
+	pthread_mutex_unlock(&loop->lock);
+}
+
+void xd_loop_post(struct xd_loop *loop, struct xp_req *req, bool done)
+{
+	pthread_mutex_lock(&loop->lock);
+	xp_list_add(done ? &loop->posted_done : &loop->posted_ready, &req->link);
+	wake(loop);
+	pthread_mutex_unlock(&loop->lock);
+}
+
+/* Takes the mailbox whole. */
+static void take_posted(struct xd_loop *loop)
+{
+	struct xd_call *call, *next;
+
+	if (!xd_get(loop->posted))
+		return;
+	pthread_mutex_lock(&loop->lock);
+	xd_set(loop->posted, false);
+	xp_list_splice(&loop->todo.done, &loop->posted_done);
+	xp_list_splice(&loop->todo.ready, &loop->posted_ready);
+	call = loop->calls;
+	loop->calls = NULL;
+	loop->calls_tail = &loop->calls;
+	pthread_mutex_unlock(&loop->lock);
+	for (; call; call = next) {
+		next = call->next;
+		call->fn(call);
+	}
+}
+
+/* ------------------------------------------------------------------ round ---- */
+
+void xd_loop_op(struct xd_loop *loop, struct xd_op *op)
+{
+	op->next = NULL;
+	*loop->ended_tail = op;
+	loop->ended_tail = &op->next;
+}
+
+/* Of operations whose ends could not be told at once: .done is their errno. */
+static void end_ops(struct xd_loop *loop)
+{
+	struct xd_op *op = loop->ended, *next;
+
+	loop->ended = NULL;
+	loop->ended_tail = &loop->ended;
+	for (; op; op = next) {
+		next = op->next;
+		xd_op_end(op, -(int)op->done);
+	}
+}
+
+void xd_loop_later(struct xd_loop *loop, struct xd_call *call)
+{
+	call->next = loop->later;
+	call->loop = loop;
+	loop->later = call;
+}
+
+static void do_later(struct xd_loop *loop)
+{
+	struct xd_call *call = loop->later, *next;
+
+	loop->later = NULL;
+	for (; call; call = next) {
+		next = call->next;
+		call->fn(call);
+	}
+}
+
+/* --------------------------------------------------------------- thread ---- */
+
+static bool round_has_work(const struct xd_loop *loop)
+{
+	return !xp_todo_empty(&loop->todo) || !xp_list_empty(&loop->again) || loop->later ||
+	       loop->ended || xd_get(loop->posted);
+}
+
+static void do_round(struct xd_loop *loop)
+{
+	do {
+		take_posted(loop);
+		end_ops(loop);
+		xd_perform(loop);
+		if (loop == xd_first_loop(loop->cache))
+			xd_destage_run(loop->cache);
+		xd_perform(loop);
+		do_later(loop);
+	} while (round_has_work(loop));
+}
+
+static void reap(struct xd_loop *loop)
+{
+	struct io_uring_cqe *cqe;
+	u32 head, n = 0;
+
+	io_uring_for_each_cqe(&loop->ring, head, cqe) {
+		struct xd_event *event = io_uring_cqe_get_data(cqe);
+
+		n++;
+		if (event)
+			event->end(event, cqe->res);
+	}
+	io_uring_cq_advance(&loop->ring, n);
+}
+
+static bool loop_over(struct xd_loop *loop)
+{
+	return xd_get(loop->quit) && !loop->ios && !loop->ops && !xd_get(loop->posted) &&
+	       (loop != xd_first_loop(loop->cache) || xd_destage_at_rest(loop->cache));
+}
+
+static void *loop_main(void *arg)
+{
+	struct xd_loop *loop = arg;
+	int err = ring_enable(&loop->ring);
+
+	XP_ASSERT(!err);
+	self = loop;
+	wake_arm(loop);
+	for (;;) {
+		do_round(loop);
+		if (loop_over(loop))
+			return NULL;
+		err = io_uring_submit_and_wait(&loop->ring, 1);
+		XP_ASSERT(err >= 0 || err == -EINTR || err == -EAGAIN || err == -EBUSY);
+		reap(loop);
+	}
+}
+
+/* -------------------------------------------------------- start and stop ---- */
+
+int xd_loop_init(struct xd_loop *loop, struct xd_cache *cache, u32 index)
+{
+	int err;
+
+	loop->cache = cache;
+	loop->index = index;
+	xp_todo_init(&loop->todo);
+	xp_list_init(&loop->again);
+	xp_list_init(&loop->unbuffered);
+	xp_list_init(&loop->throttled);
+	xp_list_init(&loop->posted_done);
+	xp_list_init(&loop->posted_ready);
+	loop->calls_tail = &loop->calls;
+	loop->ended_tail = &loop->ended;
+	loop->wake.end = woken;
+	loop->throttle.event.end = xd_throttle_release;
+	pthread_mutex_init(&loop->lock, NULL);
+	loop->ring.ring_fd = -1;
+	loop->wake_fd = eventfd(0, EFD_CLOEXEC);
+	if (loop->wake_fd < 0)
+		return -errno;
+	err = ring_init(&loop->ring);
+	if (err) {
+		loop->ring.ring_fd = -1;
+		return err;
+	}
+	return xd_buffers_init(loop);
+}
+
+void xd_loop_free(struct xd_loop *loop)
+{
+	if (!loop->cache)
+		return;
+	if (loop->ring.ring_fd >= 0)
+		io_uring_queue_exit(&loop->ring);
+	if (loop->wake_fd >= 0)
+		close(loop->wake_fd);
+	xd_buffers_free(loop);
+	pthread_mutex_destroy(&loop->lock);
+}
+
+int xd_loop_start(struct xd_loop *loop)
+{
+	int err = pthread_create(&loop->thread, NULL, loop_main, loop);
+
+	loop->running = !err;
+	return -err;
+}
+
+void xd_loop_stop(struct xd_loop *loop)
+{
+	if (!loop->running)
+		return;
+	pthread_mutex_lock(&loop->lock);
+	xd_set(loop->quit, true);
+	wake(loop);
+	pthread_mutex_unlock(&loop->lock);
+	pthread_join(loop->thread, NULL);
+	loop->running = false;
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * request.c - a front-end's request: its parts, their operations, its end.
+ *
+ * A part belongs to exactly one of: a list of the shell, the core (after XP_WAIT), a device,
+ * or the function that holds it. What remains of its range after the core's answer goes to
+ * a spare part, to go on beside it, or waits until it has ended.
+ */
+#include "engine.h"
+
+/* --------------------------------------------------------------- errors ---- */
+
+void xd_fast_error(struct xd_cache *cache, const char *what, u64 sector, int err)
+{
+	xd_count(cache->counts.fast_errors, 1);
+	xd_log("%s: fast device: %s failed at sector %llu: %s", cache->fast->dev.path, what,
+	       (unsigned long long)sector, strerror(-err));
+}
+
+void xd_slow_error(struct xd_cache *cache, const char *what, u64 sector, int err)
+{
+	xd_count(cache->counts.slow_errors, 1);
+	xd_log("%s: slow device: %s failed at sector %llu: %s", cache->slow->dev.path, what,
+	       (unsigned long long)sector, strerror(-err));
+}
+
+static void part_error(struct xd_cache *cache, const struct xd_part *part, int err)
+{
+	static const char *const name[] = {
+		[XP_READ] = "read", [XP_WRITE] = "write", [XP_FLUSH] = "flush",
+		[XP_DISCARD] = "discard", [XP_ZEROES] = "write zeroes",
+	};
+
+	/* Its sender may try what a device need not be able to do, and fall back. */
+	if (err == -EOPNOTSUPP && part->req.op == XP_DISCARD)
+		return;
+	if (part->act == XP_FAST)
+		xd_fast_error(cache, name[part->req.op], part->req.target, err);
+	else
+		xd_slow_error(cache, name[part->req.op], part->req.sector, err);
+}
+
+/* ----------------------------------------------------------- slow reads ---- */
+
+void xd_slow_read_begin(struct xd_cache *cache)
+{
+	xd_count(cache->slow_reads, 1);
+}
+
+void xd_slow_read_end(struct xd_cache *cache)
+{
+	if (__atomic_sub_fetch(&cache->slow_reads, 1, __ATOMIC_RELAXED) == 0)
+		xd_destage_kick(cache);
+}
+
+static bool part_is_slow_read(const struct xd_part *part)
+{
+	return part->req.op == XP_READ && part->act != XP_FAST;
+}
+
+/* ------------------------------------------------------------------- end ---- */
+
+static void io_ended(struct xd_io *io)
+{
+	struct xd_loop *loop = io->loop;
+
+	if (!io->err)
+		xd_timed(loop, io->class, io->begun);
+	loop->ios--;
+	io->end(io);
+}
+
+static void part_free(struct xd_part *part)
+{
+	struct xd_io *io = part->io;
+
+	if (part == &io->first)
+		return;
+	part->next = io->loop->spare;
+	io->loop->spare = part;
+}
+
+/* Moves on to what is left of its range; false: nothing, or no point in it. */
+static bool next_part(struct xd_part *part)
+{
+	part->req.sector += part->req.nr_sectors;
+	if (part->req.err || part->req.sector >= part->end)
+		return false;
+	xp_list_add(&part->io->loop->again, &part->req.link);
+	return true;
+}
+
+void xd_part_done(struct xd_part *part)
+{
+	struct xd_io *io = part->io;
+
+	if (part->req.err && !io->err)
+		io->err = part->req.err;
+	io->class = max(io->class, part->req.class);
+	if (next_part(part))
+		return;
+	part_free(part);
+	if (!--io->parts)
+		io_ended(io);
+}
+
+/* What an operation is to the slow, and to the fast device. */
+static const u8 leg_class[][2] = {
+	[XP_READ] = { XP_CLASS_SLOW_READ, XP_CLASS_FAST_READ },
+	[XP_WRITE] = { XP_CLASS_SLOW_WRITE, XP_CLASS_FAST_WRITE },
+	[XP_FLUSH] = { XP_CLASS_SLOW_FLUSH, XP_CLASSES },
+	[XP_DISCARD] = { XP_CLASSES, XP_CLASSES },
+	[XP_ZEROES] = { XP_CLASSES, XP_CLASSES },
+};
+
+static void part_ended(struct xd_op *op, int err)
+{
+	struct xd_part *part = container_of(op, struct xd_part, op);
+	struct xd_loop *loop = part->io->loop;
+	struct xd_cache *cache = loop->cache;
+	u8 leg = leg_class[part->req.op][part->act == XP_FAST];
+
+	if (err)
+		part_error(cache, part, err);
+	else if (leg != XP_CLASSES)
+		xd_timed(loop, leg, part->sent);
+	if (part_is_slow_read(part))
+		xd_slow_read_end(cache);
+	if (xp_end(cache->core, &part->req, err, &loop->todo) == XP_DONE)
+		xd_part_done(part);
+}
+
+static void hit_ended(struct xd_op *op, int err)
+{
+	struct xd_part *part = container_of(op, struct xd_part, op);
+	struct xd_loop *loop = part->io->loop;
+	struct xd_cache *cache = loop->cache;
+
+	if (err)
+		xd_fast_error(cache, "read", part->req.target, err);
+	else
+		xd_timed(loop, XP_CLASS_FAST_READ, part->sent);
+	part->req.err = err;
+	if (xp_hit_end(cache->core, &part->req))
+		xp_hit_bury(cache->core, &part->req, &loop->todo);
+	xd_part_done(part);
+}
+
+/* ----------------------------------------------------------------- begin ---- */
+
+static const u8 kind_of[] = {
+	[XP_READ] = XD_READ, [XP_WRITE] = XD_WRITE, [XP_FLUSH] = XD_FLUSH,
+	[XP_DISCARD] = XD_DISCARD, [XP_ZEROES] = XD_ZERO,
+};
+
+static void operate(struct xd_part *part, void (*end)(struct xd_op *op, int err))
+{
+	struct xd_loop *loop = part->io->loop;
+	struct xd_cache *cache = loop->cache;
+	const struct xp_req *req = &part->req;
+	bool fast = part->act == XP_FAST, data = req->op == XP_READ || req->op == XP_WRITE;
+	struct xd_op *op = &part->op;
+
+	op->kind = kind_of[req->op];
+	op->fua = req->fua && req->op == XP_WRITE;
+	op->preflush = false;
+	op->bytes = req->nr_sectors << XP_SECTOR_SHIFT;
+	op->offset = (fast ? req->target : req->sector) << XP_SECTOR_SHIFT;
+	op->data = data ? xd_part_data(part) : NULL;
+	op->registered = data ? part->io->buffer->registered : -1;
+	op->end = end;
+	if (fast && req->op == XP_WRITE)
+		xd_count(cache->counts.fast_bytes_written, op->bytes);
+	part->sent = xd_time(cache);
+	xd_device_submit(fast ? cache->fast : cache->slow, loop, op);
+}
+
+/* Does what the core has answered. */
+static void follow(struct xd_part *part, enum xp_act act)
+{
+	struct xd_cache *cache = part->io->loop->cache;
+
+	part->act = act;
+	switch (act) {
+	case XP_SLOW_FILL:
+		if (xd_fill_read(part))
+			return;
+		part->act = XP_SLOW;
+		/* fall through */
+	case XP_SLOW:
+		if (part->req.op == XP_ZEROES) {
+			xd_zeroes_start(part);
+			return;
+		}
+		if (part_is_slow_read(part))
+			xd_slow_read_begin(cache);
+		operate(part, part_ended);
+		return;
+	case XP_FAST:
+		operate(part, part_ended);
+		return;
+	case XP_COPY:
+		xd_copy_start(part);
+		return;
+	case XP_ZERO:
+		memset(xd_part_data(part), 0, part->req.nr_sectors << XP_SECTOR_SHIFT);
+		part->req.err = 0;
+		break;
+	default:
+		break;
+	}
+	xd_part_done(part);
+}
+
+/* The rest of its range goes on beside it, if there is a part to spare. */
+static void split(struct xd_part *part)
+{
+	struct xd_io *io = part->io;
+	struct xd_part *rest = io->loop->spare;
+	u64 at = part->req.sector + part->req.nr_sectors;
+
+	if (at >= part->end || !rest)
+		return;
+	io->loop->spare = rest->next;
+	io->parts++;
+	xd_part_init(rest, io, at, part->end);
+	part->end = at;
+	xp_list_add(&io->loop->again, &rest->req.link);
+}
+
+void xd_part_init(struct xd_part *part, struct xd_io *io, u64 sector, u64 end)
+{
+	part->io = io;
+	part->end = end;
+	part->merge = NULL;
+	part->req.op = io->op;
+	part->req.fua = io->fua;
+	part->req.ordered = io->ordered;
+	part->req.class = 0;
+	part->req.sector = sector;
+}
+
+static bool try_hit(struct xd_part *part)
+{
+	struct xd_loop *loop = part->io->loop;
+	u32 hit = xp_hit(loop->cache->core, &part->req);
+
+	if (hit & XP_HIT_OWES)
+		xp_hit_bury(loop->cache->core, &part->req, &loop->todo);
+	if (!(hit & XP_HIT))
+		return false;
+	split(part);
+	part->act = XP_FAST;
+	part->req.err = 0;
+	operate(part, hit_ended);
+	return true;
+}
+
+void xd_part_submit(struct xd_part *part)
+{
+	struct xd_loop *loop = part->io->loop;
+	enum xp_act act;
+
+	part->req.nr_sectors = part->end - part->req.sector;
+	if (part->req.op == XP_READ && try_hit(part))
+		return;
+	part->req.nr_sectors = part->end - part->req.sector;
+	act = xp_submit(loop->cache->core, &part->req, &loop->todo);
+	if (act == XP_WAIT)	/* it may be on another thread by now */
+		return;
+	split(part);
+	follow(part, act);
+}
+
+void xd_parts_again(struct xd_loop *loop)
+{
+	struct xp_link *link;
+
+	while ((link = xp_list_pop(&loop->again)))
+		xd_part_submit(xd_part_of(link));
+}
+
+void xd_submit(struct xd_io *io)
+{
+	struct xd_loop *loop = io->loop;
+	struct xd_cache *cache = loop->cache;
+
+	io->err = 0;
+	io->class = 0;
+	io->parts = 1;
+	io->begun = xd_time(cache);
+	loop->ios++;
+	if (!xd_get(cache->active))
+		xd_set(cache->active, 1);
+	xd_part_init(&io->first, io, io->sector, io->sector + io->nr_sectors);
+	if ((io->op == XP_WRITE || io->op == XP_ZEROES) && xd_throttle(&io->first))
+		return;
+	xd_part_submit(&io->first);
+}

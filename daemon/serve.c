@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * serve: runs a cache, and exports it on a socket, until it is told to stop.
+ *
+ * With --detach the program returns when clients can connect, with the exit code that says
+ * whether they can; what runs on has the log file for its complaints.
+ */
+#include "server.h"
+#include "verbs.h"
+
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#define THREADS_DEFAULT	1u
+
+struct words {
+	const char *fast, *slow, *socket, *control, *log;
+	struct xp_tunables tunables;
+	u32 threads;
+	bool detach;
+};
+
+struct serving {
+	struct xd_cache cache;
+	struct xd_server server;
+	struct xd_control control;
+	char name[NAME_LEN];
+	int ready;		/* pipe to who waits; -1: nobody */
+};
+
+/* ----------------------------------------------------------------- words ---- */
+
+static enum xc set_tunable(struct words *w, const char *option, const char *value)
+{
+	char name[32];
+	struct xp_message msg;
+
+	snprintf(name, sizeof(name), "%s", option);
+	for (char *p = name; *p; p++)
+		if (*p == '-')
+			*p = '_';
+	if (xp_tunables_set(&w->tunables, name, value, &msg))
+		return complain(XC_USAGE, value, "xpcached serve --help tells more", "%s", msg.text);
+	return XC_OK;
+}
+
+static enum xc set_threads(struct words *w, const char *value)
+{
+	char *end;
+	unsigned long n = strtoul(value, &end, 10);
+
+	if (*end || !n || n > XD_LOOPS_MAX)
+		return complain(XC_USAGE, value, NULL, "--threads is 1 to %u", XD_LOOPS_MAX);
+	w->threads = (u32)n;
+	return XC_OK;
+}
+
+enum { OPT_FAST = 1, OPT_SLOW, OPT_SOCKET, OPT_CONTROL, OPT_LOG, OPT_THREADS, OPT_DETACH, OPT_HELP, OPT_TUNABLE };
+
+static const struct option fixed[] = {
+	{ "fast", 1, NULL, OPT_FAST }, { "slow", 1, NULL, OPT_SLOW },
+	{ "socket", 1, NULL, OPT_SOCKET }, { "control", 1, NULL, OPT_CONTROL },
+	{ "log", 1, NULL, OPT_LOG }, { "threads", 1, NULL, OPT_THREADS },
+	{ "detach", 0, NULL, OPT_DETACH }, { "help", 0, NULL, OPT_HELP },
+};
+#define NR_FIXED	(sizeof(fixed) / sizeof(*fixed))
+
+static void help(void)
+{
+	printf("usage: xpcached serve --fast DEV --slow DEV --socket PATH [OPTION...]\n\n"
+	       "  --fast DEV        a block device or a file that xpcache create has prepared\n"
+	       "  --slow DEV        its slow device: a block device, a file, or nbd://, nbd+unix://\n"
+	       "  --socket PATH     NBD clients connect here: nbd+unix:///?socket=PATH; without it, nobody\n"
+	       "  --control PATH    xpcache asks here\n"
+	       "  --threads N       1 to %u (%u)\n"
+	       "  --detach          return when clients can connect\n"
+	       "  --log FILE        with --detach: complaints go there\n",
+	       XD_LOOPS_MAX, THREADS_DEFAULT);
+	for (u32 i = 0; i < XP_TUNABLES; i++) {
+		const struct xp_tunable *t = &xp_tunable_rows[i];
+		char name[32];
+
+		snprintf(name, sizeof(name), "%s", t->name);
+		for (char *p = name; *p; p++)
+			if (*p == '_')
+				*p = '-';
+		printf("  --%-15s %u to %u (%u)\n", name, t->min, t->max, t->initial);
+	}
+}
+
+/* The fixed options, and one for each tunable; @name keeps its letters. */
+static void make_options(struct option *o, char name[XP_TUNABLES][32])
+{
+	memcpy(o, fixed, sizeof(fixed));
+	for (u32 i = 0; i < XP_TUNABLES; i++) {
+		snprintf(name[i], sizeof(name[i]), "%s", xp_tunable_rows[i].name);
+		for (char *p = name[i]; *p; p++)
+			if (*p == '_')
+				*p = '-';
+		o[NR_FIXED + i] = (struct option){ name[i], 1, NULL, OPT_TUNABLE };
+	}
+	o[NR_FIXED + XP_TUNABLES] = (struct option){ NULL, 0, NULL, 0 };
+}
+
+static enum xc set_word(struct words *w, int option, const char *name, const char *value)
+{
+	switch (option) {
+	case OPT_FAST:
+		w->fast = value;
+		return XC_OK;
+	case OPT_SLOW:
+		w->slow = value;
+		return XC_OK;
+	case OPT_SOCKET:
+		w->socket = value;
+		return XC_OK;
+	case OPT_CONTROL:
+		w->control = value;
+		return XC_OK;
+	case OPT_LOG:
+		w->log = value;
+		return XC_OK;
+	case OPT_DETACH:
+		w->detach = true;
+		return XC_OK;
+	case OPT_THREADS:
+		return set_threads(w, value);
+	case OPT_TUNABLE:
+		return set_tunable(w, name, value);
+	case OPT_HELP:
+		help();
+		exit(XC_OK);
+	default:
+		return complain(XC_USAGE, NULL, "xpcached serve --help lists them", "no such option, or no value");
+	}
+}
+
+static enum xc parse(struct words *w, int argc, char **argv)
+{
+	struct option options[NR_FIXED + XP_TUNABLES + 1];
+	char name[XP_TUNABLES][32];
+	enum xc ret = XC_OK;
+	struct xp_message msg;
+	int option, index = 0;
+
+	memset(w, 0, sizeof(*w));
+	w->threads = THREADS_DEFAULT;
+	xp_tunables_init(&w->tunables);
+	make_options(options, name);
+	opterr = 0;
+	while (!ret && (option = getopt_long(argc, argv, "", options, &index)) != -1)
+		ret = set_word(w, option, options[index].name, optarg);
+	if (ret)
+		return ret;
+	if (optind < argc)
+		return complain(XC_USAGE, argv[optind], "xpcached serve --help", "what is this for?");
+	if (!w->fast || !w->slow || (!w->socket && !w->control))
+		return complain(XC_USAGE, !w->fast ? "--fast" : !w->slow ? "--slow" : "--socket",
+				"xpcached serve --help", "it is missing");
+	if (xp_tunables_check(&w->tunables, &msg))
+		return complain(XC_USAGE, NULL, NULL, "%s", msg.text);
+	return XC_OK;
+}
+
+/* ----------------------------------------------------------------- start ---- */
+
+static enum xc start_cache_of(struct serving *s, const struct words *w)
+{
+	struct xd_setup setup = { .tunables = w->tunables, .loops = w->threads };
+	struct xp_message msg = { "" };
+	enum xc ret = xd_device_open(&setup.fast, w->fast, "fast");
+	int err;
+
+	if (!ret)
+		ret = xd_device_open(&setup.slow, w->slow, "slow");
+	if (!ret && setup.fast->dev.is_block && setup.slow->dev.is_block &&
+	    device_overlap(&setup.fast->dev, &setup.slow->dev))
+		ret = complain(XC_REFUSED, w->slow, "give two different disks", "on the same disk as %s", w->fast);
+	if (ret) {
+		xd_device_close(setup.fast);
+		xd_device_close(setup.slow);
+		return ret;
+	}
+	err = xd_cache_start(&s->cache, &setup, &msg);
+	if (!err) {
+		snprintf(s->name, sizeof(s->name), "%.31s", (const char *)s->cache.sb.name);
+		return XC_OK;
+	}
+	if (!*msg.text)
+		return complain_errno(err, w->fast, "the cache cannot be started");
+	return complain(err == -EUCLEAN || err == -ENOTSUP ? XC_DAMAGED :
+			err == -ENOENT || err == -ENODEV ? XC_NOT_FOUND : XC_FAILED,
+			w->fast, err == -EUCLEAN ? "nothing was changed; xpcache check tells more" : NULL,
+			"%s", msg.text);
+}
+
+static enum xc open_sockets(struct serving *s, const struct words *w)
+{
+	enum xc ret = XC_OK;
+
+	s->server.fd = -1;
+	if (w->socket)
+		ret = xd_server_open(&s->server, &s->cache, s->name, w->socket);
+	s->control = (struct xd_control){ .cache = &s->cache, .server = &s->server, .fd = -1, .stop_fd = -1 };
+	if (!ret && w->control)
+		ret = xd_control_open(&s->control, w->control);
+	if (!ret && w->control && xd_control_start(&s->control))
+		ret = complain(XC_FAILED, w->control, NULL, "no thread to be had");
+	if (!ret && w->socket)
+		xd_server_start(&s->server);
+	return ret;
+}
+
+static void tell_ready(struct serving *s, enum xc ret)
+{
+	u8 code = (u8)ret;
+
+	if (s->ready >= 0) {
+		if (write(s->ready, &code, 1) != 1)
+			xd_log("who started us is gone");
+		close(s->ready);
+		s->ready = -1;
+	}
+	if (!ret)
+		sd_notifyf(0, "READY=1\nSTATUS=%s %s", s->name, *s->server.path ? s->server.path : "is not exported");
+}
+
+/* ------------------------------------------------------------------- run ---- */
+
+static void wait_for_signal(const sigset_t *set)
+{
+	int sig;
+
+	while (sigwait(set, &sig) || (sig != SIGTERM && sig != SIGINT))
+		;
+}
+
+/* What detaches keeps its complaints in the log from here on. */
+static void leave_terminal(const char *log)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int fd = log ? open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
+
+	setsid();
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	dup2(fd >= 0 ? fd : null, STDERR_FILENO);
+}
+
+static enum xc run(const struct words *w, int ready)
+{
+	static struct serving s;
+	sigset_t set;
+	enum xc ret;
+	int err;
+
+	s.ready = ready;
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	ret = start_cache_of(&s, w);
+	if (ret) {
+		tell_ready(&s, ret);
+		return ret;
+	}
+	ret = open_sockets(&s, w);
+	tell_ready(&s, ret);
+	if (!ret && w->detach)
+		leave_terminal(w->log);
+	if (!ret)
+		wait_for_signal(&set);
+	sd_notify(0, "STOPPING=1");
+	xd_server_stop(&s.server);
+	xd_control_stop(&s.control);
+	err = xd_cache_stop(&s.cache);
+	xd_control_stopped(&s.control, err);
+	return ret ? ret : err ? XC_FAILED : XC_OK;
+}
+
+static enum xc detached(const struct words *w)
+{
+	int pipes[2], status;
+	u8 code;
+	pid_t pid;
+
+	if (pipe2(pipes, O_CLOEXEC))
+		return complain_errno(errno, NULL, "no pipe");
+	pid = fork();
+	if (pid < 0)
+		return complain_errno(errno, NULL, "cannot fork");
+	if (!pid) {
+		close(pipes[0]);
+		exit(run(w, pipes[1]));
+	}
+	close(pipes[1]);
+	if (read(pipes[0], &code, 1) == 1)
+		return code;
+	if (waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status))
+		return WEXITSTATUS(status);
+	return complain(XC_FAILED, NULL, NULL, "it ended before clients could connect");
+}
+
+enum xc serve_run(int argc, char **argv)
+{
+	struct words w;
+	enum xc ret = parse(&w, argc, argv);
+
+	if (ret)
+		return ret;
+	return w.detach ? detached(&w) : run(&w, -1);
+}

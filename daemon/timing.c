@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* timing.c - how long requests and devices take, counted by each loop for itself. */
+#include "engine.h"
+
+#include <stdlib.h>
+
+int xd_timing_alloc(struct xd_cache *cache)
+{
+	for (u32 i = 0; i < cache->nr_loops; i++)
+		for (u32 class = 0; class < XP_CLASSES; class++) {
+			struct xp_histogram *h = calloc(1, sizeof(*h));
+
+			if (!h)
+				return -ENOMEM;
+			cache->loop[i].histogram[class] = h;
+		}
+	return 0;
+}
+
+void xd_timing_free(struct xd_cache *cache)
+{
+	for (u32 i = 0; i < cache->nr_loops; i++)
+		for (u32 class = 0; class < XP_CLASSES; class++)
+			free(cache->loop[i].histogram[class]);
+}
+
+u64 xd_timing_bytes(const struct xd_cache *cache)
+{
+	return (u64)cache->nr_loops * XP_CLASSES * sizeof(struct xp_histogram);
+}
+
+void xd_record(struct xd_loop *loop, enum xp_class class, u64 ns)
+{
+	xp_histogram_add(loop->histogram[class], ns);
+}
+
+static void merge(struct xd_cache *cache, enum xp_class class, struct xp_histogram *sum)
+{
+	memset(sum, 0, sizeof(*sum));
+	for (u32 i = 0; i < cache->nr_loops; i++)
+		xp_histogram_merge(sum, cache->loop[i].histogram[class]);
+}
+
+char *xd_timing_print(struct xd_cache *cache)
+{
+	struct xp_histogram *sum = malloc(sizeof(*sum));
+	char *text = NULL;
+	size_t size = 0;
+	FILE *f = open_memstream(&text, &size);
+
+	if (f && sum) {
+		fprintf(f, "histogram %s monotonic %llu\n", xd_get(cache->timed) ? "on" : "off",
+			(unsigned long long)(xd_now() - cache->started));
+		for (u32 class = 0; class < XP_CLASSES; class++) {
+			static __thread char line[XP_BINS * 32 + 128];
+
+			merge(cache, class, sum);
+			xp_histogram_print(sum, class, line, sizeof(line));
+			fputs(line, f);
+		}
+	}
+	free(sum);
+	if (f)
+		fclose(f);
+	return text;
+}

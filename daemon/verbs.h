@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* verbs.h - what xpcached can be told; argv[0] is the verb. They return its exit code. */
+#ifndef XD_VERBS_H
+#define XD_VERBS_H
+
+#include "tool.h"
+
+enum xc serve_run(int argc, char **argv);
+
+#endif /* XD_VERBS_H */

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The engine in user space: caches in files, without root or a kernel module.
+
+uri="nbd+unix:///?socket=$dir/run/xpcache0.sock"
+trap 'pkill -f "xpcached serve.*$dir" ; rm -rf "$dir"' EXIT
+
+devices() { rm -f fast slow; truncate -s 64M fast; truncate -s 256M slow; }
+status_of() { "$xpcache" status xpcache0 --json | python3 -c "import json,sys; print(json.load(sys.stdin)['caches'][0]$1)"; }
+
+head -c 20M /dev/urandom >data
+devices
+expect "user: create says what to use" 0 "from now on use 'nbd.unix:///.socket=$dir/run/xpcache0.sock' and not slow" create --fast fast --slow slow --idle-ms 0
+expect "user: list" 0 "xpcache0 +running +$dir/fast +$dir/slow +256 MiB +0 B" list
+expect "user: status" 0 "clean +0 blocks" status xpcache0
+same "user: engine in JSON" "$(status_of "['engine']")" "user"
+same "user: limits in JSON" "$(status_of "['limits']['idle_ms']")" "0"
+same "user: sockets are this user's alone" "$(stat -c %a run run/xpcache0.sock run/xpcache0.control | xargs)" "700 600 600"
+expect "user: the name is taken" 3 "a cache or a device of this name" create --fast data --slow slow --name xpcache0 --engine user --force
+expect "user: its fast device is taken" 3 "in use by another program|fast device of the xpcache" create --fast fast --slow data --name other
+nbdcopy data "$uri" >out 2>&1 && pass "user: written" || fail "user: written" "nbdcopy"
+nbdcopy "$uri" back >out 2>&1
+cmp -n $((20 << 20)) data back >out && pass "user: read back" || fail "user: read back" "it differs"
+expect "user: histogram" 0 "^write +[1-9]" histogram xpcache0
+expect "user: histogram in JSON" 0 '"recording": *true' histogram xpcache0 --json
+expect "user: top" 0 "xpcache0 +running" top --count 2 --interval 0.2
+
+python3 - "$dir/run/xpcache0.sock" >holding 2>&1 <<'PY' &
+import socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.recv(18)
+print("connected", flush=True)
+time.sleep(60)
+PY
+holder=$!
+for _ in $(seq 50); do grep -q connected holding && break; sleep 0.1; done
+expect "user: stop, with a client" 3 "in use, by 1 clients: xpcache0" stop xpcache0
+kill $holder
+wait $holder 2>/dev/null
+for _ in $(seq 50); do [ "$("$xpcache" status xpcache0 --json | grep -c '"open_count": *0')" = 1 ] && break; sleep 0.1; done
+expect "user: stop" 0 "dirty stay on $dir/fast" stop xpcache0
+expect "user: no socket is left" 0 "^no cache found" list
+[ ! -e run/xpcache0.sock ] && [ ! -e run/xpcache0.control ] && pass "user: sockets are gone" || fail "user: sockets are gone" "$(ls run)"
+expect "user: check it" 0 "sound" check fast --slow slow --data
+expect "user: start needs the slow device" 5 "name it by --slow" start --fast fast
+truncate -s 128M short
+expect "user: start with another" 3 "not the slow device of xpcache0" start --fast fast --slow short
+expect "user: start" 0 "started, fast before slow: nbd" start --fast fast --slow slow
+expect "user: start twice" 3 "running already, as nbd" start --fast fast --slow slow
+expect "user: check what runs" 3 "running as xpcache0" check fast
+nbdcopy "$uri" back >out 2>&1
+cmp -n $((20 << 20)) data back >out && pass "user: after a start" || fail "user: after a start" "it differs"
+
+# Killed, then brought home without any engine running it.
+pkill -9 -f "xpcached serve.*$dir"
+sleep 0.2
+cmp -s -n $((20 << 20)) data slow && fail "user: still dirty" "the slow device has it all" || pass "user: still dirty"
+expect "user: flush a cache that does not run" 5 "no running cache of this name" flush xpcache0 --force
+expect "user: flush --offline, of what" 2 "the fast device is missing" flush --offline
+expect "user: flush --offline, by name" 2 "the devices say which: xpcache0" flush xpcache0 --offline --fast fast
+expect "user: flush --fast without it" 2 "a running cache has a name" flush --fast fast
+expect "user: flush --offline" 0 "every block is home" flush --offline --fast fast --slow slow
+cmp -n $((20 << 20)) data slow >out && pass "user: home" || fail "user: home" "it differs"
+expect "user: nothing runs after it" 0 "^no cache found" list
+expect "user: nothing is dirty after it" 0 "0 blocks .0 B. dirty|map: 0 dirty|sound" check fast --slow slow --data
+expect "user: start once more" 0 "started" start --fast fast --slow slow
+expect "user: flush" 0 "every block is home" flush xpcache0
+expect "user: remove" 0 "removed; $dir/slow is a plain disk again, $dir/fast is free" remove xpcache0
+expect "user: nothing is left" 5 "no xpcache on this device" check fast
+
+# What cannot be started leaves no cache behind.
+mkdir -m 777 open
+XPCACHE_RUNTIME_DIR=$dir/open expect "user: a directory that others may write" 3 "others may write here" create --fast fast --slow slow
+expect "user: and there is no cache" 5 "no xpcache on this device" check fast
+expect "user: no such engine" 2 "no engine \"turbo\"" create --fast fast --slow slow --engine turbo
+expect "user: the kernel cannot have files" 2 "not a block device" create --fast fast --slow slow --engine kernel
+expect "user: a fast device that is remote" 5 "no such device" create --fast "$uri" --slow slow
+expect "user: a server that is not there" 1 "is its server running" create --fast fast --slow "nbd+unix:///?socket=$dir/none"
+
+# A remote slow device.
+devices
+head -c 8M /dev/urandom | dd of=slow conv=notrunc status=none
+cp slow was
+nbdkit -U "$dir/slow.sock" -P nbdkit.pid file slow
+for _ in $(seq 50); do [ -s nbdkit.pid ] && break; sleep 0.1; done
+remote="nbd+unix:///?socket=$dir/slow.sock"
+expect "user: create before a remote disk" 0 "now caches" create --fast fast --slow "$remote"
+nbdcopy "$uri" back >out 2>&1
+cmp -n $((8 << 20)) was back >out && pass "user: a remote disk's data" || fail "user: a remote disk's data" "it differs"
+nbdcopy data "$uri" >out 2>&1
+expect "user: remove it from there" 0 "removed" remove xpcache0
+kill "$(cat nbdkit.pid)"
+cmp -n $((20 << 20)) data slow >out && pass "user: a remote disk is complete" || fail "user: a remote disk is complete" "it differs"
+trap 'rm -rf "$dir"' EXIT
