@@ -74,7 +74,7 @@ $(guest-scripts): build/vm/bin/%: tests/bench/%
 	@mkdir -p $(@D)
 	cp $< $@
 
-vm-programs := build/xpcache build/tests/forge $(guest-programs) $(guest-scripts)
+vm-programs := build/xpcache build/xpcached build/tests/forge $(guest-programs) $(guest-scripts)
 
 .PHONY: vm-parts vm-selftest vm-module-debug $(kernels:%=vm-module-%)
 vm-module-debug $(kernels:%=vm-module-%): vm-module-%:
