@@ -15,18 +15,54 @@ static void count_bytes(struct pulse *p, const char *stat)
 	p->write_bytes = n[6] << XP_SECTOR_SHIFT;
 }
 
+/* What is only counted up, and the target's word for it. Of reads it counts hits and misses. */
+static const struct {
+	const char *name;
+	size_t offset;
+} counted[] = {
+#define AT(member)	offsetof(struct pulse, member)
+	{ "read_misses", AT(reads) },
+	{ "read_hits", AT(read_hits) },
+	{ "writes", AT(writes) },
+	{ "write_bypass", AT(write_bypass) },
+	{ "flushes", AT(flushes) },
+	{ "discards", AT(discards) },
+	{ "fills", AT(fills) },
+	{ "destaged", AT(destaged) },
+	{ "evicted", AT(evicted) },
+	{ "journal_writes", AT(journal_writes) },
+	{ "fast_bytes_written", AT(fast_bytes_written) },
+	{ "fast_errors", AT(fast_errors) },
+	{ "slow_errors", AT(slow_errors) },
+	{ NULL, AT(read_bytes) },	/* by the block layer */
+	{ NULL, AT(write_bytes) },
+#undef AT
+};
+#define NR_COUNTED	(sizeof(counted) / sizeof(*counted))
+
+static u64 *counter(struct pulse *p, size_t i)
+{
+	return (u64 *)((char *)p + counted[i].offset);
+}
+
+static u64 count_of(const struct pulse *p, size_t i)
+{
+	return *(const u64 *)((const char *)p + counted[i].offset);
+}
+
 void pulse_count(struct pulse *p, const struct status *s, const char *stat)
 {
 	snprintf(p->state, sizeof(p->state), "%s", s->state);
 	p->slots = status_number(s, "slots");
 	p->dirty = status_number(s, "dirty");
+	p->clean = status_number(s, "clean");
 	p->journal_blocks = status_number(s, "journal_blocks");
 	p->journal_used = status_number(s, "journal_used");
 	p->pressure = status_number(s, "pressure");
-	p->read_hits = status_number(s, "read_hits");
-	p->reads = p->read_hits + status_number(s, "read_misses");
-	p->writes = status_number(s, "writes");
-	p->destaged = status_number(s, "destaged");
+	for (size_t i = 0; i < NR_COUNTED; i++)
+		if (counted[i].name)
+			*counter(p, i) = status_number(s, counted[i].name);
+	p->reads += p->read_hits;
 	count_bytes(p, stat);
 }
 
@@ -39,6 +75,7 @@ int pulse_read(struct pulse *p, const struct running *r, bool older)
 	memset(p, 0, sizeof(*p));
 	snprintf(p->name, sizeof(p->name), "%s", r->name);
 	snprintf(p->uuid, sizeof(p->uuid), "%s", r->uuid);
+	p->fast = r->fast;
 	if (err)
 		return err;
 	pulse_count(p, &s, device_kname(r->dev, kname, sizeof(kname)) &&
@@ -53,10 +90,10 @@ int pulse_read(struct pulse *p, const struct running *r, bool older)
 /* None of what is only counted up has fallen. */
 static bool is_one_run(const struct pulse *later, const struct pulse *earlier)
 {
-	return !strcmp(later->uuid, earlier->uuid) && later->reads >= earlier->reads &&
-	       later->read_hits >= earlier->read_hits && later->writes >= earlier->writes &&
-	       later->destaged >= earlier->destaged && later->read_bytes >= earlier->read_bytes &&
-	       later->write_bytes >= earlier->write_bytes && later->timed == earlier->timed &&
+	for (size_t i = 0; i < NR_COUNTED; i++)
+		if (count_of(later, i) < count_of(earlier, i))
+			return false;
+	return !strcmp(later->uuid, earlier->uuid) && later->timed == earlier->timed &&
 	       later->bytes_known == earlier->bytes_known && later->seconds > earlier->seconds;
 }
 
@@ -66,11 +103,7 @@ bool pulse_subtract(struct pulse *later, const struct pulse *earlier)
 	    (later->timed && !latency_subtract(&later->latency, &earlier->latency)))
 		return false;
 	later->seconds -= earlier->seconds;
-	later->reads -= earlier->reads;
-	later->read_hits -= earlier->read_hits;
-	later->writes -= earlier->writes;
-	later->destaged -= earlier->destaged;
-	later->read_bytes -= earlier->read_bytes;
-	later->write_bytes -= earlier->write_bytes;
+	for (size_t i = 0; i < NR_COUNTED; i++)
+		*counter(later, i) -= count_of(earlier, i);
 	return true;
 }

@@ -12,13 +12,16 @@
 
 struct pulse {
 	char name[128], uuid[UUID_HEX], state[16];
+	dev_t fast;		/* 0: not known */
 	double seconds;		/* by our own clock: when; between two looks, how long */
 
 	/* Now, in blocks; pressure is 0 to 1024. */
-	u64 slots, dirty, journal_blocks, journal_used, pressure;
+	u64 slots, dirty, clean, journal_blocks, journal_used, pressure;
 
 	/* Since the start, or between two looks. */
-	u64 reads, read_hits, writes, destaged;
+	u64 reads, read_hits, writes, write_bypass, flushes, discards;
+	u64 fills, destaged, evicted, journal_writes;		/* blocks */
+	u64 fast_bytes_written, fast_errors, slow_errors;
 	u64 read_bytes, write_bytes;	/* by the block layer, if @bytes_known */
 	bool bytes_known;
 
