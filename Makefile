@@ -22,6 +22,7 @@ include tests/sim/sim.mk
 include tests/fuzz/fuzz.mk
 include tests/crash/crash.mk
 include tests/lab/lab.mk
+include tests/daemon/daemon.mk
 include tests/report/report.mk
 
 .PHONY: bootstrap

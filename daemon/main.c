@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* xpcached - the daemon. Its verbs, and what each is given. */
 #include "verbs.h"
+#include "watch.h"
 
 static const struct verb {
 	const char *name, *usage, *description;
@@ -8,6 +9,7 @@ static const struct verb {
 } verbs[] = {
 	{ "serve", "--fast DEV --slow DEV --socket PATH [OPTION...]",
 	  "run a cache here, and export it by NBD", serve_run },
+	{ "watch", "[OPTION ...]", "follows all caches that run: metrics, a page, events", watch_run },
 	{ NULL, NULL, NULL, NULL }
 };
 
