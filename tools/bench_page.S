@@ -33,6 +33,7 @@ bench_page_after:
 	.incbin "tools/report/percentiles.js"
 	.incbin "tools/report/distribution.js"
 	.incbin "tools/report/waterfall.js"
+	.incbin "tools/report/heat.js"
 	.incbin "tools/report/warmup.js"
 	.incbin "tools/report/working-set.js"
 	.incbin "tools/report/writes.js"

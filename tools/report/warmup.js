@@ -1,43 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 // warmup.js - from cold to warm: every second's requests as a column of a heat map, the mean over it.
 
-const HEAT_PER_DECADE = 10;
-const heatEdge = (bin) => Math.pow(10, bin / HEAT_PER_DECADE);
-
-// Draws under the lines. Darker is more; by the logarithm, or single slow requests would not show.
-function heatMap(columns) {
-	const most = Math.max(...columns.flatMap((s) => s.heat.map(([, n]) => n)));
-
-	return {
-		hooks: {
-			drawClear: (u) => {
-				const x = (v) => u.valToPos(v, "x", true),
-					y = (v) => u.valToPos(v, "y", true);
-
-				u.ctx.save();
-				u.ctx.beginPath();
-				u.ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
-				u.ctx.clip();
-				u.ctx.fillStyle = colour("heat");
-				columns.forEach((s, second) => {
-					const left = Math.floor(x(second)),
-						right = Math.floor(x(second + 1));
-
-					for (const [bin, n] of s.heat) {
-						const top = Math.floor(y(heatEdge(bin + 1))),
-							bottom = Math.floor(y(heatEdge(bin)));
-
-						u.ctx.globalAlpha =
-							0.1 + (0.8 * Math.log(1 + n)) / Math.log(1 + most);
-						u.ctx.fillRect(left, top, right - left, bottom - top);
-					}
-				});
-				u.ctx.restore();
-			},
-		},
-	};
-}
-
 // A line down at @at, with words at its top or, @low, at its foot.
 function mark(at, text, low) {
 	return {
@@ -77,13 +40,7 @@ function secondsAxis(label) {
 
 const inSeconds = { label: "Time", value: (u, v) => (v === null ? "" : seconds(v)) };
 
-function heatRange(columns) {
-	const bins = columns.flatMap((s) => s.heat.map(([bin]) => bin));
-	const low = Math.floor(Math.min(...bins) / HEAT_PER_DECADE),
-		high = Math.ceil((Math.max(...bins) + 1) / HEAT_PER_DECADE);
-
-	return () => [Math.pow(10, low), Math.pow(10, high)];
-}
+const eachSecond = (s, i) => [i, i + 1];
 
 function warmupLatency(points, columns, hidden90) {
 	const heat = columns.some((s) => s.heat.length > 0);
@@ -106,7 +63,7 @@ function warmupLatency(points, columns, hidden90) {
 				line("Mean", "ink", { value: (u, v) => (v === null ? "" : time(v)) }),
 			],
 			plugins: [
-				...(heat ? [heatMap(columns)] : []),
+				...(heat ? [heatMap(columns, eachSecond)] : []),
 				...(hidden90 === null
 					? []
 					: [mark(hidden90, `90 % hidden after ${seconds(hidden90)}`)]),
