@@ -4,7 +4,7 @@
 
 DAEMON_LIBS	:= liburing libnbd libpmem libmicrohttpd libsystemd libcap-ng
 DAEMON_CFLAGS	:= $(TOOLS_CFLAGS) -Idaemon
-DAEMON_OBJ	:= $(patsubst daemon/%.c,build/daemon/%.o,$(wildcard daemon/*.c))
+DAEMON_OBJ	:= $(patsubst daemon/%.c,build/daemon/%.o,$(wildcard daemon/*.c)) build/daemon/watch_page.o
 
 build/tools/tools.a: $(filter-out build/tools/main.o,$(TOOLS_OBJ))
 	@rm -f $@
@@ -13,6 +13,11 @@ build/tools/tools.a: $(filter-out build/tools/main.o,$(TOOLS_OBJ))
 build/daemon/%.o: daemon/%.c
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# .incbin is not seen by -MMD.
+build/daemon/watch_page.o: daemon/watch_page.S $(wildcard daemon/watch/* tools/report/*.* tools/report/vendor/*)
+	@mkdir -p $(@D)
+	$(CC) -c -o $@ $<
 
 build/xpcached: $(DAEMON_OBJ) build/tools/tools.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS) $(DAEMON_LIBS)) -lpthread -lm

@@ -34,6 +34,9 @@ struct http {
 	} open[CONNECTIONS];
 };
 
+/* watch_page.S */
+extern const char watch_page[], watch_page_end[];
+
 /* ------------------------------------------------------------------ host ---- */
 
 /* "name:port", "[address]:port", or without the port. False: it is none. */
@@ -85,7 +88,8 @@ static enum MHD_Result answer(struct MHD_Connection *c, unsigned int code, const
 	MHD_add_response_header(r, "Referrer-Policy", "no-referrer");
 	MHD_add_response_header(r, "Cross-Origin-Resource-Policy", "same-origin");
 	MHD_add_response_header(r, "Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; "
-				"script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'");
+				"script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'; "
+				"img-src data:");
 	if (code == MHD_HTTP_METHOD_NOT_ALLOWED)
 		MHD_add_response_header(r, "Allow", "GET, HEAD");
 	ret = MHD_queue_response(c, code, r);
@@ -98,6 +102,14 @@ static enum MHD_Result refuse(struct MHD_Connection *c, unsigned int code, const
 	return answer(c, code, "text/plain; charset=utf-8",
 		      MHD_create_response_from_buffer(strlen(text), (void *)text,
 						      MHD_RESPMEM_PERSISTENT));
+}
+
+static enum MHD_Result give_page(struct http *h, struct MHD_Connection *c)
+{
+	(void)h;
+	return answer(c, MHD_HTTP_OK, "text/html; charset=utf-8",
+		      MHD_create_response_from_buffer((size_t)(watch_page_end - watch_page),
+						      (void *)watch_page, MHD_RESPMEM_PERSISTENT));
 }
 
 static enum MHD_Result give_metrics(struct http *h, struct MHD_Connection *c)
@@ -143,6 +155,7 @@ static const struct {
 	const char *path;
 	enum MHD_Result (*give)(struct http *h, struct MHD_Connection *c);
 } places[] = {
+	{ "/", give_page },
 	{ "/metrics", give_metrics },
 	{ "/live.json", give_live },
 };
@@ -166,7 +179,7 @@ static enum MHD_Result on_request(void *ctx, struct MHD_Connection *c, const cha
 	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
 		if (!strcmp(url, places[i].path))
 			return places[i].give(h, c);
-	return refuse(c, MHD_HTTP_NOT_FOUND, "there are /metrics and /live.json\n");
+	return refuse(c, MHD_HTTP_NOT_FOUND, "there are /, /metrics and /live.json\n");
 }
 
 /* ----------------------------------------------------------- connections ---- */

@@ -81,8 +81,8 @@ class Browser:
             self.events.append(self.message(deadline))
 
     def open(self, path):
-        """Opens a file; events of before are forgotten."""
-        for url in ("about:blank", "file://" + os.path.abspath(path)):
+        """Opens a file, or an address of this machine; events of before are forgotten."""
+        for url in ("about:blank", path if path.startswith("http://") else "file://" + os.path.abspath(path)):
             self.events = []
             self.call("Page.navigate", url=url)
             self.wait("Page.loadEventFired")

@@ -201,6 +201,13 @@ function figure(how) {
 	);
 }
 
+// Every @n-th of many, and the last.
+function thinned(all, most) {
+	const n = Math.ceil(all.length / most);
+
+	return all.filter((_, i) => i % n === 0 || i === all.length - 1);
+}
+
 function drawAll() {
 	drawn.forEach((draw) => draw());
 }

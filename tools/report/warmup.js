@@ -97,13 +97,6 @@ function warmupHits(points) {
 	};
 }
 
-// Every @n-th of many, and the last.
-function thinned(all, most) {
-	const n = Math.ceil(all.length / most);
-
-	return all.filter((_, i) => i % n === 0 || i === all.length - 1);
-}
-
 function warmupSection() {
 	const w = result.warmup;
 
