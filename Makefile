@@ -17,12 +17,12 @@ include daemon/daemon.mk
 include dm-target/module.mk
 include tests/unit/unit.mk
 include tests/daemon/daemon-test.mk
+include tests/daemon/watch.mk
 include tests/bench/bench.mk
 include tests/sim/sim.mk
 include tests/fuzz/fuzz.mk
 include tests/crash/crash.mk
 include tests/lab/lab.mk
-include tests/daemon/daemon.mk
 include tests/report/report.mk
 
 .PHONY: bootstrap
@@ -52,7 +52,7 @@ test: bootstrap ## everything a commit must pass: check, simulator, the quick se
 lints := $(addprefix lint-,$(shell tests/lint --list))
 
 check: bootstrap ## fast: unit tests and linters
-	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test sim-short tools-test daemon-test bench-test vm-selftest $(lints)
+	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test sim-short tools-test daemon-test watch-test bench-test vm-selftest $(lints)
 
 .PHONY: $(lints)
 $(lints): lint-%:

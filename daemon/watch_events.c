@@ -88,8 +88,8 @@ static void judge_errors(const struct judge *j, enum event_kind kind, u64 n)
 		*known = 0;
 	if (n > *known) {
 		if (!j->a->on[kind])
-			say(j, kind, true, LOG_ERR, "%s errors of the %s device, %s since it was started",
-			    text_count(n - *known), device, text_count(n));
+			say(j, kind, true, LOG_ERR, "%s error%s of the %s device, %s since it was started",
+			    text_count(n - *known), n - *known == 1 ? "" : "s", device, text_count(n));
 		*known = n;
 		*last = j->p->seconds;
 	} else if (j->a->on[kind] && j->p->seconds - *last >= ERRORS_QUIET) {
