@@ -10,7 +10,7 @@ SEED	?= 1
 CFLAGS_ALL := -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icore
 
 .PHONY: all
-all: build/xpcache module ## the command line, and the module for the running kernel
+all: build/xpcache build/xpcached module ## the command line, the daemon, and the module for the running kernel
 
 include tools/tools.mk
 include daemon/daemon.mk
@@ -135,7 +135,7 @@ vm-debug: bootstrap ## every job and two power cuts under KASAN and lockdep; bui
 # ----------------------------------------------------------- the rest ----
 
 .PHONY: install clean help
-install: all tools-install ## PREFIX= and DESTDIR= are heeded; then run depmod -a
+install: all tools-install daemon-install ## PREFIX= and DESTDIR= are heeded; then run depmod -a
 	install -D -m 644 build/module-$(module-name)/dm-xpcache.ko \
 		$(DESTDIR)/lib/modules/$(KVER)/extra/dm-xpcache.ko
 

@@ -22,4 +22,11 @@ build/daemon/watch_page.o: daemon/watch_page.S $(wildcard daemon/watch/* tools/r
 build/xpcached: $(DAEMON_OBJ) build/tools/tools.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS) $(DAEMON_LIBS)) -lpthread -lm
 
+.PHONY: daemon-install
+daemon-install: build/xpcached
+	install -D -m 755 build/xpcached $(DESTDIR)$(PREFIX)/sbin/xpcached
+	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
+	sed 's,@PREFIX@,$(PREFIX),' daemon/xpcached-watch.service \
+		>$(DESTDIR)$(PREFIX)/lib/systemd/system/xpcached-watch.service
+
 -include $(DAEMON_OBJ:.o=.d)

@@ -137,7 +137,7 @@ static void say_status(struct run *r)
 		 r->watch.n == 1 ? "" : "s", ill);
 	if (!strcmp(text, r->said))
 		return;
-	strcpy(r->said, text);
+	memcpy(r->said, text, sizeof(text));
 	sd_notify(0, text);
 }
 

@@ -33,7 +33,7 @@ struct judge {
 void alarms_init(struct alarms *a)
 {
 	memset(a, 0, sizeof(*a));
-	strcpy(a->state, "running");	/* what needs no words */
+	snprintf(a->state, sizeof(a->state), "running");	/* what needs no words */
 	a->years = NAN;
 }
 

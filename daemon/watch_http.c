@@ -233,8 +233,9 @@ bool http_run(struct http *h)
 
 static enum xc bad_address(const char *text)
 {
-	return complain(XC_USAGE, "--listen", "as in 127.0.0.1:" WATCH_PORT " or [::1]:" WATCH_PORT,
-			"not a numeric address and a port: \"%s\"", text);
+	complain(XC_USAGE, "--listen", "as in 127.0.0.1:" WATCH_PORT " or [::1]:" WATCH_PORT,
+		 "not a numeric address and a port: \"%s\"", text);
+	return XC_USAGE;
 }
 
 /* A number, so that nobody need be asked what it means. */

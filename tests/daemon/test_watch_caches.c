@@ -7,7 +7,7 @@
 #include <json-c/json.h>
 #include <math.h>
 
-#include "planted.h"
+#include "../tools/planted.h"
 #include "watch.h"
 
 static struct watch w;

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "planted.h"
+#include "../tools/planted.h"
 #include "watch.h"
 
 static struct watch w;

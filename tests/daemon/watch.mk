@@ -17,7 +17,7 @@ build/unit/daemon/%.o: daemon/%.c
 
 $(watch-tests): build/unit/daemon/test_%: tests/daemon/test_%.c tests/tools/planted.c tests/tools/planted.h \
 		$(daemon-objects) $(tool-objects)
-	$(CC) $(TOOL_TEST_FLAGS) -Idaemon -Itests/tools -o $@ $< tests/tools/planted.c $(daemon-objects) $(tool-objects) \
+	$(CC) $(TOOL_TEST_FLAGS) -Idaemon -o $@ $< tests/tools/planted.c $(daemon-objects) $(tool-objects) \
 		-lcmocka $$(pkg-config --libs $(TOOLS_LIBS) $(DAEMON_LIBS)) -lpthread -lm
 
 -include $(daemon-objects:.o=.d)
