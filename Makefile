@@ -75,7 +75,12 @@ $(guest-scripts): build/vm/bin/%: tests/bench/%
 	@mkdir -p $(@D)
 	cp $< $@
 
-vm-programs := build/xpcache build/xpcached build/tests/forge $(guest-programs) $(guest-scripts)
+# Of the daemon a guest has the libraries only if it has the host's /usr.
+build/vm/xpcached: build/xpcached
+	@mkdir -p $(@D)
+	cp $< $@
+
+vm-programs := build/xpcache build/vm/xpcached build/tests/forge $(guest-programs) $(guest-scripts)
 
 .PHONY: vm-parts vm-selftest vm-module-debug $(kernels:%=vm-module-%)
 vm-module-debug $(kernels:%=vm-module-%): vm-module-%:

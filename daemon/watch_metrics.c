@@ -12,7 +12,7 @@
 
 /* ------------------------------------------------------------- one value ---- */
 
-/* A name of the device mapper may hold anything. */
+/* A name of the device mapper may hold anything; what is not UTF-8 would spoil all. */
 static void put_label(FILE *f, const char *text)
 {
 	for (; *text; text++) {
@@ -21,7 +21,7 @@ static void put_label(FILE *f, const char *text)
 		if (*text == '\n')
 			fputs("\\n", f);
 		else
-			fputc(*text, f);
+			fputc((unsigned char)*text < 0x80 ? *text : '?', f);
 	}
 }
 

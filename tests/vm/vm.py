@@ -75,7 +75,7 @@ def payload(series, job, environment, folder):
         put(script, f"/job/{script.name}")
     for program in (BUILD / "vm" / "bin").glob("*"):
         put(program, f"/usr/bin/{program.name}")
-    tools = [BUILD / "xpcache", BUILD / "xpcached", BUILD / "tests" / "forge"]
+    tools = [BUILD / "xpcache", BUILD / "tests" / "forge"]
     module = BUILD / f"module-{kver}" / "dm-xpcache.ko"
     for needed in (*tools, module):
         if not needed.exists():
