@@ -51,6 +51,9 @@ static void what_is_no_log_is_refused(void **state)
 	plant();
 	page[4] = 101;
 	assert_int_equal(wear_decode(page, &w), -EPROTO);
+	plant();
+	page[3] = 101;
+	assert_int_equal(wear_decode(page, &w), -EPROTO);
 }
 
 static void what_is_left_follows_from_what_was_used(void **state)
