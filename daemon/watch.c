@@ -185,19 +185,26 @@ static int on_request(sd_event_source *s, int fd, uint32_t events, void *ctx)
 	return http_run(r->http) ? sd_event_source_set_enabled(r->more, SD_EVENT_ONESHOT) : 0;
 }
 
-/* Signals end the loop: with no handler sd-event does that itself. */
-static int prepare(struct run *r)
+static const int signals[] = { SIGTERM, SIGINT };
+
+/* One that comes before there is a loop ends that as well. */
+static void hold_signals(void)
 {
-	static const int signals[] = { SIGTERM, SIGINT };
 	sigset_t set;
-	uint64_t now;
-	int err = sd_event_new(&r->event);
 
 	sigemptyset(&set);
 	for (size_t i = 0; i < 2; i++)
 		sigaddset(&set, signals[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+}
+
+/* Signals end the loop: with no handler sd-event does that itself. */
+static int prepare(struct run *r)
+{
+	uint64_t now;
+	int err = sd_event_new(&r->event);
+
 	for (size_t i = 0; i < 2 && err >= 0; i++)
 		err = sd_event_add_signal(r->event, NULL, signals[i], NULL, NULL);
 	if (err >= 0)
@@ -251,6 +258,7 @@ enum xc watch_run(int argc, char **argv)
 		return ret ? ret : help();
 	if (geteuid() != 0)
 		return complain(XC_FAILED, "watch", "run it with sudo", "only root can do this");
+	hold_signals();
 	ret = http_open(&r.http, &r.http_options, &r.watch, where, sizeof(where));
 	if (ret)
 		return ret;
