@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* watch_source.c - where caches come from: the kernel's device mapper. */
+/* watch_source.c - where caches come from: whichever engine runs them. */
 #include "watch.h"
 
 #include <stdlib.h>
@@ -17,10 +17,8 @@ int watch_each(struct watch *w, bool timed)
 	static struct pulse p;
 	struct running *all;
 	size_t n;
-	int err = kernel_list(&all, &n);
+	int err = running_list(&all, &n);
 
-	if (err == -ENODEV)	/* without a device mapper nothing runs */
-		err = 0;
 	for (size_t i = 0; i < n && !err; i++) {
 		bool older = is_older(w, all[i].uuid);
 
