@@ -45,6 +45,28 @@ static enum xc guard_targets(struct bench *b)
 	return ret;
 }
 
+/* Before anybody is asked, and hours before they are written. */
+static enum xc check_outputs(struct bench *b, const struct options *opt)
+{
+	const struct bench_options *o = &opt->bench;
+	char state[PATH_MAX];
+	enum xc ret = XC_OK;
+
+	snprintf(state, sizeof(state), "%s.state", o->output ? o->output : "xpcache-bench");
+	if (o->output && o->html && !strcmp(o->output, o->html))
+		return complain(XC_USAGE, o->html, "give two files", "the result and its page are the same file");
+	if (o->html && !strcmp(state, o->html))
+		return complain(XC_USAGE, o->html, "give another file for the page",
+				"what an interrupted session goes on from is there");
+	if (o->output)
+		ret = bench_output_ready(b, o->output);
+	if (!ret && o->output && bench_output_is_file(o->output))
+		ret = bench_output_ready(b, state);
+	if (!ret && o->html)
+		ret = bench_output_ready(b, o->html);
+	return ret;
+}
+
 static enum xc open_targets(struct bench *b, const struct options *opt)
 {
 	enum xc ret = XC_OK;
@@ -88,16 +110,6 @@ static void warn_page_cache(struct bench *b)
 	}
 }
 
-static enum xc write_page(struct json_object *result, const char *path)
-{
-	FILE *f = fopen(path, "we");
-	int err = f ? bench_html(result, f) : -errno;
-
-	if (f && fclose(f) && !err)
-		err = -errno;
-	return err ? complain_errno(err, path, "cannot write the page") : XC_OK;
-}
-
 static enum xc tell(struct bench *b, const struct options *opt)
 {
 	const struct bench_options *o = &opt->bench;
@@ -105,9 +117,9 @@ static enum xc tell(struct bench *b, const struct options *opt)
 	enum xc ret = XC_OK;
 
 	if (o->output || b->quiet)
-		ret = bench_result_write(b->result, form, o->output);
+		ret = bench_output_write(b, b->result, form, o->output);
 	if (o->html && !ret)
-		ret = write_page(b->result, o->html);
+		ret = bench_output_write(b, b->result, BENCH_PAGE, o->html);
 	if (!b->quiet)
 		bench_show(b->result);
 	return ret;
@@ -157,7 +169,7 @@ static enum xc measure(const struct options *opt, struct json_object *old)
 	b->quiet = !opt->bench.output && (opt->json || opt->csv || opt->hgrm);
 	b->lines = !b->quiet;
 	(void)((ret = bench_setup_read(&b->setup, opt)) || (ret = open_targets(b, opt)) ||
-	       (ret = guard_targets(b)) || (ret = bench_plan_make(b)) ||
+	       (ret = check_outputs(b, opt)) || (ret = guard_targets(b)) || (ret = bench_plan_make(b)) ||
 	       (ret = session(b, opt, old)));
 	if (b->result != old)
 		json_object_put(b->result);

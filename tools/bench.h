@@ -14,6 +14,7 @@
  *   bench_result.c    the result as JSON; bench_host.c: where it came from
  *   bench_show.c      the same for people; bench_randread.c: as randread printed it
  *   bench_state.c     what an interrupted session goes on from
+ *   bench_output.c    the files that are written, and what is never written over
  *   bench_diff.c      two results beside each other
  */
 #ifndef BENCH_H
@@ -161,12 +162,22 @@ void bench_result_warn(struct json_object *result, const char *code, const char 
 /* A histogram of a run's member "read", "write", ...; false: it has none. */
 bool bench_result_timing(struct json_object *run, const char *member, struct xp_histogram *h);
 enum xc bench_result_load(const char *path, struct json_object **result);
-enum bench_form { BENCH_JSON, BENCH_CSV, BENCH_HGRM };
-/* To @path, or stdout for NULL. */
-enum xc bench_result_write(struct json_object *result, enum bench_form form, const char *path);
+enum bench_form { BENCH_JSON, BENCH_CSV, BENCH_HGRM, BENCH_PAGE };
+/* As one of the first three. Negative errno. */
+int bench_result_print(struct json_object *result, enum bench_form form, FILE *f);
 struct json_object *bench_host_json(void);
 struct json_object *bench_device_json(const struct bench_target *t);
 void bench_host_warn(struct json_object *result);
+
+/* --------------------------------------------------- bench_output.c ---- */
+
+/* May a result go to @path, and can it? Asked before anything is measured. */
+enum xc bench_output_ready(const struct bench *b, const char *path);
+/* To @path, all of it or nothing, or to stdout for NULL. */
+enum xc bench_output_write(const struct bench *b, struct json_object *result, enum bench_form form,
+			   const char *path);
+/* A file, or to be one; no terminal and no pipe. */
+bool bench_output_is_file(const char *path);
 
 /* ---------------------------------------------------- bench_state.c ---- */
 

@@ -354,14 +354,11 @@ static void write_hgrm(struct json_object *runs, FILE *f)
 	}
 }
 
-enum xc bench_result_write(struct json_object *result, enum bench_form form, const char *path)
+int bench_result_print(struct json_object *result, enum bench_form form, FILE *f)
 {
-	FILE *f = path ? fopen(path, "we") : stdout;
 	struct json_object *runs = bench_result_get(result, "runs");
-	bool bad;
 
-	if (!f)
-		return complain_errno(errno, path, "cannot write");
+	errno = 0;
 	if (form == BENCH_CSV)
 		write_csv(runs, f);
 	else if (form == BENCH_HGRM)
@@ -369,8 +366,5 @@ enum xc bench_result_write(struct json_object *result, enum bench_form form, con
 	else
 		fprintf(f, "%s\n", json_object_to_json_string_ext(result, JSON_C_TO_STRING_SPACED |
 								  JSON_C_TO_STRING_NOSLASHESCAPE));
-	bad = fflush(f) || ferror(f);
-	if (path && fclose(f))
-		bad = true;
-	return bad ? complain_errno(errno, path ? path : "stdout", "cannot write") : XC_OK;
+	return fflush(f) || ferror(f) ? -(errno ? errno : EIO) : 0;
 }

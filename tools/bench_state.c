@@ -7,17 +7,9 @@
 
 #include <unistd.h>
 
-/* A power cut leaves the older or the newer one. */
 enum xc bench_state_save(const struct bench *b)
 {
-	char fresh[PATH_MAX];
-	enum xc ret;
-
-	snprintf(fresh, sizeof(fresh), "%s.new", b->state_path);
-	ret = bench_result_write(b->result, BENCH_JSON, fresh);
-	if (!ret && rename(fresh, b->state_path))
-		ret = complain_errno(errno, b->state_path, "cannot write");
-	return ret;
+	return bench_output_write(b, b->result, BENCH_JSON, b->state_path);
 }
 
 void bench_state_drop(const struct bench *b)

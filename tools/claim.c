@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * May this device be taken? Mounted, swap, part of another device, read-only.
+ * May this device be taken? Mounted, swap, part of another device, read-only; a file:
+ * behind a loop device.
  *
  * The kernel's exclusive open (device_reopen()) is what really protects; this
  * finds the words: who has it, and what to end.
@@ -8,8 +9,12 @@
 #include "tool.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <linux/loop.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 static dev_t number_of(const char *kname)
 {
@@ -142,6 +147,56 @@ bool claim_holder(const char *kname, char *who, size_t len)
 	       held(kname, who, len);
 }
 
+/* ------------------------------------------------------ loop devices ---- */
+
+/* Not all may open it; the file may have another name by now, or be in another's folder. */
+static bool loop_says(const char *node, dev_t dev, ino_t ino, bool *shows)
+{
+	int fd = open(node, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct loop_info64 info;
+	bool known;
+
+	if (fd < 0)
+		return false;
+	known = !ioctl(fd, LOOP_GET_STATUS64, &info);
+	*shows = known && info.lo_device == dev && info.lo_inode == ino;
+	close(fd);
+	return known;
+}
+
+struct loop_search {
+	dev_t dev;
+	ino_t ino;
+	char node[256];
+};
+
+static int loop_shows(const char *kname, void *ctx)
+{
+	struct loop_search *s = ctx;
+	char file[PATH_MAX];
+	struct stat st;
+	bool shows;
+
+	if (!sysfs_read(kname, "loop/backing_file", file, sizeof(file)))
+		return 0;
+	device_node(kname, s->node, sizeof(s->node));
+	if (!loop_says(s->node, s->dev, s->ino, &shows))
+		shows = !stat(file, &st) && st.st_dev == s->dev && st.st_ino == s->ino;
+	return shows;
+}
+
+bool claim_loop(dev_t dev, ino_t ino, char *who, size_t len)
+{
+	struct loop_search s = { .dev = dev, .ino = ino };
+
+	if (device_each(loop_shows, &s) != 1)
+		return false;
+	snprintf(who, len, "behind %s", s.node);
+	return true;
+}
+
+/* ---------------------------------------------------------- the check ---- */
+
 static enum xc refuse(const char *path, const char *who)
 {
 	bool is_swap = strstr(who, "swap");
@@ -184,7 +239,7 @@ enum xc claim_check(const struct device *d)
 				d->is_block ? "blockdev --setrw, or another device" : "make it writable",
 				"read-only");
 	if (!d->is_block)
-		return XC_OK;
+		return claim_loop(d->dev, d->ino, who, sizeof(who)) ? refuse(d->path, who) : XC_OK;
 	if (claim_holder(d->kname, who, sizeof(who)))
 		return refuse(d->path, who);
 	return check_partitions(d);

@@ -178,6 +178,8 @@ enum xc claim_check(const struct device *d);
 bool claim_holder(const char *kname, char *who, size_t len);
 /* Which program has it open, "open by dd, pid 1234"; takes a look at every process. */
 bool claim_opener(dev_t dev, char *who, size_t len);
+/* Which loop device shows this file, "behind /dev/loop0". */
+bool claim_loop(dev_t dev, ino_t ino, char *who, size_t len);
 
 /* ------------------------------------------------------- signature.c ---- */
 
