@@ -105,6 +105,17 @@ void bench_cache_after(struct bench_cache *c, struct json_object *run)
 
 /* ------------------------------------------------------------- legs ---- */
 
+/* Devices are renamed; the number is what the cache runs on. */
+static enum xc open_as(struct bench_target *t, const char *path, dev_t dev, enum bench_leg leg)
+{
+	enum xc ret = bench_target_open(t, path, leg);
+
+	if (ret || t->dev.dev == dev)
+		return ret;
+	bench_target_close(t);
+	return complain(XC_FAILED, path, "try again", "it has become another device");
+}
+
 static enum xc open_leg(struct bench *b, dev_t dev, enum bench_leg leg)
 {
 	char kname[64], path[PATH_MAX];
@@ -114,7 +125,7 @@ static enum xc open_leg(struct bench *b, dev_t dev, enum bench_leg leg)
 		return complain(XC_FAILED, b->cache->running.name, "xpcache status tells more",
 				"one of its devices is gone");
 	device_node(kname, path, sizeof(path));
-	ret = bench_target_open(&b->target[b->nr_targets], path, leg);
+	ret = open_as(&b->target[b->nr_targets], path, dev, leg);
 	b->nr_targets += !ret;
 	return ret;
 }
@@ -235,7 +246,7 @@ static void add_scratch(struct bench *b, const struct xp_sb *sb)
 	if (!b->setup.destructive || le64_to_cpu(sb->scratch_start) != XP_SCRATCH_START ||
 	    le64_to_cpu(sb->scratch_blocks) != XP_SCRATCH_BLOCKS)
 		return;
-	if (bench_target_open(t, b->target[2].dev.path, BENCH_R))
+	if (open_as(t, b->target[2].dev.path, b->cache->running.fast, BENCH_R))
 		return;
 	t->from = XP_SCRATCH_START << XP_BLOCK_SHIFT;
 	t->bytes = XP_SCRATCH_BLOCKS << XP_BLOCK_SHIFT;

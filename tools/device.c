@@ -179,6 +179,18 @@ enum xc device_open(struct device *d, const char *path, bool files)
 	}
 }
 
+/* A path is a name: it may lead elsewhere by now. */
+static bool is_same(int fd, const struct device *d)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return false;
+	if (d->is_block)
+		return S_ISBLK(st.st_mode) && st.st_rdev == d->dev;
+	return S_ISREG(st.st_mode) && st.st_dev == d->dev && st.st_ino == d->ino;
+}
+
 enum xc device_reopen(struct device *d, enum device_mode mode)
 {
 	int flags = mode == DEVICE_OWN ? O_RDWR : O_RDONLY;
@@ -196,6 +208,11 @@ enum xc device_reopen(struct device *d, enum device_mode mode)
 		return complain(XC_REFUSED, d->path, "blockdev --setrw, or another device", "read-only");
 	if (fd < 0)
 		return complain_errno(errno, d->path, "cannot open it");
+	if (!is_same(fd, d)) {
+		close(fd);
+		return complain(XC_REFUSED, d->path, "nothing was changed; look what it is now",
+				"it has become another device");
+	}
 	device_close(d);
 	d->fd = fd;
 	return XC_OK;

@@ -152,7 +152,7 @@ enum device_mode {
 enum xc device_open(struct device *d, const char *path, bool files);
 /* Without a complaint: for scans. Negative errno. */
 int device_look(struct device *d, const char *path);
-/* Opens it again, so. */
+/* Opens it again, so; refused if its path leads elsewhere by now. */
 enum xc device_reopen(struct device *d, enum device_mode mode);
 void device_close(struct device *d);
 /* The same disk, or one a part of the other. Both partitions of one disk too. */
