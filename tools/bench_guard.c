@@ -39,11 +39,10 @@ enum xc bench_guard(struct bench_target *t, bool force)
 {
 	bool asks = isatty(STDIN_FILENO);
 	char holds[512];
-	enum xc ret = claim_check(&t->dev);
+	enum xc ret;
 
-	if (ret)
-		return ret;
-	ret = device_reopen(&t->dev, DEVICE_OWN);
+	(void)((ret = claim_check(&t->dev)) || (ret = claim_closed(&t->dev)) ||
+	       (ret = device_reopen(&t->dev, DEVICE_OWN)));
 	if (ret)
 		return ret;
 	signature_list(t->dev.fd, holds, sizeof(holds));

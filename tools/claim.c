@@ -11,9 +11,11 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/loop.h>
+#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 static dev_t number_of(const char *kname)
@@ -95,7 +97,14 @@ static bool held(const char *kname, char *who, size_t len)
 	return found;
 }
 
-static bool has_open(const char *pid, dev_t dev)
+static bool is_open_as(const struct stat *st, const struct device *d)
+{
+	if (d->is_block)
+		return S_ISBLK(st->st_mode) && st->st_rdev == d->dev;
+	return S_ISREG(st->st_mode) && st->st_dev == d->dev && st->st_ino == d->ino;
+}
+
+static bool has_open(const char *pid, const struct device *d)
 {
 	char path[PATH_MAX];
 	struct dirent *e;
@@ -107,13 +116,13 @@ static bool has_open(const char *pid, dev_t dev)
 	dir = opendir(path);
 	while (dir && !found && (e = readdir(dir)))
 		found = e->d_name[0] != '.' && !fstatat(dirfd(dir), e->d_name, &st, 0) &&
-			S_ISBLK(st.st_mode) && st.st_rdev == dev;
+			is_open_as(&st, d);
 	if (dir)
 		closedir(dir);
 	return found;
 }
 
-bool claim_opener(dev_t dev, char *who, size_t len)
+bool claim_opener(const struct device *d, char *who, size_t len)
 {
 	DIR *dir = opendir("/proc");
 	char path[64], name[64];
@@ -122,7 +131,8 @@ bool claim_opener(dev_t dev, char *who, size_t len)
 	FILE *f;
 
 	while (dir && !found && (e = readdir(dir))) {
-		if (strspn(e->d_name, "0123456789") != strlen(e->d_name) || !has_open(e->d_name, dev))
+		if (strspn(e->d_name, "0123456789") != strlen(e->d_name) ||
+		    atoi(e->d_name) == getpid() || !has_open(e->d_name, d))
 			continue;
 		snprintf(path, sizeof(path), "/proc/%.20s/comm", e->d_name);
 		f = fopen(path, "re");
@@ -203,14 +213,15 @@ static enum xc refuse(const char *path, const char *who)
 
 	return complain(XC_REFUSED, path,
 			is_swap ? "swapoff it first" :
-			strstr(who, "mounted") ? "unmount it first" : "take that apart first",
+			strstr(who, "mounted") ? "unmount it first" :
+			strstr(who, "open by") ? "end that first" : "take that apart first",
 			"in use, %s", who);
 }
 
 /* Partitions are directories within the disk's own. */
-static enum xc check_partitions(const struct device *d)
+static enum xc each_partition(const struct device *d, enum xc (*check)(const char *kname))
 {
-	char path[PATH_MAX], attr[300], text[32], who[PATH_MAX], node[PATH_MAX];
+	char path[PATH_MAX], attr[300], text[32];
 	enum xc ret = XC_OK;
 	struct dirent *e;
 	DIR *dir;
@@ -219,15 +230,22 @@ static enum xc check_partitions(const struct device *d)
 	dir = opendir(path);
 	while (dir && !ret && (e = readdir(dir))) {
 		snprintf(attr, sizeof(attr), "%s/partition", e->d_name);
-		if (e->d_name[0] == '.' || !sysfs_read(d->kname, attr, text, sizeof(text)) ||
-		    !claim_holder(e->d_name, who, sizeof(who)))
-			continue;
-		device_node(e->d_name, node, sizeof(node));
-		ret = refuse(node, who);
+		if (e->d_name[0] != '.' && sysfs_read(d->kname, attr, text, sizeof(text)))
+			ret = check(e->d_name);
 	}
 	if (dir)
 		closedir(dir);
 	return ret;
+}
+
+static enum xc partition_is_free(const char *kname)
+{
+	char who[PATH_MAX], node[PATH_MAX];
+
+	if (!claim_holder(kname, who, sizeof(who)))
+		return XC_OK;
+	device_node(kname, node, sizeof(node));
+	return refuse(node, who);
 }
 
 enum xc claim_check(const struct device *d)
@@ -242,5 +260,38 @@ enum xc claim_check(const struct device *d)
 		return claim_loop(d->dev, d->ino, who, sizeof(who)) ? refuse(d->path, who) : XC_OK;
 	if (claim_holder(d->kname, who, sizeof(who)))
 		return refuse(d->path, who);
-	return check_partitions(d);
+	return each_partition(d, partition_is_free);
+}
+
+/* Udev looks at a device that was written, and is gone in a moment. */
+static bool stays_open(const struct device *d, char *who, size_t len)
+{
+	const struct timespec a_little = { .tv_nsec = 100000000 };
+
+	for (int i = 0; claim_opener(d, who, len); i++) {
+		if (i == 10)
+			return true;
+		nanosleep(&a_little, NULL);
+	}
+	return false;
+}
+
+static enum xc partition_is_closed(const char *kname)
+{
+	struct device d = { .is_block = true, .dev = number_of(kname), .fd = -1 };
+	char who[PATH_MAX];
+
+	if (!stays_open(&d, who, sizeof(who)))
+		return XC_OK;
+	device_node(kname, d.path, sizeof(d.path));
+	return refuse(d.path, who);
+}
+
+enum xc claim_closed(const struct device *d)
+{
+	char who[PATH_MAX];
+
+	if (stays_open(d, who, sizeof(who)))
+		return refuse(d->path, who);
+	return d->is_block ? each_partition(d, partition_is_closed) : XC_OK;
 }

@@ -20,6 +20,7 @@ static u32 wait_for_closing(const char *name)
 
 enum xc stop_check(const struct running *r)
 {
+	const struct device d = { .is_block = true, .dev = r->dev };
 	u32 open_count = r->open_count;
 	char kname[64], who[PATH_MAX];
 
@@ -36,7 +37,7 @@ enum xc stop_check(const struct running *r)
 	if (!open_count)
 		return XC_OK;
 	return complain(XC_REFUSED, r->name, "end that first", "in use, %s",
-			claim_opener(r->dev, who, sizeof(who)) ? who : "open elsewhere");
+			claim_opener(&d, who, sizeof(who)) ? who : "open elsewhere");
 }
 
 static void say_dirty(const struct running *r, const struct status *s)

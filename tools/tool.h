@@ -176,8 +176,10 @@ int device_each(int (*fn)(const char *kname, void *ctx), void *ctx);
 enum xc claim_check(const struct device *d);
 /* Who has the device open: "mounted at /x"; false: nobody that can be named. */
 bool claim_holder(const char *kname, char *who, size_t len);
-/* Which program has it open, "open by dd, pid 1234"; takes a look at every process. */
-bool claim_opener(dev_t dev, char *who, size_t len);
+/* Which other program has it open, "open by dd, pid 1234"; takes a look at every process. */
+bool claim_opener(const struct device *d, char *who, size_t len);
+/* Complains if another program has it, or a partition of it, open and keeps it so. */
+enum xc claim_closed(const struct device *d);
 /* Which loop device shows this file, "behind /dev/loop0". */
 bool claim_loop(dev_t dev, ino_t ino, char *who, size_t len);
 

@@ -18,3 +18,12 @@ wait $pid
 same "it writes what was approved: exit code" $? 0
 same "not where its path leads by now" "$(sha256sum <spared)" "$before"
 rm -f way way.json
+
+# --------------------------------------------------- another program has it ----
+
+truncate -s 8M busy
+exec 8<>busy
+expect "open in another program" 3 "in use, open by .*, pid $$: ./busy: end that first" \
+	./busy --destructive --force --test mixed --seconds 0.1
+exec 8<&-
+expect "and when it is closed" 0 "mixed/1/50%" ./busy --destructive --force --test mixed --seconds 0.1
