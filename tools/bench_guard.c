@@ -2,9 +2,10 @@
 /*
  * bench_guard.c - may a benchmark destroy what is on this device?
  *
- * Never if anybody holds it; it is opened exclusively from then on. Else a person is asked
- * three times, in words that cannot be typed by habit, --force or not. Where there is no
- * terminal to ask on, --destructive needs --force with it.
+ * Never if anybody holds it, nor if it is half of a cache that would lose blocks; it is
+ * opened exclusively from then on. Else a person is asked three times, in words that cannot
+ * be typed by habit, --force or not. Where there is no terminal to ask on, --destructive
+ * needs --force with it.
  */
 #include "bench.h"
 
@@ -35,6 +36,69 @@ static bool asked_thrice(const struct device *d, const char *holds)
 	       answered("3 of 3: all that is on it will be lost. Type destroy:", "destroy");
 }
 
+/* A running cache shows what its slow device holds. */
+static bool is_running_cache(const struct device *d)
+{
+	char uuid[64];
+
+	return d->is_block && sysfs_read(d->kname, "dm/uuid", uuid, sizeof(uuid)) &&
+	       !strncmp(uuid, "XPCACHE-", 8);
+}
+
+struct content {
+	const struct device *of;	/* itself, and each of its partitions */
+	char *holds;
+	size_t len;
+	enum xc ret;
+};
+
+/* Half of a cache at rest: what is dirty exists nowhere else, --force or not. */
+static enum xc check_cache(const struct device *d, struct content *all)
+{
+	size_t have = strlen(all->holds);
+	struct cache_there c;
+
+	if (!cache_look(d, &c))
+		return caches_check_slow(d, d->dev);
+	if (!c.known)
+		return complain(XC_REFUSED, d->path, "xpcache check tells more",
+				"it is %s, and how many dirty blocks it has cannot be told", c.what);
+	if (c.dirty)
+		return complain(XC_REFUSED, d->path, "xpcache start and remove save them",
+				"it is %s with %s dirty", c.what, text_blocks(c.dirty));
+	snprintf(all->holds + have, all->len - have, "%s%s", have ? ", " : "", c.what);
+	return XC_OK;
+}
+
+static int check_partition(const char *kname, void *ctx)
+{
+	struct content *all = ctx;
+	char path[PATH_MAX];
+	struct device d;
+
+	device_node(kname, path, sizeof(path));
+	if (device_look(&d, path))
+		return 0;
+	if (d.partition && d.disk == all->of->dev)
+		all->ret = check_cache(&d, all);
+	device_close(&d);
+	return all->ret != XC_OK;
+}
+
+static enum xc check_caches(const struct device *d, char *holds, size_t len)
+{
+	struct content all = { .of = d, .holds = holds, .len = len };
+	int err;
+
+	if (is_running_cache(d))
+		return XC_OK;
+	all.ret = check_cache(d, &all);
+	if (all.ret || !d->is_block)
+		return all.ret;
+	err = device_each(check_partition, &all);
+	return err < 0 ? complain_errno(err, d->path, "cannot look at its partitions") : all.ret;
+}
+
 enum xc bench_guard(struct bench_target *t, bool force)
 {
 	bool asks = isatty(STDIN_FILENO);
@@ -46,6 +110,9 @@ enum xc bench_guard(struct bench_target *t, bool force)
 	if (ret)
 		return ret;
 	signature_list(t->dev.fd, holds, sizeof(holds));
+	ret = check_caches(&t->dev, holds, sizeof(holds));
+	if (ret)
+		return ret;
 	if (!force && !asks)
 		return complain(XC_REFUSED, t->dev.path, "on a terminal it asks; else give --force as well",
 				"--destructive would overwrite it%s%s", *holds ? ", and it holds: " : "", holds);

@@ -3,6 +3,7 @@
 #include "tool.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 int cache_read(struct cache *c, struct device *fast)
 {
@@ -72,6 +73,31 @@ void caches_free(struct caches *all)
 {
 	free(all->v);
 	memset(all, 0, sizeof(*all));
+}
+
+enum xc caches_check_slow(const struct device *d, dev_t but_fast)
+{
+	char why[512];
+	enum xc ret = XC_OK;
+	struct caches all;
+	int err;
+
+	if (!d->is_block || geteuid() != 0)
+		return XC_OK;
+	err = caches_scan(&all);
+	if (err)
+		return complain_errno(err, "/sys/class/block", "cannot look for caches");
+	for (size_t i = 0; i < all.n && !ret; i++) {
+		const struct cache *c = &all.v[i];
+
+		if (!c->err && c->fast.dev != but_fast &&
+		    identity_same(&c->sb.slow, d, false, why, sizeof(why)))
+			ret = complain(XC_REFUSED, d->path, "xpcache start and remove that one first",
+				       "it is the slow device of the xpcache %s on %s",
+				       c->name, c->fast.path);
+	}
+	caches_free(&all);
+	return ret;
 }
 
 const char *cache_plain_name(const char *name)

@@ -87,32 +87,26 @@ static enum xc take_devices(struct making *k)
 static enum xc check_old_cache(struct making *k)
 {
 	const struct options *opt = k->opt;
-	enum xc ret = XC_OK;
-	struct offline o;
+	struct cache_there old;
 	char what[128];
-	int err = offline_open(&o, &k->fast);
-	bool known = !err;
 
-	if (err == -ENOENT)
-		goto out;
-	if (!err)
-		known = !offline_load(&o);
-	snprintf(what, sizeof(what), "it is the fast device of the xpcache %.31s",
-		 err ? "(damaged or unknown)" : (const char *)o.sb.name);
+	if (!cache_look(&k->fast, &old))
+		return XC_OK;
+	snprintf(what, sizeof(what), "it is %s", old.what);
 	if (!opt->force)
-		ret = complain(XC_REFUSED, k->fast.path,
-			       "xpcache remove ends it in order; --force overwrites it", "%s", what);
-	else if (!known && !opt->discard_dirty)
-		ret = complain(XC_REFUSED, k->fast.path,
-			       "xpcache check tells more; --force --discard-dirty overwrites it",
-			       "%s, and how many dirty blocks it has cannot be told", what);
-	else if (known && o.stats.dirty && !opt->discard_dirty)
-		ret = complain(XC_REFUSED, k->fast.path,
-			       "xpcache start and remove save them; --force --discard-dirty loses them",
-			       "%s with %s dirty", what, text_blocks(o.stats.dirty));
-out:
-	offline_close(&o);
-	return ret;
+		return complain(XC_REFUSED, k->fast.path,
+				"xpcache remove ends it in order; --force overwrites it", "%s", what);
+	if (opt->discard_dirty)
+		return XC_OK;
+	if (!old.known)
+		return complain(XC_REFUSED, k->fast.path,
+				"xpcache check tells more; --force --discard-dirty overwrites it",
+				"%s, and how many dirty blocks it has cannot be told", what);
+	if (old.dirty)
+		return complain(XC_REFUSED, k->fast.path,
+				"xpcache start and remove save them; --force --discard-dirty loses them",
+				"%s with %s dirty", what, text_blocks(old.dirty));
+	return XC_OK;
 }
 
 static enum xc check_signatures(struct making *k)
@@ -133,27 +127,12 @@ static enum xc check_signatures(struct making *k)
 /* The slow device may hold anything, but not another cache's half. */
 static enum xc check_slow_is_free(struct making *k)
 {
-	char why[512];
-	enum xc ret = XC_OK;
-	struct caches all;
 	struct cache c;
 
 	if (!k->slow.remote && cache_read(&c, &k->slow) == 0)
 		return complain(XC_REFUSED, k->slow.path, "are --fast and --slow the right way round?",
 				"it is the fast device of the xpcache %s", c.name);
-	if (!k->slow.is_block || geteuid() != 0 || caches_scan(&all))
-		return XC_OK;
-	for (size_t i = 0; i < all.n && !ret; i++) {
-		const struct cache *other = &all.v[i];
-
-		if (!other->err && other->fast.dev != k->fast.dev &&
-		    identity_same(&other->sb.slow, &k->slow, false, why, sizeof(why)))
-			ret = complain(XC_REFUSED, k->slow.path, "xpcache start and remove that one first",
-				       "it is the slow device of the xpcache %s on %s",
-				       other->name, other->fast.path);
-	}
-	caches_free(&all);
-	return ret;
+	return caches_check_slow(&k->slow, k->fast.dev);
 }
 
 static enum xc check_contents(struct making *k)

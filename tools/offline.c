@@ -48,6 +48,22 @@ void offline_close(struct offline *o)
 	o->core = NULL;
 }
 
+bool cache_look(const struct device *fast, struct cache_there *c)
+{
+	struct offline o;
+	int err = offline_open(&o, fast);
+
+	memset(c, 0, sizeof(*c));
+	if (!err && !offline_load(&o)) {
+		c->known = true;
+		c->dirty = o.stats.dirty;
+	}
+	snprintf(c->what, sizeof(c->what), "the fast device of the xpcache %.31s",
+		 err ? "(damaged or unknown)" : (const char *)o.sb.name);
+	offline_close(&o);
+	return err != -ENOENT;
+}
+
 enum xc offline_complain(const struct offline *o, const struct device *d, int err)
 {
 	const char *words = *o->message.text ? o->message.text : NULL;

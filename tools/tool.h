@@ -229,6 +229,14 @@ int offline_load(struct offline *o);
 /* The same, before a witness. */
 int offline_look(struct offline *o, const struct xp_witness *witness);
 void offline_close(struct offline *o);
+/* What of a cache would be lost with the device it is on. */
+struct cache_there {
+	char what[96];		/* "the fast device of the xpcache xpcache0" */
+	bool known;		/* false: damaged, or not of this version; its dirty blocks */
+	u64 dirty;		/* cannot be told */
+};
+/* False: there is none. */
+bool cache_look(const struct device *fast, struct cache_there *c);
 /* The exit code and the complaint for what they returned. */
 enum xc offline_complain(const struct offline *o, const struct device *d, int err);
 
@@ -330,6 +338,8 @@ int caches_scan(struct caches *all);
 void caches_free(struct caches *all);
 /* Reads the superblock of one device. As xp_sb_read(). */
 int cache_read(struct cache *c, struct device *fast);
+/* Complains if @d is the slow device of a cache, other than that on @but_fast. */
+enum xc caches_check_slow(const struct device *d, dev_t but_fast);
 /* The one called @name (or of that uuid) that does not run, on @fast if given. */
 enum xc caches_find_stopped(const char *name, const char *fast, struct cache *c);
 /* The running one called @name; "/dev/mapper/NAME" and the uuid will do. */

@@ -12,8 +12,8 @@ build/bench/test_%: tests/bench/test_%.c $(bench-unit-sources) $(wildcard tools/
 bench-unit-tests := $(patsubst tests/bench/test_%.c,build/bench/test_%,$(wildcard tests/bench/test_*.c))
 
 .PHONY: bench-test
-bench-test: $(bench-unit-tests) build/xpcache
+bench-test: $(bench-unit-tests) build/xpcache build/tests/forge
 	@status=0; \
 	for test in $(bench-unit-tests); do tests/unit/run $$test || status=1; done; \
-	tests/bench/run build/xpcache || status=1; \
+	tests/bench/run build/xpcache build/tests || status=1; \
 	exit $$status

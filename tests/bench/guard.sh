@@ -27,3 +27,32 @@ expect "open in another program" 3 "in use, open by .*, pid $$: ./busy: end that
 	./busy --destructive --force --test mixed --seconds 0.1
 exec 8<&-
 expect "and when it is closed" 0 "mixed/1/50%" ./busy --destructive --force --test mixed --seconds 0.1
+
+# ------------------------------------------------------ half of a cache ----
+
+# cache BLOCKS: one at rest in ./half, so many of its blocks dirty
+cache() {
+	rm -f half whole
+	truncate -s 64M half
+	truncate -s 256M whole
+	"$xpcache" create --fast half --slow whole --no-start --name atrest >out 2>&1 &&
+		{ [ "$1" -eq 0 ] || "$forge" half write 100 "$1"; } || fail "cache" "cannot make a cache in files"
+}
+destroy="--destructive --test mixed --seconds 0.1"
+cache 7
+before=$(sha256sum <half)
+# shellcheck disable=SC2086 # they are words
+expect "dirty blocks of a cache" 3 "device of the xpcache atrest with 7 blocks .28.0 KiB. dirty: ./half: .*start and remove" \
+	./half $destroy --force
+printf x | dd of=half bs=1 seek=16 conv=notrunc status=none
+printf x | dd of=half bs=1 seek=$((16 * 4096 + 16)) conv=notrunc status=none
+before=$(sha256sum <half)
+# shellcheck disable=SC2086
+expect "a damaged cache" 3 "damaged or unknown.*cannot be told: ./half: xpcache check" ./half $destroy --force
+same "neither is written" "$(sha256sum <half)" "$before"
+cache 0
+# shellcheck disable=SC2086
+expect "a clean one is named" 3 "it holds: the fast device of the xpcache atrest: ./half" ./half $destroy
+# shellcheck disable=SC2086
+expect "and may go" 0 "mixed/1/50%" ./half $destroy --force
+rm -f half whole
