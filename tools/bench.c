@@ -45,28 +45,6 @@ static enum xc guard_targets(struct bench *b)
 	return ret;
 }
 
-/* Before anybody is asked, and hours before they are written. */
-static enum xc check_outputs(struct bench *b, const struct options *opt)
-{
-	const struct bench_options *o = &opt->bench;
-	char state[PATH_MAX];
-	enum xc ret = XC_OK;
-
-	snprintf(state, sizeof(state), "%s.state", o->output ? o->output : "xpcache-bench");
-	if (o->output && o->html && !strcmp(o->output, o->html))
-		return complain(XC_USAGE, o->html, "give two files", "the result and its page are the same file");
-	if (o->html && !strcmp(state, o->html))
-		return complain(XC_USAGE, o->html, "give another file for the page",
-				"what an interrupted session goes on from is there");
-	if (o->output)
-		ret = bench_output_ready(b, o->output);
-	if (!ret && o->output && bench_output_is_file(o->output))
-		ret = bench_output_ready(b, state);
-	if (!ret && o->html)
-		ret = bench_output_ready(b, o->html);
-	return ret;
-}
-
 static enum xc open_targets(struct bench *b, const struct options *opt)
 {
 	enum xc ret = XC_OK;
@@ -82,17 +60,45 @@ static enum xc open_targets(struct bench *b, const struct options *opt)
 	return ret;
 }
 
+/* ---------------------------------------------------------- outputs ---- */
+
+static enum xc check_distinct(const struct bench *b, const struct bench_options *o)
+{
+	if (o->output && o->html && !strcmp(o->output, o->html))
+		return complain(XC_USAGE, o->html, "give two files", "the result and its page are the same file");
+	if (o->html && !strcmp(b->state_path, o->html))
+		return complain(XC_USAGE, o->html, "give another file for the page",
+				"what an interrupted session goes on from is there");
+	return XC_OK;
+}
+
+/* Before anybody is asked, and hours before they are written. */
+static enum xc check_outputs(struct bench *b, const struct options *opt, struct json_object *old)
+{
+	const struct bench_options *o = &opt->bench;
+	enum xc ret;
+
+	if (!old && o->output && bench_output_is_file(o->output))
+		snprintf(b->state_path, sizeof(b->state_path), "%s.state", o->output);
+	(void)((ret = check_distinct(b, o)) ||
+	       (ret = o->output ? bench_output_ready(b, o->output) : XC_OK) ||
+	       (ret = *b->state_path ? bench_output_ready(b, b->state_path) : XC_OK) ||
+	       (ret = *b->state_path && !old ? bench_state_free(b->state_path) : XC_OK) ||
+	       (ret = o->html ? bench_output_ready(b, o->html) : XC_OK));
+	return ret;
+}
+
 /* ---------------------------------------------------------- session ---- */
 
 static enum xc interrupted(struct bench *b)
 {
 	char todo[PATH_MAX + 64];
 
-	snprintf(todo, sizeof(todo), "xpcache bench --resume %s goes on", b->state_path);
 	if (!json_object_array_length(b->runs))
 		return complain(XC_INTERRUPTED, "bench", "nothing was measured yet", "interrupted");
 	if (bench_state_save(b))
 		return XC_INTERRUPTED;
+	snprintf(todo, sizeof(todo), "xpcache bench --resume %s goes on", b->state_path);
 	return complain(XC_INTERRUPTED, "bench", todo, "interrupted after %zu runs",
 			json_object_array_length(b->runs));
 }
@@ -134,32 +140,53 @@ static void begin_result(struct bench *b, const struct options *opt, struct json
 	bench_host_warn(b->result);
 }
 
-static enum xc session(struct bench *b, const struct options *opt, struct json_object *old)
+/* What could not be written was measured all the same. */
+static void keep(struct bench *b)
 {
-	char state[PATH_MAX];
+	if (!*b->state_path && (bench_state_begin(b) || bench_state_save(b)))
+		return;
+	fprintf(stderr, "xpcache bench --resume %s writes it again\n", b->state_path);
+}
+
+static enum xc finish(struct bench *b, const struct options *opt)
+{
 	enum xc ret;
 
-	snprintf(state, sizeof(state), "%s.state", opt->bench.output ? opt->bench.output : "xpcache-bench");
-	begin_result(b, opt, old);
-	if (b->cache)
-		bench_cache_begin(b);
-	b->state_path = opt->bench.output ? state : NULL;
-	bench_catch_signals();
-	ret = bench_run_all(b);
-	b->state_path = state;
-	if (bench_stopped)
-		return interrupted(b);
 	warn_page_cache(b);
 	bench_curves(b->result);
 	if (b->cache)
 		bench_cache_finish(b);
-	(void)(tell(b, opt) && !ret && (ret = XC_FAILED));
-	if (opt->bench.output || old)
+	bench_state_end(b);
+	ret = tell(b, opt);
+	if (ret)
+		keep(b);
+	else
 		bench_state_drop(b);
 	return ret;
 }
 
-static enum xc measure(const struct options *opt, struct json_object *old)
+static enum xc session(struct bench *b, const struct options *opt, struct json_object *old)
+{
+	enum xc ret, told;
+
+	begin_result(b, opt, old);
+	ret = bench_state_begin(b);
+	if (ret)
+		return ret;
+	if (b->cache)
+		bench_cache_begin(b);
+	bench_catch_signals();
+	ret = bench_run_all(b);
+	if (bench_stopped)
+		return interrupted(b);
+	if (b->cut_short)
+		return XC_FAILED;
+	told = finish(b, opt);
+	return ret ? ret : told;
+}
+
+/* @old, at @path: what an interrupted session left; or NULL. */
+static enum xc measure(const struct options *opt, struct json_object *old, const char *path)
 {
 	struct bench *b = calloc(1, sizeof(*b));
 	enum xc ret;
@@ -168,9 +195,11 @@ static enum xc measure(const struct options *opt, struct json_object *old)
 		return complain_errno(ENOMEM, NULL, "cannot begin");
 	b->quiet = !opt->bench.output && (opt->json || opt->csv || opt->hgrm);
 	b->lines = !b->quiet;
+	snprintf(b->state_path, sizeof(b->state_path), "%s", path);
 	(void)((ret = bench_setup_read(&b->setup, opt)) || (ret = open_targets(b, opt)) ||
-	       (ret = check_outputs(b, opt)) || (ret = guard_targets(b)) || (ret = bench_plan_make(b)) ||
-	       (ret = session(b, opt, old)));
+	       (ret = old ? bench_state_check(b, old) : XC_OK) ||
+	       (ret = check_outputs(b, opt, old)) || (ret = guard_targets(b)) ||
+	       (ret = bench_plan_make(b)) || (ret = session(b, opt, old)));
 	if (b->result != old)
 		json_object_put(b->result);
 	if (b->cache)
@@ -209,27 +238,44 @@ static enum xc resume_words(const char *path, struct json_object *old, struct js
 	if (argc < 2 || strcmp(argv[0], "bench") != 0)
 		complain(XC_USAGE, path, "give another", "it does not say what was to be measured");
 	else if (parse_words(argc, argv, &opt))
-		ret = opt.nr_words ? measure(&opt, old) :
+		ret = opt.nr_words ? measure(&opt, old, path) :
 		      complain(XC_USAGE, path, "give another", "it does not say what was to be measured");
 	free(argv);
 	return ret;
 }
 
-static enum xc resume(const char *path)
+/* Its own path is meant from here, what is in it from where it was begun. */
+static enum xc resume(const char *word)
 {
 	struct json_object *old = NULL, *words;
-	enum xc ret = bench_result_load(path, &old);
+	enum xc ret = bench_result_load(word, &old);
+	char path[PATH_MAX];
 
 	if (ret)
 		return ret;
+	if (!realpath(word, path))
+		snprintf(path, sizeof(path), "%s", word);
 	words = bench_result_get(old, "words");
 	if (words && json_object_is_type(words, json_type_array))
-		ret = resume_words(path, old, words);
+		(void)((ret = bench_state_enter(old, word)) || (ret = resume_words(path, old, words)));
 	else
-		ret = complain(XC_USAGE, path, "give the .state file of an interrupted session",
+		ret = complain(XC_USAGE, word, "give the .state file of an interrupted session",
 			       "it does not say what was to be measured");
 	json_object_put(old);
 	return ret;
+}
+
+/* All else is said in the file. */
+static enum xc check_resume(const struct options *opt)
+{
+	const char *file = opt->bench.resume;
+
+	if (opt->nr_words)
+		return complain(XC_USAGE, opt->arg, "xpcache bench --resume FILE", "one word too many");
+	if (opt->argc == 2 || (opt->argc == 3 && opt->argv[2] == file))
+		return XC_OK;
+	return complain(XC_USAGE, "--resume", "xpcache bench --resume FILE, and no other option",
+			"a session goes on as it was begun");
 }
 
 /* ------------------------------------------------------------- verb ---- */
@@ -262,9 +308,10 @@ enum xc bench_verb_run(struct options *opt)
 {
 	enum xc ret;
 
-	if (opt->bench.resume)
-		return opt->nr_words ? complain(XC_USAGE, opt->arg, "xpcache bench --resume FILE",
-						"one word too many") : resume(opt->bench.resume);
+	if (opt->bench.resume) {
+		ret = check_resume(opt);
+		return ret ? ret : resume(opt->bench.resume);
+	}
 	if (opt->nr_words && !strcmp(opt->arg, "diff"))
 		return opt->nr_words == 3 ? bench_diff(opt->words[1], opt->words[2], opt->json) :
 		       complain(XC_USAGE, "bench diff", "xpcache bench diff A.json B.json", "two results are wanted");
@@ -274,5 +321,5 @@ enum xc bench_verb_run(struct options *opt)
 		       complain(XC_USAGE, "bench report", "xpcache bench report RESULT.json -o page.html",
 				"one result is wanted");
 	ret = check_words(opt);
-	return ret ? ret : measure(opt, NULL);
+	return ret ? ret : measure(opt, NULL, "");
 }

@@ -129,7 +129,8 @@ struct bench {
 	struct bench_plan plan;
 	struct json_object *result;	/* what bench_result.h's schema says */
 	struct json_object *runs;	/* its "runs" */
-	const char *state_path;
+	char state_path[PATH_MAX];	/* "": no state but after Ctrl-C */
+	bool cut_short;			/* it could not be stored what was measured */
 	bool lines;			/* randread prints as it goes */
 	bool quiet;			/* stdout is for a program */
 };
@@ -181,7 +182,17 @@ bool bench_output_is_file(const char *path);
 
 /* ---------------------------------------------------- bench_state.c ---- */
 
-enum xc bench_state_save(const struct bench *b);
+/* Into the result goes what it is of, until the session ends. */
+enum xc bench_state_begin(struct bench *b);
+void bench_state_end(struct bench *b);
+/* Is @old a state of this program's? Goes to the directory where it was begun. */
+enum xc bench_state_enter(struct json_object *old, const char *path);
+/* Complains where the targets are not those of @old. */
+enum xc bench_state_check(const struct bench *b, struct json_object *old);
+/* Complains if there is one at @path. */
+enum xc bench_state_free(const char *path);
+/* At its path; or under a new name, if it has none. */
+enum xc bench_state_save(struct bench *b);
 void bench_state_drop(const struct bench *b);
 
 /* ----------------------------------------------------- bench_show.c ---- */
@@ -203,6 +214,7 @@ void bench_cache_finish(struct bench *b);	/* the headline, and what it warns of 
 /* Share of hits among the reads since the last look; -1: none. */
 double bench_cache_look(struct bench_cache *c);
 u64 bench_cache_bytes(const struct bench_cache *c);
+const char *bench_cache_uuid(const struct bench_cache *c);
 
 /* --------------------------------------------------- bench_curves.c ---- */
 

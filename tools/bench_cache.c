@@ -39,6 +39,11 @@ u64 bench_cache_bytes(const struct bench_cache *c)
 	return c->bytes;
 }
 
+const char *bench_cache_uuid(const struct bench_cache *c)
+{
+	return c->running.uuid;
+}
+
 /* --------------------------------------------------------- counters ---- */
 
 static bool read_counters(struct bench_cache *c, u64 *hits, u64 *misses)

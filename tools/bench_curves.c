@@ -138,8 +138,11 @@ static void append(struct json_object *result, const char *name, struct json_obj
 
 void bench_curves(struct json_object *result)
 {
+	static const char *const curve[] = { "writes", "warmup", "working_set", "fill" };
 	struct json_object *runs = bench_result_get(result, "runs");
 
+	for (size_t i = 0; i < sizeof(curve) / sizeof(*curve); i++)
+		bench_result_add(result, curve[i], NULL);
 	for (size_t i = 0; i < json_object_array_length(runs); i++) {
 		struct json_object *run = at(runs, i);
 		const char *test = bench_result_text(run, "test"), *id = bench_result_text(run, "id");

@@ -257,13 +257,13 @@ enum xc bench_run_all(struct bench *b)
 {
 	enum xc ret = XC_OK, one;
 
-	for (u32 i = 0; i < b->plan.nr && !bench_stopped; i++) {
+	for (u32 i = 0; i < b->plan.nr && !bench_stopped && !b->cut_short; i++) {
 		if (have(b, &b->plan.run[i]))
 			continue;
 		one = run_one(b, i);
 		ret = ret ? ret : one;
-		if (b->state_path && !bench_stopped)
-			bench_state_save(b);
+		if (*b->state_path && !bench_stopped)
+			b->cut_short = bench_state_save(b) != XC_OK;
 	}
 	progress_end();
 	return ret;
