@@ -28,19 +28,28 @@ struct bench_running {
 	struct thread *thread;
 	struct bench_second *second;	/* of all of them, */
 	u8 *data;			/* and their buffers */
-	volatile sig_atomic_t halt;
+	bool halt;			/* atomic, as is */
+	u64 errors;			/* of all of them */
 	pthread_mutex_t lock;
 	pthread_cond_t ended;
-	u32 over;			/* threads that have ended; of lock */
+	u32 over;			/* threads that have ended; written under lock */
 };
 
 /* ------------------------------------------------------- a request ---- */
 
-/* A machine may be so busy that a thread comes too late: one request it does all the same. */
+bool bench_stops(const struct bench_worker *w)
+{
+	return __atomic_load_n(w->halt, __ATOMIC_RELAXED) ||
+	       (w->job->stop && __atomic_load_n(w->job->stop, __ATOMIC_RELAXED)) ||
+	       __atomic_load_n(w->errors, __ATOMIC_RELAXED) >= TOO_MANY_ERRORS;
+}
+
+/* A machine may be so busy that a thread comes too late: one request it does all the same,
+ * if it was due in time. */
 bool bench_goes_on(const struct bench_worker *w, u64 now)
 {
-	return (now < w->ends || !w->drawn) && !*w->halt && !(w->job->stop && *w->job->stop) &&
-	       (!w->limit || w->drawn < w->limit) && w->out->errors < TOO_MANY_ERRORS;
+	return (now < w->ends || !w->drawn) && (w->gap <= 0 || bench_due(w) < w->ends) &&
+	       (!w->limit || w->drawn < w->limit) && !bench_stops(w);
 }
 
 /* The buffer is random already. Another word over all of it, and no device finds anything
@@ -72,10 +81,11 @@ u64 bench_draw(struct bench_worker *w, bool *write, u8 *buf)
 
 u64 bench_due(const struct bench_worker *w)
 {
-	return w->begun + w->phase + w->drawn * w->gap;
+	return w->begun + w->phase + (u64)((double)w->drawn * w->gap);
 }
 
 static u8 heat_of[XP_BINS];
+static pthread_once_t heat_once = PTHREAD_ONCE_INIT;
 
 static void heat_init(void)
 {
@@ -107,8 +117,11 @@ static void record_second(struct bench_second *s, u64 ns, u32 bytes)
 	s->heat[heat_of[xp_bin(ns)]]++;
 }
 
-static void record_error(struct bench_outcome *o, u64 place, int64_t result)
+static void record_error(struct bench_worker *w, u64 place, int64_t result)
 {
+	struct bench_outcome *o = w->out;
+
+	__atomic_fetch_add(w->errors, 1, __ATOMIC_RELAXED);
 	if (!o->errors++) {
 		o->first_error = result < 0 ? (int)result : -EIO;
 		o->first_place = place;
@@ -122,7 +135,7 @@ void bench_record(struct bench_worker *w, u64 began, u64 due, u64 ended, bool wr
 	u64 ns = ended - began;
 
 	if (result != (int64_t)w->job->size) {
-		record_error(o, place, result);
+		record_error(w, place, result);
 		return;
 	}
 	if (ended < w->records)
@@ -140,7 +153,7 @@ void bench_record(struct bench_worker *w, u64 began, u64 due, u64 ended, bool wr
 static void thread_ends(struct bench_running *r)
 {
 	pthread_mutex_lock(&r->lock);
-	r->over++;
+	__atomic_store_n(&r->over, r->over + 1, __ATOMIC_RELEASE);
 	pthread_cond_signal(&r->ended);
 	pthread_mutex_unlock(&r->lock);
 }
@@ -189,11 +202,12 @@ static void worker_init(struct thread *t, u32 k)
 	w->job = job;
 	w->out = &t->out;
 	w->halt = &r->halt;
+	w->errors = &r->errors;
 	w->seed = bench_mix(job->places.seed, k + 100);
 	w->limit = job->requests ? (job->requests + r->nr - 1 - k) / r->nr : 0;
 	if (job->rate > 0) {
-		w->gap = (u64)(NS * r->nr / job->rate);
-		w->phase = w->gap * k / r->nr;
+		w->gap = NS * r->nr / job->rate;
+		w->phase = (u64)(w->gap * k / r->nr);
 	}
 	set_places(w, k, r->nr);
 	w->room = seconds_room(job);
@@ -275,7 +289,7 @@ int bench_begin(const struct bench_job *job, struct bench_running **out)
 	u64 now;
 	int err;
 
-	heat_init();
+	pthread_once(&heat_once, heat_init);
 	if (!job->places.n)
 		return -ENOSPC;
 	r = running_new(job);
@@ -300,12 +314,12 @@ int bench_begin(const struct bench_job *job, struct bench_running **out)
 
 void bench_halt(struct bench_running *r)
 {
-	r->halt = 1;
+	__atomic_store_n(&r->halt, true, __ATOMIC_RELAXED);
 }
 
 bool bench_over(const struct bench_running *r)
 {
-	return XP_READ_ONCE(r->over) == r->started;
+	return __atomic_load_n(&r->over, __ATOMIC_ACQUIRE) == r->started;
 }
 
 u32 bench_seconds(const struct bench_running *r)

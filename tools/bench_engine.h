@@ -92,14 +92,16 @@ struct bench_worker {
 	u64 next, step;			/* of the places */
 	u64 drawn, limit;		/* requests begun; at most, or 0 */
 	u64 begun, records, ends;	/* ns: of the clock */
-	u64 gap, phase;			/* open loop: ns between requests; when the first */
+	double gap;			/* open loop: ns between requests, or 0; */
+	u64 phase;			/* when the first */
 	u64 seed;
 	u64 last;			/* the last completion recorded */
 	u64 second_ends;		/* of the one that is written now */
 	u32 current, room;
 	struct bench_second *second;	/* room of them; nobody moves it while others read */
 	struct bench_outcome *out;
-	volatile sig_atomic_t *halt;
+	const bool *halt;		/* of all threads; atomic, as is */
+	u64 *errors;			/* what all have seen */
 	u8 *data;			/* depth buffers of size */
 	int err;			/* of the engine */
 };
@@ -112,6 +114,8 @@ static inline u64 bench_clock(void)
 	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
 }
 
+/* Was it ended from outside, or has too much gone wrong? */
+bool bench_stops(const struct bench_worker *w);
 /* Does another request begin? */
 bool bench_goes_on(const struct bench_worker *w, u64 now);
 /* The next request's place; *@write what it is; with data in @buf that nothing can squeeze. */

@@ -21,12 +21,15 @@ static void exact_timers(void)
 	prctl(PR_SET_TIMERSLACK, 1ul);
 }
 
-static void sleep_until(u64 due)
+/* In slices: who ends it does not wait for the next request, which may be due in a minute. */
+static void sleep_until(const struct bench_worker *w, u64 due)
 {
-	struct timespec t = { .tv_sec = (time_t)(due / NS), .tv_nsec = (long)(due % NS) };
+	for (u64 now = bench_clock(); now < due && !bench_stops(w); now = bench_clock()) {
+		u64 to = min(due, now + NS / 10);
+		struct timespec t = { .tv_sec = (time_t)(to / NS), .tv_nsec = (long)(to % NS) };
 
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
-		;
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+	}
 }
 
 /* ----------------------------------------------------------- psync ---- */
@@ -46,14 +49,15 @@ int bench_psync(struct bench_worker *w)
 
 	exact_timers();
 	while (bench_goes_on(w, now)) {
-		u64 due = w->gap ? bench_due(w) : 0, place;
+		u64 due = w->gap > 0 ? bench_due(w) : 0, place;
 		bool write;
 
-		if (due >= w->ends && w->drawn)
-			break;
+		if (due > now) {
+			sleep_until(w, due);
+			if (bench_stops(w))
+				break;
+		}
 		place = bench_draw(w, &write, w->data);
-		if (due > now)
-			sleep_until(due);
 		began = bench_clock();
 		result = transfer(w, write, place);
 		now = bench_clock();
@@ -121,7 +125,7 @@ static void prepare(struct queue *q)
 	struct request *r = &q->request[number];
 	u8 *buf = w->data + (size_t)number * size;
 
-	r->due = w->gap ? bench_due(w) : 0;
+	r->due = w->gap > 0 ? bench_due(w) : 0;
 	r->place = bench_draw(w, &r->write, buf);
 	if (r->write)
 		io_uring_prep_write(sqe, w->job->fd, buf, size, r->place);
@@ -133,7 +137,7 @@ static void prepare(struct queue *q)
 
 static void prepare_all(struct queue *q, u64 now)
 {
-	while (q->nr_idle && bench_goes_on(q->w, now) && (!q->w->gap || bench_due(q->w) <= now))
+	while (q->nr_idle && bench_goes_on(q->w, now) && (q->w->gap <= 0 || bench_due(q->w) <= now))
 		prepare(q);
 }
 
@@ -144,7 +148,7 @@ static int submit_and_wait(struct queue *q, u64 now)
 	struct io_uring_cqe *cqe;
 	int ret;
 
-	if (w->gap && q->nr_idle && bench_goes_on(w, now)) {
+	if (w->gap > 0 && q->nr_idle && bench_goes_on(w, now)) {
 		u64 due = bench_due(w), wait = due > now ? due - now : 0;
 		struct __kernel_timespec t = { .tv_sec = (long long)(wait / NS),
 					       .tv_nsec = (long long)(wait % NS) };
@@ -200,7 +204,7 @@ int bench_io_uring(struct bench_worker *w)
 		}
 		if (!bench_goes_on(w, now))
 			break;
-		sleep_until(min(bench_due(w), w->ends));
+		sleep_until(w, bench_due(w));
 		now = bench_clock();
 	}
 	queue_close(&q);

@@ -11,7 +11,7 @@ volatile sig_atomic_t bench_stopped;
 static void stop(int sig)
 {
 	(void)sig;
-	bench_stopped = 1;
+	__atomic_store_n(&bench_stopped, 1, __ATOMIC_RELAXED);
 }
 
 void bench_catch_signals(void)

@@ -53,6 +53,15 @@ static enum xc read_positive(const char *option, const char *text, double most, 
 	return wrong(option, text, todo);
 }
 
+/* Less than one in a quarter of an hour is none, and its times are beyond the clock. */
+static enum xc read_rate(const char *text, double *rate)
+{
+	enum xc ret = read_positive("--rate", text, 1e8, rate);
+
+	return ret || !text || *rate >= 0.001 ? ret :
+	       wrong("--rate", text, "give 0.001 requests a second or more, up to 100000000");
+}
+
 static enum xc read_count(const char *option, const char *text, u32 most, u32 *out)
 {
 	double n = 0;
@@ -173,7 +182,7 @@ enum xc bench_setup_read(struct bench_setup *s, const struct options *opt)
 	s->buffered = o->buffered;
 	s->precondition = o->precondition;
 	(void)((ret = read_positive("--seconds", o->seconds, 86400, &s->seconds)) ||
-	       (ret = read_positive("--rate", o->rate, 1e8, &s->rate)) ||
+	       (ret = read_rate(o->rate, &s->rate)) ||
 	       (ret = read_size(o->size, &s->size)) ||
 	       (ret = read_count("--depth", o->depth, 1024, &s->depth)) ||
 	       (ret = read_count("--threads", o->threads, 64, &s->threads)) ||

@@ -9,7 +9,14 @@ build/bench/test_%: tests/bench/test_%.c $(bench-unit-sources) $(wildcard tools/
 	$(CC) $(UNIT_FLAGS) -D_GNU_SOURCE -Itools -o $@ $< $(bench-unit-sources) \
 		$$(pkg-config --libs liburing json-c) -lcmocka -lpthread -lm
 
-bench-unit-tests := $(patsubst tests/bench/test_%.c,build/bench/test_%,$(wildcard tests/bench/test_*.c))
+bench-unit-tests := $(patsubst tests/bench/test_%.c,build/bench/test_%,$(wildcard tests/bench/test_*.c)) \
+	build/bench/threads_engine
+
+# What the threads share, under a watch of its own: the two sanitizers cannot be had at once.
+build/bench/threads_engine: tests/bench/test_engine.c $(bench-unit-sources) $(wildcard tools/bench*.h tools/timing.h core/*.h)
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O1 -g -Wall -Wextra -Werror -fsanitize=thread -Icore -Itests/unit -D_GNU_SOURCE -Itools \
+		-o $@ $< $(bench-unit-sources) $$(pkg-config --libs liburing json-c) -lcmocka -lpthread -lm
 
 .PHONY: bench-test
 bench-test: $(bench-unit-tests) build/xpcache build/tests/forge

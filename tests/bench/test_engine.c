@@ -21,6 +21,16 @@ void xp_assert_failed(const char *what, const char *file, int line)
 	abort();
 }
 
+#ifdef __SANITIZE_THREAD__
+/* A ring's memory comes and goes by system calls of its own: the next ring's, at the same
+ * address, looks like the last one's. What threads share, psync shares as well. */
+const char *__tsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void)
+{
+	return "race:bench_io_uring\n";
+}
+#endif
+
 static int begin(void **state)
 {
 	char path[] = "/tmp/xpcache-bench.XXXXXX";
@@ -131,6 +141,20 @@ static void a_device_that_is_gone_ends_it(void **state)
 	assert_in_range(o.errors, 1000, 1004);
 }
 
+/* All threads together see so many, and those that were under way then. */
+static void a_device_that_is_gone_ends_all_threads(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < WAYS; i++) {
+		struct bench_job job = job_of(way[i].engine, way[i].depth, way[i].threads, 100);
+
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(bench_run(&job, &o), 0);
+		assert_in_range(o.errors, 1000, 1000 + way[i].depth * way[i].threads);
+		bench_outcome_free(&o);
+	}
+}
+
 static void an_open_loop_keeps_its_rate(void **state)
 {
 	(void)state;
@@ -143,6 +167,62 @@ static void an_open_loop_keeps_its_rate(void **state)
 		assert_in_range(xp_histogram_count(&o.read), 400, 501);	/* a busy machine misses some */
 		assert_int_equal(xp_histogram_count(&o.intended), xp_histogram_count(&o.read));
 		assert_true(o.intended.sum >= o.read.sum);
+		bench_outcome_free(&o);
+	}
+}
+
+/* Not by whole ns: at high rates those are much. */
+static void a_rate_is_not_rounded(void **state)
+{
+	struct bench_worker w = { .gap = 1e9 / 7e8, .drawn = 700000000 };
+
+	(void)state;
+	assert_in_range(bench_due(&w), 999999000, 1000001000);
+}
+
+static volatile sig_atomic_t stopped;
+
+static void stop_it(void *ctx, const struct bench_running *r, double part)
+{
+	(void)ctx;
+	(void)r;
+	(void)part;
+	__atomic_store_n(&stopped, 1, __ATOMIC_RELAXED);
+}
+
+/* The next request is due in 20 s. */
+static void a_long_wait_can_be_ended(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < WAYS; i++) {
+		struct bench_job job = job_of(way[i].engine, way[i].depth, way[i].threads, 100);
+		u64 begun = bench_clock();
+
+		stopped = 0;
+		job.rate = 0.05;
+		job.stop = &stopped;
+		job.tick = stop_it;
+		assert_int_equal(bench_run(&job, &o), 0);
+		assert_in_range(bench_clock() - begun, 0, 3000000000ull);
+		bench_outcome_free(&o);
+	}
+}
+
+/* The other thread's first is due at 5 s, and the time is up after one. */
+static void what_is_due_too_late_is_not_waited_for(void **state)
+{
+	static const enum bench_engine engine[] = { BENCH_PSYNC, BENCH_IO_URING };
+
+	(void)state;
+	for (u32 i = 0; i < 2; i++) {
+		struct bench_job job = job_of(engine[i], 1, 2, 100);
+		u64 begun = bench_clock();
+
+		job.rate = 0.2;
+		job.seconds = 1;
+		assert_int_equal(bench_run(&job, &o), 0);
+		assert_int_equal(xp_histogram_count(&o.read), 1);
+		assert_in_range(bench_clock() - begun, 0, 3000000000ull);
 		bench_outcome_free(&o);
 	}
 }
@@ -172,6 +252,22 @@ static void seconds_and_what_is_dropped(void **state)
 	assert_in_range(n, 300, 402);
 }
 
+static void one_beside_another(void **state)
+{
+	struct bench_job job = job_of(BENCH_PSYNC, 1, 2, 100);
+	struct bench_running *load;
+
+	(void)state;
+	assert_int_equal(bench_begin(&job, &load), 0);
+	job.seconds = 0.3;
+	assert_int_equal(bench_run(&job, &o), 0);
+	bench_outcome_free(&o);
+	assert_false(bench_over(load));
+	bench_halt(load);
+	assert_int_equal(bench_end(load, &o), 0);
+	assert_true(xp_histogram_count(&o.read));
+}
+
 static void no_place_is_no_job(void **state)
 {
 	struct bench_job job = job_of(BENCH_PSYNC, 1, 1, 100);
@@ -191,8 +287,13 @@ int main(void)
 		TEST(a_mix_is_as_asked_for),
 		TEST(errors_are_counted_and_not_timed),
 		TEST(a_device_that_is_gone_ends_it),
+		TEST(a_device_that_is_gone_ends_all_threads),
 		TEST(an_open_loop_keeps_its_rate),
+		TEST(a_rate_is_not_rounded),
+		TEST(a_long_wait_can_be_ended),
+		TEST(what_is_due_too_late_is_not_waited_for),
 		TEST(seconds_and_what_is_dropped),
+		TEST(one_beside_another),
 		TEST(no_place_is_no_job),
 	};
 

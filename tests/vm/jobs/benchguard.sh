@@ -27,6 +27,7 @@ refused()
 }
 
 destroy="--destructive --force --test mixed --seconds 0.2"
+must modprobe loop
 truncate -s 8M /tmp/plain
 ln -sf $FAST /tmp/link
 
@@ -40,7 +41,7 @@ for option in -o --html; do
 	done
 done
 truncate -s 16M /tmp/backing
-loop=$(losetup -f --show /tmp/backing)
+loop=$(losetup -f --show /tmp/backing) || die loop losetup
 refused result-over-a-backing-file 3 "in use, behind $loop: /tmp/backing" /tmp/plain --seconds 0.1 -o /tmp/backing
 refused result-over-what-is-measured 3 "in use, behind $loop: /tmp/backing" $loop --seconds 0.1 -o /tmp/backing
 equal fast-untouched "$fast" "$(checksum $FAST)"
@@ -98,13 +99,13 @@ wait $bench
 equal interrupted 130 $?
 must xpcache remove xpcache0
 create
-refused another-cache-of-the-name 3 "not what was measured: .*: its identity" --resume /tmp/r.json.state
+refused another-cache-of-the-name 3 'its identity was "[^"]+", and is "[^"]+" now: '$CACHE --resume /tmp/r.json.state
 must xpcache remove xpcache0
 
 # -------------------------------------------------------- sectors of 4 KiB ----
 
 truncate -s 64M /tmp/big
-loop=$(losetup -f --show -b 4096 /tmp/big)
+loop=$(losetup -f --show -b 4096 /tmp/big) || die loop losetup
 must mkfs.ext4 -q -b 4096 $loop
 must mount $loop /mnt
 dd if=/dev/zero of=/mnt/file bs=1M count=8 status=none
