@@ -29,8 +29,10 @@ struct bench_cache {
 	u64 bytes;			/* of the slots */
 	bool recorded;			/* the target answers with histograms */
 	struct latency latency;		/* before the run under way */
-	u64 hits, misses;		/* likewise */
-	u64 look_hits, look_misses;	/* at the last look */
+	u64 hits, misses;		/* likewise, */
+	bool counted;			/* if they could be read */
+	u64 look_hits, look_misses;	/* at the last look, */
+	bool looked;			/* likewise */
 	double wanted;			/* hit rate the places were drawn at; NAN: all over */
 };
 
@@ -57,16 +59,19 @@ static bool read_counters(struct bench_cache *c, u64 *hits, u64 *misses)
 
 double bench_cache_look(struct bench_cache *c)
 {
-	u64 hits, misses, reads;
-	double ratio;
+	bool known = c->looked;
+	u64 hits, misses, more = 0, reads = 0;
 
-	if (!read_counters(c, &hits, &misses))
+	c->looked = read_counters(c, &hits, &misses);
+	if (!c->looked)
 		return -1;
-	reads = hits - c->look_hits + misses - c->look_misses;
-	ratio = reads ? (double)(hits - c->look_hits) / (double)reads : -1;
+	if (known) {
+		more = hits - c->look_hits;
+		reads = more + misses - c->look_misses;
+	}
 	c->look_hits = hits;
 	c->look_misses = misses;
-	return ratio;
+	return reads ? (double)more / (double)reads : -1;
 }
 
 static bool read_latency(const struct bench_cache *c, struct latency *l)
@@ -77,8 +82,7 @@ static bool read_latency(const struct bench_cache *c, struct latency *l)
 void bench_cache_before(struct bench_cache *c)
 {
 	c->recorded = read_latency(c, &c->latency);
-	if (!read_counters(c, &c->hits, &c->misses))
-		c->hits = c->misses = 0;
+	c->counted = c->looked = read_counters(c, &c->hits, &c->misses);
 	c->look_hits = c->hits;
 	c->look_misses = c->misses;
 }
@@ -102,7 +106,7 @@ void bench_cache_after(struct bench_cache *c, struct json_object *run)
 	u64 hits, misses;
 
 	bench_result_add(run, "classes", json_classes(c));
-	if (!read_counters(c, &hits, &misses))
+	if (!c->counted || !read_counters(c, &hits, &misses))
 		return;
 	bench_result_add(run, "hits", json_object_new_uint64(hits - c->hits));
 	bench_result_add(run, "misses", json_object_new_uint64(misses - c->misses));

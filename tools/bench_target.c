@@ -2,8 +2,10 @@
 /* bench_target.c - a device that is measured, and what of it. */
 #include "bench.h"
 
+#include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 static const char *role_of(enum bench_leg leg)
 {
@@ -21,6 +23,16 @@ static void label_it(struct bench_target *t)
 	snprintf(t->label, sizeof(t->label), "%.63s", label[t->leg] ? label[t->leg] : basename(path));
 }
 
+/* A file takes no smaller direct requests than the device that it is on, if that can be told. */
+static void learn_alignment(struct device *d)
+{
+	struct statx stx;
+
+	if (!d->is_block && !statx(d->fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &stx) &&
+	    stx.stx_mask & STATX_DIOALIGN)
+		d->logical = max(d->logical, stx.stx_dio_offset_align);
+}
+
 enum xc bench_target_open(struct bench_target *t, const char *path, enum bench_leg leg)
 {
 	enum xc ret;
@@ -29,6 +41,7 @@ enum xc bench_target_open(struct bench_target *t, const char *path, enum bench_l
 	ret = device_open(&t->dev, path, true);
 	if (ret)
 		return ret;
+	learn_alignment(&t->dev);
 	t->leg = leg;
 	t->role = role_of(leg);
 	t->bytes = t->dev.sectors << XP_SECTOR_SHIFT;

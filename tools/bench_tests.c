@@ -531,6 +531,23 @@ static int plan_precondition(struct bench *b)
 	return err;
 }
 
+/* Each request under way has a buffer. */
+#define MOST_BUFFERS	(1024ull * MIB)
+
+static enum xc check_buffers(const struct bench_plan *p)
+{
+	for (u32 i = 0; i < p->nr; i++) {
+		const struct bench_plan_run *run = &p->run[i];
+		u64 bytes = (u64)run->size * run->depth * run->threads;
+
+		if (bytes > MOST_BUFFERS)
+			return complain(XC_USAGE, run->id, "give a smaller --size, --depth or --threads",
+					"its buffers take %s, more than %s", text_bytes(bytes),
+					text_bytes(MOST_BUFFERS));
+	}
+	return XC_OK;
+}
+
 enum xc bench_plan_make(struct bench *b)
 {
 	u32 tests = b->setup.tests;
@@ -550,7 +567,7 @@ enum xc bench_plan_make(struct bench *b)
 	if (!err && !b->plan.nr)
 		return complain(XC_USAGE, b->target->dev.path, "give another --test, --size or --range",
 				"none of its requests fits the device");
-	return err ? complain_errno(err, NULL, "cannot plan the runs") : XC_OK;
+	return err ? complain_errno(err, NULL, "cannot plan the runs") : check_buffers(&b->plan);
 }
 
 /* Runs that end by their requests are reckoned at a guess of 10,000 a second. */

@@ -18,6 +18,14 @@ build/bench/threads_engine: tests/bench/test_engine.c $(bench-unit-sources) $(wi
 	$(CC) -std=gnu11 -O1 -g -Wall -Wextra -Werror -fsanitize=thread -Icore -Itests/unit -D_GNU_SOURCE -Itools \
 		-o $@ $< $(bench-unit-sources) $$(pkg-config --libs liburing json-c) -lcmocka -lpthread -lm
 
+# In place of one file of the tool: itself, with another machine beneath.
+bench-cache-objects := $(filter-out %/bench_cache.o,$(tool-objects))
+
+build/bench/test_cache: tests/bench/test_cache.c tools/bench_cache.c $(bench-cache-objects)
+	@mkdir -p $(@D)
+	$(CC) $(TOOL_TEST_FLAGS) -o $@ $< $(bench-cache-objects) -lcmocka \
+		$$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm
+
 .PHONY: bench-test
 bench-test: $(bench-unit-tests) build/xpcache build/tests/forge
 	@status=0; \
