@@ -9,6 +9,7 @@
 #include "bench_html.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---------------------------------------------------------- targets ---- */
@@ -62,13 +63,27 @@ static enum xc open_targets(struct bench *b, const struct options *opt)
 
 /* ---------------------------------------------------------- outputs ---- */
 
+static bool same_file(const char *a, const char *b)
+{
+	struct stat st_a, st_b;
+
+	if (!a || !b || !strcmp(a, b))
+		return a && b;
+	return !stat(a, &st_a) && !stat(b, &st_b) && S_ISREG(st_a.st_mode) &&
+	       st_a.st_dev == st_b.st_dev && st_a.st_ino == st_b.st_ino;
+}
+
+/* The state goes when the result is there. */
 static enum xc check_distinct(const struct bench *b, const struct bench_options *o)
 {
-	if (o->output && o->html && !strcmp(o->output, o->html))
+	const char *const place[] = { o->output, o->html };
+
+	if (same_file(o->output, o->html))
 		return complain(XC_USAGE, o->html, "give two files", "the result and its page are the same file");
-	if (o->html && !strcmp(b->state_path, o->html))
-		return complain(XC_USAGE, o->html, "give another file for the page",
-				"what an interrupted session goes on from is there");
+	for (u32 i = 0; i < 2; i++)
+		if (same_file(place[i], b->state_path))
+			return complain(XC_USAGE, place[i], "rename that, or give another file",
+					"what an interrupted session goes on from is there");
 	return XC_OK;
 }
 

@@ -75,6 +75,7 @@ static enum xc open_fresh(const struct bench *b, const char *fresh, int *fd)
 	struct stat st;
 	enum xc ret;
 
+	*fd = -1;
 	if (!lstat(fresh, &st)) {
 		if (!S_ISREG(st.st_mode))
 			return complain(XC_REFUSED, fresh, "remove it, or give another file for the result",
@@ -99,7 +100,7 @@ enum xc bench_output_ready(const struct bench *b, const char *path)
 	real_path(path, real);
 	snprintf(fresh, sizeof(fresh), "%s.new", real);
 	ret = open_fresh(b, fresh, &fd);
-	if (ret)
+	if (fd < 0)
 		return ret;
 	close(fd);
 	unlink(fresh);
@@ -153,7 +154,7 @@ static enum xc write_file(const struct bench *b, struct json_object *result, enu
 	real_path(path, real);
 	snprintf(fresh, sizeof(fresh), "%s.new", real);
 	ret = open_fresh(b, fresh, &fd);
-	if (ret)
+	if (fd < 0)
 		return ret;
 	if (!stat(real, &st))
 		fchmod(fd, st.st_mode & 0777);

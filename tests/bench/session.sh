@@ -79,6 +79,8 @@ done
 "$xpcache" bench ./measured --json --seconds 0.1 >done.json
 expect "resume of a result" 2 "no interrupted session: done.json" --resume done.json
 [ -e done.json ] && pass "which stays" || fail "which stays" done.json
+cp one.json.state one.json
+expect "a state in the place of its result" 2 "goes on from is there: one.json: rename" --resume one.json
 mv measured away
 truncate -s 4M measured
 expect "of another size" 3 'its bytes was "8388608", and is "4194304" now: ./measured' --resume one.json.state

@@ -109,7 +109,7 @@ loop=$(losetup -f --show -b 4096 /tmp/big) || die loop losetup
 must mkfs.ext4 -q -b 4096 $loop
 must mount $loop /mnt
 dd if=/dev/zero of=/mnt/file bs=1M count=8 status=none
-refused no-smaller-requests-than-sectors 0 "transfer-size/1/read-random-4K" \
-	/mnt/file --test transfer-size --seconds 0.1
+refused sectors-of-4K 0 "transfer-size/1/read-aligned-4K" /mnt/file --test transfer-size --seconds 0.1
+equal no-smaller-requests 0 "$(grep -cE 'aligned-(512B|[12]K)' /tmp/said)"
 must umount /mnt
 losetup -d $loop
