@@ -200,6 +200,13 @@ static enum xc session(struct bench *b, const struct options *opt, struct json_o
 	return ret ? ret : told;
 }
 
+/* A session that goes on goes on with its draw. */
+static void seed_of(struct bench *b, struct json_object *old)
+{
+	if (old)
+		b->setup.seed = json_object_get_uint64(bench_result_get(old, "seed"));
+}
+
 /* @old, at @path: what an interrupted session left; or NULL. */
 static enum xc measure(const struct options *opt, struct json_object *old, const char *path)
 {
@@ -211,7 +218,9 @@ static enum xc measure(const struct options *opt, struct json_object *old, const
 	b->quiet = !opt->bench.output && (opt->json || opt->csv || opt->hgrm);
 	b->lines = !b->quiet;
 	snprintf(b->state_path, sizeof(b->state_path), "%s", path);
-	(void)((ret = bench_setup_read(&b->setup, opt)) || (ret = open_targets(b, opt)) ||
+	ret = bench_setup_read(&b->setup, opt);
+	seed_of(b, old);
+	(void)(ret || (ret = open_targets(b, opt)) ||
 	       (ret = old ? bench_state_check(b, old) : XC_OK) ||
 	       (ret = check_outputs(b, opt, old)) || (ret = guard_targets(b)) ||
 	       (ret = bench_plan_make(b)) || (ret = session(b, opt, old)));

@@ -181,6 +181,15 @@ static void merge_sum(struct json_object *to, struct json_object *from, const ch
 		add_u64(to, name, (u64)(bench_result_number(to, name) + bench_result_number(from, name)));
 }
 
+/* The rounds of a leg lie one after another in the draw. */
+static void merge_places(struct json_object *to, struct json_object *from)
+{
+	struct json_object *have = bench_result_get(to, "places"), *more = bench_result_get(from, "places");
+
+	if (have && more)
+		json_object_array_put_idx(have, 1, json_object_get(json_object_array_get_idx(more, 1)));
+}
+
 static void merge_round(struct json_object *to, struct json_object *from)
 {
 	double a = bench_result_number(to, "seconds"), b = bench_result_number(from, "seconds");
@@ -201,6 +210,7 @@ static void merge_round(struct json_object *to, struct json_object *from)
 	merge_timing(to, from, "write");
 	merge_timing(to, from, "intended");
 	merge_classes(to, from);
+	merge_places(to, from);
 	for (size_t i = 0; i < json_object_array_length(more); i++)
 		json_object_array_add(seconds, json_object_get(json_object_array_get_idx(more, i)));
 }

@@ -76,6 +76,48 @@ static void share_places(struct bench_job *job, const struct bench_plan_run *run
 	}
 }
 
+/* Its places are those of a draw that other runs share. */
+static bool draws(const struct bench_plan_run *run)
+{
+	return (run->pattern == BENCH_RANDOM || run->pattern == BENCH_SEQUENTIAL) &&
+	       !(run->listed && run->target->nr_list) && !run->requests;
+}
+
+static bool same_draw(struct json_object *j, const struct bench_plan_run *run)
+{
+	u64 bytes = run->bytes ? run->bytes : run->target->bytes;
+	struct json_object *range = bench_result_get(j, "range");
+
+	return bench_result_get(j, "places") &&
+	       !json_object_get_boolean(bench_result_get(j, "repeats")) &&
+	       !strcmp(bench_result_text(j, "pattern"), bench_pattern_name(run->pattern)) &&
+	       json_object_get_uint64(json_object_array_get_idx(range, 1)) == bytes &&
+	       (run->pattern == BENCH_SEQUENTIAL || (bench_result_number(j, "size") == run->size &&
+						     bench_result_number(j, "align") == run->align));
+}
+
+/*
+ * A run goes on where the last one of the same draw ended, whatever leg that was of: what
+ * one has read another would find in the cache, or in the disk's memory. Sequential ones
+ * go on at the same byte, whatever their size.
+ */
+static u64 begin_of(const struct bench *b, const struct bench_plan_run *run)
+{
+	u64 begin = 0;
+
+	for (size_t i = 0; i < json_object_array_length(b->runs); i++) {
+		struct json_object *j = json_object_array_get_idx(b->runs, i);
+		u64 next, align = (u64)bench_result_number(j, "align");
+
+		if (!same_draw(j, run))
+			continue;
+		next = json_object_get_uint64(json_object_array_get_idx(bench_result_get(j, "places"), 1));
+		begin = max(begin, run->pattern == BENCH_SEQUENTIAL ?
+				   (next * align + run->align - 1) / run->align : next);
+	}
+	return begin;
+}
+
 static void set_job(struct bench_job *job, const struct bench *b, const struct bench_plan_run *run)
 {
 	*job = (struct bench_job){
@@ -87,6 +129,8 @@ static void set_job(struct bench_job *job, const struct bench *b, const struct b
 	set_places(&job->places, b, run);
 	if (run->rounds)
 		share_places(job, run);
+	else if (draws(run))
+		job->begin = begin_of(b, run);
 }
 
 /* Big and sequential, eight at a time: what a copy or a scrub does. */
@@ -102,6 +146,7 @@ static int load_begin(const struct bench *b, const struct bench_plan_run *run, i
 	job.depth = 8;
 	job.threads = 1;
 	job.rate = 0;
+	job.begin = 0;
 	job.read_percent = run->load_read_percent;
 	bench_places_init(&job.places, BENCH_SEQUENTIAL, run->target->from, run->target->bytes,
 			  job.size, job.size, b->setup.seed);
@@ -116,6 +161,7 @@ struct progress_of {
 	u32 number;
 	u32 shown;			/* seconds that were */
 	struct json_object *hits;	/* of each second of a cache */
+	struct json_object *places;	/* the first of its draw, and the next one's; or NULL */
 };
 
 static void show_lines(struct progress_of *p, const struct bench_running *r)
@@ -169,6 +215,16 @@ static enum xc tell_errors(const struct bench_plan_run *run, const struct bench_
 			text_count(o->errors), o->first_place, strerror(-o->first_error));
 }
 
+/* Where its draw began, and where the next may go on. */
+static void note_places(struct progress_of *p, const struct bench_job *job, u64 drawn)
+{
+	p->places = draws(p->run) ? json_object_new_array() : NULL;
+	if (!p->places)
+		return;
+	json_object_array_add(p->places, json_object_new_uint64(job->begin));
+	json_object_array_add(p->places, json_object_new_uint64(max(drawn, job->begin)));
+}
+
 static int measure(struct progress_of *p, const struct bench_plan_run *run, int fd, struct bench_outcome *o)
 {
 	struct bench_running *load = NULL;
@@ -186,6 +242,7 @@ static int measure(struct progress_of *p, const struct bench_plan_run *run, int 
 		bench_halt(load);
 		bench_end(load, NULL);
 	}
+	note_places(p, &job, o->drawn);
 	return err;
 }
 
@@ -194,6 +251,7 @@ static void take(struct progress_of *p, const struct bench_outcome *o)
 	struct bench *b = p->b;
 	struct json_object *j = bench_result_run(p->run, o);
 
+	bench_result_add(j, "places", json_object_get(p->places));
 	if (b->cache && p->run->target->leg == BENCH_C) {
 		bench_cache_after(b->cache, j);
 		bench_result_add(j, "hit_ratio_per_second", json_object_get(p->hits));
@@ -238,6 +296,7 @@ static enum xc run_one(struct bench *b, u32 number)
 	if (!err)
 		ret = tell_errors(run, o);
 	json_object_put(p.hits);
+	json_object_put(p.places);
 	if (o)
 		bench_outcome_free(o);
 	free(o);

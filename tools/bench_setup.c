@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 static enum xc wrong(const char *option, const char *text, const char *what)
 {
@@ -132,13 +133,18 @@ static enum xc read_places(const char *text, enum bench_where *places)
 	return text ? wrong("--places", text, "workload, cached or device") : XC_OK;
 }
 
+/* Two sessions read two sets of places, or the second finds what the first has left in the cache. */
 static enum xc read_seed(const char *text, u64 *seed)
 {
 	char *end;
 
-	*seed = 1;
-	if (!text)
+	if (!text) {
+		u32 drawn = 0;
+
+		(void)!getrandom(&drawn, sizeof(drawn), 0);
+		*seed = drawn;
 		return XC_OK;
+	}
 	errno = 0;
 	*seed = strtoull(text, &end, 10);
 	if (errno || *end || !isdigit((unsigned char)*text))

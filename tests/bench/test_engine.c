@@ -102,6 +102,29 @@ static void every_block_is_written(void **state)
 	}
 }
 
+/* Its places are the draw's from there on, and where it ended is told. */
+static void it_begins_where_it_is_told(void **state)
+{
+	static const u8 none[64];
+
+	(void)state;
+	for (u32 i = 0; i < WAYS; i++) {
+		struct bench_job job = job_of(way[i].engine, way[i].depth, way[i].threads, 0);
+
+		job.requests = 60;
+		job.begin = 100;
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(ftruncate(fd, sizeof(image)), 0);
+		assert_int_equal(bench_run(&job, &o), 0);
+		assert_in_range(o.drawn, 160, 166);
+		assert_int_equal(pread(fd, image, sizeof(image), 0), sizeof(image));
+		for (u64 k = 0; k < BLOCKS; k++)
+			assert_int_equal(memcmp(image + bench_place(&job.places, k), none, 64) != 0,
+					 k >= 100 && k < 160);
+		bench_outcome_free(&o);
+	}
+}
+
 static void a_mix_is_as_asked_for(void **state)
 {
 	struct bench_job job = job_of(BENCH_IO_URING, 4, 2, 70);
@@ -284,6 +307,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(so_many_as_asked_for),
 		TEST(every_block_is_written),
+		TEST(it_begins_where_it_is_told),
 		TEST(a_mix_is_as_asked_for),
 		TEST(errors_are_counted_and_not_timed),
 		TEST(a_device_that_is_gone_ends_it),
