@@ -169,6 +169,7 @@ static enum xc finish(struct bench *b, const struct options *opt)
 
 	warn_page_cache(b);
 	bench_curves(b->result);
+	bench_warnings(b->result);
 	if (b->cache)
 		bench_cache_finish(b);
 	bench_state_end(b);

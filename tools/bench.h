@@ -11,6 +11,7 @@
  *   bench_cache.c     a running cache: its counters, its histogram, what it holds
  *   bench_headline.c  hidden, tax, cover: arithmetic on three histograms
  *   bench_curves.c    warm-up, working set, writes, fill: read off the runs
+ *   bench_warnings.c  what the runs are reason to warn of
  *   bench_result.c    the result as JSON; bench_host.c: where it came from
  *   bench_show.c      the same for people; bench_randread.c: as randread printed it
  *   bench_state.c     what an interrupted session goes on from
@@ -220,6 +221,11 @@ const char *bench_cache_uuid(const struct bench_cache *c);
 
 /* "writes", "warmup", "working_set" and "fill" of the result, from its runs. */
 void bench_curves(struct json_object *result);
+
+/* -------------------------------------------------- bench_warnings.c ---- */
+
+/* Adds what its runs are reason to warn of. */
+void bench_warnings(struct json_object *result);
 
 /* ----------------------------------------------------- bench_diff.c ---- */
 

@@ -148,6 +148,49 @@ void bench_record(struct bench_worker *w, u64 began, u64 due, u64 ended, bool wr
 	record_second(second_at(w, ended), ns, w->job->size);
 }
 
+/* ------------------------------------------------------ never begun ---- */
+
+/* Of @n times, @first and on in steps of @gap, those below @ns. */
+static u64 steps_below(u64 first, u64 gap, u64 n, u64 ns)
+{
+	return ns <= first ? 0 : min((ns - first - 1) / gap + 1, n);
+}
+
+/* A sum that does not fit is all that fits. */
+static void add_steps(struct xp_histogram *h, u64 first, u64 gap, u64 n)
+{
+	unsigned __int128 sum = (unsigned __int128)first * n + (unsigned __int128)gap * n * (n - 1) / 2 + h->sum;
+	u64 below = 0;
+
+	for (u32 i = 0; i < XP_BINS; i++) {
+		u64 upto = i == XP_BINS - 1 ? n : steps_below(first, gap, n, xp_bin_low(i + 1));
+
+		h->bin[i] += upto - below;
+		below = upto;
+	}
+	h->sum = sum > ~0ull >> 1 ? ~0ull >> 1 : (u64)sum;
+	h->most = max(h->most, first + gap * (n - 1));
+	h->least = max(h->least, ~first);
+}
+
+/*
+ * Requests that were due while others kept the device, and had not begun when the time was
+ * up, have waited: so long at least. Left out, a device too slow for the rate would look
+ * the better the slower it is.
+ */
+static void count_never_begun(struct bench_worker *w, u64 now)
+{
+	u64 due = bench_due(w), n;
+
+	if (!w->gap || *w->halt || (w->job->stop && *w->job->stop) || w->limit ||
+	    w->out->errors >= TOO_MANY_ERRORS || due >= w->ends)
+		return;
+	n = (w->ends - due - 1) / w->gap + 1;
+	now = max(now, w->ends);
+	add_steps(&w->out->intended, now - (due + (n - 1) * w->gap), w->gap, n);
+	w->out->never_begun = n;
+}
+
 /* --------------------------------------------------------- threads ---- */
 
 static void thread_ends(struct bench_running *r)
@@ -163,6 +206,8 @@ static void *thread_main(void *ctx)
 	struct thread *t = ctx;
 
 	t->w.err = t->w.job->engine == BENCH_PSYNC ? bench_psync(&t->w) : bench_io_uring(&t->w);
+	if (!t->w.err)
+		count_never_begun(&t->w, bench_clock());
 	thread_ends(t->of);
 	return NULL;
 }
@@ -371,6 +416,7 @@ static void sum_worker(struct bench_outcome *out, const struct bench_worker *w)
 	xp_histogram_merge(&out->write, &w->out->write);
 	xp_histogram_merge(&out->intended, &w->out->intended);
 	out->bytes += w->out->bytes;
+	out->never_begun += w->out->never_begun;
 	out->drawn = max(out->drawn, w->next);
 	out->seconds = fmax(out->seconds, (double)(w->last - w->records) / NS);
 	sum_errors(out, w->out);

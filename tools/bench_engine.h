@@ -58,6 +58,7 @@ struct bench_second {
 struct bench_outcome {
 	struct xp_histogram read, write;
 	struct xp_histogram intended;	/* open loop: from when the request was due */
+	u64 never_begun;		/* due, and in @intended, but time was up */
 	u64 bytes;
 	double seconds;			/* recorded: to the last completion */
 	u64 errors;

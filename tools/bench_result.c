@@ -135,6 +135,7 @@ struct json_object *bench_result_run(const struct bench_plan_run *run, const str
 	add_job(j, run);
 	add_u64(j, "rounds", 1);
 	add_rates(j, o->seconds, xp_histogram_count(&o->read) + xp_histogram_count(&o->write), o->bytes);
+	add_u64(j, "never_begun", o->never_begun);
 	add_u64(j, "errors", o->errors);
 	bench_result_add(j, "read", json_timing(&o->read));
 	bench_result_add(j, "write", json_timing(&o->write));
@@ -202,6 +203,7 @@ static void merge_round(struct json_object *to, struct json_object *from)
 	add_rates(to, a + b, (u64)(n + 0.5), (u64)(bytes + 0.5));
 	add_double(to, "dropped_seconds", bench_result_number(to, "dropped_seconds") +
 					  bench_result_number(from, "dropped_seconds"));
+	merge_sum(to, from, "never_begun");
 	merge_sum(to, from, "errors");
 	merge_sum(to, from, "rounds");
 	merge_sum(to, from, "hits");

@@ -203,6 +203,29 @@ static void a_rate_is_not_rounded(void **state)
 	assert_in_range(bench_due(&w), 999999000, 1000001000);
 }
 
+/* What is due and cannot begin has waited all the same. */
+static void no_request_that_was_due_is_left_out(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < WAYS; i++) {
+		struct bench_job job = job_of(way[i].engine, way[i].depth, way[i].threads, 100);
+		u64 n;
+
+		job.rate = 5e7;		/* no machine keeps up */
+		job.seconds = 0.5;
+		assert_int_equal(bench_run(&job, &o), 0);
+		n = xp_histogram_count(&o.intended);
+		assert_true(o.never_begun > 20000000);
+		assert_int_equal(n, xp_histogram_count(&o.read) + o.never_begun);
+		assert_in_range(n, 24990000, 25010000);		/* all that were due, */
+		assert_true(o.intended.sum / n > 200000000);	/* for half of the time on average */
+		assert_in_range(o.intended.most, 400000000, 4000000000);
+		assert_in_range(xp_histogram_count(&o.read) * 2, 0, n);
+		bench_outcome_free(&o);
+	}
+}
+
+/* Who ends it before its time has not found it slow; nor has who asked for so many. */
 static volatile sig_atomic_t stopped;
 
 static void stop_it(void *ctx, const struct bench_running *r, double part)
@@ -248,6 +271,25 @@ static void what_is_due_too_late_is_not_waited_for(void **state)
 		assert_in_range(bench_clock() - begun, 0, 3000000000ull);
 		bench_outcome_free(&o);
 	}
+}
+
+static void a_run_that_was_ended_has_none(void **state)
+{
+	struct bench_job job = job_of(BENCH_PSYNC, 1, 1, 100);
+
+	(void)state;
+	job.rate = 5e7;
+	job.seconds = 5;
+	job.stop = &stopped;
+	job.tick = stop_it;
+	assert_int_equal(bench_run(&job, &o), 0);
+	assert_int_equal(o.never_begun, 0);
+	bench_outcome_free(&o);
+	stopped = 0;
+	job.tick = NULL;
+	job.requests = 100;
+	assert_int_equal(bench_run(&job, &o), 0);
+	assert_int_equal(o.never_begun, 0);
 }
 
 static void seconds_and_what_is_dropped(void **state)
@@ -316,6 +358,8 @@ int main(void)
 		TEST(a_rate_is_not_rounded),
 		TEST(a_long_wait_can_be_ended),
 		TEST(what_is_due_too_late_is_not_waited_for),
+		TEST(no_request_that_was_due_is_left_out),
+		TEST(a_run_that_was_ended_has_none),
 		TEST(seconds_and_what_is_dropped),
 		TEST(one_beside_another),
 		TEST(no_place_is_no_job),
