@@ -89,7 +89,7 @@ struct bench_plan_run {
 	bool fell_back;		/* to the page cache: there is no O_DIRECT */
 	bool listed;		/* its places are those of the target's list, if it has one */
 	double rate, seconds, dropped;
-	u64 requests, begin;
+	u64 requests, begin;	/* with requests and no seconds they alone end it */
 	u64 from, bytes;	/* of the target's range; 0 bytes: all of it */
 	bool load;		/* big sequential requests beside it: */
 	u32 load_read_percent;
@@ -221,6 +221,7 @@ const char *bench_cache_uuid(const struct bench_cache *c);
 
 /* "writes", "warmup", "working_set" and "fill" of the result, from its runs. */
 void bench_curves(struct json_object *result);
+#define BENCH_WARM	0.9	/* of a set's warming: less is no warm set */
 
 /* -------------------------------------------------- bench_warnings.c ---- */
 

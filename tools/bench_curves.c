@@ -103,15 +103,30 @@ static bool ends_with(const char *text, const char *end)
 	return a >= b && !strcmp(text + a - b, end);
 }
 
-static struct json_object *set_of(struct json_object *run)
+/* How much of its warming was done before the time for that was up. */
+static double warmed(struct json_object *runs, struct json_object *run)
+{
+	struct json_object *warming;
+	char id[128];
+
+	snprintf(id, sizeof(id), "%s-warming", bench_result_text(run, "id"));
+	warming = bench_result_find(runs, id);
+	return bench_result_number(bench_result_get(warming, "read"), "count") /
+	       fmax(1, bench_result_number(warming, "requests"));
+}
+
+/* What is not warm says nothing of a set in use. */
+static struct json_object *set_of(struct json_object *runs, struct json_object *run)
 {
 	struct json_object *o = json_object_new_object();
 	double hits = bench_result_number(run, "hits"), misses = bench_result_number(run, "misses");
+	double warm = warmed(runs, run);
 
+	put_double(o, "warmed", warm);
 	put_double(o, "ratio", bench_result_number(run, "at"));
 	put_text(o, "distribution", strcmp(bench_result_text(run, "pattern"), "zipf") ? "uniform" : "zipf");
-	put_double(o, "hit_ratio", hits + misses > 0 ? hits / (hits + misses) : NAN);
-	put_double(o, "mean_ns", read_mean(run));
+	put_double(o, "hit_ratio", warm >= BENCH_WARM && hits + misses > 0 ? hits / (hits + misses) : NAN);
+	put_double(o, "mean_ns", warm >= BENCH_WARM ? read_mean(run) : NAN);
 	put_text(o, "run", bench_result_text(run, "id"));
 	return o;
 }
@@ -152,7 +167,7 @@ void bench_curves(struct json_object *result)
 		else if (!strcmp(test, "warmup"))
 			bench_result_add(result, "warmup", warmup_of(runs, run));
 		else if (!strcmp(test, "working-set") && !ends_with(id, "-warming"))
-			append(result, "working_set", set_of(run));
+			append(result, "working_set", set_of(runs, run));
 		else if (!strcmp(test, "fill") && !strcmp(bench_result_text(run, "op"), "read"))
 			append(result, "fill", fill_of(run));
 	}

@@ -218,9 +218,17 @@ static size_t data_bytes(const struct bench_job *job)
 	return ((size_t)job->size * (job->engine == BENCH_PSYNC ? 1 : job->depth) + 4095) & ~(size_t)4095;
 }
 
+#define SECONDS_LISTED	3600u	/* where it is not known how many there will be */
+
+/* Those that are listed; after the last of them there may be a part of one, and latecomers. */
+static u32 seconds_whole(const struct bench_job *job)
+{
+	return job->seconds > 0 ? (u32)(job->seconds + 1e-9) : SECONDS_LISTED;
+}
+
 static u32 seconds_room(const struct bench_job *job)
 {
-	return max(1u, (u32)(job->seconds + 0.5));
+	return max(1u, job->seconds > 0 ? (u32)ceil(job->seconds - 1e-9) : SECONDS_LISTED + 1);
 }
 
 static void set_places(struct bench_worker *w, u32 k, u32 nr)
@@ -270,7 +278,7 @@ static void worker_clock(struct bench_worker *w, u64 now)
 {
 	w->begun = now;
 	w->records = w->last = now + (u64)(w->job->dropped * NS);
-	w->ends = w->records + (u64)(w->job->seconds * NS);
+	w->ends = w->job->seconds > 0 ? w->records + (u64)(w->job->seconds * NS) : ~0ull;
 	w->second_ends = w->records + (u64)NS;
 }
 
@@ -425,7 +433,7 @@ static void sum_worker(struct bench_outcome *out, const struct bench_worker *w)
 /* A second cut short is none. */
 static int sum_seconds(struct bench_outcome *out, const struct bench_running *r)
 {
-	out->nr_seconds = min(r->thread[0].w.room, (u32)(out->seconds + 0.05));
+	out->nr_seconds = min(seconds_whole(&r->job), (u32)(out->seconds + 0.05));
 	out->second = calloc(out->nr_seconds + 1, sizeof(*out->second));
 	if (!out->second)
 		return -ENOMEM;
@@ -468,9 +476,20 @@ static void wait_a_little(struct bench_running *r)
 	pthread_mutex_unlock(&r->lock);
 }
 
+/* Of its time or of its requests, whichever is nearer to its end. */
+static double part_done(const struct bench_running *r, u64 since)
+{
+	const struct bench_job *job = &r->job;
+	double part = job->seconds > 0 ? (double)since / ((job->dropped + job->seconds) * NS) : 0;
+	u64 drawn = 0;
+
+	for (u32 k = 0; k < r->nr && job->requests; k++)
+		drawn += XP_READ_ONCE(r->thread[k].w.drawn);
+	return fmin(1, job->requests ? fmax(part, (double)drawn / (double)job->requests) : part);
+}
+
 int bench_run(const struct bench_job *job, struct bench_outcome *out)
 {
-	double all = (job->dropped + job->seconds) * NS;
 	struct bench_running *r;
 	u64 begun = bench_clock();
 	int err = bench_begin(job, &r);
@@ -480,7 +499,7 @@ int bench_run(const struct bench_job *job, struct bench_outcome *out)
 	do {
 		wait_a_little(r);
 		if (job->tick)
-			job->tick(job->ctx, r, fmin(1, (double)(bench_clock() - begun) / all));
+			job->tick(job->ctx, r, part_done(r, bench_clock() - begun));
 	} while (!bench_over(r));
 	return bench_end(r, out);
 }

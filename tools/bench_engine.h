@@ -35,12 +35,13 @@ struct bench_job {
 	/* Open loop: requests a second, of all threads together, begun when they are due
 	 * and not when there is room. 0: closed loop, the next when one has ended. */
 	double rate;
-	double seconds;			/* after those dropped; */
+	double seconds;			/* after those dropped; 0: until the requests are done */
 	double dropped;			/* the first are not recorded */
 	u64 requests;			/* if not 0: ends after so many (dropped ones too) */
 	u64 begin;			/* the first place drawn is the so manieth */
 	const volatile sig_atomic_t *stop;
-	/* Called some times a second by bench_run(), and a last time; may be NULL. */
+	/* Called some times a second by bench_run(), and a last time, with the part
+	 * of it that is done; may be NULL. */
 	void (*tick)(void *ctx, const struct bench_running *r, double part);
 	void *ctx;
 };

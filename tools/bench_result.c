@@ -115,6 +115,7 @@ static void add_job(struct json_object *o, const struct bench_plan_run *run)
 	bench_result_add(o, "direct", json_object_new_boolean(!run->buffered));
 	bench_result_add(o, "rate", run->rate > 0 ? json_object_new_double(run->rate) : NULL);
 	add_double(o, "dropped_seconds", run->dropped);
+	bench_result_add(o, "requests", run->requests ? json_object_new_uint64(run->requests) : NULL);
 	add_u64(o, "read_percent", run->read_percent);
 	bench_result_add(o, "load", run->load ?
 			 json_object_new_string(run->load_read_percent ? "reads" : "writes") : NULL);

@@ -3,6 +3,7 @@
 #include "bench.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -159,6 +160,7 @@ struct progress_of {
 	struct bench *b;
 	const struct bench_plan_run *run;
 	u32 number;
+	u64 begun;			/* ns */
 	u32 shown;			/* seconds that were */
 	struct json_object *hits;	/* of each second of a cache */
 	struct json_object *places;	/* the first of its draw, and the next one's; or NULL */
@@ -184,13 +186,22 @@ static void look_at_hits(struct progress_of *p, const struct bench_running *r)
 	json_object_array_add(p->hits, ratio < 0 ? NULL : json_object_new_double(ratio));
 }
 
+/* Seconds. How long requests take is not known before: what is done of them tells. */
+static double left_of(const struct progress_of *p, double part)
+{
+	const struct bench_plan *plan = &p->b->plan;
+	double rest = bench_plan_seconds(plan, p->number + 1), here = bench_plan_seconds(plan, p->number) - rest;
+
+	if (p->run->requests && part > 0)
+		here = (double)(bench_clock() - p->begun) / 1e9 / part;
+	return rest + here * (1 - part);
+}
+
 static void tick(void *ctx, const struct bench_running *r, double part)
 {
 	struct progress_of *p = ctx;
 	const struct bench_plan *plan = &p->b->plan;
-	double all = bench_plan_seconds(plan, 0);
-	double left = bench_plan_seconds(plan, p->number + 1) +
-		      (bench_plan_seconds(plan, p->number) - bench_plan_seconds(plan, p->number + 1)) * (1 - part);
+	double all = bench_plan_seconds(plan, 0), left = left_of(p, part);
 	char words[256];
 
 	if (p->b->cache && p->run->target->leg == BENCH_C)
@@ -201,7 +212,7 @@ static void tick(void *ctx, const struct bench_running *r, double part)
 	}
 	snprintf(words, sizeof(words), "%u of %u: %s, ETA %s", p->number + 1, plan->nr, p->run->id,
 		 text_duration((u64)left + 1));
-	progress_say(all > 0 ? 1 - left / all : 1, words);
+	progress_say(all > 0 ? fmax(0, 1 - left / all) : 1, words);
 }
 
 /* ------------------------------------------------------------- run ---- */
@@ -273,7 +284,7 @@ static void assert_harmless(const struct bench_plan_run *run)
 static enum xc run_one(struct bench *b, u32 number)
 {
 	struct bench_plan_run *run = &b->plan.run[number];
-	struct progress_of p = { .b = b, .run = run, .number = number };
+	struct progress_of p = { .b = b, .run = run, .number = number, .begun = bench_clock() };
 	bool writes = run->read_percent < 100 || (run->load && run->load_read_percent < 100);
 	struct bench_outcome *o = calloc(1, sizeof(*o));
 	int fd = open_device(run, writes), err = fd < 0 ? fd : !o ? -ENOMEM : 0;

@@ -8,6 +8,7 @@
  */
 #include "bench.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define KIB	1024u
@@ -89,35 +90,44 @@ static bool fits(const struct bench_target *t, const struct bench_plan_run *run)
 	       bytes >= run->size;
 }
 
-/* The command line's, where it says something; @run's id ends in @word. One at a time is what
- * pread() does. io_uring hands a request for a device that cannot be asked not to wait, as most
- * of the device mapper cannot, to a thread of the kernel first. */
-static int plan_on(struct bench *b, struct bench_target *t, struct bench_plan_run run, const char *word)
+/* @run's id ends in @word. One at a time is what pread() does. io_uring hands a request for a
+ * device that cannot be asked not to wait, as most of the device mapper cannot, to a thread of
+ * the kernel first. */
+static int plan_as_is(struct bench *b, struct bench_target *t, struct bench_plan_run run, const char *word)
 {
 	const struct bench_setup *s = &b->setup;
 
 	run.target = t;
+	if (s->engine_given)
+		run.engine = s->engine;
+	else if (run.depth == 1)
+		run.engine = BENCH_PSYNC;
+	run.buffered |= s->buffered;
+	if (!fits(t, &run))
+		return 0;
+	snprintf(run.id, sizeof(run.id), "%s/%s%s%s", run.test, target_word(b, t), *word ? "/" : "", word);
+	for (u32 i = 0; i < b->plan.nr; i++)
+		if (!strcmp(b->plan.run[i].id, run.id) && b->plan.run[i].at == run.at)
+			return 0;	/* two tests share it */
+	return plan_add(&b->plan, &run);
+}
+
+/* What is measured: the command line's, where it says something. What only prepares for that is
+ * planned as it is. */
+static int plan_on(struct bench *b, struct bench_target *t, struct bench_plan_run run, const char *word)
+{
+	const struct bench_setup *s = &b->setup;
+
 	if (s->size)
 		run.size = run.align = s->size;
 	if (s->depth)
 		run.depth = s->depth;
 	if (s->threads)
 		run.threads = s->threads;
-	if (s->engine_given)
-		run.engine = s->engine;
-	else if (run.depth == 1)
-		run.engine = BENCH_PSYNC;
 	if (s->rate > 0)
 		run.rate = s->rate;
-	run.buffered |= s->buffered;
-	if (!fits(t, &run))
-		return 0;
 	set_durations(b, &run);
-	snprintf(run.id, sizeof(run.id), "%s/%s%s%s", run.test, target_word(b, t), *word ? "/" : "", word);
-	for (u32 i = 0; i < b->plan.nr; i++)
-		if (!strcmp(b->plan.run[i].id, run.id) && b->plan.run[i].at == run.at)
-			return 0;	/* two tests share it */
-	return plan_add(&b->plan, &run);
+	return plan_as_is(b, t, run, word);
 }
 
 /* Who only reads has no use for the scratch area of a cache, who writes needs leave. */
@@ -338,8 +348,6 @@ static int plan_fill_level(struct bench *b, struct bench_target *t, const struct
 	run.at = level / 4.0;
 	snprintf(word, sizeof(word), "write-%u", 25 * level);
 	if (level) {
-		u32 before = b->plan.nr;
-
 		run.from = (level - 1) * part;
 		run.bytes = part;
 		run.pattern = BENCH_SEQUENTIAL;
@@ -347,11 +355,8 @@ static int plan_fill_level(struct bench *b, struct bench_target *t, const struct
 		run.depth = 8;
 		run.read_percent = 0;
 		run.requests = part / run.size;
-		run.seconds = 86400;
-		run.dropped = 0;
-		err = plan_on(b, t, run, word);
-		if (b->plan.nr > before)
-			b->plan.run[before].seconds = 86400;	/* the requests end it */
+		run.seconds = run.dropped = 0;
+		err = plan_as_is(b, t, run, word);
 	}
 	run = run_of(test);
 	run.at = level / 4.0;
@@ -422,6 +427,29 @@ static int plan_warmup(struct bench *b, const struct bench_test *test)
 	return plan_on(b, t, run, "");
 }
 
+#define WARMING		3600	/* s at most */
+#define WARMING_SIZE	(128 * KIB)
+
+/*
+ * It ends when all of the set has been read: big requests are what a disk does best. Of a set
+ * that the cache cannot hold and that has favourites, when twice as many were drawn as there
+ * are blocks: what stays in the cache is for the draws to decide.
+ */
+static int plan_warming(struct bench *b, struct bench_plan_run run, const char *word)
+{
+	run.depth = 8;
+	run.seconds = b->setup.quick ? WARMING / 20 : WARMING;
+	run.dropped = 0;
+	if (run.pattern == BENCH_ZIPF && run.bytes > bench_cache_bytes(b->cache)) {
+		run.requests = 2 * (run.bytes / run.size);
+	} else {
+		run.pattern = BENCH_SEQUENTIAL;
+		run.size = run.align = WARMING_SIZE;
+		run.requests = run.bytes / run.size;
+	}
+	return plan_as_is(b, leg_c(b), run, word);
+}
+
 /* One part of a set that is so many times the cache: warming it is a run of its own. */
 static int plan_set(struct bench *b, struct bench_plan_run run, u64 bytes, const char *name)
 {
@@ -429,10 +457,8 @@ static int plan_set(struct bench *b, struct bench_plan_run run, u64 bytes, const
 	int err;
 
 	run.bytes = bytes;
-	run.depth = 8;
 	snprintf(word, sizeof(word), "%s-%.2f-warming", name, run.at);
-	err = plan_on(b, leg_c(b), run, word);
-	run.depth = 1;
+	err = plan_warming(b, run, word);
 	run.begin = 1ull << 32;	/* draws of its own */
 	snprintf(word, sizeof(word), "%s-%.2f", name, run.at);
 	return err ? err : plan_on(b, leg_c(b), run, word);
@@ -445,9 +471,9 @@ static int plan_working_set(struct bench *b, const struct bench_test *test)
 	int err = 0;
 
 	for (double ratio = 0.25; ratio <= 4 && !err; ratio *= 2) {
-		u64 bytes = (u64)((double)cache * ratio) & ~4095ull;
+		u64 bytes = (u64)((double)cache * ratio) & ~(u64)(WARMING_SIZE - 1);
 
-		if (bytes < 4096 || bytes > leg_c(b)->bytes)
+		if (!bytes || bytes > leg_c(b)->bytes)
 			continue;
 		run.at = ratio;
 		run.pattern = BENCH_UNIFORM;
@@ -512,21 +538,17 @@ static bool can(const struct bench *b, const struct bench_test *test)
 /* "Filled twice with 4K random writes", as AnandTech did before measuring. */
 static int plan_precondition(struct bench *b)
 {
-	const struct bench_test test = { .name = "precondition", .seconds = 86400 };
+	const struct bench_test test = { .name = "precondition" };
 	struct bench_plan_run run = run_of(&test);
 	int err = 0;
 
 	run.depth = 32;
 	run.read_percent = 0;
 	for (u32 i = 0; i < b->nr_targets && !err; i++) {
-		u32 before = b->plan.nr;
-
 		if (!may(&b->target[i], true) || b->target[i].scratch)
 			continue;
 		run.requests = 2 * (b->target[i].bytes / run.size);
-		err = plan_on(b, &b->target[i], run, "");
-		if (b->plan.nr > before)
-			b->plan.run[before].seconds = 86400;
+		err = plan_as_is(b, &b->target[i], run, "");
 	}
 	return err;
 }
@@ -571,12 +593,18 @@ enum xc bench_plan_make(struct bench *b)
 }
 
 /* Runs that end by their requests are reckoned at a guess of 10,000 a second. */
+static double run_seconds(const struct bench_plan_run *run)
+{
+	double seconds = run->seconds > 0 ? run->seconds + run->dropped : INFINITY;
+
+	return run->requests ? fmin((double)run->requests / 10000, seconds) : seconds;
+}
+
 double bench_plan_seconds(const struct bench_plan *p, u32 from)
 {
 	double seconds = 0;
 
 	for (u32 i = from; i < p->nr; i++)
-		seconds += p->run[i].requests ? (double)p->run[i].requests / 10000 :
-			   p->run[i].seconds + p->run[i].dropped;
+		seconds += run_seconds(&p->run[i]);
 	return seconds;
 }

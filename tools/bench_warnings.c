@@ -15,10 +15,22 @@ static void warn_rate(struct json_object *result, struct json_object *run)
 				  text_count((u64)bench_result_number(run, "never_begun")));
 }
 
+static void warn_warming(struct json_object *result, struct json_object *set)
+{
+	double warmed = bench_result_number(set, "warmed");
+
+	if (warmed < BENCH_WARM)
+		bench_result_warn(result, "warming", "%s: %.0f %% of its warming was done in the time for that: "
+				  "what a warm one does is not told.", bench_result_text(set, "run"), 100 * warmed);
+}
+
 void bench_warnings(struct json_object *result)
 {
 	struct json_object *runs = bench_result_get(result, "runs");
+	struct json_object *sets = bench_result_get(result, "working_set");
 
 	for (size_t i = 0; i < json_object_array_length(runs); i++)
 		warn_rate(result, json_object_array_get_idx(runs, i));
+	for (size_t i = 0; sets && i < json_object_array_length(sets); i++)
+		warn_warming(result, json_object_array_get_idx(sets, i));
 }

@@ -26,6 +26,14 @@ build/bench/test_cache: tests/bench/test_cache.c tools/bench_cache.c $(bench-cac
 	$(CC) $(TOOL_TEST_FLAGS) -o $@ $< $(bench-cache-objects) -lcmocka \
 		$$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm
 
+# These need all of the tool but its main(), and a cache that is none.
+bench-tool-tests := build/bench/test_plan build/bench/test_curves
+
+$(bench-tool-tests): build/bench/test_%: tests/bench/test_%.c $(tool-objects)
+	@mkdir -p $(@D)
+	$(CC) $(TOOL_TEST_FLAGS) -Wl,--wrap=bench_cache_bytes -o $@ $< $(tool-objects) -lcmocka \
+		$$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm
+
 .PHONY: bench-test
 bench-test: $(bench-unit-tests) build/xpcache build/tests/forge
 	@status=0; \

@@ -94,7 +94,7 @@ function workingSetSection() {
 				figure({
 					title: "Hits",
 					words: "Uniform: every block as likely. Zipf: some far more than others, as in life.",
-					chart: () => setChart(rows, (r) => r.hit_ratio * 100, hits),
+					chart: () => setChart(rows, (r) => (r.hit_ratio === null ? null : r.hit_ratio * 100), hits),
 					numbers: () => [["In use", "Hits", "Mean"], setRows(rows)],
 				}),
 				figure({

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* test_curves.c - what is read off the runs of a result, and what they are reason to warn of. */
+#include "bench.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+static struct json_object *result;
+
+u64 __wrap_bench_cache_bytes(const struct bench_cache *c);
+u64 __wrap_bench_cache_bytes(const struct bench_cache *c)
+{
+	(void)c;
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	json_object_put(result);
+	return 0;
+}
+
+/* Of these runs. */
+static void read_off(const char *runs)
+{
+	char text[8192];
+
+	snprintf(text, sizeof(text), "{ \"warnings\": [], \"runs\": [ %s ] }", runs);
+	result = json_tokener_parse(text);
+	assert_non_null(result);
+	bench_curves(result);
+	bench_warnings(result);
+}
+
+static struct json_object *row(const char *curve, size_t i)
+{
+	struct json_object *o = json_object_array_get_idx(bench_result_get(result, curve), i);
+
+	assert_non_null(o);
+	return o;
+}
+
+static bool warned_of(const char *code)
+{
+	struct json_object *all = bench_result_get(result, "warnings");
+
+	for (size_t i = 0; i < json_object_array_length(all); i++)
+		if (!strcmp(bench_result_text(json_object_array_get_idx(all, i), "code"), code))
+			return true;
+	return false;
+}
+
+#define SET(done)	\
+	"{ \"id\": \"w/C/uniform-4.00-warming\", \"test\": \"working-set\", \"requests\": 1000, " \
+	"  \"read\": { \"count\": " #done " } }, " \
+	"{ \"id\": \"w/C/uniform-4.00\", \"test\": \"working-set\", \"at\": 4, \"hits\": 30, \"misses\": 90, " \
+	"  \"pattern\": \"random\", \"read\": { \"mean_ns\": 5000 } }"
+
+static void a_warm_set_is_told(void **state)
+{
+	(void)state;
+	read_off(SET(901));
+	assert_true(bench_result_number(row("working_set", 0), "hit_ratio") == 0.25);
+	assert_true(bench_result_number(row("working_set", 0), "mean_ns") == 5000);
+	assert_true(bench_result_number(row("working_set", 0), "warmed") == 0.901);
+	assert_false(warned_of("warming"));
+}
+
+static void one_that_is_not_warm_is_not(void **state)
+{
+	(void)state;
+	read_off(SET(120));
+	assert_null(bench_result_get(row("working_set", 0), "hit_ratio"));
+	assert_null(bench_result_get(row("working_set", 0), "mean_ns"));
+	assert_true(bench_result_number(row("working_set", 0), "warmed") == 0.12);
+	assert_true(warned_of("warming"));
+}
+
+#define TEST(name)	cmocka_unit_test_teardown(name, end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_warm_set_is_told),
+		TEST(one_that_is_not_warm_is_not),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
