@@ -16,7 +16,7 @@
  *   bench_show.c      the same for people; bench_randread.c: as randread printed it
  *   bench_state.c     what an interrupted session goes on from
  *   bench_output.c    the files that are written, and what is never written over
- *   bench_diff.c      two results beside each other
+ *   bench_diff.c      two results beside each other; bench_chance.c: what chance does
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -231,5 +231,10 @@ void bench_warnings(struct json_object *result);
 /* ----------------------------------------------------- bench_diff.c ---- */
 
 enum xc bench_diff(const char *a, const char *b, bool json);
+
+/* --------------------------------------------------- bench_chance.c ---- */
+
+/* Beyond so many standard errors, to either side, is the part @outside of chance. */
+double bench_chance_t(u32 dof, double outside);
 
 #endif /* BENCH_H */

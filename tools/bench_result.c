@@ -310,17 +310,58 @@ struct json_object *bench_result_new(const struct bench *b, int argc, char **arg
 	return o;
 }
 
+static bool is_pair(struct json_object *pair)
+{
+	return json_object_is_type(pair, json_type_array) && json_object_array_length(pair) == 2;
+}
+
+static bool is_second(struct json_object *second)
+{
+	struct json_object *heat = bench_result_get(second, "heat");
+
+	if (!json_object_is_type(heat, json_type_array))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(heat); i++)
+		if (!is_pair(json_object_array_get_idx(heat, i)))
+			return false;
+	return true;
+}
+
+/* As far as it is read without another look. */
+static bool is_run(struct json_object *run)
+{
+	struct json_object *seconds = bench_result_get(run, "per_second"), *places = bench_result_get(run, "places");
+
+	if (!json_object_is_type(bench_result_get(run, "id"), json_type_string) ||
+	    !json_object_is_type(seconds, json_type_array) || !is_pair(bench_result_get(run, "range")) ||
+	    (places && !is_pair(places)))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(seconds); i++)
+		if (!is_second(json_object_array_get_idx(seconds, i)))
+			return false;
+	return true;
+}
+
+static bool is_result(struct json_object *result)
+{
+	struct json_object *version = bench_result_get(result, "xpcache_bench");
+	struct json_object *runs = bench_result_get(result, "runs");
+
+	if (!version || json_object_get_int(version) != 1 || !json_object_is_type(runs, json_type_array))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(runs); i++)
+		if (!is_run(json_object_array_get_idx(runs, i)))
+			return false;
+	return true;
+}
+
 enum xc bench_result_load(const char *path, struct json_object **result)
 {
-	struct json_object *version;
-
 	*result = json_object_from_file(path);
 	if (!*result)
 		return complain(access(path, R_OK) ? XC_FAILED : XC_USAGE, path, "give a result of xpcache bench --json",
 				access(path, R_OK) ? "cannot read it" : "not JSON");
-	version = bench_result_get(*result, "xpcache_bench");
-	if (version && json_object_get_int(version) == 1 &&
-	    json_object_is_type(bench_result_get(*result, "runs"), json_type_array))
+	if (is_result(*result))
 		return XC_OK;
 	json_object_put(*result);
 	*result = NULL;

@@ -350,7 +350,7 @@ static void seconds_and_what_is_dropped(void **state)
 /* A part of a second is none, and makes no other longer. */
 static void seconds_are_whole(void **state)
 {
-	static const struct { double seconds; u32 whole; } of[] = { { 0.5, 0 }, { 1.5, 1 }, { 1.75, 1 }, { 2, 2 } };
+	static const struct { double seconds; u32 whole; } of[] = { { 0.5, 0 }, { 1.5, 1 }, { 1.25, 1 }, { 2, 2 } };
 
 	(void)state;
 	for (u32 i = 0; i < sizeof(of) / sizeof(*of); i++) {
