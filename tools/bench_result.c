@@ -119,6 +119,7 @@ static void add_job(struct json_object *o, const struct bench_plan_run *run)
 	add_u64(o, "read_percent", run->read_percent);
 	bench_result_add(o, "load", run->load ?
 			 json_object_new_string(run->load_read_percent ? "reads" : "writes") : NULL);
+	bench_result_add(o, "load_bytes_per_second", NULL);
 	add_double(o, "at", run->at);
 }
 

@@ -142,7 +142,7 @@ static int load_begin(const struct bench *b, const struct bench_plan_run *run, i
 
 	set_job(&job, b, run);
 	job.fd = fd;
-	job.engine = BENCH_IO_URING;
+	job.engine = b->setup.engine_given ? b->setup.engine : BENCH_IO_URING;
 	job.size = 128 << 10;
 	job.depth = 8;
 	job.threads = 1;
@@ -163,6 +163,9 @@ struct progress_of {
 	u64 begun;			/* ns */
 	u32 shown;			/* seconds that were */
 	struct json_object *hits;	/* of each second of a cache */
+	u64 load_errors;
+	double load_rate;		/* bytes a second */
+	enum xc ret;			/* of the load */
 	struct json_object *places;	/* the first of its draw, and the next one's; or NULL */
 };
 
@@ -217,13 +220,24 @@ static void tick(void *ctx, const struct bench_running *r, double part)
 
 /* ------------------------------------------------------------- run ---- */
 
-static enum xc tell_errors(const struct bench_plan_run *run, const struct bench_outcome *o)
+static enum xc tell_errors(const struct bench_plan_run *run, const struct bench_outcome *o, const char *whose)
 {
 	if (!o->errors)
 		return XC_OK;
 	return complain(XC_FAILED, run->target->dev.path, "dmesg may tell more",
-			"%s: %s of its requests failed, the first at byte %" PRIu64 ": %s", run->id,
-			text_count(o->errors), o->first_place, strerror(-o->first_error));
+			"%s: %s of %s failed, the first at byte %" PRIu64 ": %s", run->id,
+			text_count(o->errors), whose, o->first_place, strerror(-o->first_error));
+}
+
+/* Root may be refused io_uring, too: by kernel.io_uring_disabled, or by a container. */
+static enum xc tell_failure(const struct bench_plan_run *run, int err)
+{
+	bool uring = run->engine == BENCH_IO_URING || run->load;
+
+	if (uring && (err == -EPERM || err == -ENOSYS || err == -EACCES))
+		return complain(XC_FAILED, run->target->dev.path, "give --engine psync",
+				"%s: io_uring is refused: %s", run->id, strerror(-err));
+	return complain_errno(err, run->target->dev.path, run->id);
 }
 
 /* Where its draw began, and where the next may go on. */
@@ -234,6 +248,24 @@ static void note_places(struct progress_of *p, const struct bench_job *job, u64 
 		return;
 	json_object_array_add(p->places, json_object_new_uint64(job->begin));
 	json_object_array_add(p->places, json_object_new_uint64(max(drawn, job->begin)));
+}
+
+/* A run whose load had no effect is none. */
+static int load_end(struct progress_of *p, struct bench_running *load)
+{
+	struct bench_outcome *o = calloc(1, sizeof(*o));
+	int err;
+
+	bench_halt(load);
+	err = bench_end(load, o);
+	if (!o)
+		return -ENOMEM;
+	p->load_errors = o->errors;
+	p->load_rate = o->seconds > 0 ? (double)o->bytes / o->seconds : 0;
+	p->ret = err ? XC_OK : tell_errors(p->run, o, "the requests beside it");
+	bench_outcome_free(o);
+	free(o);
+	return err;
 }
 
 static int measure(struct progress_of *p, const struct bench_plan_run *run, int fd, struct bench_outcome *o)
@@ -250,8 +282,9 @@ static int measure(struct progress_of *p, const struct bench_plan_run *run, int 
 	job.ctx = p;
 	err = bench_run(&job, o);
 	if (load) {
-		bench_halt(load);
-		bench_end(load, NULL);
+		int load_err = load_end(p, load);
+
+		err = err ? err : load_err;
 	}
 	note_places(p, &job, o->drawn);
 	return err;
@@ -263,6 +296,10 @@ static void take(struct progress_of *p, const struct bench_outcome *o)
 	struct json_object *j = bench_result_run(p->run, o);
 
 	bench_result_add(j, "places", json_object_get(p->places));
+	if (p->run->load) {
+		bench_result_add(j, "load_bytes_per_second", json_object_new_double(p->load_rate));
+		bench_result_add(j, "errors", json_object_new_uint64(o->errors + p->load_errors));
+	}
 	if (b->cache && p->run->target->leg == BENCH_C) {
 		bench_cache_after(b->cache, j);
 		bench_result_add(j, "hit_ratio_per_second", json_object_get(p->hits));
@@ -301,11 +338,12 @@ static enum xc run_one(struct bench *b, u32 number)
 	for (; !err && b->lines && run->lines && p.shown < o->nr_seconds; p.shown++)
 		bench_line(&o->second[p.shown]);
 	if (err)
-		ret = complain_errno(err, run->target->dev.path, run->id);
+		ret = tell_failure(run, err);
 	else if (!bench_stopped)
 		take(&p, o);
 	if (!err)
-		ret = tell_errors(run, o);
+		ret = tell_errors(run, o, "its requests");
+	ret = ret ? ret : p.ret;
 	json_object_put(p.hits);
 	json_object_put(p.places);
 	if (o)

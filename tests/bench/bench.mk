@@ -34,8 +34,12 @@ $(bench-tool-tests): build/bench/test_%: tests/bench/test_%.c $(tool-objects)
 	$(CC) $(TOOL_TEST_FLAGS) -Wl,--wrap=bench_cache_bytes -o $@ $< $(tool-objects) -lcmocka \
 		$$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm
 
+build/tests/refuse.so: tests/bench/refuse.c
+	@mkdir -p $(@D)
+	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
+
 .PHONY: bench-test
-bench-test: $(bench-unit-tests) build/xpcache build/tests/forge
+bench-test: $(bench-unit-tests) build/tests/refuse.so build/xpcache build/tests/forge
 	@status=0; \
 	for test in $(bench-unit-tests); do tests/unit/run $$test || status=1; done; \
 	tests/bench/run build/xpcache build/tests || status=1; \
