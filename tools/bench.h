@@ -91,7 +91,9 @@ struct bench_plan_run {
 	double rate, seconds, dropped;
 	u64 requests, begin;	/* with requests and no seconds they alone end it */
 	u64 from, bytes;	/* of the target's range; 0 bytes: all of it */
-	bool load;		/* big sequential requests beside it: */
+	bool by_places;		/* where requests end it: there are no more places */
+	bool load;		/* big sequential requests beside it, of */
+#define BENCH_LOAD_SIZE	(128u << 10)
 	u32 load_read_percent;
 	u32 rounds;		/* not 0: one of so many that become one run, with one id */
 	/* One of a curve: the working set's ratio, how full it is, which round. */
@@ -103,6 +105,8 @@ struct bench_plan {
 	u32 nr, room;
 };
 
+/* What a test goes through by itself: no option takes its place. */
+enum bench_axes { BENCH_BY_SIZE = 1, BENCH_BY_DEPTH = 2, BENCH_BY_THREADS = 4, BENCH_BY_ALL = 7 };
 enum bench_needs { BENCH_ANY = 0, BENCH_WRITES = 1, BENCH_CACHE = 2, BENCH_DEVICES = 4 };
 
 struct bench;
@@ -110,7 +114,7 @@ struct bench_test {
 	const char *name;
 	int (*plan)(struct bench *b, const struct bench_test *test);
 	double seconds, dropped;
-	u32 needs;
+	u32 needs, axes;
 	const char *what;
 };
 extern const struct bench_test bench_tests[];

@@ -318,7 +318,7 @@ void bench_cache_close(struct bench *b)
 
 static void say_places(struct bench *b)
 {
-	double wanted = b->cache->wanted;
+	double wanted = b->setup.size > XP_BLOCK_SIZE ? NAN : b->cache->wanted;
 
 	if (!isnan(wanted) && b->setup.places == BENCH_PLACES_CACHED)
 		bench_result_warn(b->result, "places", "Only blocks that are in the cache were read: the best case.");

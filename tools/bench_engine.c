@@ -425,6 +425,7 @@ static void sum_worker(struct bench_outcome *out, const struct bench_worker *w)
 	xp_histogram_merge(&out->intended, &w->out->intended);
 	out->bytes += w->out->bytes;
 	out->never_begun += w->out->never_begun;
+	out->used_up |= w->limit && w->drawn >= w->limit;
 	out->drawn = max(out->drawn, w->next);
 	out->seconds = fmax(out->seconds, (double)(w->last - w->records) / NS);
 	sum_errors(out, w->out);

@@ -59,6 +59,7 @@ struct bench_second {
 struct bench_outcome {
 	struct xp_histogram read, write;
 	struct xp_histogram intended;	/* open loop: from when the request was due */
+	bool used_up;			/* it ended with its requests, and not with its time */
 	u64 never_begun;		/* due, and in @intended, but time was up */
 	u64 bytes;
 	double seconds;			/* recorded: to the last completion */

@@ -215,6 +215,8 @@ static void merge_round(struct json_object *to, struct json_object *from)
 	merge_timing(to, from, "intended");
 	merge_classes(to, from);
 	merge_places(to, from);
+	if (!strcmp(bench_result_text(from, "ended_by"), "places"))
+		add_text(to, "ended_by", "places");
 	for (size_t i = 0; i < json_object_array_length(more); i++)
 		json_object_array_add(seconds, json_object_get(json_object_array_get_idx(more, i)));
 }

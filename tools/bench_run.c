@@ -143,7 +143,7 @@ static int load_begin(const struct bench *b, const struct bench_plan_run *run, i
 	set_job(&job, b, run);
 	job.fd = fd;
 	job.engine = b->setup.engine_given ? b->setup.engine : BENCH_IO_URING;
-	job.size = 128 << 10;
+	job.size = BENCH_LOAD_SIZE;
 	job.depth = 8;
 	job.threads = 1;
 	job.rate = 0;
@@ -290,11 +290,17 @@ static int measure(struct progress_of *p, const struct bench_plan_run *run, int 
 	return err;
 }
 
+static const char *ended_by(const struct bench_plan_run *run, const struct bench_outcome *o)
+{
+	return !o->used_up ? "time" : run->rounds || run->by_places ? "places" : "requests";
+}
+
 static void take(struct progress_of *p, const struct bench_outcome *o)
 {
 	struct bench *b = p->b;
 	struct json_object *j = bench_result_run(p->run, o);
 
+	bench_result_add(j, "ended_by", json_object_new_string(ended_by(p->run, o)));
 	bench_result_add(j, "places", json_object_get(p->places));
 	if (p->run->load) {
 		bench_result_add(j, "load_bytes_per_second", json_object_new_double(p->load_rate));

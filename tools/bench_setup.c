@@ -195,5 +195,8 @@ enum xc bench_setup_read(struct bench_setup *s, const struct options *opt)
 	       (ret = read_range(o->range, s)) || (ret = read_engine(o->engine, s)) ||
 	       (ret = read_places(o->places, &s->places)) ||
 	       (ret = read_seed(o->seed, &s->seed)) || (ret = read_tests(o->test, &s->tests)));
+	if (!ret && s->places == BENCH_PLACES_CACHED && s->size > XP_BLOCK_SIZE)
+		ret = complain(XC_USAGE, "--places", "leave out --size",
+			       "what is in the cache is known by blocks of 4 KiB, and requests would be bigger");
 	return ret;
 }

@@ -194,8 +194,8 @@ static void show_left(struct json_object *headline)
 	}
 }
 
-/* What is not known says how much longer it would take, once. */
-static void show_percentiles(const char *label, const struct xp_histogram *h)
+/* What is not known says how much longer it would take, once; no time helps where the places ran out. */
+static void show_percentiles(const char *label, struct json_object *run, const struct xp_histogram *h)
 {
 	static const double shown[] = { 0.5, 0.99, 0.999, 0.9999, 0.99999 };
 	u64 n = xp_histogram_count(h);
@@ -204,6 +204,10 @@ static void show_percentiles(const char *label, const struct xp_histogram *h)
 	for (size_t i = 0; i < sizeof(shown) / sizeof(*shown); i++) {
 		double needs = timing_needs(h, shown[i]);
 
+		if (needs > 1 && !strcmp(bench_result_text(run, "ended_by"), "places")) {
+			printf("  - the range is too small (%s samples)", text_count(n));
+			break;
+		}
 		if (needs > 1) {
 			printf("  - needs %.0fx longer (%s samples)", ceil(needs), text_count(n));
 			break;
@@ -229,26 +233,48 @@ static void show_hidden(struct json_object *headline)
 	putchar('\n');
 }
 
+/* "4K random read, one at a time" */
+static const char *workload(struct json_object *run)
+{
+	static char text[96];
+	double size = bench_result_number(run, "size"), rate = bench_result_number(run, "rate");
+	double many = bench_result_number(run, "depth") * bench_result_number(run, "threads");
+	char how[48] = "one at a time";
+
+	if (rate > 0)
+		snprintf(how, sizeof(how), "%g a second", rate);
+	else if (many > 1)
+		snprintf(how, sizeof(how), "%.0f at a time", many);
+	if (fmod(size, 1024) != 0)
+		snprintf(text, sizeof(text), "%.0fB %s read, %s", size, bench_result_text(run, "pattern"), how);
+	else
+		snprintf(text, sizeof(text), "%.0fK %s read, %s", size / 1024, bench_result_text(run, "pattern"), how);
+	return text;
+}
+
 static void show_headline(struct json_object *headline, struct json_object *runs)
 {
 	static const char *const label[] = { "Without", "With", "Fast drive" };
 	static const char *const leg[] = { "u", "c", "r" };
 	static struct xp_histogram h[3];
+	struct json_object *run[3];
 	double mean[3];
 
 	for (u32 i = 0; i < 3; i++) {
-		if (!bench_result_timing(bench_result_find(runs, bench_result_text(headline, leg[i])), "read", &h[i]))
+		run[i] = bench_result_find(runs, bench_result_text(headline, leg[i]));
+		if (!bench_result_timing(run[i], "read", &h[i]))
 			return;
 		mean[i] = timing_mean(&h[i]);
 	}
-	printf("%s%s.%s %s   4K random read, one at a time\n",
+	printf("%s%s.%s %s   %s\n",
 	       bench_result_number(headline, "faster") >= 1.05 ? colour_good() : colour_bad(),
-	       bench_result_text(headline, "verdict"), colour_off(), bench_result_text(headline, "sentence"));
+	       bench_result_text(headline, "verdict"), colour_off(), bench_result_text(headline, "sentence"),
+	       workload(run[1]));
 	show_bars(headline, mean);
 	show_left(headline);
 	printf("  %-14s%10s%10s%10s%10s%10s\n", "", "median", "p99", "p99.9", "p99.99", "p99.999");
 	for (u32 i = 0; i < 3; i++)
-		show_percentiles(label[i], &h[i]);
+		show_percentiles(label[i], run[i], &h[i]);
 	show_hidden(headline);
 }
 

@@ -86,8 +86,19 @@ static bool fits(const struct bench_target *t, const struct bench_plan_run *run)
 {
 	u64 bytes = run->bytes ? run->bytes : t->bytes;
 
+	if (run->load && t->bytes < BENCH_LOAD_SIZE)
+		return false;
 	return (run->buffered || (run->size % t->dev.logical == 0 && run->align % t->dev.logical == 0)) &&
 	       bytes >= run->size;
+}
+
+/* Once round, what the page cache has read it answers: a small device is done before its time,
+ * and then no second of it can be dropped. */
+static void end_with_device(const struct bench_target *t, struct bench_plan_run *run)
+{
+	run->requests = (run->bytes ? run->bytes : t->bytes) / run->size;
+	run->by_places = true;
+	run->dropped = 0;
 }
 
 /* @run's id ends in @word. One at a time is what pread() does. io_uring hands a request for a
@@ -103,8 +114,11 @@ static int plan_as_is(struct bench *b, struct bench_target *t, struct bench_plan
 	else if (run.depth == 1)
 		run.engine = BENCH_PSYNC;
 	run.buffered |= s->buffered;
+	run.listed &= run.size <= XP_BLOCK_SIZE;
 	if (!fits(t, &run))
 		return 0;
+	if (run.buffered && run.pattern == BENCH_SEQUENTIAL && run.read_percent == 100)
+		end_with_device(t, &run);
 	snprintf(run.id, sizeof(run.id), "%s/%s%s%s", run.test, target_word(b, t), *word ? "/" : "", word);
 	for (u32 i = 0; i < b->plan.nr; i++)
 		if (!strcmp(b->plan.run[i].id, run.id) && b->plan.run[i].at == run.at)
@@ -213,10 +227,12 @@ static int plan_randread(struct bench *b, const struct bench_test *test)
 static int plan_distribution(struct bench *b, const struct bench_test *test)
 {
 	struct bench_plan_run run = run_of(test);
+	char word[16];
 
 	run.test = "distribution";
-	run.depth = 32;
-	return plan_everywhere(b, &run, "QD32");
+	run.depth = b->setup.depth ? b->setup.depth : 32;
+	snprintf(word, sizeof(word), "QD%u", run.depth);
+	return plan_everywhere(b, &run, word);
 }
 
 /* A depth is shared out to up to four threads. */
@@ -380,9 +396,13 @@ static int plan_writes(struct bench *b, const struct bench_test *test)
 {
 	struct bench_plan_run run = run_of(test);
 
+	char word[48];
+
 	run.read_percent = 0;
-	run.depth = 4;
-	return plan_everywhere(b, &run, "4K-QD4");
+	run.size = b->setup.size ? b->setup.size : run.size;
+	run.depth = b->setup.depth ? b->setup.depth : 4;
+	snprintf(word, sizeof(word), "%s-QD%u", size_word(run.size), run.depth);
+	return plan_everywhere(b, &run, word);
 }
 
 static int plan_crystal(struct bench *b, const struct bench_test *test)
@@ -485,22 +505,38 @@ static int plan_working_set(struct bench *b, const struct bench_test *test)
 }
 
 const struct bench_test bench_tests[BENCH_TESTS] = {
-	{ "headline", plan_headline, 30, 1.5, BENCH_ANY, "4K random reads, one at a time: what the cache hides" },
-	{ "randread", plan_randread, 10, 1, BENCH_ANY, "Dillon's: 4K to 128K, 1 to 64 processes; a line a second" },
-	{ "distribution", plan_distribution, 60, 5, BENCH_ANY, "4K random reads, 32 at a time: how many took how long" },
-	{ "percentile", plan_distribution, 60, 5, BENCH_ANY, "the same, as percentiles" },
-	{ "random", plan_random, 180, 60, BENCH_ANY, "random, by size and by depth" },
-	{ "sequential", plan_sequential, 180, 60, BENCH_ANY, "sequential, by size and by depth" },
-	{ "transfer-size", plan_transfer_size, 10, 1, BENCH_ANY, "512 B to 1 MiB: aligned, at any sector, sequential" },
-	{ "mixed", plan_mixed, 60, 5, BENCH_WRITES, "reads and writes, from all reads to all writes" },
-	{ "background", plan_background, 60, 5, BENCH_ANY, "4K random reads beside a heavy sequential load" },
-	{ "swap", plan_swap, 60, 5, BENCH_WRITES, "pages in beside clusters out, as swapping does" },
-	{ "fill", plan_fill, 10, 1, BENCH_WRITES | BENCH_DEVICES, "reads with none to all of the device written" },
-	{ "writes", plan_writes, 300, 0, BENCH_WRITES, "latency of writes against GB written" },
-	{ "crystal", plan_crystal, 5, 1, BENCH_ANY, "the four lines of CrystalDiskMark" },
-	{ "warmup", plan_warmup, 120, 0, BENCH_CACHE, "hit rate and latency from the first second on" },
-	{ "working-set", plan_working_set, 20, 1, BENCH_CACHE, "sets of 1/4 to 4 times the cache" },
-	{ "all", NULL, 0, 0, BENCH_ANY, "all that can be done here" },
+	{ "headline", plan_headline, 30, 1.5, BENCH_ANY, 0,
+	  "4K random reads, one at a time: what the cache hides" },
+	{ "randread", plan_randread, 10, 1, BENCH_ANY, BENCH_BY_SIZE | BENCH_BY_THREADS,
+	  "Dillon's: 4K to 128K, 1 to 64 processes; a line a second" },
+	{ "distribution", plan_distribution, 60, 5, BENCH_ANY, 0,
+	  "4K random reads, 32 at a time: how many took how long" },
+	{ "percentile", plan_distribution, 60, 5, BENCH_ANY, 0,
+	  "the same, as percentiles" },
+	{ "random", plan_random, 180, 60, BENCH_ANY, BENCH_BY_ALL,
+	  "random, by size and by depth" },
+	{ "sequential", plan_sequential, 180, 60, BENCH_ANY, BENCH_BY_ALL,
+	  "sequential, by size and by depth" },
+	{ "transfer-size", plan_transfer_size, 10, 1, BENCH_ANY, BENCH_BY_SIZE,
+	  "512 B to 1 MiB: aligned, at any sector, sequential" },
+	{ "mixed", plan_mixed, 60, 5, BENCH_WRITES, 0,
+	  "reads and writes, from all reads to all writes" },
+	{ "background", plan_background, 60, 5, BENCH_ANY, 0,
+	  "4K random reads beside a heavy sequential load" },
+	{ "swap", plan_swap, 60, 5, BENCH_WRITES, 0,
+	  "pages in beside clusters out, as swapping does" },
+	{ "fill", plan_fill, 10, 1, BENCH_WRITES | BENCH_DEVICES, 0,
+	  "reads with none to all of the device written" },
+	{ "writes", plan_writes, 300, 0, BENCH_WRITES, 0,
+	  "latency of writes against GB written" },
+	{ "crystal", plan_crystal, 5, 1, BENCH_ANY, BENCH_BY_ALL,
+	  "the four lines of CrystalDiskMark" },
+	{ "warmup", plan_warmup, 120, 0, BENCH_CACHE, 0,
+	  "hit rate and latency from the first second on" },
+	{ "working-set", plan_working_set, 20, 1, BENCH_CACHE, 0,
+	  "sets of 1/4 to 4 times the cache" },
+	{ "all", NULL, 0, 0, BENCH_ANY, 0,
+	  "all that can be done here" },
 };
 
 #define ALL	(BENCH_TESTS - 1)
@@ -526,6 +562,18 @@ static enum xc check_needs(const struct bench *b, const struct bench_test *test)
 	if (test->needs & BENCH_DEVICES && b->cache)
 		return complain(XC_USAGE, test->name, "give a device", "the test is not of a cache");
 	return XC_OK;
+}
+
+/* One size in place of many would be one run under many names. */
+static enum xc check_axes(const struct bench *b, const struct bench_test *test)
+{
+	const struct bench_setup *s = &b->setup;
+	const char *option = test->axes & BENCH_BY_SIZE && s->size ? "--size" :
+			     test->axes & BENCH_BY_DEPTH && s->depth ? "--depth" :
+			     test->axes & BENCH_BY_THREADS && s->threads ? "--threads" : NULL;
+
+	return option ? complain(XC_USAGE, option, "leave it out, or give --test headline",
+				 "the test %s goes through many of its own", test->name) : XC_OK;
 }
 
 static bool can(const struct bench *b, const struct bench_test *test)
@@ -581,7 +629,7 @@ enum xc bench_plan_make(struct bench *b)
 
 		if (!(tests & (1u << i)) && !(tests & (1u << ALL) && can(b, test)))
 			continue;
-		ret = check_needs(b, test);
+		(void)((ret = check_needs(b, test)) || (ret = check_axes(b, test)));
 		if (ret)
 			return ret;
 		err = test->plan(b, test);

@@ -10,7 +10,7 @@ TOP = {"xpcache_bench", "version", "date", "command", "words", "quick", "seed", 
 HOST = {"kernel", "cpu", "cpus", "governor", "clocksource", "memory_bytes"}
 DEVICE = {"role", "path", "bytes", "model", "scheduler", "rotational", "volatile_cache"}
 RUN = {"id", "test", "leg", "device", "label", "op", "pattern", "repeats", "size", "align", "depth", "threads",
-       "range", "places", "engine", "direct", "rate", "load", "load_bytes_per_second", "at", "rounds", "seconds", "dropped_seconds", "requests", "read_percent",
+       "range", "places", "engine", "direct", "rate", "load", "load_bytes_per_second", "at", "rounds", "ended_by", "seconds", "dropped_seconds", "requests", "read_percent",
        "iops", "bytes_per_second", "never_begun", "errors", "read", "write", "intended", "classes", "per_second"}
 TIMING = {"count", "sum_ns", "min_ns", "max_ns", "mean_ns", "percentiles", "bins"}
 SECOND = {"n", "mean_ns", "lo_ns", "hi_ns", "stddev_ns", "bytes", "heat"}

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <unistd.h>
 #include <cmocka.h>
 
 static struct json_object *result;
@@ -79,12 +80,54 @@ static void one_that_is_not_warm_is_not(void **state)
 	assert_true(warned_of("warming"));
 }
 
+/* ------------------------------------------------------------ shown ---- */
+
+static char shown[8192];
+
+static void show(void)
+{
+	FILE *f = tmpfile();
+	int was = dup(1);
+	size_t n;
+
+	assert_non_null(f);
+	fflush(stdout);
+	dup2(fileno(f), 1);
+	bench_show(result);
+	fflush(stdout);
+	dup2(was, 1);
+	close(was);
+	rewind(f);
+	n = fread(shown, 1, sizeof(shown) - 1, f);
+	shown[n] = '\0';
+	fclose(f);
+}
+
+/* A hundred requests of 100 ns. */
+#define LEG(id, ended_by)	\
+	"{ \"id\": \"" id "\", \"test\": \"headline\", \"size\": 65536, \"depth\": 2, \"threads\": 2, " \
+	"  \"pattern\": \"random\", \"ended_by\": \"" ended_by "\", \"read\": { \"count\": 100, \"sum_ns\": 10000, " \
+	"  \"min_ns\": 100, \"max_ns\": 100, \"bins\": [ [ 100, 101, 100 ] ] } }"
+
+static void a_headline_says_what_was_read(void **state)
+{
+	(void)state;
+	read_off(LEG("h/U", "places") ", " LEG("h/C", "time") ", " LEG("h/R", "time"));
+	bench_result_add(result, "headline", json_tokener_parse(
+		"{ \"u\": \"h/U\", \"c\": \"h/C\", \"r\": \"h/R\", \"faster\": 1, \"limit\": 1, \"cover\": 1 }"));
+	show();
+	assert_non_null(strstr(shown, "64K random read, 4 at a time"));
+	assert_non_null(strstr(shown, "the range is too small (100 samples)"));
+	assert_non_null(strstr(shown, "needs 10x longer (100 samples)"));
+}
+
 #define TEST(name)	cmocka_unit_test_teardown(name, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_warm_set_is_told),
+		TEST(a_headline_says_what_was_read),
 		TEST(one_that_is_not_warm_is_not),
 	};
 

@@ -124,12 +124,74 @@ static void options_are_for_what_is_measured(void **state)
 	assert_true(run->seconds == 5);
 }
 
+/* ------------------------------------------------------- what it says ---- */
+
+static void no_two_runs_have_one_name(void **state)
+{
+	(void)state;
+	add_cache(64ull * MIB, 4096ull * MIB);
+	b.setup.rate = 7;
+	plan("all");
+	for (u32 i = 0; i < b.plan.nr; i++)
+		for (u32 k = 0; k < i; k++)
+			if (!b.plan.run[i].rounds || b.plan.run[i].at == b.plan.run[k].at)
+				assert_string_not_equal(b.plan.run[i].id, b.plan.run[k].id);
+}
+
+static void an_option_is_in_the_name(void **state)
+{
+	(void)state;
+	add_target(BENCH_ALONE, 1024ull * MIB);
+	b.target[0].writable = b.setup.destructive = true;
+	b.setup.size = 8192;
+	b.setup.depth = 7;
+	plan("writes");
+	assert_int_equal(run_called("writes/1/8K-QD7")->depth, 7);
+	plan("distribution");
+	assert_int_equal(run_called("distribution/1/QD7")->size, 8192);
+}
+
+/* A list has places of 4 KiB: of bigger requests it says nothing. */
+static void listed_places_are_for_blocks(void **state)
+{
+	(void)state;
+	add_cache(64ull * MIB, 4096ull * MIB);
+	b.setup.size = 512;
+	plan("headline");
+	assert_true(run_called("headline/C")->listed);
+	b.plan.nr = 0;
+	b.setup.size = 4096;
+	plan("headline");
+	assert_true(run_called("headline/C")->listed);
+	b.plan.nr = 0;
+	b.setup.size = 65536;
+	plan("headline");
+	assert_false(run_called("headline/C")->listed);
+}
+
+static void the_page_cache_is_not_read_again(void **state)
+{
+	const struct bench_plan_run *run;
+
+	(void)state;
+	add_target(BENCH_ALONE, 64ull * MIB);
+	plan("randread");
+	run = run_called("randread/1/read-ahead");
+	assert_int_equal(run->requests * run->size, 64ull * MIB);
+	assert_true(run->by_places && run->dropped == 0);
+	assert_int_equal(run_called("randread/1/4Kx1")->requests, 0);
+}
+
 #define TEST(name)	cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_set_is_warmed_by_reading_all_of_it),
+		TEST(no_two_runs_have_one_name),
+		TEST(an_option_is_in_the_name),
+		TEST(listed_places_are_for_blocks),
+		TEST(the_page_cache_is_not_read_again),
 		TEST(options_are_for_what_is_measured),
 	};
 

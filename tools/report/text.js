@@ -99,6 +99,8 @@ function quantileName(name) {
 // The result has no percentile with fewer than ten requests beyond it.
 function quantile(path, timing, name) {
 	if (timing.percentiles[name] !== null) return datum([...path, "percentiles", name], time);
+	if (result.runs[path[1]].ended_by === "places")
+		return el("span", { class: "none" }, "the range is too small");
 	const needed = Math.ceil(10 / ((1 - Number(name) / 100) * timing.count) - 1e-6);
 
 	return el("span", { class: "none" }, `needs ${count(needed)}\u00d7 longer`);
