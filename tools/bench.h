@@ -156,6 +156,9 @@ void bench_line(const struct bench_second *s);
 struct json_object *bench_result_new(const struct bench *b, int argc, char **argv);
 struct json_object *bench_result_run(const struct bench_plan_run *run,
 				     const struct bench_outcome *o);
+/* The hit ratio since the last look (or -1: there were no reads) is the last one's of @seconds;
+ * those that nobody looked at are null. */
+void bench_result_hits(struct json_object *hits, u32 seconds, double ratio);
 /* Adds @run to what "runs" has of its id: the next round of it, or the first. */
 void bench_result_take(struct json_object *runs, struct json_object *run);
 struct json_object *bench_result_find(struct json_object *runs, const char *id);

@@ -31,6 +31,7 @@ struct bench_cache {
 	struct latency latency;		/* before the run under way */
 	u64 hits, misses;		/* likewise, */
 	bool counted;			/* if they could be read */
+	u64 held, slots;		/* blocks in it before that run; for how many it has room */
 	u64 look_hits, look_misses;	/* at the last look, */
 	bool looked;			/* likewise */
 	double wanted;			/* hit rate the places were drawn at; NAN: all over */
@@ -85,6 +86,8 @@ void bench_cache_before(struct bench_cache *c)
 	c->counted = c->looked = read_counters(c, &c->hits, &c->misses);
 	c->look_hits = c->hits;
 	c->look_misses = c->misses;
+	c->held = status_number(&c->status, "clean") + status_number(&c->status, "dirty");
+	c->slots = status_number(&c->status, "slots");
 }
 
 static struct json_object *json_classes(struct bench_cache *c)
@@ -106,7 +109,11 @@ void bench_cache_after(struct bench_cache *c, struct json_object *run)
 	u64 hits, misses;
 
 	bench_result_add(run, "classes", json_classes(c));
-	if (!c->counted || !read_counters(c, &hits, &misses))
+	if (!c->counted)
+		return;
+	bench_result_add(run, "held_before", json_object_new_uint64(c->held));
+	bench_result_add(run, "slots", json_object_new_uint64(c->slots));
+	if (!read_counters(c, &hits, &misses))
 		return;
 	bench_result_add(run, "hits", json_object_new_uint64(hits - c->hits));
 	bench_result_add(run, "misses", json_object_new_uint64(misses - c->misses));
@@ -207,6 +214,8 @@ static int draw(struct drawing *d, struct bench_target *slow, struct bench_targe
 	if (!slow->list || !cached->list)
 		return -ENOMEM;
 	lacking = draw_lacking(d, lacking, slow->list);
+	if (!lacking)	/* all of the range is in it */
+		d->b->cache->wanted = rate = 1;
 	held = rate < 1 ? (u64)((double)lacking * rate / (1 - rate)) : PLACES;
 	held = min(held, PLACES - lacking);
 	for (u64 i = 0; i < held; i++)
@@ -241,8 +250,8 @@ static int choose_places(struct bench *b, struct offline *map)
 	int err = list_held(&d, fast);
 
 	if (!err && !all_over && d.nr_held) {
-		err = draw(&d, slow, cached, rate);
 		b->cache->wanted = rate;
+		err = draw(&d, slow, cached, rate);
 	}
 	free(d.held);
 	return err;
@@ -320,7 +329,7 @@ static void say_places(struct bench *b)
 {
 	double wanted = b->setup.size > XP_BLOCK_SIZE ? NAN : b->cache->wanted;
 
-	if (!isnan(wanted) && b->setup.places == BENCH_PLACES_CACHED)
+	if (wanted >= 1)
 		bench_result_warn(b->result, "places", "Only blocks that are in the cache were read: the best case.");
 	else if (!isnan(wanted))
 		bench_result_warn(b->result, "places", "Places are drawn at the hit rate of all reads since "

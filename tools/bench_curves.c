@@ -20,6 +20,12 @@ static void put_text(struct json_object *o, const char *name, const char *text)
 	bench_result_add(o, name, json_object_new_string(text));
 }
 
+/* None ended in it: it was no fast one. */
+static double second_mean(struct json_object *second)
+{
+	return bench_result_number(second, "n") > 0 ? bench_result_number(second, "mean_ns") : NAN;
+}
+
 /* Of one second only its heat is known: to a tenth of a decade, shared out within. */
 static double second_p99(struct json_object *second)
 {
@@ -49,7 +55,7 @@ static struct json_object *writes_of(struct json_object *run)
 
 		bytes += bench_result_number(at(seconds, i), "bytes");
 		put_double(point, "gb", bytes / 1e9);
-		put_double(point, "mean_ns", bench_result_number(at(seconds, i), "mean_ns"));
+		put_double(point, "mean_ns", second_mean(at(seconds, i)));
 		put_double(point, "p99_ns", second_p99(at(seconds, i)));
 		json_object_array_add(points, point);
 	}
@@ -82,13 +88,15 @@ static struct json_object *warmup_of(struct json_object *runs, struct json_objec
 	struct json_object *hits = bench_result_get(run, "hit_ratio_per_second");
 
 	put_text(o, "run", bench_result_text(run, "id"));
+	bench_result_add(o, "held_before", json_object_get(bench_result_get(run, "held_before")));
+	bench_result_add(o, "slots", json_object_get(bench_result_get(run, "slots")));
 	for (size_t i = 0; i < json_object_array_length(seconds); i++) {
 		struct json_object *point = json_object_new_object();
 
 		put_double(point, "seconds", (double)i + 1);
 		bench_result_add(point, "hit_ratio", i < json_object_array_length(hits) ?
 				 json_object_get(at(hits, i)) : NULL);
-		put_double(point, "mean_ns", bench_result_number(at(seconds, i), "mean_ns"));
+		put_double(point, "mean_ns", second_mean(at(seconds, i)));
 		json_object_array_add(points, point);
 	}
 	bench_result_add(o, "points", points);
@@ -162,8 +170,8 @@ void bench_curves(struct json_object *result)
 		struct json_object *run = at(runs, i);
 		const char *test = bench_result_text(run, "test"), *id = bench_result_text(run, "id");
 
-		if (!strcmp(test, "writes") && !bench_result_get(result, "writes"))
-			bench_result_add(result, "writes", writes_of(run));
+		if (!strcmp(test, "writes"))
+			append(result, "writes", writes_of(run));
 		else if (!strcmp(test, "warmup"))
 			bench_result_add(result, "warmup", warmup_of(runs, run));
 		else if (!strcmp(test, "working-set") && !ends_with(id, "-warming"))

@@ -132,6 +132,8 @@ static void say(struct bench_headline *h)
 
 /* ------------------------------------------------------------ whole ---- */
 
+#define HITS_KNOWN	20	/* a median of fewer is no figure */
+
 void bench_headline_of(struct bench_headline *h, const struct xp_histogram *u,
 		       const struct xp_histogram *c, const struct xp_histogram *r, double hit_ratio)
 {
@@ -144,7 +146,7 @@ void bench_headline_of(struct bench_headline *h, const struct xp_histogram *u,
 	h->hidden[BENCH_HIDDEN_999] = hidden_at(u, c, r, 0.999);
 	h->boundary_ns = boundary(c, timing_quantile(r, 0.5), timing_quantile(u, 0.5));
 	h->cover = timing_part_below(c, h->boundary_ns);
-	h->tax_ns = h->cover > 0 ? median_below(c, h->boundary_ns) - timing_quantile(r, 0.5) : NAN;
+	h->tax_ns = h->cover * (double)xp_histogram_count(c) >= HITS_KNOWN ? median_below(c, h->boundary_ns) - timing_quantile(r, 0.5) : NAN;
 	h->waiting = 1 - timing_time_below(c, h->boundary_ns);
 	h->hit_ratio = hit_ratio;
 	h->faster = mu / mc;

@@ -80,11 +80,11 @@ static struct json_object *json_second(const struct bench_second *s)
 	struct json_object *o = json_object_new_object(), *heat = json_object_new_array();
 
 	add_u64(o, "n", s->n);
-	add_double(o, "mean_ns", bench_second_mean(s));
-	add_u64(o, "lo_ns", s->lo);
-	add_u64(o, "hi_ns", s->hi);
-	add_double(o, "stddev_ns", bench_second_deviation(s));
 	add_u64(o, "bytes", s->bytes);
+	bench_result_add(o, "mean_ns", s->n ? json_object_new_double(bench_second_mean(s)) : NULL);
+	bench_result_add(o, "lo_ns", s->n ? json_object_new_uint64(s->lo) : NULL);
+	bench_result_add(o, "hi_ns", s->n ? json_object_new_uint64(s->hi) : NULL);
+	bench_result_add(o, "stddev_ns", s->n ? json_object_new_double(bench_second_deviation(s)) : NULL);
 	for (u32 i = 0; i < BENCH_HEAT; i++)
 		if (s->heat[i])
 			json_object_array_add(heat, json_pair(i, s->heat[i]));
@@ -184,6 +184,16 @@ static void merge_sum(struct json_object *to, struct json_object *from, const ch
 		add_u64(to, name, (u64)(bench_result_number(to, name) + bench_result_number(from, name)));
 }
 
+/* As many as there are seconds of both, whatever is known of them. */
+static void merge_hits(struct json_object *to, struct json_object *from)
+{
+	struct json_object *have = bench_result_get(to, "hit_ratio_per_second");
+	struct json_object *more = bench_result_get(from, "hit_ratio_per_second");
+
+	for (size_t i = 0; have && more && i < json_object_array_length(more); i++)
+		json_object_array_add(have, json_object_get(json_object_array_get_idx(more, i)));
+}
+
 /* The rounds of a leg lie one after another in the draw. */
 static void merge_places(struct json_object *to, struct json_object *from)
 {
@@ -215,10 +225,20 @@ static void merge_round(struct json_object *to, struct json_object *from)
 	merge_timing(to, from, "intended");
 	merge_classes(to, from);
 	merge_places(to, from);
+	merge_hits(to, from);
 	if (!strcmp(bench_result_text(from, "ended_by"), "places"))
 		add_text(to, "ended_by", "places");
 	for (size_t i = 0; i < json_object_array_length(more); i++)
 		json_object_array_add(seconds, json_object_get(json_object_array_get_idx(more, i)));
+}
+
+void bench_result_hits(struct json_object *hits, u32 seconds, double ratio)
+{
+	if (json_object_array_length(hits) >= seconds)
+		return;
+	while (json_object_array_length(hits) + 1 < seconds)
+		json_object_array_add(hits, NULL);
+	json_object_array_add(hits, ratio < 0 ? NULL : json_object_new_double(ratio));
 }
 
 struct json_object *bench_result_find(struct json_object *runs, const char *id)
@@ -396,13 +416,13 @@ static void write_csv(struct json_object *runs, FILE *f)
 /* One histogram after another, each under a line of comment, which its readers skip. */
 static void write_hgrm(struct json_object *runs, FILE *f)
 {
-	static const char *const op[] = { "read", "write" };
+	static const char *const op[] = { "read", "write", "intended" };
 	static struct xp_histogram h;
 
 	for (size_t i = 0; i < json_object_array_length(runs); i++) {
 		struct json_object *run = json_object_array_get_idx(runs, i);
 
-		for (u32 k = 0; k < 2; k++) {
+		for (u32 k = 0; k < 3; k++) {
 			if (!bench_result_timing(run, op[k], &h))
 				continue;
 			fprintf(f, "#[%s %s, us]\n", bench_result_text(run, "id"), op[k]);

@@ -63,7 +63,7 @@ static void set_places(struct bench_places *p, const struct bench *b, const stru
  */
 static void share_places(struct bench_job *job, const struct bench_plan_run *run)
 {
-	u64 share = job->places.n / (4 * run->rounds), round = (u64)run->at;
+	u64 share = max(1ull, job->places.n / (4 * run->rounds)), round = (u64)run->at;
 	enum bench_leg leg = run->target->leg;
 
 	if (leg == BENCH_U) {
@@ -179,14 +179,10 @@ static void show_lines(struct progress_of *p, const struct bench_running *r)
 	}
 }
 
-static void look_at_hits(struct progress_of *p, const struct bench_running *r)
+static void look_at_hits(struct progress_of *p, u32 seconds)
 {
-	double ratio;
-
-	if (json_object_array_length(p->hits) >= bench_seconds(r))
-		return;
-	ratio = bench_cache_look(p->b->cache);
-	json_object_array_add(p->hits, ratio < 0 ? NULL : json_object_new_double(ratio));
+	if (json_object_array_length(p->hits) < seconds)
+		bench_result_hits(p->hits, seconds, bench_cache_look(p->b->cache));
 }
 
 /* Seconds. How long requests take is not known before: what is done of them tells. */
@@ -208,7 +204,7 @@ static void tick(void *ctx, const struct bench_running *r, double part)
 	char words[256];
 
 	if (p->b->cache && p->run->target->leg == BENCH_C)
-		look_at_hits(p, r);
+		look_at_hits(p, bench_seconds(r));
 	if (p->b->lines && p->run->lines) {
 		show_lines(p, r);
 		return;
@@ -307,6 +303,7 @@ static void take(struct progress_of *p, const struct bench_outcome *o)
 		bench_result_add(j, "errors", json_object_new_uint64(o->errors + p->load_errors));
 	}
 	if (b->cache && p->run->target->leg == BENCH_C) {
+		look_at_hits(p, o->nr_seconds);
 		bench_cache_after(b->cache, j);
 		bench_result_add(j, "hit_ratio_per_second", json_object_get(p->hits));
 	}

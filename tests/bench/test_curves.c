@@ -21,6 +21,7 @@ static int end(void **state)
 {
 	(void)state;
 	json_object_put(result);
+	result = NULL;
 	return 0;
 }
 
@@ -80,6 +81,57 @@ static void one_that_is_not_warm_is_not(void **state)
 	assert_true(warned_of("warming"));
 }
 
+/* ---------------------------------------------------------- seconds ---- */
+
+#define SECONDS	\
+	"\"held_before\": 30, \"slots\": 90, \"hit_ratio_per_second\": [ 0.5, null ], \"per_second\": [ " \
+	"  { \"n\": 2, \"mean_ns\": 700, \"bytes\": 8000, \"heat\": [ [ 28, 2 ] ] }, " \
+	"  { \"n\": 0, \"mean_ns\": 0, \"bytes\": 0, \"heat\": [ ] } ]"
+
+static struct json_object *point(struct json_object *curve, size_t i)
+{
+	return json_object_array_get_idx(bench_result_get(curve, "points"), i);
+}
+
+static void a_second_without_a_request_has_no_mean(void **state)
+{
+	(void)state;
+	read_off("{ \"id\": \"writes/1\", \"test\": \"writes\", " SECONDS " }, "
+		 "{ \"id\": \"writes/2\", \"test\": \"writes\", " SECONDS " }, "
+		 "{ \"id\": \"warmup/C\", \"test\": \"warmup\", " SECONDS " }");
+	for (size_t i = 0; i < 2; i++) {	/* of each device a curve */
+		struct json_object *curve = row("writes", i);
+
+		assert_string_equal(bench_result_text(curve, "run"), i ? "writes/2" : "writes/1");
+		assert_true(bench_result_number(point(curve, 0), "mean_ns") == 700);
+		assert_null(bench_result_get(point(curve, 1), "mean_ns"));
+		assert_null(bench_result_get(point(curve, 1), "p99_ns"));
+	}
+	assert_null(bench_result_get(point(bench_result_get(result, "warmup"), 1), "mean_ns"));
+	assert_true(bench_result_number(bench_result_get(result, "warmup"), "held_before") == 30);
+	assert_true(bench_result_number(bench_result_get(result, "warmup"), "slots") == 90);
+}
+
+static void hits_are_those_of_their_second(void **state)
+{
+	struct json_object *runs = json_object_new_array(), *hits = json_object_new_array();
+
+	(void)state;
+	bench_result_hits(hits, 0, 0.1);
+	bench_result_hits(hits, 1, 0.25);
+	bench_result_hits(hits, 1, 0.3);
+	bench_result_hits(hits, 4, 0.5);	/* two of them stood still */
+	bench_result_hits(hits, 5, -1);
+	assert_string_equal(json_object_to_json_string_ext(hits, JSON_C_TO_STRING_PLAIN), "[0.25,null,null,0.5,null]");
+	json_object_put(hits);
+	for (u32 i = 0; i < 2; i++)
+		bench_result_take(runs, json_tokener_parse("{ \"id\": \"h\", \"per_second\": [ ], "
+							   "\"hit_ratio_per_second\": [ 0.5, null ] }"));
+	hits = bench_result_get(json_object_array_get_idx(runs, 0), "hit_ratio_per_second");
+	assert_string_equal(json_object_to_json_string_ext(hits, JSON_C_TO_STRING_PLAIN), "[0.5,null,0.5,null]");
+	json_object_put(runs);
+}
+
 /* ------------------------------------------------------------ shown ---- */
 
 static char shown[8192];
@@ -127,6 +179,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_warm_set_is_told),
+		TEST(a_second_without_a_request_has_no_mean),
+		TEST(hits_are_those_of_their_second),
 		TEST(a_headline_says_what_was_read),
 		TEST(one_that_is_not_warm_is_not),
 	};

@@ -118,6 +118,20 @@ static void nothing_in_it_has_no_tax(void **state)
 	assert_string_equal(h.verdict, "Not helping");
 }
 
+static void a_hit_or_two_have_none_either(void **state)
+{
+	(void)state;
+	plant(&u, 1000, 8200e3, 0.2);
+	plant(&r, 1000, 9500, 0.1);
+	plant(&c, 1000, 8300e3, 0.2);
+	plant(&c, 19, 10400, 0.1);
+	bench_headline_of(&h, &u, &c, &r, 0.019);
+	assert_true(isnan(h.tax_ns));
+	plant(&c, 1, 10400, 0.1);
+	bench_headline_of(&h, &u, &c, &r, 0.02);
+	near(h.tax_ns, 900, 500);
+}
+
 /* Hits far from what the raw device does, and nothing in between: still hits. */
 static void a_great_tax_is_no_miss(void **state)
 {
@@ -208,6 +222,7 @@ int main(void)
 		TEST(a_full_cache_is_as_fast_as_the_drive),
 		TEST(a_cold_one_says_so),
 		TEST(nothing_in_it_has_no_tax),
+		TEST(a_hit_or_two_have_none_either),
 		TEST(a_great_tax_is_no_miss),
 		TEST(the_same_wait_is_nothing_hidden),
 		TEST(slower_than_none_is_told),

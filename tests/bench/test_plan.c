@@ -138,6 +138,18 @@ static void no_two_runs_have_one_name(void **state)
 				assert_string_not_equal(b.plan.run[i].id, b.plan.run[k].id);
 }
 
+/* All others change what is in the cache. */
+static void warming_up_comes_before_what_warms(void **state)
+{
+	u32 at = 0;
+
+	(void)state;
+	add_cache(64ull * MIB, 4096ull * MIB);
+	plan("all");
+	while (strcmp(b.plan.run[at].id, "warmup/C") != 0)
+		assert_string_equal(b.plan.run[at++].test, "headline");
+}
+
 static void an_option_is_in_the_name(void **state)
 {
 	(void)state;
@@ -189,6 +201,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_set_is_warmed_by_reading_all_of_it),
 		TEST(no_two_runs_have_one_name),
+		TEST(warming_up_comes_before_what_warms),
 		TEST(an_option_is_in_the_name),
 		TEST(listed_places_are_for_blocks),
 		TEST(the_page_cache_is_not_read_again),

@@ -30,6 +30,8 @@ function deviceWords(d, i) {
 function cacheWords(when) {
 	const c = result.target.cache[when],
 		path = ["target", "cache", when];
+
+	if (!c) return "not known";
 	const part = (n) => (c.slots ? ` (${percent(n / c.slots)})` : "");
 
 	return [

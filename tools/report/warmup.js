@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-// warmup.js - from cold to warm: every second's requests as a column of a heat map, the mean over it.
+// warmup.js - warming up, from as the cache was: every second's requests as a column of a heat map, the mean over it.
 
 // A line down at @at, with words at its top or, @low, at its foot.
 function mark(at, text, low) {
@@ -55,7 +55,7 @@ function warmupLatency(points, columns, hidden90) {
 				y: logScale(heat ? heatRange(columns) : decadesAbout),
 			},
 			axes: [
-				secondsAxis("Seconds since cold"),
+				secondsAxis("Seconds since the start"),
 				axis({ label: "Latency", text: timeText, splits: decades }),
 			],
 			series: [
@@ -74,7 +74,7 @@ function warmupLatency(points, columns, hidden90) {
 
 function warmupHits(points) {
 	return {
-		data: [points.map((p) => p.seconds), points.map((p) => p.hit_ratio * 100)],
+		data: [points.map((p) => p.seconds), points.map((p) => (p.hit_ratio === null ? null : p.hit_ratio * 100))],
 		height: 200,
 		sync: "warmup",
 		options: {
@@ -83,7 +83,7 @@ function warmupHits(points) {
 				y: linearScale(() => [0, 100]),
 			},
 			axes: [
-				secondsAxis("Seconds since cold"),
+				secondsAxis("Seconds since the start"),
 				axis({ label: "Hits", text: (v) => v + "%" }),
 			],
 			series: [
@@ -110,6 +110,9 @@ function warmupSection() {
 			datum(["warmup", "points", index(p), "hit_ratio"], percent),
 			datum(["warmup", "points", index(p), "mean_ns"], time),
 		]);
+	const held = w.slots
+		? ["The cache held ", datum(["warmup", "held_before"], count), " of ", datum(["warmup", "slots"], count), " blocks. "]
+		: [];
 	const words =
 		w.hidden90_seconds === null
 			? "Less than 90 % was hidden when the run ended."
@@ -119,7 +122,7 @@ function warmupSection() {
 					".",
 				];
 
-	return section("warmup", "Warming up", words, [
+	return section("warmup", "Warming up", [held, words], [
 		figure({
 			title: "Latency, second by second",
 			words: "Each column is one second\u2019s requests: darker is more. The line is their mean.",

@@ -22,6 +22,9 @@ function setData(rows, kinds, value) {
 	];
 }
 
+// Null where the set was not warm.
+const hitsOf = (r) => (r.hit_ratio === null ? null : r.hit_ratio * 100);
+
 function setChart(rows, value, y) {
 	const kinds = Object.keys(SPREAD).filter((kind) => rows.some((r) => r.distribution === kind));
 
@@ -94,7 +97,7 @@ function workingSetSection() {
 				figure({
 					title: "Hits",
 					words: "Uniform: every block as likely. Zipf: some far more than others, as in life.",
-					chart: () => setChart(rows, (r) => (r.hit_ratio === null ? null : r.hit_ratio * 100), hits),
+					chart: () => setChart(rows, hitsOf, hits),
 					numbers: () => [["In use", "Hits", "Mean"], setRows(rows)],
 				}),
 				figure({

@@ -2,16 +2,17 @@
 // writes.js - latency while writing on and on, and of a device that fills.
 
 // Where the mean leaves its level: three points in a row over three times the median so far. -1: nowhere.
+// In a second that nothing ended in there is no mean, and it is no fast one.
 function cliff(points) {
 	const slow = (i) => {
 		const before = points
 			.slice(0, i)
-			.map((p) => p.mean_ns)
+			.map((p) => (p.mean_ns === null ? Infinity : p.mean_ns))
 			.sort((a, b) => a - b);
 
 		return (
 			before.length >= 5 &&
-			points.slice(i, i + 3).every((p) => p.mean_ns > 3 * before[before.length >> 1])
+			points.slice(i, i + 3).every((p) => p.mean_ns === null || p.mean_ns > 3 * before[before.length >> 1])
 		);
 	};
 
@@ -48,43 +49,38 @@ function writesChart(points, edge) {
 	};
 }
 
-function writesSection() {
-	const w = result.writes;
+function writesFigure(w, i) {
+	const run = result.runs.find((r) => r.id === w.run),
+		edge = cliff(w.points),
+		at = (point) => ["writes", i, "points", w.points.indexOf(point)];
+	const rows = thinned(w.points, 14).map((p) => [
+		datum([...at(p), "gb"], (v) => digits3(v) + "\u00a0GB"),
+		datum([...at(p), "mean_ns"], time),
+		datum([...at(p), "p99_ns"], time),
+	]);
 
-	if (!w || !w.points.length) return null;
-	const edge = cliff(w.points);
-	const rows = thinned(w.points, 14).map((p) => {
-		const path = ["writes", "points", w.points.indexOf(p)];
-
-		return [
-			datum([...path, "gb"], (v) => digits3(v) + "\u00a0GB"),
-			datum([...path, "mean_ns"], time),
-			datum([...path, "p99_ns"], time),
-		];
-	});
-
-	return section(
-		"writes",
-		"Writing on and on",
-		edge < 0
-			? "Latency keeps its level to the end."
-			: [
-					"Latency leaves its level after ",
-					datum(
-						["writes", "points", edge, "gb"],
-						(v) => digits3(v) + "\u00a0GB",
-					),
-					".",
-				],
-		[
-			figure({
-				title: "Latency against what was written",
-				words: "Mean, and the 99th percentile dashed.",
-				chart: () => writesChart(w.points, edge),
-				numbers: () => [["Written", "Mean", "p99"], rows],
-			}),
+	return figure({
+		title: run ? run.label : w.run,
+		words: "Latency against what was written: the mean, and the 99th percentile dashed.",
+		note: [
+			"The mean, and the 99th percentile dashed. ",
+			edge < 0
+				? "It keeps its level to the end."
+				: [
+						"It leaves its level after ",
+						datum([...at(w.points[edge]), "gb"], (v) => digits3(v) + "\u00a0GB"),
+						".",
+					],
 		],
-	);
+		chart: () => writesChart(w.points, edge),
+		numbers: () => [["Written", "Mean", "p99"], rows],
+	});
+}
+
+function writesSection() {
+	const all = (result.writes || []).flatMap((w, i) => (w.points.length ? [writesFigure(w, i)] : []));
+
+	return section("writes", "Writing on and on", "Latency, second by second, as more and more is written.", all);
 }
 
 function fillChart(rows) {
