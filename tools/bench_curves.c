@@ -130,9 +130,9 @@ static struct json_object *set_of(struct json_object *runs, struct json_object *
 	double hits = bench_result_number(run, "hits"), misses = bench_result_number(run, "misses");
 	double warm = warmed(runs, run);
 
-	put_double(o, "warmed", warm);
 	put_double(o, "ratio", bench_result_number(run, "at"));
 	put_text(o, "distribution", strcmp(bench_result_text(run, "pattern"), "zipf") ? "uniform" : "zipf");
+	put_double(o, "warmed", warm);
 	put_double(o, "hit_ratio", warm >= BENCH_WARM && hits + misses > 0 ? hits / (hits + misses) : NAN);
 	put_double(o, "mean_ns", warm >= BENCH_WARM ? read_mean(run) : NAN);
 	put_text(o, "run", bench_result_text(run, "id"));

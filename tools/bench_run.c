@@ -90,6 +90,7 @@ static bool same_draw(struct json_object *j, const struct bench_plan_run *run)
 	struct json_object *range = bench_result_get(j, "range");
 
 	return bench_result_get(j, "places") &&
+	       (run->target->leg != BENCH_ALONE || !strcmp(bench_result_text(j, "device"), run->target->dev.path)) &&
 	       !json_object_get_boolean(bench_result_get(j, "repeats")) &&
 	       !strcmp(bench_result_text(j, "pattern"), bench_pattern_name(run->pattern)) &&
 	       json_object_get_uint64(json_object_array_get_idx(range, 1)) == bytes &&
@@ -99,7 +100,8 @@ static bool same_draw(struct json_object *j, const struct bench_plan_run *run)
 
 /*
  * A run goes on where the last one of the same draw ended, whatever leg that was of: what
- * one has read another would find in the cache, or in the disk's memory. Sequential ones
+ * one has read another would find in the cache, or in the disk's memory. Of devices that are
+ * compared each has the same places. Sequential ones
  * go on at the same byte, whatever their size.
  */
 static u64 begin_of(const struct bench *b, const struct bench_plan_run *run)

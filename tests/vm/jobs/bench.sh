@@ -51,7 +51,9 @@ dd if=$CACHE of=/dev/null bs=64k count=256 iflag=direct status=none
 measure --seconds 3
 says workload '^! Places are drawn at the hit rate of all reads' 'still waits? for the disk'
 measure --test working-set,warmup --range 32M --quick --json
-says curves '"working_set": \[' '"distribution": "zipf"' '"warmup": \{'
+says curves '"working_set": \[' '"distribution": "zipf"' '"warmup": \{' '"held_before": [1-9]' \
+	'"ratio": 0.25, "distribution": "uniform", "warmed": 1.0, "hit_ratio": (1.0|0.9)' \
+	'"ratio": 0.5, "distribution": "uniform", "warmed": 1.0, "hit_ratio": (1.0|0.9)'
 equal nothing-dirty 0 "$(counter dirty)"
 must xpcache stop xpcache0
 equal slow-untouched "$slow" "$(sha256sum <$SLOW)"
