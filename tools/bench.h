@@ -91,6 +91,7 @@ struct bench_plan_run {
 	double rate, seconds, dropped;
 	u64 requests, begin;	/* with requests and no seconds they alone end it */
 	u64 from, bytes;	/* of the target's range; 0 bytes: all of it */
+	bool prepares;		/* with the engine that it has */
 	bool by_places;		/* where requests end it: there are no more places */
 	bool load;		/* big sequential requests beside it, of */
 #define BENCH_LOAD_SIZE	(128u << 10)

@@ -101,8 +101,7 @@ static bool same_draw(struct json_object *j, const struct bench_plan_run *run)
 /*
  * A run goes on where the last one of the same draw ended, whatever leg that was of: what
  * one has read another would find in the cache, or in the disk's memory. Of devices that are
- * compared each has the same places. Sequential ones
- * go on at the same byte, whatever their size.
+ * compared each has the same places. Sequential ones go on at the same byte, whatever their size.
  */
 static u64 begin_of(const struct bench *b, const struct bench_plan_run *run)
 {

@@ -109,7 +109,7 @@ static int plan_as_is(struct bench *b, struct bench_target *t, struct bench_plan
 	const struct bench_setup *s = &b->setup;
 
 	run.target = t;
-	if (s->engine_given)
+	if (s->engine_given && !run.prepares)
 		run.engine = s->engine;
 	else if (run.depth == 1)
 		run.engine = BENCH_PSYNC;
@@ -453,11 +453,14 @@ static int plan_warmup(struct bench *b, const struct bench_test *test)
 /*
  * It ends when all of the set has been read: big requests are what a disk does best. Of a set
  * that the cache cannot hold and that has favourites, when twice as many were drawn as there
- * are blocks: what stays in the cache is for the draws to decide.
+ * are blocks: what stays in the cache is for the draws to decide. By pread(), whatever the engine
+ * is: of a request that is in the cache in part io_uring may be told to come again.
  */
 static int plan_warming(struct bench *b, struct bench_plan_run run, const char *word)
 {
 	run.depth = 8;
+	run.engine = BENCH_PSYNC;
+	run.prepares = true;
 	run.seconds = b->setup.quick ? WARMING / 20 : WARMING;
 	run.dropped = 0;
 	if (run.pattern == BENCH_ZIPF && run.bytes > bench_cache_bytes(b->cache)) {

@@ -84,6 +84,7 @@ static void a_set_is_warmed_by_reading_all_of_it(void **state)
 	assert_int_equal(run->pattern, BENCH_SEQUENTIAL);
 	assert_int_equal(run->bytes, 256ull * MIB);
 	assert_true(run->seconds >= 600);
+	assert_int_equal(run->engine, BENCH_PSYNC);
 	run = run_called("working-set/C/zipf-1.00-warming");
 	assert_int_equal(run->requests * run->size, 64ull * MIB);
 	run = run_called("working-set/C/zipf-2.00-warming");
