@@ -306,6 +306,15 @@ static bool io_set_op(struct xs_io *io)
 	return true;
 }
 
+/* Of a bio that may not wait, all or nothing is sent: its sender can come again only if
+ * it hears so at once, and not when the part that was sent has ended, in an interrupt. */
+static noinline bool give_hit_back(struct xs_cache *cache, struct xs_io *io)
+{
+	if (xp_hit_end(cache->core, &io->req))
+		bury_hit(cache, io);
+	return false;
+}
+
 /* As io_follow() does it, with nothing that a hit has no use for: dm has just
  * made the bio, and splits off what is not of this hit, so it is all of it. */
 static bool map_hit(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u64 sector)
@@ -320,9 +329,12 @@ static bool map_hit(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u
 		bury_hit(cache, io);
 	if (!(hit & XP_HIT))
 		return false;
-	io->hit = true;
-	if (io->req.nr_sectors < asked)
+	if (unlikely(io->req.nr_sectors < asked)) {
+		if (bio->bi_opf & REQ_NOWAIT)
+			return give_hit_back(cache, io);
 		dm_accept_partial_bio(bio, io->req.nr_sectors);
+	}
+	io->hit = true;
 	bio_set_dev(bio, xs_fast(cache));
 	bio->bi_iter.bi_sector = io->req.target;
 	if (unlikely(bio->bi_opf & REQ_NOWAIT) && !bdev_nowait(xs_fast(cache)))

@@ -36,6 +36,12 @@ try misses-are-read fio --name=misses --filename=$CACHE --ioengine=io_uring --io
 	--offset=512m --size=64m --number_ios=500
 [ $(($(counter read_misses) - misses)) -ge 500 ] && pass misses-came-again ||
 	fail misses-came-again "$(($(counter read_misses) - misses)) of 500"
+# Half of each request is in the cache: its sender waits for no part of it alone.
+must fio --name=half --filename=$CACHE --ioengine=psync --rw=read:64k --bs=64k --direct=1 --offset=768m --size=16m --io_size=8m
+settled test "$(counter fills)" -gt 0
+sleep 1
+try half-in-the-cache fio --name=halves --filename=$CACHE --ioengine=io_uring --iodepth=8 --rw=read --bs=128k --direct=1 \
+	--offset=768m --size=16m
 equal no-errors "0 0" "$(counter fast_errors) $(counter slow_errors)"
 must xpcache remove xpcache0
 
