@@ -72,7 +72,7 @@ u64 bench_draw(struct bench_worker *w, bool *write, u8 *buf)
 	u64 i = w->next;
 
 	w->next += w->step;
-	w->drawn++;
+	XP_WRITE_ONCE(w->drawn, w->drawn + 1);	/* who shows the progress reads it */
 	*write = job->read_percent < 100 &&
 		 bench_below(bench_mix(w->seed, i), 100) >= job->read_percent;
 	if (*write)
@@ -152,15 +152,15 @@ void bench_record(struct bench_worker *w, u64 began, u64 due, u64 ended, bool wr
 /* ------------------------------------------------------ never begun ---- */
 
 /* Of @n times, @first and on in steps of @gap, those below @ns. */
-static u64 steps_below(u64 first, u64 gap, u64 n, u64 ns)
+static u64 steps_below(u64 first, double gap, u64 n, u64 ns)
 {
-	return ns <= first ? 0 : min((ns - first - 1) / gap + 1, n);
+	return ns <= first ? 0 : (u64)fmin(ceil((double)(ns - first) / gap), (double)n);
 }
 
 /* A sum that does not fit is all that fits. */
-static void add_steps(struct xp_histogram *h, u64 first, u64 gap, u64 n)
+static void add_steps(struct xp_histogram *h, u64 first, double gap, u64 n)
 {
-	unsigned __int128 sum = (unsigned __int128)first * n + (unsigned __int128)gap * n * (n - 1) / 2 + h->sum;
+	double sum = (double)h->sum + (double)n * ((double)first + gap * (double)(n - 1) / 2);
 	u64 below = 0;
 
 	for (u32 i = 0; i < XP_BINS; i++) {
@@ -169,8 +169,8 @@ static void add_steps(struct xp_histogram *h, u64 first, u64 gap, u64 n)
 		h->bin[i] += upto - below;
 		below = upto;
 	}
-	h->sum = sum > ~0ull >> 1 ? ~0ull >> 1 : (u64)sum;
-	h->most = max(h->most, first + gap * (n - 1));
+	h->sum = sum > (double)(~0ull >> 1) ? ~0ull >> 1 : (u64)sum;
+	h->most = max(h->most, first + (u64)(gap * (double)(n - 1)));
 	h->least = max(h->least, ~first);
 }
 
@@ -183,12 +183,11 @@ static void count_never_begun(struct bench_worker *w, u64 now)
 {
 	u64 due = bench_due(w), n;
 
-	if (!w->gap || *w->halt || (w->job->stop && *w->job->stop) || w->limit ||
-	    w->out->errors >= TOO_MANY_ERRORS || due >= w->ends)
+	if (w->gap <= 0 || w->limit || bench_stops(w) || due >= w->ends)
 		return;
-	n = (w->ends - due - 1) / w->gap + 1;
+	n = (u64)ceil((double)(w->ends - due) / w->gap);
 	now = max(now, w->ends);
-	add_steps(&w->out->intended, now - (due + (n - 1) * w->gap), w->gap, n);
+	add_steps(&w->out->intended, now - due - (u64)(w->gap * (double)(n - 1)), w->gap, n);
 	w->out->never_begun = n;
 }
 
