@@ -43,6 +43,11 @@ build/core/%.o: core/%.c
 
 .PHONY: demo test check vm-build vm-quick vm-test vm-powercut vm-debug
 
+.PHONY: demo-user
+demo-user: bootstrap ## a cache at work in user space, in seconds: cold, warm, and a page with charts
+	+@$(MAKE) --no-print-directory build/xpcache build/xpcached
+	@tests/daemon/demo build/demo
+
 demo: vm-build ## a cache at work in a virtual machine: latency before and after
 	@tests/vm/demo
 

@@ -126,7 +126,7 @@ static enum xc open_as(struct bench_target *t, const char *path, dev_t dev, enum
 {
 	enum xc ret = bench_target_open(t, path, leg);
 
-	if (ret || t->dev.dev == dev)
+	if (ret || !dev || t->dev.dev == dev)
 		return ret;
 	bench_target_close(t);
 	return complain(XC_FAILED, path, "try again", "it has become another device");
@@ -146,11 +146,34 @@ static enum xc open_leg(struct bench *b, dev_t dev, enum bench_leg leg)
 	return ret;
 }
 
+static enum xc open_path(struct bench *b, const char *path, enum bench_leg leg)
+{
+	enum xc ret = open_as(&b->target[b->nr_targets], path, 0, leg);
+
+	b->nr_targets += !ret;
+	return ret;
+}
+
+/* Of the engine in user space: by its devices' paths, and by its socket. */
+static enum xc open_user_legs(struct bench *b)
+{
+	const struct running *r = &b->cache->running;
+	char node[512];
+	enum xc ret;
+
+	running_node(r, node, sizeof(node));
+	(void)((ret = open_path(b, r->slow_path, BENCH_U)) || (ret = open_path(b, node, BENCH_C)) ||
+	       (ret = open_path(b, r->fast_path, BENCH_R)));
+	return ret;
+}
+
 static enum xc open_legs(struct bench *b)
 {
 	const struct running *r = &b->cache->running;
 	enum xc ret;
 
+	if (r->user)
+		return open_user_legs(b);
 	(void)((ret = open_leg(b, r->slow, BENCH_U)) || (ret = open_leg(b, r->dev, BENCH_C)) ||
 	       (ret = open_leg(b, r->fast, BENCH_R)));
 	return ret;
@@ -298,13 +321,13 @@ enum xc bench_cache_open(struct bench *b, const char *name)
 {
 	enum xc ret;
 
-	if (geteuid() != 0)
+	if (geteuid() != 0 && !user_has(name))
 		return complain(XC_FAILED, name, "run it with sudo", "only root can measure a cache");
 	b->cache = calloc(1, sizeof(*b->cache));
 	if (!b->cache)
 		return complain_errno(ENOMEM, name, "cannot begin");
 	ret = caches_find_running(name, &b->cache->running);
-	if (!ret && (!b->cache->running.fast || !b->cache->running.slow))
+	if (!ret && !b->cache->running.user && (!b->cache->running.fast || !b->cache->running.slow))
 		ret = complain(XC_FAILED, name, "xpcache status tells more", "its devices are not known");
 	if (!ret)
 		ret = open_legs(b);

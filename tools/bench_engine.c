@@ -203,9 +203,12 @@ static void thread_ends(struct bench_running *r)
 
 static void *thread_main(void *ctx)
 {
+	static int (*const way[])(struct bench_worker *w) = {
+		[BENCH_IO_URING] = bench_io_uring, [BENCH_PSYNC] = bench_psync, [BENCH_NBD] = bench_nbd,
+	};
 	struct thread *t = ctx;
 
-	t->w.err = t->w.job->engine == BENCH_PSYNC ? bench_psync(&t->w) : bench_io_uring(&t->w);
+	t->w.err = way[t->w.job->engine](&t->w);
 	if (!t->w.err)
 		count_never_begun(&t->w, bench_clock());
 	thread_ends(t->of);

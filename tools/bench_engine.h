@@ -7,7 +7,7 @@
  * psync (pread and pwrite) a request is a thread, so there are @depth times as many.
  *
  *   bench_engine.c   threads, and what is recorded of a request
- *   bench_io.c       the two ways to the device
+ *   bench_io.c       two ways to the device; bench_nbd.c: the third
  */
 #ifndef BENCH_ENGINE_H
 #define BENCH_ENGINE_H
@@ -19,12 +19,13 @@
 #include "bench_places.h"
 #include "histogram.h"
 
-enum bench_engine { BENCH_IO_URING, BENCH_PSYNC };
+enum bench_engine { BENCH_IO_URING, BENCH_PSYNC, BENCH_NBD };
 
 struct bench_running;	/* a job under way */
 
 struct bench_job {
 	int fd;				/* opened as wanted: O_DIRECT or not */
+	const char *uri;		/* BENCH_NBD's, instead */
 	enum bench_engine engine;
 	struct bench_places places;
 	u32 size;			/* bytes a request; a multiple of 512 with O_DIRECT */
@@ -87,7 +88,7 @@ void bench_outcome_free(struct bench_outcome *o);
 double bench_second_mean(const struct bench_second *s);
 double bench_second_deviation(const struct bench_second *s);
 
-/* ------------------------------------- bench_engine.c to bench_io.c ---- */
+/* ----------------------- bench_engine.c to bench_io.c, bench_nbd.c ---- */
 
 struct bench_worker {
 	const struct bench_job *job;
@@ -129,7 +130,10 @@ u64 bench_due(const struct bench_worker *w);
 void bench_record(struct bench_worker *w, u64 began, u64 due, u64 ended, bool write, u64 place,
 		  int64_t result);
 
+/* In slices: who ends it does not wait for the next request, which may be due in a minute. */
+void bench_sleep_until(const struct bench_worker *w, u64 due);
 int bench_psync(struct bench_worker *w);
+int bench_nbd(struct bench_worker *w);
 int bench_io_uring(struct bench_worker *w);
 
 #endif /* BENCH_ENGINE_H */

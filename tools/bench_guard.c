@@ -105,6 +105,8 @@ enum xc bench_guard(struct bench_target *t, bool force)
 	char holds[512];
 	enum xc ret;
 
+	if (t->dev.remote)
+		return complain(XC_REFUSED, t->dev.path, "leave --destructive out", "of a remote device only reads are measured");
 	(void)((ret = claim_check(&t->dev)) || (ret = claim_closed(&t->dev)) ||
 	       (ret = device_reopen(&t->dev, DEVICE_OWN)));
 	if (ret)

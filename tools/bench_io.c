@@ -21,8 +21,7 @@ static void exact_timers(void)
 	prctl(PR_SET_TIMERSLACK, 1ul);
 }
 
-/* In slices: who ends it does not wait for the next request, which may be due in a minute. */
-static void sleep_until(const struct bench_worker *w, u64 due)
+void bench_sleep_until(const struct bench_worker *w, u64 due)
 {
 	for (u64 now = bench_clock(); now < due && !bench_stops(w); now = bench_clock()) {
 		u64 to = min(due, now + NS / 10);
@@ -53,7 +52,7 @@ int bench_psync(struct bench_worker *w)
 		bool write;
 
 		if (due > now) {
-			sleep_until(w, due);
+			bench_sleep_until(w, due);
 			if (bench_stops(w))
 				break;
 		}
@@ -204,7 +203,7 @@ int bench_io_uring(struct bench_worker *w)
 		}
 		if (!bench_goes_on(w, now))
 			break;
-		sleep_until(w, bench_due(w));
+		bench_sleep_until(w, bench_due(w));
 		now = bench_clock();
 	}
 	queue_close(&q);

@@ -94,6 +94,7 @@ static struct json_object *json_second(const struct bench_second *s)
 
 static void add_job(struct json_object *o, const struct bench_plan_run *run)
 {
+	static const char *const name[] = { "io_uring", "psync", "nbd" };
 	static const char *const leg[] = { NULL, "U", "C", "R" };
 	const struct bench_target *t = run->target;
 
@@ -111,7 +112,7 @@ static void add_job(struct json_object *o, const struct bench_plan_run *run)
 	add_u64(o, "depth", run->depth);
 	add_u64(o, "threads", run->threads);
 	bench_result_add(o, "range", json_pair(t->from + run->from, run->bytes ? run->bytes : t->bytes));
-	add_text(o, "engine", run->engine == BENCH_PSYNC ? "psync" : "io_uring");
+	add_text(o, "engine", name[run->target->dev.remote ? BENCH_NBD : run->engine]);
 	bench_result_add(o, "direct", json_object_new_boolean(!run->buffered));
 	bench_result_add(o, "rate", run->rate > 0 ? json_object_new_double(run->rate) : NULL);
 	add_double(o, "dropped_seconds", run->dropped);

@@ -28,11 +28,15 @@ void bench_catch_signals(void)
 
 /* What was opened and looked at, whatever its path leads to by now. Where a file system has no
  * O_DIRECT the page cache answers, and the result says so. */
+#define NO_FILE	INT_MAX		/* of a remote device; close() finds nothing */
+
 static int open_device(struct bench_plan_run *run, bool write)
 {
 	int flags = (write ? O_RDWR : O_RDONLY) | O_CLOEXEC, fd;
 	char path[64];
 
+	if (run->target->dev.remote)
+		return NO_FILE;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", run->target->dev.fd);
 	fd = open(path, flags | (run->buffered ? 0 : O_DIRECT));
 
@@ -123,7 +127,8 @@ static u64 begin_of(const struct bench *b, const struct bench_plan_run *run)
 static void set_job(struct bench_job *job, const struct bench *b, const struct bench_plan_run *run)
 {
 	*job = (struct bench_job){
-		.engine = run->engine, .size = run->size, .read_percent = run->read_percent,
+		.engine = run->target->dev.remote ? BENCH_NBD : run->engine,
+		.uri = run->target->dev.path, .size = run->size, .read_percent = run->read_percent,
 		.depth = run->depth, .threads = run->threads, .own_region = run->own_region,
 		.rate = run->rate, .seconds = run->seconds, .dropped = run->dropped,
 		.requests = run->requests, .begin = run->begin, .stop = &bench_stopped,
@@ -143,7 +148,8 @@ static int load_begin(const struct bench *b, const struct bench_plan_run *run, i
 
 	set_job(&job, b, run);
 	job.fd = fd;
-	job.engine = b->setup.engine_given ? b->setup.engine : BENCH_IO_URING;
+	if (job.engine != BENCH_NBD)
+		job.engine = b->setup.engine_given ? b->setup.engine : BENCH_IO_URING;
 	job.size = BENCH_LOAD_SIZE;
 	job.depth = 8;
 	job.threads = 1;

@@ -28,7 +28,7 @@ static void learn_alignment(struct device *d)
 {
 	struct statx stx;
 
-	if (!d->is_block && !statx(d->fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &stx) &&
+	if (!d->is_block && !d->remote && !statx(d->fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &stx) &&
 	    stx.stx_mask & STATX_DIOALIGN)
 		d->logical = max(d->logical, stx.stx_dio_offset_align);
 }
@@ -38,7 +38,7 @@ enum xc bench_target_open(struct bench_target *t, const char *path, enum bench_l
 	enum xc ret;
 
 	memset(t, 0, sizeof(*t));
-	ret = device_open(&t->dev, path, true);
+	ret = device_open_any(&t->dev, path, true);
 	if (ret)
 		return ret;
 	learn_alignment(&t->dev);
