@@ -8,6 +8,7 @@
 #include "server.h"
 #include "verbs.h"
 
+#include <cap-ng.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <signal.h>
@@ -186,7 +187,7 @@ static enum xc start_cache_of(struct serving *s, const struct words *w)
 		xd_device_close(setup.slow);
 		return ret;
 	}
-	err = xd_cache_start(&s->cache, &setup, &msg);
+	err = privileges_keep(CAP_IPC_LOCK) ? -EPERM : xd_cache_start(&s->cache, &setup, &msg);
 	if (!err) {
 		snprintf(s->name, sizeof(s->name), "%.31s", (const char *)s->cache.sb.name);
 		return XC_OK;

@@ -7,4 +7,7 @@
 
 enum xc serve_run(int argc, char **argv);
 
+/* privileges.c: all capabilities but one, and any way to new ones. Before the first thread. */
+enum xc privileges_keep(int capability);
+
 #endif /* XD_VERBS_H */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* xpcached watch: the verb, its options, its loop, and what it says to the service manager. */
+#include "verbs.h"
 #include "watch.h"
 
 #include <cap-ng.h>
 #include <getopt.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 #include <unistd.h>
@@ -218,17 +218,6 @@ static int prepare(struct run *r)
 	return err < 0 ? err : sd_event_set_watchdog(r->event, true);
 }
 
-/* What it needs from now on is to ask the device mapper, and drives for their logs. */
-static enum xc drop_privileges(void)
-{
-	capng_clear(CAPNG_SELECT_BOTH);
-	if (capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_BOUNDING_SET,
-			 CAP_SYS_ADMIN) ||
-	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || capng_apply(CAPNG_SELECT_BOTH))
-		return complain(XC_FAILED, NULL, NULL, "cannot give up privileges");
-	return XC_OK;
-}
-
 static enum xc loop(struct run *r, const char *where)
 {
 	int err = prepare(r);
@@ -262,7 +251,7 @@ enum xc watch_run(int argc, char **argv)
 	ret = http_open(&r.http, &r.http_options, &r.watch, where, sizeof(where));
 	if (ret)
 		return ret;
-	ret = drop_privileges();
+	ret = privileges_keep(CAP_SYS_ADMIN);
 	if (!ret)
 		ret = loop(&r, where);
 	http_close(r.http);

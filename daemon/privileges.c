@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* privileges.c - what the daemon gives up, once it has what it needs. */
+#include "verbs.h"
+
+#include <cap-ng.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum xc privileges_keep(int capability)
+{
+	capng_clear(CAPNG_SELECT_BOTH);
+	if (geteuid() == 0 &&
+	    capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_BOUNDING_SET,
+			 (unsigned int)capability))
+		return complain(XC_FAILED, NULL, NULL, "cannot give up privileges");
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    capng_apply(geteuid() == 0 ? CAPNG_SELECT_BOTH : CAPNG_SELECT_CAPS))
+		return complain(XC_FAILED, NULL, NULL, "cannot give up privileges");
+	return XC_OK;
+}
