@@ -28,6 +28,7 @@ struct history {
 	struct version *v;
 	u32 nr, max;
 	bool written;		/* in this run, by anybody */
+	bool open;		/* a version is acknowledged and not covered */
 	u64 initial;		/* tag */
 };
 
@@ -62,6 +63,7 @@ static void history_reset(u64 sector, u64 id, bool recovered)
 	struct version *v;
 
 	history[sector].nr = 0;
+	history[sector].open = false;
 	v = version_add(sector, id);
 	v->submitted = 0;
 	v->ended = v->acked = v->seen = 1;
@@ -436,6 +438,7 @@ static void write_end(const struct user *u, bool well)
 			if (!v->seen)
 				v->seen = sim.now;
 			v->covered |= u->fua;
+			history[u->sector + i].open |= !u->fua;
 		}
 	epoch += u->fua && well;
 }
@@ -445,15 +448,21 @@ static void flush_end(const struct user *u)
 	u64 s;
 	u32 k;
 
-	for (s = 0; s < sim.slow.sectors; s++)
-		for (k = 0; k < history[s].nr; k++) {
-			struct version *v = &history[s].v[k];
+	for (s = 0; s < sim.slow.sectors; s++) {
+		struct history *h = &history[s];
+		bool open = false;
+
+		for (k = 0; h->open && k < h->nr; k++) {
+			struct version *v = &h->v[k];
 
 			if (v->acked && v->acked < u->submitted && !v->covered) {
 				v->covered = true;
 				epoch++;
 			}
+			open |= v->acked && !v->covered;
 		}
+		h->open = open;
+	}
 }
 
 void oracle_end(const struct user *u)

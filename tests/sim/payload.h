@@ -36,20 +36,21 @@ static inline bool chance(u64 *rng, u32 one_in)
 /* Which write (id) to which sector a content was made for; or one of these two. */
 #define TAG_ZERO	0ull
 #define TAG_OTHER	(~0ull)
+#define TAG_SECTOR_BITS	24
 
 static inline u64 tag_of(u64 id, u64 sector)
 {
-	return id << 16 | (sector + 1);
+	return id << TAG_SECTOR_BITS | (sector + 1);
 }
 
 static inline u64 tag_id(u64 tag)
 {
-	return tag >> 16;
+	return tag >> TAG_SECTOR_BITS;
 }
 
 static inline u64 tag_sector(u64 tag)
 {
-	return (tag & 0xffff) - 1;
+	return (tag & ((1u << TAG_SECTOR_BITS) - 1)) - 1;
 }
 
 void payload_fill(u8 *bytes, u64 sector, u64 id);

@@ -29,7 +29,9 @@
 #include "payload.h"
 #include "xpcache.h"
 
+#ifndef SECTORS_MAX			/* the daemon's test has more */
 #define SECTORS_MAX	1024u		/* of the slow device */
+#endif
 
 /* -------------------------------------------------------------- memory ---- */
 
