@@ -22,3 +22,12 @@ daemon-test: $(nbd-tests) build/tests/nbd-toy ## the daemon's protocol, and clie
 	for test in $(nbd-tests); do tests/unit/run $$test || status=1; done; \
 	tests/daemon/peers --toy build/tests/nbd-toy || status=1; \
 	exit $$status
+
+# The daemon killed at any moment, before the simulator's oracle.
+kill9-sources := $(wildcard tests/daemon/kill9*.c) tests/sim/oracle.c tests/sim/content.c \
+	tests/sim/payload.c tests/sim/verdict.c
+KILL9_FLAGS := $(CFLAGS_ALL) -Itests/sim -Itests/daemon -DSECTORS_MAX='(1u << 18)'
+
+build/tests/kill9: $(kill9-sources) $(wildcard tests/daemon/kill9*.h tests/sim/*.h core/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(KILL9_FLAGS) $(CFLAGS) -o $@ $(kill9-sources) $$(pkg-config --libs libnbd)

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * kill9.c - one cache through many lives of its daemon, each of which ends by SIGKILL, or
+ * nearly so. Prints figures, or what is wrong.
+ */
+#include "kill9.h"
+
+#include <err.h>
+#include <getopt.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+struct kill9 kill9;
+struct tally tally;
+
+u64 now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
+}
+
+/* ------------------------------------------------------------------- load ---- */
+
+static u32 one_of(u64 *rng, const u32 *values, u32 nr)
+{
+	return values[below(rng, nr)];
+}
+
+#define ONE_OF(...) one_of(rng, (const u32[]){ __VA_ARGS__ }, sizeof((u32[]){ __VA_ARGS__ }) / sizeof(u32))
+
+static void draw_load(u64 *rng)
+{
+	struct kill9 *k = &kill9;
+
+	k->connections = 1 + below(rng, CONNECTIONS_MAX);
+	k->depth = ONE_OF(1, 4, 16, 32);
+	k->fua = ONE_OF(0, 0, 5, 40, 100);
+	k->size = below(rng, 4);
+	k->ops[XP_READ] = 10 + below(rng, 50);
+	k->ops[XP_FLUSH] = ONE_OF(0, 1, 5, 15);
+	k->ops[XP_DISCARD] = ONE_OF(0, 0, 2, 6);
+	k->ops[XP_ZEROES] = ONE_OF(0, 0, 2, 6);
+	k->ops[XP_WRITE] = 100 - k->ops[XP_READ] - k->ops[XP_FLUSH] - k->ops[XP_DISCARD] -
+			   k->ops[XP_ZEROES];
+	k->hot = ONE_OF(0, 50, 95, 100);
+	k->range = min(1024ull << below(rng, 7), k->written);
+	k->base = draw(rng) % (k->written - k->range + 1);
+	k->until = now_ns() + (chance(rng, 4) ? below(rng, 30) : 30 + below(rng, 600)) * 1000000ull;
+}
+
+static enum end draw_end(u64 *rng)
+{
+	u32 dice = below(rng, 100);
+
+	return dice < 45 ? KILL_ANY_MOMENT : dice < 70 ? KILL_AFTER_FLUSH :
+	       dice < 80 ? KILL_AFTER_WRITE : dice < 88 ? KILL_STARTING :
+	       dice < 96 ? KILL_STOPPING : STOP;
+}
+
+/* ------------------------------------------------------------------ a life ---- */
+
+/* What a clean stop promises: nothing that was acknowledged is lost. */
+static void all_is_covered(void)
+{
+	struct user flush = { .op = XP_FLUSH };
+
+	flush.submitted = ++sim.now;
+	sim.now++;
+	oracle_end(&flush);
+}
+
+static void count_what_happened(void)
+{
+	static const char *const name[] = { COUNTS };
+	char status[4096];
+
+	victim_tell("status", status, sizeof(status));
+	for (u32 i = 0; i < NR_COUNTS; i++)
+		tally.counts[i] += victim_count(status, name[i]);
+}
+
+static void stop(bool killed)
+{
+	bool well;
+
+	victim_stop_begin();
+	if (killed) {
+		usleep(below(&kill9.rng, chance(&kill9.rng, 2) ? 1000 : 20000));
+		well = victim_kill();
+		clients_leave(true);
+	} else {
+		clients_leave(true);
+		well = victim_stop_end();
+		if (!well && !kill9.faulty)
+			violation(P_ERRORS, "stop failed, and no device did: see %s", kill9.log);
+	}
+	if (well)
+		all_is_covered();
+}
+
+static void end_life(void)
+{
+	switch (kill9.end) {
+	case STOP:
+	case KILL_STOPPING:
+		stop(kill9.end == KILL_STOPPING);
+		break;
+	default:
+		victim_kill();
+		clients_leave(true);
+	}
+}
+
+/* The program that looks at a cache that does not run. Something of the daemon's may still
+ * hold its devices. */
+static void check(void)
+{
+	char command[1024];
+	int status;
+
+	snprintf(command, sizeof(command), "'%s' check '%s' --slow '%s' --data >>'%s.check' 2>&1",
+		 kill9.check, kill9.fast, kill9.slow, kill9.log);
+	status = system(command);
+	for (u32 i = 0; i < 100 && WEXITSTATUS(status) == 3; i++) {
+		usleep(20000);
+		status = system(command);
+	}
+	if (status)
+		violation(P_HOST, "xpcache check ended with %d: see %s.check", WEXITSTATUS(status), kill9.log);
+	tally.checks++;
+}
+
+static void life(void)
+{
+	u64 *rng = &kill9.rng;
+
+	kill9.end = draw_end(rng);
+	tally.lives++;
+	tally.ends[kill9.end]++;
+	victim_start();
+	if (kill9.end == KILL_STARTING) {
+		usleep(below(rng, chance(rng, 2) ? 10000 : 40000));
+		victim_kill();
+		return;
+	}
+	kill9.connections = CONNECTIONS_MAX;
+	clients_connect();
+	judge_after_kill();
+	clients_leave(false);
+	draw_load(rng);
+	clients_connect();
+	if (chance(rng, 4)) {
+		char answer[256];
+
+		victim_tell("message flush", answer, sizeof(answer));
+	}
+	clients_load();
+	if (!kill9.let_go)
+		count_what_happened();
+	end_life();
+	if (chance(rng, 8))
+		check();
+}
+
+/* All home, and the slow file alone is right. */
+static void last_life(void)
+{
+	char text[4096] = "";
+	u64 begun = now_ns();
+
+	victim_start();
+	kill9.connections = 1;
+	clients_connect();
+	judge_after_kill();
+	victim_tell("message flush", text, sizeof(text));
+	for (;;) {
+		victim_tell("status", text, sizeof(text));
+		if (victim_count(text, "home"))
+			break;
+		if (now_ns() - begun > 60000000000ull)
+			violation(P_LIVES, "dirty blocks do not go home: %s", text);
+		usleep(5000);
+	}
+	kill9.let_go = true;
+	victim_stop_begin();
+	clients_leave(true);
+	if (!victim_stop_end())
+		violation(P_ERRORS, "stop failed, and no device did: see %s", kill9.log);
+	check();
+	judge_slow();
+}
+
+/* -------------------------------------------------------------------- main ---- */
+
+static u64 kills(void)
+{
+	return tally.lives - tally.ends[STOP];
+}
+
+static void print_figures(void)
+{
+	static const char *const name[] = { COUNTS };
+
+	printf("lives %llu kills %llu starting %llu stopping %llu stops %llu requests %llu reads %llu "
+	       "sectors %llu checks %llu held %llu", (unsigned long long)tally.lives,
+	       (unsigned long long)kills(), (unsigned long long)tally.ends[KILL_STARTING],
+	       (unsigned long long)tally.ends[KILL_STOPPING], (unsigned long long)tally.ends[STOP],
+	       (unsigned long long)tally.requests, (unsigned long long)figures.reads,
+	       (unsigned long long)tally.sectors, (unsigned long long)tally.checks,
+	       (unsigned long long)tally.held);
+	for (u32 i = 0; i < NR_COUNTS; i++)
+		printf(" %s %llu", name[i], (unsigned long long)tally.counts[i]);
+	putchar('\n');
+}
+
+static void parse(int argc, char **argv, u64 *wanted)
+{
+	static const struct option options[] = {
+		{ "daemon", 1, NULL, 'd' }, { "check", 1, NULL, 'c' }, { "fast", 1, NULL, 'f' },
+		{ "slow", 1, NULL, 's' }, { "socket", 1, NULL, 'S' }, { "control", 1, NULL, 'C' },
+		{ "log", 1, NULL, 'l' }, { "seed", 1, NULL, 'r' }, { "kills", 1, NULL, 'k' },
+		{ NULL, 0, NULL, 0 }
+	};
+	const char **word[] = { ['d'] = &kill9.daemon, ['c'] = &kill9.check, ['f'] = &kill9.fast,
+				['s'] = &kill9.slow, ['S'] = &kill9.socket, ['C'] = &kill9.control,
+				['l'] = &kill9.log };
+	int o;
+
+	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		if (o == 'r')
+			kill9.rng = mix(strtoull(optarg, NULL, 0));
+		else if (o == 'k')
+			*wanted = strtoull(optarg, NULL, 0);
+		else if (o == '?')
+			exit(2);
+		else
+			*word[o] = optarg;
+	}
+	if (!kill9.daemon || !kill9.check || !kill9.fast || !kill9.slow || !kill9.socket ||
+	    !kill9.control || !kill9.log)
+		errx(2, "an option is missing; tests/daemon/kill9 knows them");
+	kill9.options = argv + optind;
+}
+
+int main(int argc, char **argv)
+{
+	u64 wanted = 20;
+
+	parse(argc, argv, &wanted);
+	signal(SIGPIPE, SIG_IGN);
+	sim.now = 2;
+	all_properties_on();
+	if (setjmp(verdict_leave)) {
+		printf("property %d: life %llu: %s\n", (int)verdict.property,
+		       (unsigned long long)tally.lives, verdict.text);
+		if (kill9.pid)
+			kill(kill9.pid, SIGKILL);
+		return 1;
+	}
+	judge_prepare();
+	kill9.written = sim.slow.sectors / 8 * 7;
+	while (kills() < wanted)
+		life();
+	last_life();
+	print_figures();
+	return 0;
+}
