@@ -47,7 +47,8 @@ static void draw_load(u64 *rng)
 	k->ops[XP_WRITE] = 100 - k->ops[XP_READ] - k->ops[XP_FLUSH] - k->ops[XP_DISCARD] -
 			   k->ops[XP_ZEROES];
 	k->hot = ONE_OF(0, 50, 95, 100);
-	k->range = min(1024ull << below(rng, 7), k->written);
+	k->range = 1024ull << below(rng, 7);
+	k->range = min(k->range, k->written);
 	k->base = draw(rng) % (k->written - k->range + 1);
 	k->until = now_ns() + (chance(rng, 4) ? below(rng, 30) : 30 + below(rng, 600)) * 1000000ull;
 }

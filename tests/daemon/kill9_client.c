@@ -167,7 +167,7 @@ static void begin(struct client *c, struct request *r)
 	u->buf = NULL;
 	if (!kill9.let_go) {
 		look_after_victim();
-		violation(P_HOST, "%s: %s", op_name(u->op), nbd_get_error());
+		violation(P_HOST, "%s of %u sectors at %llu: %s", op_name(u->op), u->nr, (unsigned long long)u->sector, nbd_get_error());
 	}
 }
 
