@@ -35,17 +35,21 @@ daemon-install: build/xpcached
 SANITIZE_asan	:= -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 # It does not know fences: what the core orders by one alone it may call a race.
 SANITIZE_tsan	:= -O1 -fsanitize=thread -Wno-tsan
-DAEMON_SOURCES	:= $(wildcard daemon/*.c) $(filter-out tools/main.c,$(TOOLS_SRC)) $(TOOLS_CORE)
+SANITIZED_TOOLS	:= $(filter-out tools/main.c,$(TOOLS_SRC)) $(TOOLS_CORE)
 
 define sanitized
 build/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
 	$$(CC) $$(DAEMON_CFLAGS) $$(SANITIZE_$(1)) $$(CFLAGS) -MMD -MP -c -o $$@ $$<
 
-build/$(1)/xpcached: $$(DAEMON_SOURCES:%.c=build/$(1)/%.o) build/tools/bench_page.o
+build/$(1)/tools.a: $$(SANITIZED_TOOLS:%.c=build/$(1)/%.o) build/tools/bench_page.o
+	@rm -f $$@
+	$$(AR) rcs $$@ $$^
+
+build/$(1)/xpcached: $$(patsubst daemon/%.c,build/$(1)/daemon/%.o,$$(wildcard daemon/*.c)) build/$(1)/tools.a
 	$$(CC) $$(SANITIZE_$(1)) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ \
 		$$$$(pkg-config --libs $$(TOOLS_LIBS) $$(DAEMON_LIBS)) -lpthread -lm
 
--include $$(DAEMON_SOURCES:%.c=build/$(1)/%.d)
+-include $$(wildcard build/$(1)/*/*.d)
 endef
 $(foreach s,asan tsan,$(eval $(call sanitized,$(s))))
