@@ -368,6 +368,18 @@ static bool has_room(const struct client *c)
 	return c->under_way < REQUESTS_MAX && (c->bytes < BYTES_MAX || !c->under_way);
 }
 
+/* So many more bytes of its payload have come. */
+static void payload_came(struct client *c, u32 n)
+{
+	struct request *r = c->filling;
+
+	c->filled += n;
+	if (c->filled == r->nbd.payload) {
+		c->filling = NULL;
+		perform(r);
+	}
+}
+
 /* So many of the @n bytes at @at were of use; 0: more are needed, or room for another request. */
 static u32 take_payload(struct client *c, const u8 *at, u32 n)
 {
@@ -375,11 +387,7 @@ static u32 take_payload(struct client *c, const u8 *at, u32 n)
 
 	n = min(n, r->nbd.payload - c->filled);
 	memcpy(r->io.buffer->data + c->filled, at, n);
-	c->filled += n;
-	if (c->filled == r->nbd.payload) {
-		c->filling = NULL;
-		perform(r);
-	}
+	payload_came(c, n);
 	return n;
 }
 
@@ -507,8 +515,7 @@ static void received(struct xd_event *event, int res)
 	} else if (res <= 0) {	/* it leaves without a word: what it asked is done all the same */
 		break_off(c);
 	} else if (c->filling) {
-		c->filled += (u32)res;
-		take_payload(c, NULL, 0);
+		payload_came(c, (u32)res);
 	} else {
 		c->in_used += (u32)res;
 	}
