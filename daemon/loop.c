@@ -108,7 +108,7 @@ static void wake(struct xd_loop *loop)
 
 	if (loop->posted)
 		return;
-	loop->posted = true;
+	xd_set(loop->posted, true);
 	if (loop != self && write(loop->wake_fd, &one, sizeof(one)) < 0)
 		XP_ASSERT(errno == EAGAIN);	/* it cannot be full */
 }
