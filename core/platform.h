@@ -199,10 +199,36 @@ static inline u32 xp_crc32c(u32 crc, const void *p, size_t len)
 
 #define XP_READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define XP_WRITE_ONCE(x, v)	__atomic_store_n(&(x), v, __ATOMIC_RELAXED)
+#ifndef __SANITIZE_THREAD__
 #define xp_try_exchange(p, was, now) \
 	__atomic_compare_exchange_n(p, was, now, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
 #define xp_barrier()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define xp_write_barrier()	__atomic_thread_fence(__ATOMIC_RELEASE)
+#else
+/* It does not understand fences. What they order it is told, as if of one place. */
+#include <sanitizer/tsan_interface.h>
+__attribute__((weak)) char xp_tsan_place;
+
+static inline bool xp_try_exchange(u32 *p, u32 *was, u32 now)
+{
+	__tsan_release(&xp_tsan_place);
+	if (!__atomic_compare_exchange_n(p, was, now, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		return false;
+	__tsan_acquire(&xp_tsan_place);
+	return true;
+}
+
+static inline void xp_barrier(void)
+{
+	__tsan_release(&xp_tsan_place);
+	__tsan_acquire(&xp_tsan_place);
+}
+
+static inline void xp_write_barrier(void)
+{
+	__tsan_release(&xp_tsan_place);
+}
+#endif
 
 struct xp_counter {
 	u64 n;

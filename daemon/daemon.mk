@@ -33,8 +33,7 @@ daemon-install: build/xpcached
 
 # The same under the sanitizers: build/asan/xpcached, build/tsan/xpcached.
 SANITIZE_asan	:= -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
-# It does not know fences: what the core orders by one alone it may call a race.
-SANITIZE_tsan	:= -O1 -fsanitize=thread -Wno-tsan
+SANITIZE_tsan	:= -O1 -fsanitize=thread
 SANITIZED_TOOLS	:= $(filter-out tools/main.c,$(TOOLS_SRC)) $(TOOLS_CORE)
 
 define sanitized
