@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#define LOCK_PATIENCE_MS	2000u
+#define LOCK_PAUSE_MS		10u
 
 void xd_device_submit(struct xd_device *d, struct xd_loop *loop, struct xd_op *op)
 {
@@ -78,9 +82,18 @@ static void learn_cache(struct xd_device *d)
 		d->can_discard = strcmp(text, "0") != 0;
 }
 
+/* A daemon that was killed holds it until the kernel has ended what it had handed over; who
+ * starts it again at once is not to be told that it runs. */
 static enum xc lock_file(struct xd_device *d)
 {
-	if (d->dev.is_block || !flock(d->dev.fd, LOCK_EX | LOCK_NB))
+	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_MS * 1000000 };
+	bool free = d->dev.is_block || !flock(d->dev.fd, LOCK_EX | LOCK_NB);
+
+	for (u32 ms = 0; !free && errno == EWOULDBLOCK && ms < LOCK_PATIENCE_MS; ms += LOCK_PAUSE_MS) {
+		nanosleep(&pause, NULL);
+		free = !flock(d->dev.fd, LOCK_EX | LOCK_NB);
+	}
+	if (free)
 		return XC_OK;
 	if (errno == EWOULDBLOCK)
 		return complain(XC_REFUSED, d->dev.path, "end that first", "in use by another program");
