@@ -31,3 +31,7 @@ KILL9_FLAGS := $(CFLAGS_ALL) -Itests/sim -Itests/daemon -DSECTORS_MAX='(1u << 18
 build/tests/kill9: $(kill9-sources) $(wildcard tests/daemon/kill9*.h tests/sim/*.h core/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(KILL9_FLAGS) $(CFLAGS) -o $@ $(kill9-sources) $$(pkg-config --libs libnbd)
+
+build/tests/faulty.so: tests/daemon/faulty.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(CFLAGS) -shared -fPIC -o $@ $<

@@ -53,6 +53,19 @@ static void draw_load(u64 *rng)
 	k->until = now_ns() + (chance(rng, 4) ? below(rng, 30) : 30 + below(rng, 600)) * 1000000ull;
 }
 
+/* Which device, what of it, and how often. */
+static void draw_fault(u64 *rng)
+{
+	const char *disk = chance(rng, 2) ? kill9.fast : kill9.slow;
+
+	if (!kill9.shim)
+		return;
+	kill9.faulty = !chance(rng, 3);
+	snprintf(kill9.flag, sizeof(kill9.flag), "%s.fails", kill9.log);
+	snprintf(kill9.fault, sizeof(kill9.fault), "%s %u %u %s", disk, 1 + below(rng, 7),
+		 ONE_OF(1, 4, 40, 400), kill9.flag);
+}
+
 static enum end draw_end(u64 *rng)
 {
 	u32 dice = below(rng, 100);
@@ -142,6 +155,7 @@ static void life(void)
 	kill9.end = draw_end(rng);
 	tally.lives++;
 	tally.ends[kill9.end]++;
+	draw_fault(rng);
 	victim_start();
 	if (kill9.end == KILL_STARTING) {
 		usleep(below(rng, chance(rng, 2) ? 10000 : 40000));
@@ -159,10 +173,13 @@ static void life(void)
 
 		victim_tell("message flush", answer, sizeof(answer));
 	}
+	victim_fails(kill9.faulty);
 	clients_load();
 	if (!kill9.let_go)
 		count_what_happened();
 	end_life();
+	victim_fails(false);
+	sim.faulted = false;
 	if (chance(rng, 8))
 		check();
 }
@@ -173,6 +190,7 @@ static void last_life(void)
 	char text[4096] = "";
 	u64 begun = now_ns();
 
+	kill9.faulty = false;
 	victim_start();
 	kill9.connections = 1;
 	clients_connect();
@@ -224,11 +242,12 @@ static void parse(int argc, char **argv, u64 *wanted)
 		{ "daemon", 1, NULL, 'd' }, { "check", 1, NULL, 'c' }, { "fast", 1, NULL, 'f' },
 		{ "slow", 1, NULL, 's' }, { "socket", 1, NULL, 'S' }, { "control", 1, NULL, 'C' },
 		{ "log", 1, NULL, 'l' }, { "seed", 1, NULL, 'r' }, { "kills", 1, NULL, 'k' },
+		{ "shim", 1, NULL, 'p' },
 		{ NULL, 0, NULL, 0 }
 	};
 	const char **word[] = { ['d'] = &kill9.daemon, ['c'] = &kill9.check, ['f'] = &kill9.fast,
 				['s'] = &kill9.slow, ['S'] = &kill9.socket, ['C'] = &kill9.control,
-				['l'] = &kill9.log };
+				['l'] = &kill9.log, ['p'] = &kill9.shim };
 	int o;
 
 	while ((o = getopt_long(argc, argv, "", options, NULL)) != -1) {

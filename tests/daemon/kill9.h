@@ -27,10 +27,13 @@ enum end { KILL_ANY_MOMENT, KILL_AFTER_FLUSH, KILL_AFTER_WRITE, KILL_STARTING, K
 
 struct kill9 {
 	const char *daemon, *fast, *slow, *socket, *control, *log, *check;
+	const char *shim;	/* faulty.so; NULL: devices do not fail */
 	char **options;		/* of "serve" */
 	u64 rng;
 	u64 written;		/* sectors from here on are never written */
-	bool faulty;		/* a device fails: errors are no news */
+	bool faulty;		/* in this life a device fails: errors are no news */
+	char fault[512];	/* as the shim is told */
+	char flag[256];		/* it fails while this exists */
 
 	pid_t pid;		/* 0: it does not run */
 	bool let_go;		/* killed, or told to stop: connections may end */
@@ -46,8 +49,8 @@ struct kill9 {
 extern struct kill9 kill9;
 
 /* Of the status, summed up: has it happened? */
-#define COUNTS	"read_hits", "read_misses", "write_bypass", "evicted", "destaged", "fills", "waits"
-#define NR_COUNTS	7u
+#define COUNTS	"read_hits", "read_misses", "write_bypass", "evicted", "destaged", "fills", "waits", "fast_errors", "slow_errors"
+#define NR_COUNTS	9u
 
 struct tally {
 	u64 lives, requests, failed, sectors, held, ends[NR_ENDS], checks;
@@ -67,6 +70,7 @@ void clients_read_all(const struct content **seen);
 
 /* kill9_victim.c */
 void victim_start(void);
+void victim_fails(bool on);	/* its device, from now on */
 bool victim_runs(void);
 bool victim_kill(void);	/* true: it had stopped before, and well */
 void victim_tell(const char *line, char *answer, size_t room);

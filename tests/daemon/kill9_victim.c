@@ -24,6 +24,10 @@ static void exec_daemon(void)
 	for (char **o = kill9.options; *o && n < 62; o++)
 		argv[n++] = *o;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (kill9.shim) {
+		setenv("LD_PRELOAD", kill9.shim, 1);
+		setenv("FAULTY", kill9.fault, 1);
+	}
 	dup2(fd, STDOUT_FILENO);
 	dup2(fd, STDERR_FILENO);
 	execv(kill9.daemon, argv);
@@ -41,6 +45,15 @@ void victim_start(void)
 		err(1, "fork");
 	if (!kill9.pid)
 		exec_daemon();
+}
+
+void victim_fails(bool on)
+{
+	sim.faulted |= on;
+	if (on)
+		close(open(kill9.flag, O_CREAT | O_WRONLY, 0600));
+	else
+		unlink(kill9.flag);
 }
 
 /* While it is expected to. What the one before has handed to the kernel may hold the
@@ -77,7 +90,8 @@ bool victim_kill(void)
 	kill9.pid = 0;
 	if (WIFSIGNALED(status) && WTERMSIG(status) != SIGKILL)
 		violation(P_HOST, "the daemon died of signal %d: see %s", WTERMSIG(status), kill9.log);
-	if (WIFEXITED(status) && WEXITSTATUS(status) && WEXITSTATUS(status) != EXIT_BUSY)
+	if (WIFEXITED(status) && WEXITSTATUS(status) && WEXITSTATUS(status) != EXIT_BUSY &&
+	    !kill9.faulty)
 		violation(P_HOST, "the daemon ended with %d: see %s", WEXITSTATUS(status), kill9.log);
 	return WIFEXITED(status) && !WEXITSTATUS(status);
 }
