@@ -4,7 +4,7 @@
 
 DAEMON_TEST_FLAGS := $(UNIT_FLAGS) -D_GNU_SOURCE -Idaemon -Itests/daemon
 
-nbd-sources := $(wildcard daemon/nbd_*.c)
+nbd-sources := $(filter-out daemon/nbd_connection.c,$(wildcard daemon/nbd_*.c))
 
 nbd-tests := $(patsubst tests/daemon/test_%.c,build/unit/daemon/test_%,$(wildcard tests/daemon/test_nbd*.c))
 
@@ -15,13 +15,6 @@ $(nbd-tests): build/unit/daemon/test_%: tests/daemon/test_%.c $(nbd-sources) $(w
 build/tests/nbd-toy: tests/daemon/nbd-toy.c $(nbd-sources) $(wildcard daemon/nbd_*.h) core/platform.h
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< $(nbd-sources)
-
-.PHONY: daemon-test
-daemon-test: $(nbd-tests) build/tests/nbd-toy ## the daemon's protocol, and clients of others against it
-	@status=0; \
-	for test in $(nbd-tests); do tests/unit/run $$test || status=1; done; \
-	tests/daemon/peers --toy build/tests/nbd-toy || status=1; \
-	exit $$status
 
 # The daemon killed at any moment, before the simulator's oracle.
 kill9-sources := $(wildcard tests/daemon/kill9*.c) tests/sim/oracle.c tests/sim/content.c \
@@ -35,3 +28,24 @@ build/tests/kill9: $(kill9-sources) $(wildcard tests/daemon/kill9*.h tests/sim/*
 build/tests/faulty.so: tests/daemon/faulty.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -shared -fPIC -o $@ $<
+
+kill9-programs := build/xpcached build/xpcache build/tests/kill9 build/tests/faulty.so
+KILLS ?= 200
+
+.PHONY: daemon-test kill9
+daemon-test: $(nbd-tests) build/tests/nbd-toy $(kill9-programs) ## the daemon's protocol, clients of others against it, a few kills
+	@status=0; \
+	for test in $(nbd-tests); do tests/unit/run $$test || status=1; done; \
+	tests/daemon/peers --toy build/tests/nbd-toy || status=1; \
+	LABEL=kill9-quick KILLS=12 EACH=4 tests/daemon/kill9 || status=1; \
+	LABEL=kill9-faults FAULTS=1 KILLS=8 EACH=4 tests/daemon/kill9 || status=1; \
+	exit $$status
+
+kill9: bootstrap $(kill9-programs) build/asan/xpcached build/tsan/xpcached ## the daemon killed KILLS= times before the simulator's oracle, SEED=; with failing devices, sanitizers and mutants
+	@status=0; export SEED=$(SEED) KILLS=$(KILLS); \
+	tests/daemon/kill9 || status=1; \
+	LABEL=kill9-faults FAULTS=1 tests/daemon/kill9 || status=1; \
+	LABEL=kill9-asan DAEMON=build/asan/xpcached THREADS=3 tests/daemon/kill9 || status=1; \
+	LABEL=kill9-tsan DAEMON=build/tsan/xpcached THREADS=3 tests/daemon/kill9 || status=1; \
+	SEED=1 KILLS=80 tests/daemon/kill9-mutants || status=1; \
+	exit $$status

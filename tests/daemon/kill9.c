@@ -50,6 +50,8 @@ static void draw_load(u64 *rng)
 	k->range = 1024ull << below(rng, 7);
 	k->range = min(k->range, k->written);
 	k->base = draw(rng) % (k->written - k->range + 1);
+	k->restless = chance(rng, 4);
+	k->heals = chance(rng, 2) ? UINT64_MAX : now_ns() + below(rng, 300) * 1000000ull;
 	k->until = now_ns() + (chance(rng, 4) ? below(rng, 30) : 30 + below(rng, 600)) * 1000000ull;
 }
 
@@ -148,6 +150,23 @@ static void check(void)
 	tally.checks++;
 }
 
+/* 10: with no error any more dirty blocks go home, unless the journal has failed. */
+static void bring_home(void)
+{
+	u64 begun = now_ns();
+	char text[4096];
+
+	victim_tell("message flush", text, sizeof(text));
+	for (;;) {
+		victim_tell("status", text, sizeof(text));
+		if (victim_count(text, "home") || (kill9.faulty && strstr(text, "\nfailed ")))
+			return;
+		if (now_ns() - begun > 60000000000ull)
+			violation(P_LIVES, "dirty blocks do not go home: %s", text);
+		usleep(5000);
+	}
+}
+
 static void life(void)
 {
 	u64 *rng = &kill9.rng;
@@ -175,10 +194,12 @@ static void life(void)
 	}
 	victim_fails(kill9.faulty);
 	clients_load();
+	victim_fails(false);
+	if (kill9.faulty && !kill9.let_go && chance(rng, 3))
+		bring_home();
 	if (!kill9.let_go)
 		count_what_happened();
 	end_life();
-	victim_fails(false);
 	sim.faulted = false;
 	if (chance(rng, 8))
 		check();
@@ -187,24 +208,12 @@ static void life(void)
 /* All home, and the slow file alone is right. */
 static void last_life(void)
 {
-	char text[4096] = "";
-	u64 begun = now_ns();
-
 	kill9.faulty = false;
 	victim_start();
 	kill9.connections = 1;
 	clients_connect();
 	judge_after_kill();
-	victim_tell("message flush", text, sizeof(text));
-	for (;;) {
-		victim_tell("status", text, sizeof(text));
-		if (victim_count(text, "home"))
-			break;
-		if (now_ns() - begun > 60000000000ull)
-			violation(P_LIVES, "dirty blocks do not go home: %s", text);
-		usleep(5000);
-	}
-	kill9.let_go = true;
+	bring_home();
 	victim_stop_begin();
 	clients_leave(true);
 	if (!victim_stop_end())
@@ -225,11 +234,11 @@ static void print_figures(void)
 	static const char *const name[] = { COUNTS };
 
 	printf("lives %llu kills %llu starting %llu stopping %llu stops %llu requests %llu reads %llu "
-	       "sectors %llu checks %llu held %llu", (unsigned long long)tally.lives,
+	       "sectors %llu checks %llu changes %llu held %llu", (unsigned long long)tally.lives,
 	       (unsigned long long)kills(), (unsigned long long)tally.ends[KILL_STARTING],
 	       (unsigned long long)tally.ends[KILL_STOPPING], (unsigned long long)tally.ends[STOP],
 	       (unsigned long long)tally.requests, (unsigned long long)figures.reads,
-	       (unsigned long long)tally.sectors, (unsigned long long)tally.checks,
+	       (unsigned long long)tally.sectors, (unsigned long long)tally.checks, (unsigned long long)tally.changes,
 	       (unsigned long long)tally.held);
 	for (u32 i = 0; i < NR_COUNTS; i++)
 		printf(" %s %llu", name[i], (unsigned long long)tally.counts[i]);

@@ -41,6 +41,8 @@ struct kill9 {
 	/* of this life's load */
 	enum end end;
 	u64 until;		/* ns, CLOCK_MONOTONIC */
+	u64 heals;		/* ns: its devices fail no more */
+	bool restless;		/* connections come and go */
 	u32 connections, depth, hot, fua, size;
 	u32 ops[5];
 	u64 base, range;	/* sectors, where most requests go to */
@@ -53,7 +55,7 @@ extern struct kill9 kill9;
 #define NR_COUNTS	9u
 
 struct tally {
-	u64 lives, requests, failed, sectors, held, ends[NR_ENDS], checks;
+	u64 lives, requests, failed, sectors, held, ends[NR_ENDS], checks, changes;
 	u64 counts[NR_COUNTS];
 };
 

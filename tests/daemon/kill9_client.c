@@ -226,33 +226,6 @@ static void begin_all(void)
 				begin(&client[i], &client[i].request[k]);
 }
 
-#define LATEST_NS	500000000ull	/* a promise may not come */
-
-void clients_load(void)
-{
-	u64 forgotten = tally.requests;
-
-	due = false;
-	last_end = now_ns();
-	while (!due) {
-		u64 now = now_ns();
-
-		begin_all();
-		converse(kill9.until > now ? (int)min((kill9.until - now) / 1000000, 10ull) : 1);
-		if (now > kill9.until + LATEST_NS ||
-		    (now >= kill9.until && kill9.end != KILL_AFTER_FLUSH && kill9.end != KILL_AFTER_WRITE))
-			due = true;
-		if (now_ns() - last_end > PATIENCE_NS)
-			violation(P_LIVES, "no request has ended for a minute");
-		if (tally.requests - forgotten > 8192) {
-			forgotten = tally.requests;
-			oracle_forget(oldest() ? oldest() : sim.now);
-		}
-	}
-}
-
-/* ------------------------------------------------------------ come and go ---- */
-
 static struct nbd_handle *connect_one(void)
 {
 	u64 begun = now_ns();
@@ -269,6 +242,60 @@ static struct nbd_handle *connect_one(void)
 		usleep(1000);
 	}
 }
+
+/* It goes without a word; what it had under way may be done or not, and when is not known. */
+static void forsake(struct client *c)
+{
+	nbd_close(c->nbd);
+	for (u32 k = 0; k < SLOTS_MAX; k++) {
+		free(c->request[k].user.buf);
+		c->request[k] = (struct request){ .busy = false };
+	}
+}
+
+/* Somebody goes, and another comes. */
+static void change_guests(void)
+{
+	struct client *c = &client[below(&kill9.rng, kill9.connections)];
+	bool let_go = kill9.let_go;
+
+	kill9.let_go = true;	/* no end of its requests counts */
+	forsake(c);
+	kill9.let_go = let_go;
+	c->nbd = connect_one();
+	tally.changes++;
+}
+
+#define LATEST_NS	500000000ull	/* a promise may not come */
+
+void clients_load(void)
+{
+	u64 forgotten = tally.requests;
+
+	due = false;
+	last_end = now_ns();
+	while (!due) {
+		u64 now = now_ns();
+
+		if (kill9.restless && chance(&kill9.rng, 100))
+			change_guests();
+		if (kill9.faulty && now >= kill9.heals)
+			victim_fails(false);
+		begin_all();
+		converse(kill9.until > now ? (int)min((kill9.until - now) / 1000000, 10ull) : 1);
+		if (now > kill9.until + LATEST_NS ||
+		    (now >= kill9.until && kill9.end != KILL_AFTER_FLUSH && kill9.end != KILL_AFTER_WRITE))
+			due = true;
+		if (now_ns() - last_end > PATIENCE_NS)
+			violation(P_LIVES, "no request has ended for a minute");
+		if (tally.requests - forgotten > 8192) {
+			forgotten = tally.requests;
+			oracle_forget(oldest() ? oldest() : sim.now);
+		}
+	}
+}
+
+/* ------------------------------------------------------------ come and go ---- */
 
 void clients_connect(void)
 {
@@ -294,13 +321,8 @@ void clients_leave(bool wait)
 		if (now_ns() - begun > PATIENCE_NS)
 			violation(P_LIVES, "a connection is not closed");
 	}
-	for (u32 i = 0; i < kill9.connections; i++) {
-		nbd_close(client[i].nbd);
-		for (u32 k = 0; k < SLOTS_MAX; k++) {
-			free(client[i].request[k].user.buf);
-			client[i].request[k] = (struct request){ .busy = false };
-		}
-	}
+	for (u32 i = 0; i < kill9.connections; i++)
+		forsake(&client[i]);
 }
 
 void clients_read_all(const struct content **seen)
