@@ -190,12 +190,12 @@ static void wait_until_gone(struct xd_server *s)
 {
 	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += PATIENCE_S;
 	while (s->nr_connections || s->accepting) {
 		if (xd_get(s->impatient)) {
 			pthread_cond_wait(&s->left, &s->lock);
-		} else if (pthread_cond_timedwait(&s->left, &s->lock, &until) == ETIMEDOUT) {
+		} else if (pthread_cond_clockwait(&s->left, &s->lock, CLOCK_MONOTONIC, &until) == ETIMEDOUT) {
 			xd_set(s->impatient, true);
 			send_away(s);
 		}

@@ -99,9 +99,10 @@ static void count_what_happened(void)
 		tally.counts[i] += victim_count(status, name[i]);
 }
 
+/* Clients may take their replies, or go on and leave them where they are. */
 static void stop(bool killed)
 {
-	bool well;
+	bool well, stuck = chance(&kill9.rng, 3);
 
 	victim_stop_begin();
 	if (killed) {
@@ -109,10 +110,13 @@ static void stop(bool killed)
 		well = victim_kill();
 		clients_leave(true);
 	} else {
-		clients_leave(true);
+		if (!stuck)
+			clients_leave(true);
 		well = victim_stop_end();
 		if (!well && !kill9.faulty)
 			violation(P_ERRORS, "stop failed, and no device did: see %s", kill9.log);
+		if (stuck)
+			clients_leave(true);
 	}
 	if (well)
 		all_is_covered();
