@@ -265,6 +265,7 @@ static enum xc run(const struct words *w, int ready)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGPIPE);	/* who read the complaints may be gone */
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	ret = start_cache_of(&s, w);
 	if (ret) {
