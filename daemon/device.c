@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOCK_PATIENCE_MS	2000u
-#define LOCK_PAUSE_MS		10u
+#define FREE_PATIENCE_MS	2000u
+#define FREE_PAUSE_MS		10u
 
 void xd_device_submit(struct xd_device *d, struct xd_loop *loop, struct xd_op *op)
 {
@@ -82,18 +82,32 @@ static void learn_cache(struct xd_device *d)
 		d->can_discard = strcmp(text, "0") != 0;
 }
 
+static bool is_free(const struct xd_device *d)
+{
+	int fd;
+
+	if (!d->dev.is_block)
+		return (!flock(d->dev.fd, LOCK_EX | LOCK_NB) && !flock(d->dev.fd, LOCK_UN)) ||
+		       errno != EWOULDBLOCK;
+	fd = open(d->dev.path, O_RDONLY | O_EXCL | O_CLOEXEC);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0 || errno != EBUSY;
+}
+
 /* A daemon that was killed holds it until the kernel has ended what it had handed over; who
  * starts it again at once is not to be told that it runs. */
+static void wait_until_free(const struct xd_device *d)
+{
+	const struct timespec pause = { .tv_nsec = FREE_PAUSE_MS * 1000000 };
+
+	for (u32 ms = 0; !is_free(d) && ms < FREE_PATIENCE_MS; ms += FREE_PAUSE_MS)
+		nanosleep(&pause, NULL);
+}
+
 static enum xc lock_file(struct xd_device *d)
 {
-	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_MS * 1000000 };
-	bool free = d->dev.is_block || !flock(d->dev.fd, LOCK_EX | LOCK_NB);
-
-	for (u32 ms = 0; !free && errno == EWOULDBLOCK && ms < LOCK_PATIENCE_MS; ms += LOCK_PAUSE_MS) {
-		nanosleep(&pause, NULL);
-		free = !flock(d->dev.fd, LOCK_EX | LOCK_NB);
-	}
-	if (free)
+	if (d->dev.is_block || !flock(d->dev.fd, LOCK_EX | LOCK_NB))
 		return XC_OK;
 	if (errno == EWOULDBLOCK)
 		return complain(XC_REFUSED, d->dev.path, "end that first", "in use by another program");
@@ -104,6 +118,8 @@ static enum xc open_local(struct xd_device *d, const char *path)
 {
 	enum xc ret = device_open(&d->dev, path, true);
 
+	if (!ret)
+		wait_until_free(d);
 	if (!ret)
 		ret = claim_check(&d->dev);
 	if (!ret)
