@@ -63,6 +63,7 @@ static void draw_fault(u64 *rng)
 	if (!kill9.shim)
 		return;
 	kill9.faulty = !chance(rng, 3);
+	kill9.mute = chance(rng, 6);
 	snprintf(kill9.flag, sizeof(kill9.flag), "%s.fails", kill9.log);
 	snprintf(kill9.fault, sizeof(kill9.fault), "%s %u %u %s", disk, 1 + below(rng, 7),
 		 ONE_OF(1, 4, 40, 400), kill9.flag);
@@ -201,7 +202,7 @@ static void life(void)
 	victim_fails(false);
 	if (kill9.faulty && !kill9.let_go && chance(rng, 3))
 		bring_home();
-	if (!kill9.let_go)
+	if (!kill9.let_go && !kill9.mute)	/* of the errors counted the log tells */
 		count_what_happened();
 	end_life();
 	sim.faulted = false;
@@ -212,7 +213,7 @@ static void life(void)
 /* All home, and the slow file alone is right. */
 static void last_life(void)
 {
-	kill9.faulty = false;
+	kill9.faulty = kill9.mute = false;
 	victim_start();
 	kill9.connections = 1;
 	clients_connect();

@@ -32,6 +32,7 @@ struct kill9 {
 	u64 rng;
 	u64 written;		/* sectors from here on are never written */
 	bool faulty;		/* in this life a device fails: errors are no news */
+	bool mute;		/* who reads its complaints is gone */
 	char fault[512];	/* as the shim is told */
 	char flag[256];		/* it fails while this exists */
 

@@ -19,8 +19,12 @@ static void exec_daemon(void)
 	char *argv[64] = { (char *)kill9.daemon, "serve", "--fast", (char *)kill9.fast, "--slow",
 			   (char *)kill9.slow, "--socket", (char *)kill9.socket, "--control",
 			   (char *)kill9.control };
-	int fd = open(kill9.log, O_WRONLY | O_CREAT | O_APPEND, 0600), n = 10;
+	int fd = open(kill9.log, O_WRONLY | O_CREAT | O_APPEND, 0600), n = 10, ends[2];
 
+	if (kill9.mute && !pipe(ends)) {
+		close(ends[0]);
+		fd = ends[1];
+	}
 	for (char **o = kill9.options; *o && n < 62; o++)
 		argv[n++] = *o;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
