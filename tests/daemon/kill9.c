@@ -37,13 +37,13 @@ static void draw_load(u64 *rng)
 	struct kill9 *k = &kill9;
 
 	k->connections = 1 + below(rng, CONNECTIONS_MAX);
-	k->depth = ONE_OF(1, 4, 16, 32);
+	k->depth = ONE_OF(1, 4, 16, 64);
 	k->fua = ONE_OF(0, 0, 5, 40, 100);
 	k->size = below(rng, 4);
-	k->ops[XP_READ] = 10 + below(rng, 50);
+	k->ops[XP_READ] = 10 + below(rng, 45);
 	k->ops[XP_FLUSH] = ONE_OF(0, 1, 5, 15);
 	k->ops[XP_DISCARD] = ONE_OF(0, 0, 2, 6);
-	k->ops[XP_ZEROES] = ONE_OF(0, 0, 2, 6);
+	k->ops[XP_ZEROES] = ONE_OF(0, 0, 2, 6, 20);
 	k->ops[XP_WRITE] = 100 - k->ops[XP_READ] - k->ops[XP_FLUSH] - k->ops[XP_DISCARD] -
 			   k->ops[XP_ZEROES];
 	k->hot = ONE_OF(0, 50, 95, 100);

@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#define SLOTS_MAX	32u		/* requests of a connection */
+#define SLOTS_MAX	64u		/* requests of a connection */
 #define DATA_MAX	512u		/* sectors */
 #define RANGE_MAX	2048u		/* of a discard */
 #define PATIENCE_NS	60000000000ull
