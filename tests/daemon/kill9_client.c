@@ -116,7 +116,8 @@ static void draw_user(struct user *u, u64 *rng)
 		base = kill9.base;
 		limit = min(limit, base + kill9.range);
 	}
-	u->nr = draw_size(rng, u->op == XP_READ || u->op == XP_WRITE ? DATA_MAX : RANGE_MAX);
+	u->nr = draw_size(rng, u->op == XP_READ || u->op == XP_WRITE ? DATA_MAX :
+			       chance(rng, 32) ? (u32)kill9.written : RANGE_MAX);
 	u->nr = (u32)min((u64)u->nr, limit - base);
 	u->sector = base + draw(rng) % (limit - base - u->nr + 1);
 	if (kill9.size == 2 || chance(rng, 3))
