@@ -73,9 +73,9 @@ static enum end draw_end(u64 *rng)
 {
 	u32 dice = below(rng, 100);
 
-	return dice < 45 ? KILL_ANY_MOMENT : dice < 70 ? KILL_AFTER_FLUSH :
-	       dice < 80 ? KILL_AFTER_WRITE : dice < 88 ? KILL_STARTING :
-	       dice < 96 ? KILL_STOPPING : STOP;
+	return dice < 40 ? KILL_ANY_MOMENT : dice < 64 ? KILL_AFTER_FLUSH :
+	       dice < 74 ? KILL_AFTER_WRITE : dice < 82 ? KILL_STARTING :
+	       dice < 90 ? KILL_STOPPING : STOP;
 }
 
 /* ------------------------------------------------------------------ a life ---- */
