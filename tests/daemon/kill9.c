@@ -44,6 +44,8 @@ static void draw_load(u64 *rng)
 	k->ops[XP_FLUSH] = ONE_OF(0, 1, 5, 15);
 	k->ops[XP_DISCARD] = ONE_OF(0, 0, 2, 6);
 	k->ops[XP_ZEROES] = ONE_OF(0, 0, 2, 6, 20);
+	if (k->end == STOP && chance(rng, 2))	/* much is left to it */
+		k->fua = k->ops[XP_FLUSH] = 0;
 	k->ops[XP_WRITE] = 100 - k->ops[XP_READ] - k->ops[XP_FLUSH] - k->ops[XP_DISCARD] -
 			   k->ops[XP_ZEROES];
 	k->hot = ONE_OF(0, 50, 95, 100);
