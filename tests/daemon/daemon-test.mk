@@ -46,6 +46,7 @@ kill9: bootstrap $(kill9-programs) build/asan/xpcached build/tsan/xpcached ## th
 	tests/daemon/kill9 || status=1; \
 	LABEL=kill9-faults FAULTS=1 tests/daemon/kill9 || status=1; \
 	LABEL=kill9-asan DAEMON=build/asan/xpcached THREADS=3 tests/daemon/kill9 || status=1; \
+	LABEL=kill9-faults-asan FAULTS=1 DAEMON=build/asan/xpcached tests/daemon/kill9 || status=1; \
 	LABEL=kill9-tsan DAEMON=build/tsan/xpcached THREADS=3 tests/daemon/kill9 || status=1; \
-	SEED=1 KILLS=80 tests/daemon/kill9-mutants || status=1; \
+	SEED=1 KILLS=200 tests/daemon/kill9-mutants || status=1; \
 	exit $$status
