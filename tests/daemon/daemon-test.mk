@@ -4,7 +4,7 @@
 
 DAEMON_TEST_FLAGS := $(UNIT_FLAGS) -D_GNU_SOURCE -Idaemon -Itests/daemon
 
-nbd-sources := $(filter-out daemon/nbd_connection.c,$(wildcard daemon/nbd_*.c))
+nbd-sources := $(wildcard daemon/nbd_*.c)
 
 nbd-tests := $(patsubst tests/daemon/test_%.c,build/unit/daemon/test_%,$(wildcard tests/daemon/test_nbd*.c))
 
