@@ -53,8 +53,8 @@ struct client {
 	struct request *first, **last;	/* replies */
 	u32 sent;		/* bytes of the first */
 
+	struct request *spare, *requests;	/* REQUESTS_MAX of them, and those of no use now */
 	u32 in_used;
-	size_t out_used;
 	u8 out[OUT_BYTES];	/* of the handshake */
 	u8 in[IN_BYTES];
 };
@@ -76,7 +76,19 @@ static void request_free(struct request *r)
 	c->bytes -= r->held;
 	if (r->io.buffer)
 		xd_buffer_put(r->io.buffer);
-	free(r);
+	r->next = c->spare;
+	c->spare = r;
+}
+
+static struct request *request_get(struct client *c)
+{
+	struct request *r = c->spare;
+
+	c->spare = r->next;
+	c->under_way++;
+	r->io.buffer = NULL;
+	r->held = 0;
+	return r;
 }
 
 /* When nothing is armed, under way or to be sent. */
@@ -89,6 +101,14 @@ static void close_if_over(struct client *c)
 {
 	if (client_over(c))
 		xd_server_gone(&c->connection);
+}
+
+void xd_connection_free(struct xd_connection *connection)
+{
+	struct client *c = client_of(connection);
+
+	free(c->requests);
+	free(c);
 }
 
 static void drop_replies(struct client *c)
@@ -332,32 +352,25 @@ static void request_begin(struct request *r)
 /* False: the connection ends. */
 static bool request_parse(struct client *c, const u8 *head)
 {
-	struct request *r = malloc(sizeof(*r));
+	struct request *r = request_get(c);
 
-	if (!r)
-		return false;
-	r->client = c;
-	r->io.buffer = NULL;
-	r->held = 0;
 	switch (nbd_request_parse(head, &c->session, &r->nbd)) {
 	case NBD_PERFORM:
-		c->under_way++;
 		request_begin(r);
 		return true;
 	case NBD_REFUSE:
-		c->under_way++;
 		r->head_bytes = nbd_reply_refusal(&c->session, &r->nbd, r->head);
 		c->refused = r;
 		c->drain = r->nbd.payload;
 		return true;
 	case NBD_DISCONNECT:
-		free(r);
+		request_free(r);
 		stop_receiving(c);
 		return true;
 	case NBD_BROKEN:
 		break;
 	}
-	free(r);
+	request_free(r);
 	return false;
 }
 
@@ -562,9 +575,19 @@ void xd_connection_leave(struct xd_connection *connection)
 struct xd_connection *xd_connection_new(struct xd_server *s, struct xd_loop *loop, int fd)
 {
 	struct client *c = calloc(1, sizeof(*c));
+	struct request *r = calloc(REQUESTS_MAX, sizeof(*r));
 
-	if (!c)
+	if (!c || !r) {
+		free(c);
+		free(r);
 		return NULL;
+	}
+	c->requests = r;
+	for (u32 i = 0; i < REQUESTS_MAX; i++, r++) {
+		r->client = c;
+		r->next = c->spare;
+		c->spare = r;
+	}
 	c->connection = (struct xd_connection){ .server = s, .loop = loop, .fd = fd,
 						.call.fn = xd_connection_begin };
 	nbd_session_init(&c->session, &s->export);

@@ -154,7 +154,7 @@ struct xd_loop {
 	u64 wake_count;
 	struct xd_event wake;
 
-	struct xp_histogram *histogram[XP_CLASSES];	/* this thread alone counts it up */
+	struct xp_histogram *histogram;	/* one for each class; this thread alone counts them up */
 };
 
 int xd_loop_init(struct xd_loop *loop, struct xd_cache *cache, u32 index);

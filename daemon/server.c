@@ -156,7 +156,7 @@ void xd_server_gone(struct xd_connection *c)
 	}
 	pthread_mutex_unlock(&s->lock);
 	if (!called)
-		free(c);
+		xd_connection_free(c);
 }
 
 void xd_server_called(struct xd_connection *c)

@@ -52,6 +52,7 @@ struct xd_connection {
 	bool called;		/* of the server's lock: to leave, and has not heard it yet */
 };
 struct xd_connection *xd_connection_new(struct xd_server *s, struct xd_loop *loop, int fd);
+void xd_connection_free(struct xd_connection *c);
 void xd_connection_begin(struct xd_call *call);
 /* As xd_server_stop() wants it; from any thread, with the server's lock held. */
 void xd_connection_leave(struct xd_connection *c);

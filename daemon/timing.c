@@ -6,22 +6,18 @@
 
 int xd_timing_alloc(struct xd_cache *cache)
 {
-	for (u32 i = 0; i < cache->nr_loops; i++)
-		for (u32 class = 0; class < XP_CLASSES; class++) {
-			struct xp_histogram *h = calloc(1, sizeof(*h));
-
-			if (!h)
-				return -ENOMEM;
-			cache->loop[i].histogram[class] = h;
-		}
+	for (u32 i = 0; i < cache->nr_loops; i++) {
+		cache->loop[i].histogram = calloc(XP_CLASSES, sizeof(struct xp_histogram));
+		if (!cache->loop[i].histogram)
+			return -ENOMEM;
+	}
 	return 0;
 }
 
 void xd_timing_free(struct xd_cache *cache)
 {
 	for (u32 i = 0; i < cache->nr_loops; i++)
-		for (u32 class = 0; class < XP_CLASSES; class++)
-			free(cache->loop[i].histogram[class]);
+		free(cache->loop[i].histogram);
 }
 
 u64 xd_timing_bytes(const struct xd_cache *cache)
@@ -31,14 +27,14 @@ u64 xd_timing_bytes(const struct xd_cache *cache)
 
 void xd_record(struct xd_loop *loop, enum xp_class class, u64 ns)
 {
-	xp_histogram_add(loop->histogram[class], ns);
+	xp_histogram_add(&loop->histogram[class], ns);
 }
 
 static void merge(struct xd_cache *cache, enum xp_class class, struct xp_histogram *sum)
 {
 	memset(sum, 0, sizeof(*sum));
 	for (u32 i = 0; i < cache->nr_loops; i++)
-		xp_histogram_merge(sum, cache->loop[i].histogram[class]);
+		xp_histogram_merge(sum, &cache->loop[i].histogram[class]);
 }
 
 char *xd_timing_print(struct xd_cache *cache)

@@ -121,7 +121,7 @@ static int read_answer(int fd, char **text)
 /* "ok", or "error ERRNO WHY", in the first line; the rest stays. */
 static int first_line(char *text)
 {
-	char *rest = strchr(text, '\n');
+	char *rest = text ? strchr(text, '\n') : NULL;
 	int err;
 
 	if (!rest)
@@ -221,7 +221,7 @@ static int learn(const char *name, struct running *r)
 	int err = ask(name, "table", &answer);
 
 	memset(r, 0, sizeof(*r));
-	if (!err) {
+	if (!err && answer) {
 		snprintf(r->name, sizeof(r->name), "%s", name);
 		r->user = true;
 		xp_tunables_init(&r->tunables);
@@ -304,7 +304,7 @@ static void find_program(char *path, size_t len)
 	path[n > 0 ? n : 0] = '\0';
 	slash = strrchr(path, '/');
 	if (slash && (size_t)(slash - path) + sizeof("/xpcached") < len) {
-		strcpy(slash, "/xpcached");
+		memcpy(slash, "/xpcached", sizeof("/xpcached"));
 		if (!access(path, X_OK))
 			return;
 	}
@@ -386,8 +386,8 @@ enum xc user_create(const char *name, const char *fast, const char *slow, const 
 	const char *dir = user_directory();
 	enum xc ret = make_directory();
 
-	if (!ret && !w)
-		ret = complain_errno(ENOMEM, NULL, "no memory");
+	if (!w)
+		return complain_errno(ENOMEM, NULL, "no memory");
 	if (!ret) {
 		add(w, "xpcached", "serve");
 		add(w, "--fast", absolute(w, fast));
