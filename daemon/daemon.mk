@@ -45,7 +45,7 @@ build/$(1)/tools.a: $$(SANITIZED_TOOLS:%.c=build/$(1)/%.o) build/tools/bench_pag
 	@rm -f $$@
 	$$(AR) rcs $$@ $$^
 
-build/$(1)/xpcached: $$(patsubst daemon/%.c,build/$(1)/daemon/%.o,$$(wildcard daemon/*.c)) build/$(1)/tools.a
+build/$(1)/xpcached: $$(patsubst daemon/%.c,build/$(1)/daemon/%.o,$$(wildcard daemon/*.c)) build/daemon/watch_page.o build/$(1)/tools.a
 	$$(CC) $$(SANITIZE_$(1)) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ \
 		$$$$(pkg-config --libs $$(TOOLS_LIBS) $$(DAEMON_LIBS)) -lpthread -lm
 

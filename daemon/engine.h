@@ -232,6 +232,7 @@ struct xd_cache {
 	u64 sectors;		/* of the slow device */
 	u64 started;
 	bool timed;
+	struct xp_histogram *histograms;	/* all loops' */
 
 	struct xd_loop *loop;
 	u32 nr_loops;

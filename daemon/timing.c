@@ -6,18 +6,17 @@
 
 int xd_timing_alloc(struct xd_cache *cache)
 {
-	for (u32 i = 0; i < cache->nr_loops; i++) {
-		cache->loop[i].histogram = calloc(XP_CLASSES, sizeof(struct xp_histogram));
-		if (!cache->loop[i].histogram)
-			return -ENOMEM;
-	}
+	cache->histograms = calloc((size_t)cache->nr_loops * XP_CLASSES, sizeof(*cache->histograms));
+	if (!cache->histograms)
+		return -ENOMEM;
+	for (u32 i = 0; i < cache->nr_loops; i++)
+		cache->loop[i].histogram = cache->histograms + (size_t)i * XP_CLASSES;
 	return 0;
 }
 
 void xd_timing_free(struct xd_cache *cache)
 {
-	for (u32 i = 0; i < cache->nr_loops; i++)
-		free(cache->loop[i].histogram);
+	free(cache->histograms);
 }
 
 u64 xd_timing_bytes(const struct xd_cache *cache)

@@ -171,9 +171,8 @@ int user_status(const char *name, char *line, size_t len)
 	char *answer;
 	int err = ask(name, "status", &answer);
 
-	if (!err && strlen(answer) >= len)
-		err = -EMSGSIZE;
-	if (!err) {
+	if (!err && answer) {
+		err = strlen(answer) < len ? 0 : -EMSGSIZE;
 		snprintf(line, len, "%s", answer);
 		line[strcspn(line, "\n")] = '\0';
 	}
