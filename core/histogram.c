@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* histogram.c - adding histograms up, and telling them. */
 #include "histogram.h"
+#include "text.h"
 
 const char *const xp_class_name[XP_CLASSES] = {
 	[XP_CLASS_READ_HIT] = "read-hit",
@@ -39,45 +40,25 @@ u64 xp_histogram_count(const struct xp_histogram *h)
 	return count;
 }
 
-struct printed {
-	char *text;
-	u32 room, needs;
-};
-
-static void put_word(struct printed *p, const char *word)
-{
-	u32 at = min(p->needs, p->room);
-
-	p->needs += (u32)snprintf(p->text + at, p->room - at, "%s", word);
-}
-
-static void put_number(struct printed *p, const char *before, u64 n)
-{
-	u32 at = min(p->needs, p->room);
-
-	p->needs += (u32)snprintf(p->text + at, p->room - at, "%s%llu", before,
-				  (unsigned long long)n);
-}
-
 u32 xp_histogram_print(const struct xp_histogram *h, enum xp_class class, char *text, u32 room)
 {
-	struct printed p = { .text = text, .room = room };
+	struct xp_text p = { .text = text, .room = room };
 	u64 least = xp_local_read(&h->least);
 	u32 i;
 
-	put_word(&p, xp_class_name[class]);
-	put_number(&p, " ", xp_histogram_count(h));
-	put_number(&p, " ", xp_local_read(&h->sum));
-	put_number(&p, " ", least ? ~least : 0);
-	put_number(&p, " ", xp_local_read(&h->most));
+	text_word(&p, xp_class_name[class]);
+	text_number(&p, " ", xp_histogram_count(h));
+	text_number(&p, " ", xp_local_read(&h->sum));
+	text_number(&p, " ", least ? ~least : 0);
+	text_number(&p, " ", xp_local_read(&h->most));
 	for (i = 0; i < XP_BINS; i++) {
 		u64 n = xp_local_read(&h->bin[i]);
 
 		if (!n)
 			continue;
-		put_number(&p, " ", i);
-		put_number(&p, ":", n);
+		text_number(&p, " ", i);
+		text_number(&p, ":", n);
 	}
-	put_word(&p, "\n");
+	text_word(&p, "\n");
 	return p.needs;
 }

@@ -24,6 +24,11 @@
 #include "journal.h"
 #include "request.h"
 
+const char *const xp_op_name[] = {
+	[XP_READ] = "read", [XP_WRITE] = "write", [XP_FLUSH] = "flush",
+	[XP_DISCARD] = "discard", [XP_ZEROES] = "write zeroes",
+};
+
 u64 xp_slot_sector(const struct xp *c, xp_slot_t slot)
 {
 	return slot_sector(c, slot);

@@ -1,28 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* status.c - a cache's state in words: the same of every shell. */
+#include "text.h"
 #include "xpcache.h"
 
-struct line {
-	char *text;
-	u32 room, needs;
-};
-
-static void put_word(struct line *l, const char *word)
+static void put_count(struct xp_text *l, const char *name, u64 value)
 {
-	u32 at = min(l->needs, l->room);
-
-	l->needs += (u32)snprintf(l->text + at, l->room - at, "%s", word);
+	text_word(l, " ");
+	text_word(l, name);
+	text_number(l, " ", value);
 }
 
-static void put_count(struct line *l, const char *name, u64 value)
-{
-	u32 at = min(l->needs, l->room);
-
-	l->needs += (u32)snprintf(l->text + at, l->room - at, " %s %llu", name,
-				  (unsigned long long)value);
-}
-
-static void put_uuid(struct line *l, const u8 *uuid)
+static void put_uuid(struct xp_text *l, const u8 *uuid)
 {
 	static const char digit[] = "0123456789abcdef";
 	char hex[33];
@@ -33,11 +21,11 @@ static void put_uuid(struct line *l, const u8 *uuid)
 		hex[2 * i + 1] = digit[uuid[i] & 15];
 	}
 	hex[32] = '\0';
-	put_word(l, " uuid ");
-	put_word(l, hex);
+	text_word(l, " uuid ");
+	text_word(l, hex);
 }
 
-static void put_now(struct line *l, const struct xp_shell *shell, const struct xp_stats *s)
+static void put_now(struct xp_text *l, const struct xp_shell *shell, const struct xp_stats *s)
 {
 	put_count(l, "slots", s->slots);
 	put_count(l, "free", s->free);
@@ -55,7 +43,7 @@ static void put_now(struct line *l, const struct xp_shell *shell, const struct x
 	put_count(l, "home", shell->home);
 }
 
-static void put_totals(struct line *l, const struct xp_shell *shell, const struct xp_stats *s)
+static void put_totals(struct xp_text *l, const struct xp_shell *shell, const struct xp_stats *s)
 {
 	put_count(l, "read_hits", s->read_hits);
 	put_count(l, "read_misses", s->read_misses);
@@ -80,11 +68,11 @@ static void put_totals(struct line *l, const struct xp_shell *shell, const struc
 
 u32 xp_status_print(struct xp *c, const struct xp_shell *shell, char *text, u32 room)
 {
-	struct line l = { .text = text, .room = room };
+	struct xp_text l = { .text = text, .room = room };
 	struct xp_stats s;
 
 	xp_get_stats(c, &s);
-	put_word(&l, s.failed ? "failed" : shell->running ? "running" : "suspended");
+	text_word(&l, s.failed ? "failed" : shell->running ? "running" : "suspended");
 	put_uuid(&l, shell->uuid);
 	put_now(&l, shell, &s);
 	put_totals(&l, shell, &s);

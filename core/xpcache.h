@@ -99,6 +99,8 @@ enum xp_op {
 	XP_ZEROES,		/* write zeroes */
 };
 
+extern const char *const xp_op_name[];	/* "read" and so on: for complaints */
+
 /* What to do with a request, or with what is left of it. */
 enum xp_act {
 	XP_DONE,		/* end it: success, or req->err */
@@ -245,6 +247,20 @@ static inline void xp_held_back(struct xp_req *req)
 static inline void xp_not_filled(struct xp_req *req)
 {
 	xp_req_is(req, XP_CLASS_READ_BYPASS);
+}
+
+/* What an operation of a device is timed as; XP_CLASSES: it is not. */
+static inline enum xp_class xp_leg_class(enum xp_op op, bool fast)
+{
+	static const u8 leg[][2] = {
+		[XP_READ] = { XP_CLASS_SLOW_READ, XP_CLASS_FAST_READ },
+		[XP_WRITE] = { XP_CLASS_SLOW_WRITE, XP_CLASS_FAST_WRITE },
+		[XP_FLUSH] = { XP_CLASS_SLOW_FLUSH, XP_CLASSES },
+		[XP_DISCARD] = { XP_CLASSES, XP_CLASSES },
+		[XP_ZEROES] = { XP_CLASSES, XP_CLASSES },
+	};
+
+	return (enum xp_class)leg[op][fast];
 }
 
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);

@@ -26,18 +26,13 @@ void xd_slow_error(struct xd_cache *cache, const char *what, u64 sector, int err
 
 static void part_error(struct xd_cache *cache, const struct xd_part *part, int err)
 {
-	static const char *const name[] = {
-		[XP_READ] = "read", [XP_WRITE] = "write", [XP_FLUSH] = "flush",
-		[XP_DISCARD] = "discard", [XP_ZEROES] = "write zeroes",
-	};
-
 	/* Its sender may try what a device need not be able to do, and fall back. */
 	if (err == -EOPNOTSUPP && part->req.op == XP_DISCARD)
 		return;
 	if (part->act == XP_FAST)
-		xd_fast_error(cache, name[part->req.op], part->req.target, err);
+		xd_fast_error(cache, xp_op_name[part->req.op], part->req.target, err);
 	else
-		xd_slow_error(cache, name[part->req.op], part->req.sector, err);
+		xd_slow_error(cache, xp_op_name[part->req.op], part->req.sector, err);
 }
 
 /* ----------------------------------------------------------- slow reads ---- */
@@ -104,21 +99,12 @@ void xd_part_done(struct xd_part *part)
 		io_ended(io);
 }
 
-/* What an operation is to the slow, and to the fast device. */
-static const u8 leg_class[][2] = {
-	[XP_READ] = { XP_CLASS_SLOW_READ, XP_CLASS_FAST_READ },
-	[XP_WRITE] = { XP_CLASS_SLOW_WRITE, XP_CLASS_FAST_WRITE },
-	[XP_FLUSH] = { XP_CLASS_SLOW_FLUSH, XP_CLASSES },
-	[XP_DISCARD] = { XP_CLASSES, XP_CLASSES },
-	[XP_ZEROES] = { XP_CLASSES, XP_CLASSES },
-};
-
 static void part_ended(struct xd_op *op, int err)
 {
 	struct xd_part *part = container_of(op, struct xd_part, op);
 	struct xd_loop *loop = part->io->loop;
 	struct xd_cache *cache = loop->cache;
-	u8 leg = leg_class[part->req.op][part->act == XP_FAST];
+	enum xp_class leg = xp_leg_class(part->req.op, part->act == XP_FAST);
 
 	if (err)
 		part_error(cache, part, err);

@@ -30,19 +30,14 @@ void xs_slow_error(struct xs_cache *cache, const char *what, u64 sector, int err
 
 static void io_error(struct xs_cache *cache, const struct xs_io *io, int err)
 {
-	static const char * const name[] = {
-		[XP_READ] = "read", [XP_WRITE] = "write", [XP_FLUSH] = "flush",
-		[XP_DISCARD] = "discard", [XP_ZEROES] = "write zeroes",
-	};
-
 	/* A caller may try what a device need not be able to do, and fall back. */
 	if (err == -EOPNOTSUPP &&
 	    (io->req.op == XP_DISCARD || io->req.op == XP_ZEROES))
 		return;
 	if (io->act == XP_FAST)
-		xs_fast_error(cache, name[io->req.op], io->req.target, err);
+		xs_fast_error(cache, xp_op_name[io->req.op], io->req.target, err);
 	else
-		xs_slow_error(cache, name[io->req.op], io->req.sector, err);
+		xs_slow_error(cache, xp_op_name[io->req.op], io->req.sector, err);
 }
 
 /* -------------------------------------------------------- slow reads ---- */
@@ -87,20 +82,10 @@ void xs_io_done(struct xs_cache *cache, struct xs_io *io)
 	bio_endio(io->bio);
 }
 
-/* What the present part is to the slow, and to the fast device. Discards and zeroes have
- * no class. */
-static const u8 leg_class[][2] = {
-	[XP_READ] = { XP_CLASS_SLOW_READ, XP_CLASS_FAST_READ },
-	[XP_WRITE] = { XP_CLASS_SLOW_WRITE, XP_CLASS_FAST_WRITE },
-	[XP_FLUSH] = { XP_CLASS_SLOW_FLUSH, XP_CLASSES },
-	[XP_DISCARD] = { XP_CLASSES, XP_CLASSES },
-	[XP_ZEROES] = { XP_CLASSES, XP_CLASSES },
-};
-
 /* A device has ended the bio. True: the bio has nothing left to do. */
 static noinline bool io_below_ended(struct xs_cache *cache, struct xs_io *io, int err)
 {
-	enum xp_class leg = leg_class[io->req.op][io->act == XP_FAST];
+	enum xp_class leg = xp_leg_class(io->req.op, io->act == XP_FAST);
 	u64 took = err || leg == XP_CLASSES ? 0 : xs_since(io->sent);
 	struct xp_todo todo;
 	bool over = false;

@@ -120,6 +120,12 @@ function honest() {
 	const what = headlineRuns().some(({ run }) => run.op === "write") ? "write" : "read";
 
 	if (!(missing > 0)) return `No ${what} waited for the disk.`;
+	if (h.hit_ratio !== null && h.hit_ratio >= 1)
+		return [
+			`No ${what} waited for the disk, but 1 in ${count(1 / missing)} took as long: `,
+			datum(["headline", "time_waiting"], percent),
+			" of the waiting left.",
+		];
 	if (missing > 0.5)
 		return [
 			`${percent(missing)} of the ${what}s wait for the disk; those are `,
