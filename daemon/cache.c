@@ -151,7 +151,7 @@ static int make_loops(struct xd_cache *cache, struct xp_message *msg)
 			err = cache->slow->ops->attach(cache->slow, loop);
 	}
 	if (err)
-		snprintf(msg->text, sizeof(msg->text), "no io_uring to be had");
+		snprintf(msg->text, sizeof(msg->text), "its threads cannot be set up: %s", strerror(-err));
 	return err;
 }
 

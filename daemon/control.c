@@ -19,6 +19,7 @@
 
 #define LINE_MAX_BYTES	256u
 #define PATIENCE_S	5
+#define RETRY_US	100000	/* too many open files, say */
 
 static void say(int fd, const char *text)
 {
@@ -55,7 +56,7 @@ static void status(struct xd_control *c, int fd)
 	const struct xd_counts *counts = &c->cache->counts;
 	struct xp_shell shell = {
 		.running = true,
-		.flushing = xd_get(c->cache->destage.drain_flush),
+		.flushing = xd_cache_flushes(c->cache),
 		.home = xp_is_clean(c->cache->core),
 		.uuid = c->cache->sb.uuid,
 		.memory = c->cache->memory_bytes,
@@ -181,10 +182,12 @@ static void *control_main(void *arg)
 	for (;;) {
 		int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC);
 
-		if (fd < 0 && (errno == EINTR || errno == ECONNABORTED))
+		if (fd < 0 && (errno == EINVAL || errno == EBADF))
+			return NULL;	/* xd_control_stop() */
+		if (fd < 0) {
+			usleep(RETRY_US);
 			continue;
-		if (fd < 0)
-			return NULL;
+		}
 		if (serve(c, fd))
 			close(fd);
 	}

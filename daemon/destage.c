@@ -259,9 +259,11 @@ static void update_drain(struct xd_cache *cache)
 {
 	struct xd_destage *d = &cache->destage;
 
-	if (xd_get(d->drain_flush) && xp_is_clean(cache->core))
-		xd_set(d->drain_flush, false);
-	xp_drain(cache->core, xd_get(d->drain_flush) || d->drain_idle);
+	u32 asked = xd_get(d->flush_asked);
+
+	if (xd_cache_flushes(cache) && xp_is_clean(cache->core))
+		xd_set(d->flush_done, asked);	/* not those that came meanwhile */
+	xp_drain(cache->core, xd_cache_flushes(cache) || d->drain_idle);
 }
 
 static void begin_batch(struct xd_cache *cache)
@@ -307,7 +309,12 @@ bool xd_destage_at_rest(const struct xd_cache *cache)
 
 void xd_cache_flush(struct xd_cache *cache, bool on)
 {
-	xd_set(cache->destage.drain_flush, on);
+	struct xd_destage *d = &cache->destage;
+
+	if (on)
+		xd_count(d->flush_asked, 1);
+	else
+		xd_set(d->flush_done, xd_get(d->flush_asked));
 	xd_destage_kick(cache);
 }
 

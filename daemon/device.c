@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -78,8 +77,7 @@ static void learn_cache(struct xd_device *d)
 		d->volatile_cache = !strcmp(text, "write back");
 	if (sysfs_read(d->dev.kname, "queue/rotational", text, sizeof(text)))
 		d->rotational = !strcmp(text, "1");
-	if (sysfs_read(d->dev.kname, "queue/discard_max_bytes", text, sizeof(text)))
-		d->can_discard = strcmp(text, "0") != 0;
+	d->can_discard = false;	/* no call of io_uring's does it before 6.12, and fallocate() zeroes */
 }
 
 static bool is_free(const struct xd_device *d)
@@ -87,8 +85,7 @@ static bool is_free(const struct xd_device *d)
 	int fd;
 
 	if (!d->dev.is_block)
-		return (!flock(d->dev.fd, LOCK_EX | LOCK_NB) && !flock(d->dev.fd, LOCK_UN)) ||
-		       errno != EWOULDBLOCK;
+		return true;	/* device_reopen() waits for its lock */
 	fd = open(d->dev.path, O_RDONLY | O_EXCL | O_CLOEXEC);
 	if (fd >= 0)
 		close(fd);
@@ -105,15 +102,6 @@ static void wait_until_free(const struct xd_device *d)
 		nanosleep(&pause, NULL);
 }
 
-static enum xc lock_file(struct xd_device *d)
-{
-	if (d->dev.is_block || !flock(d->dev.fd, LOCK_EX | LOCK_NB))
-		return XC_OK;
-	if (errno == EWOULDBLOCK)
-		return complain(XC_REFUSED, d->dev.path, "end that first", "in use by another program");
-	return complain_errno(errno, d->dev.path, "cannot lock it");
-}
-
 static enum xc open_local(struct xd_device *d, const char *path)
 {
 	enum xc ret = device_open(&d->dev, path, true);
@@ -124,8 +112,6 @@ static enum xc open_local(struct xd_device *d, const char *path)
 		ret = claim_check(&d->dev);
 	if (!ret)
 		ret = device_reopen(&d->dev, DEVICE_OWN);
-	if (!ret)
-		ret = lock_file(d);
 	if (ret)
 		return ret;
 	learn_cache(d);

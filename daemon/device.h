@@ -48,9 +48,11 @@ struct xd_op {
 
 struct xd_device_ops {
 	void (*submit)(struct xd_op *op);
+	/* Of what went to xd_loop_op(): ends it, or goes on with it; NULL: ends it. */
+	void (*ended)(struct xd_op *op, int err);
 	int (*attach)(struct xd_device *d, struct xd_loop *loop);	/* before its first operation; may be NULL */
 	int (*pread)(struct xd_device *d, void *buf, u32 bytes, u64 offset);
-	/* Durable, and all before it, when it returns. */
+	/* All that ended before is durable, then this is, when it returns. */
 	int (*pwrite)(struct xd_device *d, const void *buf, u32 bytes, u64 offset);
 	int (*flush)(struct xd_device *d);
 	void (*close)(struct xd_device *d);

@@ -85,8 +85,6 @@ int xd_memory_open(struct xd_device *d)
 
 	if (d->dev.is_block)
 		return -ENOTSUP;
-	if (in_memory(d->dev.fd) && fallocate(d->dev.fd, 0, 0, (off_t)bytes))
-		return -errno;
 	d->map = pmem_map_file(d->dev.path, 0, 0, 0, &mapped, &is_pmem);
 	if (!d->map)
 		return -errno;
@@ -94,6 +92,13 @@ int xd_memory_open(struct xd_device *d)
 		pmem_unmap(d->map, mapped);
 		d->map = NULL;
 		return -ENOTSUP;
+	}
+	if (fallocate(d->dev.fd, 0, 0, (off_t)bytes)) {
+		int err = -errno;
+
+		pmem_unmap(d->map, mapped);
+		d->map = NULL;
+		return err;
 	}
 	d->map_bytes = bytes;
 	d->is_pmem = is_pmem;

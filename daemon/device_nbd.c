@@ -107,6 +107,24 @@ static int64_t send_command(struct xd_op *op, struct nbd_handle *nbd, const stru
 	}
 }
 
+/* Where the server knows no FUA, a flush after the write. */
+static void nbd_ended(struct xd_op *op, int err)
+{
+	const nbd_completion_callback end = { .callback = command_ended, .user_data = op };
+	struct remote *r = op->dev->remote;
+	struct line *l = &r->line[op->loop->index];
+
+	if (err || op->kind != XD_WRITE || !op->fua || r->can_fua || !op->dev->volatile_cache || op->stage) {
+		xd_op_end(op, err);
+		return;
+	}
+	op->stage = 1;
+	if (nbd_aio_flush(l->nbd, end, 0) < 0)
+		xd_op_end(op, why(NULL));
+	else
+		poll_line(l);
+}
+
 static void nbd_submit(struct xd_op *op)
 {
 	struct remote *r = op->dev->remote;
@@ -184,6 +202,7 @@ static void nbd_close_all(struct xd_device *d)
 
 const struct xd_device_ops xd_nbd_ops = {
 	.submit = nbd_submit,
+	.ended = nbd_ended,
 	.attach = nbd_attach,
 	.pread = remote_pread,
 	.pwrite = remote_pwrite,
@@ -194,13 +213,12 @@ const struct xd_device_ops xd_nbd_ops = {
 static int learn(struct xd_device *d, struct nbd_handle *nbd, struct xp_message *msg)
 {
 	int64_t bytes = nbd_get_size(nbd), least = nbd_get_block_size(nbd, LIBNBD_SIZE_MINIMUM);
+	const char *unfit = remote_unfit(nbd);
 	struct remote *r = d->remote;
 
-	if (bytes < 0)
-		return why(msg);
-	if (nbd_is_read_only(nbd) > 0) {
-		snprintf(msg->text, sizeof(msg->text), "the server lets nobody write");
-		return -EROFS;
+	if (unfit) {
+		snprintf(msg->text, sizeof(msg->text), "%s", unfit);
+		return -EOPNOTSUPP;
 	}
 	d->dev.sectors = (u64)bytes >> XP_SECTOR_SHIFT;
 	d->dev.logical = (u32)max(least, (int64_t)1 << XP_SECTOR_SHIFT);

@@ -12,10 +12,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#ifndef FALLOC_FL_NO_HIDE_STALE
-#define FALLOC_FL_NO_HIDE_STALE	0x04	/* of a block device: discard */
-#endif
-
 enum stage { STAGE_PREFLUSH, STAGE_DATA };
 
 static void stage_ended(struct xd_event *event, int res);
@@ -52,8 +48,6 @@ static void send_fallocate(struct xd_op *op)
 	int mode = op->kind == XD_ZERO ? FALLOC_FL_ZERO_RANGE : FALLOC_FL_PUNCH_HOLE;
 	struct io_uring_sqe *sqe = xd_loop_sqe(op->loop, &op->event);
 
-	if (op->kind == XD_DISCARD && op->dev->dev.is_block)
-		mode |= FALLOC_FL_NO_HIDE_STALE;
 	io_uring_prep_fallocate(sqe, op->dev->dev.fd, mode | FALLOC_FL_KEEP_SIZE,
 				(off_t)op->offset, op->bytes);
 }
@@ -151,10 +145,13 @@ static int uring_flush(struct xd_device *d)
 	return fdatasync(d->dev.fd) ? -errno : 0;
 }
 
+/* What ended before is durable before a journal block that names it can be. */
 static int uring_pwrite(struct xd_device *d, const void *buf, u32 bytes, u64 offset)
 {
-	int err = transfer(d, (void *)(uintptr_t)buf, bytes, offset, true);
+	int err = uring_flush(d);
 
+	if (!err)
+		err = transfer(d, (void *)(uintptr_t)buf, bytes, offset, true);
 	return err ? err : uring_flush(d);
 }
 

@@ -204,7 +204,8 @@ struct xd_destage {
 	u32 busy;		/* haulers with a run */
 	u32 errors, taken;	/* of this batch: runs that failed; blocks */
 	bool waiting;		/* XP_NEXT_WAIT: for a kick */
-	bool drain_flush, drain_idle;	/* wished for: by "flush", by the clock */
+	u32 flush_asked, flush_done;	/* how often "flush" was; atomic */
+	bool drain_idle;	/* wished for by the clock */
 	bool stopping;
 	u64 begun, sent;
 	struct xd_op op;
@@ -281,6 +282,10 @@ int xd_cache_stop(struct xd_cache *cache);
 int xd_cache_commit(struct xd_cache *cache);
 /* Any thread: bring all dirty blocks home until there is none; or no longer. */
 void xd_cache_flush(struct xd_cache *cache, bool on);
+static inline bool xd_cache_flushes(const struct xd_cache *cache)
+{
+	return xd_get(cache->destage.flush_asked) != xd_get(cache->destage.flush_done);
+}
 
 /* request.c */
 void xd_part_init(struct xd_part *part, struct xd_io *io, u64 sector, u64 end);

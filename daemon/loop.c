@@ -178,7 +178,10 @@ static void end_ops(struct xd_loop *loop)
 	loop->ended_tail = &loop->ended;
 	for (; op; op = next) {
 		next = op->next;
-		xd_op_end(op, -(int)op->done);
+		if (op->dev->ops->ended)
+			op->dev->ops->ended(op, -(int)op->done);
+		else
+			xd_op_end(op, -(int)op->done);
 	}
 }
 

@@ -247,7 +247,6 @@ static void leave_terminal(const char *log)
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int fd = log ? open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
 
-	setsid();
 	dup2(null, STDIN_FILENO);
 	dup2(null, STDOUT_FILENO);
 	dup2(fd >= 0 ? fd : null, STDERR_FILENO);
@@ -298,6 +297,7 @@ static enum xc detached(const struct words *w)
 	if (pid < 0)
 		return complain_errno(errno, NULL, "cannot fork");
 	if (!pid) {
+		setsid();	/* Ctrl-C is for who waits */
 		close(pipes[0]);
 		exit(run(w, pipes[1]));
 	}

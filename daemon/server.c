@@ -11,6 +11,7 @@
 
 #define PAYLOAD_MAX	(32u << 20)	/* what clients that do not ask count on */
 #define CLIENTS_MAX	64u
+#define RETRY_NS	100000000u
 #define PATIENCE_S	5	/* with a client that does not take its replies */
 
 /* ----------------------------------------------------------------- listen ---- */
@@ -58,7 +59,11 @@ enum xc xd_listen(const char *path, int *fd)
 	err = bind_private(*fd, &at);
 	if (!err && listen(*fd, (int)CLIENTS_MAX))
 		err = -errno;
-	return err ? complain_errno(err, path, "cannot listen here") : XC_OK;
+	if (!err)
+		return XC_OK;
+	close(*fd);
+	*fd = -1;	/* nobody takes the path away that is another's */
+	return complain_errno(err, path, "cannot listen here");
 }
 
 enum xc xd_server_open(struct xd_server *s, struct xd_cache *cache, const char *name,
@@ -115,13 +120,28 @@ static void accepted(struct xd_event *event, int res)
 	if (res >= 0)
 		add_connection(s, res);
 	if (!xd_get(s->closing)) {
-		accept_arm(s);
+		if (res >= 0)
+			accept_arm(s);
+		else	/* too many open files, say: they do not become fewer at once */
+			xd_timer_arm(xd_first_loop(s->cache), &s->retry, RETRY_NS);
 		return;
 	}
 	pthread_mutex_lock(&s->lock);
 	s->accepting = false;
 	pthread_cond_signal(&s->left);
 	pthread_mutex_unlock(&s->lock);
+}
+
+static void accept_again(struct xd_event *event, int res)
+{
+	struct xd_server *s = container_of(event, struct xd_server, retry.event);
+
+	(void)res;
+	s->retry.armed = false;
+	if (!xd_get(s->closing))
+		accept_arm(s);
+	else
+		accepted(&s->accepted, -ECANCELED);
 }
 
 static void accept_begin(struct xd_call *call)
@@ -132,6 +152,7 @@ static void accept_begin(struct xd_call *call)
 void xd_server_start(struct xd_server *s)
 {
 	s->accepted.end = accepted;
+	s->retry.event.end = accept_again;
 	s->accept_call.fn = accept_begin;
 	s->accepting = true;
 	xd_loop_call(xd_first_loop(s->cache), &s->accept_call);

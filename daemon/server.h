@@ -21,6 +21,7 @@ struct xd_server {
 	char path[108];		/* of the socket */
 	int fd;
 	struct xd_event accepted;	/* on the first loop */
+	struct xd_timer retry;		/* of an accept that failed */
 	struct xd_call accept_call;
 	u32 next_loop;
 	bool closing;		/* atomic */

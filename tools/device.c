@@ -7,13 +7,17 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SYSFS_BLOCK	"/sys/class/block"
+#define LOCK_PAUSE_MS		20
+#define LOCK_PATIENCE_MS	2000
 
 /* Sysfs pads models with blanks and ends lines. */
 static void trim(char *s)
@@ -191,9 +195,26 @@ static bool is_same(int fd, const struct device *d)
 	return S_ISREG(st.st_mode) && st.st_dev == d->dev && st.st_ino == d->ino;
 }
 
+/* What O_EXCL is for block devices. A daemon that was killed holds it until the kernel has
+ * ended what it had handed over: for that there is some patience. */
+static enum xc lock_file(const struct device *d, int fd)
+{
+	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_MS * 1000000 };
+	int err = flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
+
+	for (u32 ms = 0; err == EWOULDBLOCK && ms < LOCK_PATIENCE_MS; ms += LOCK_PAUSE_MS) {
+		nanosleep(&pause, NULL);
+		err = flock(fd, LOCK_EX | LOCK_NB) ? errno : 0;
+	}
+	if (err == EWOULDBLOCK)
+		return complain(XC_REFUSED, d->path, "end that first", "in use by another program");
+	return err ? complain_errno(err, d->path, "cannot lock it") : XC_OK;
+}
+
 enum xc device_reopen(struct device *d, enum device_mode mode)
 {
 	int flags = mode == DEVICE_OWN ? O_RDWR : O_RDONLY;
+	enum xc ret;
 	int fd;
 
 	if (d->remote)
@@ -212,6 +233,11 @@ enum xc device_reopen(struct device *d, enum device_mode mode)
 		close(fd);
 		return complain(XC_REFUSED, d->path, "nothing was changed; look what it is now",
 				"it has become another device");
+	}
+	ret = d->is_block || mode == DEVICE_LOOK ? XC_OK : lock_file(d, fd);
+	if (ret) {
+		close(fd);
+		return ret;
 	}
 	device_close(d);
 	d->fd = fd;

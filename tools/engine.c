@@ -37,17 +37,34 @@ enum xc engine_choose(const struct options *opt, const char *fast, const char *s
 	if (strcmp(word, "auto") != 0)
 		return complain(XC_USAGE, "--engine", "kernel, user or auto", "there is no engine \"%s\"", word);
 	*user = only_user(fast, slow);
-	if (!*user && !kernel_has_target()) {
+	if (!*user && !kernel_has_target() && user_can_start()) {
 		printf("no xpcache target in this kernel: the engine in user space runs it\n");
 		*user = true;
 	}
 	return XC_OK;
 }
 
+const char *remote_unfit(struct nbd_handle *nbd)
+{
+	int64_t bytes = nbd_get_size(nbd), least = nbd_get_block_size(nbd, LIBNBD_SIZE_MINIMUM);
+	int64_t most = nbd_get_block_size(nbd, LIBNBD_SIZE_MAXIMUM);
+
+	if (bytes < 0)
+		return nbd_get_error();
+	if (nbd_is_read_only(nbd) > 0)
+		return "the server lets nobody write";
+	if (least > (int64_t)XP_BLOCK_SIZE || (least > 0 && bytes % least))
+		return "the server takes no requests of 4 KiB";
+	if (most > 0 && most < (int64_t)(XP_RUN_MAX << XP_BLOCK_SHIFT))
+		return "the server takes no requests of 1 MiB";
+	return NULL;
+}
+
 enum xc device_open_any(struct device *d, const char *path, bool files)
 {
 	struct nbd_handle *nbd;
-	int64_t bytes = -1, least = 0;
+	const char *unfit = NULL;
+	int64_t bytes = 0, least = 0;
 
 	if (!files || !is_remote(path))
 		return device_open(d, path, files);
@@ -56,17 +73,18 @@ enum xc device_open_any(struct device *d, const char *path, bool files)
 	d->fd = -1;
 	d->remote = true;
 	nbd = nbd_create();
-	if (nbd && !nbd_connect_uri(nbd, path)) {
+	if (!nbd)
+		return complain_errno(ENOMEM, path, "cannot connect");
+	unfit = nbd_connect_uri(nbd, path) ? nbd_get_error() : remote_unfit(nbd);
+	if (unfit) {
+		complain(XC_FAILED, path, "is its server running, and the right one?", "%s", unfit);
+	} else {
 		bytes = nbd_get_size(nbd);
 		least = nbd_get_block_size(nbd, LIBNBD_SIZE_MINIMUM);
 	}
-	if (bytes < 0)
-		complain(XC_FAILED, path, "is its server running?", "%s", nbd_get_error());
-	if (nbd) {
-		nbd_shutdown(nbd, 0);
-		nbd_close(nbd);
-	}
-	d->sectors = (u64)max(bytes, (int64_t)0) >> XP_SECTOR_SHIFT;
+	nbd_shutdown(nbd, 0);
+	nbd_close(nbd);
+	d->sectors = (u64)bytes >> XP_SECTOR_SHIFT;
 	d->logical = (u32)max(least, (int64_t)1 << XP_SECTOR_SHIFT);
-	return bytes < 0 ? XC_FAILED : XC_OK;
+	return unfit ? XC_FAILED : XC_OK;
 }

@@ -292,6 +292,7 @@ bool user_has(const char *name);
 int user_message(const char *name, enum xp_command command);
 int user_ask(const char *name, const char *message, char **answer);
 int user_status(const char *name, char *line, size_t len);
+bool user_can_start(void);	/* is xpcached installed? */
 /* Returns when clients can connect; with @opt->offline none can. */
 enum xc user_create(const char *name, const char *fast, const char *slow, const struct options *opt);
 enum xc user_stop(const char *name);
@@ -314,6 +315,9 @@ void running_node(const struct running *r, char *node, size_t len);
 /* By --engine, or by what the devices are and who we are. */
 enum xc engine_choose(const struct options *opt, const char *fast, const char *slow, bool *user);
 bool is_remote(const char *path);	/* an NBD URI */
+/* Why a server cannot be the slow device; NULL: it can. Its size and smallest request are good then. */
+struct nbd_handle;
+const char *remote_unfit(struct nbd_handle *nbd);
 /* As device_open(); with @files a remote one too, of which only the size is learnt. */
 enum xc device_open_any(struct device *d, const char *path, bool files);
 

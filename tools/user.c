@@ -39,16 +39,21 @@ const char *user_directory(void)
 }
 
 /* Ours alone: who could put a socket there could answer for us. */
+static bool directory_is_ours(void)
+{
+	struct stat st;
+
+	return !lstat(user_directory(), &st) && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	       !(st.st_mode & 022);
+}
+
 static enum xc make_directory(void)
 {
 	const char *path = user_directory();
-	struct stat st;
 
 	if (mkdir(path, 0700) && errno != EEXIST)
 		return complain_errno(errno, path, "cannot make the directory for sockets");
-	if (lstat(path, &st))
-		return complain_errno(errno, path, "cannot look at it");
-	if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 022))
+	if (!directory_is_ours())
 		return complain(XC_REFUSED, path, "set XPCACHE_RUNTIME_DIR to a directory of your own",
 				"others may write here, or it is no directory");
 	return XC_OK;
@@ -75,7 +80,7 @@ static int connect_to(const char *name)
 	int fd;
 
 	path_of(path, sizeof(path), name, CONTROL);
-	if (strlen(path) >= sizeof(at.sun_path) || strchr(name, '/'))
+	if (strlen(path) >= sizeof(at.sun_path) || strchr(name, '/') || !directory_is_ours())
 		return -ENXIO;
 	memcpy(at.sun_path, path, strlen(path) + 1);
 	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -248,8 +253,13 @@ int user_list(struct running **list, size_t *n)
 		if (!end || end[strlen(CONTROL)])
 			continue;
 		snprintf(name, sizeof(name), "%.*s", (int)(end - e->d_name), e->d_name);
-		if (learn(name, &r))
-			continue;	/* killed, or about to end */
+		err = learn(name, &r);
+		if (err == -ENXIO || err == -EPROTO || err == -ECONNRESET) {
+			err = 0;	/* killed, or about to end */
+			continue;
+		}
+		if (err)
+			break;		/* it runs, and does not answer */
 		grown = realloc(*list, (*n + 1) * sizeof(r));
 		err = grown ? 0 : -ENOMEM;
 		if (grown) {
@@ -294,20 +304,37 @@ bool user_has(const char *name)
 
 /* ----------------------------------------------------------------- start ---- */
 
-/* Beside us, where it was built or installed, or wherever the shell would find it. */
-static void find_program(char *path, size_t len)
+static bool try_program(char *path, size_t len, const char *directory)
 {
-	ssize_t n = readlink("/proc/self/exe", path, len - 1);
-	char *slash;
+	return snprintf(path, len, "%s/xpcached", directory) < (int)len && !access(path, X_OK);
+}
 
-	path[n > 0 ? n : 0] = '\0';
-	slash = strrchr(path, '/');
-	if (slash && (size_t)(slash - path) + sizeof("/xpcached") < len) {
-		memcpy(slash, "/xpcached", sizeof("/xpcached"));
-		if (!access(path, X_OK))
-			return;
+/* Beside us, where it was built or installed, or where the shell would find it. */
+static bool find_program(char *path, size_t len)
+{
+	const char *from = getenv("PATH");
+	char words[4096], *word, *next;
+	ssize_t n = readlink("/proc/self/exe", words, sizeof(words) - 1);
+
+	words[n > 0 ? n : 0] = '\0';
+	word = strrchr(words, '/');
+	if (word) {
+		*word = '\0';
+		if (try_program(path, len, words))
+			return true;
 	}
-	snprintf(path, len, "xpcached");
+	snprintf(words, sizeof(words), "%s", from ? from : "");
+	for (word = strtok_r(words, ":", &next); word; word = strtok_r(NULL, ":", &next))
+		if (try_program(path, len, word))
+			return true;
+	return false;
+}
+
+bool user_can_start(void)
+{
+	char program[PATH_MAX];
+
+	return find_program(program, sizeof(program));
 }
 
 struct words {
@@ -361,11 +388,12 @@ static enum xc run_program(char **argv)
 	int status;
 	pid_t pid;
 
-	find_program(program, sizeof(program));
+	if (!find_program(program, sizeof(program)))
+		return complain(XC_FAILED, "xpcached", "install it beside xpcache", "the daemon is not there");
 	argv[0] = program;
 	pid = fork();
 	if (pid == 0) {
-		execvp(program, argv);
+		execv(program, argv);
 		complain_errno(errno, program, "cannot run the daemon");
 		_exit(XC_FAILED);
 	}

@@ -15,8 +15,11 @@ expect "user: status" 0 "clean +0 blocks" status xpcache0
 same "user: engine in JSON" "$(status_of "['engine']")" "user"
 same "user: limits in JSON" "$(status_of "['limits']['idle_ms']")" "0"
 same "user: sockets are this user's alone" "$(stat -c %a run run/xpcache0.sock run/xpcache0.control | xargs)" "700 600 600"
-expect "user: the name is taken" 3 "a cache or a device of this name" create --fast data --slow slow --name xpcache0 --engine user --force
+truncate -s 256M slow2
+expect "user: the name is taken" 3 "a cache or a device of this name" create --fast data --slow slow2 --name xpcache0 --engine user --force
 expect "user: its fast device is taken" 3 "in use by another program|fast device of the xpcache" create --fast fast --slow data --name other
+expect "user: --force does not take what is in use" 3 "in use by another program: fast" create --fast fast --slow slow2 --force --name other
+expect "user: nor does remove" 3 "running already|in use" remove --fast fast xpcache0
 nbdcopy data "$uri" >out 2>&1 && pass "user: written" || fail "user: written" "nbdcopy"
 nbdcopy "$uri" back >out 2>&1
 cmp -n $((20 << 20)) data back >out && pass "user: read back" || fail "user: read back" "it differs"
@@ -90,5 +93,9 @@ cmp -n $((8 << 20)) was back >out && pass "user: a remote disk's data" || fail "
 nbdcopy data "$uri" >out 2>&1
 expect "user: remove it from there" 0 "removed" remove xpcache0
 kill "$(cat nbdkit.pid)"
+nbdkit -U "$dir/odd.sock" -P odd.pid --filter=blocksize-policy file slow blocksize-minimum=8192 blocksize-preferred=8192
+for _ in $(seq 50); do [ -s odd.pid ] && break; sleep 0.1; done
+expect "user: a server of big requests only" 1 "no requests of 4 KiB" create --fast fast --slow "nbd+unix:///?socket=$dir/odd.sock"
+kill "$(cat odd.pid)"
 cmp -n $((20 << 20)) data slow >out && pass "user: a remote disk is complete" || fail "user: a remote disk is complete" "it differs"
 trap 'rm -rf "$dir"' EXIT
