@@ -3,9 +3,7 @@
 #include "engine.h"
 
 #include <fcntl.h>
-#include <linux/falloc.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,13 +52,9 @@ void xd_device_media(struct xd_device *d, struct xp_media *m)
 /* A file's size and offsets must suit O_DIRECT, where there is any. */
 static void choose_direct(struct xd_device *d)
 {
-	int fd = d->dev.fd, flags = fcntl(fd, F_GETFL);
-	struct statx stx;
-
-	if (!d->dev.is_block && !statx(fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &stx) &&
-	    (stx.stx_mask & STATX_DIOALIGN) && stx.stx_dio_offset_align > 1u << XP_SECTOR_SHIFT)
+	if (device_direct_align(&d->dev) > 1u << XP_SECTOR_SHIFT)
 		return;	/* through the page cache */
-	fcntl(fd, F_SETFL, flags | O_DIRECT);
+	fcntl(d->dev.fd, F_SETFL, fcntl(d->dev.fd, F_GETFL) | O_DIRECT);
 }
 
 /* Of a block device as its queue says; of a file nobody knows. */

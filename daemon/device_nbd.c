@@ -212,16 +212,13 @@ const struct xd_device_ops xd_nbd_ops = {
 
 static int learn(struct xd_device *d, struct nbd_handle *nbd, struct xp_message *msg)
 {
-	int64_t bytes = nbd_get_size(nbd), least = nbd_get_block_size(nbd, LIBNBD_SIZE_MINIMUM);
-	const char *unfit = remote_unfit(nbd);
+	const char *unfit = remote_learn(nbd, &d->dev);
 	struct remote *r = d->remote;
 
 	if (unfit) {
 		snprintf(msg->text, sizeof(msg->text), "%s", unfit);
 		return -EOPNOTSUPP;
 	}
-	d->dev.sectors = (u64)bytes >> XP_SECTOR_SHIFT;
-	d->dev.logical = (u32)max(least, (int64_t)1 << XP_SECTOR_SHIFT);
 	d->volatile_cache = nbd_can_flush(nbd) > 0;
 	d->can_discard = r->can_trim = nbd_can_trim(nbd) > 0;
 	d->rotational = nbd_is_rotational(nbd) > 0;

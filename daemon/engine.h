@@ -6,8 +6,8 @@
  * The core (core/xpcache.h) decides, the shell performs. A request's way:
  *
  *	front-end --> xd_submit() --> xp_submit() --> request.c   with its own buffer
- *	(server.c,        |                       `-> copy.c      a write that needs a base
- *	 ublk.c)          `-> throttle.c, under pressure  |
+ *	(server.h)        |                       `-> copy.c      a write that needs a base
+ *	                  `-> throttle.c, under pressure  |
  *	                                                  v
  *	front-end <-- io->end() <---------------------- xp_end()  (fill.c: a miss's data)
  *
@@ -54,10 +54,10 @@ struct xd_buffer {
 	struct xd_buffer *next;	/* free ones */
 };
 
-/* Of @bytes at least, a reference held; NULL: no memory. */
 int xd_buffers_init(struct xd_loop *loop);
 void xd_buffers_free(struct xd_loop *loop);
 u64 xd_buffers_bytes(void);	/* of a loop */
+/* Of @bytes at least, a reference held; NULL: no memory. */
 struct xd_buffer *xd_buffer_get(struct xd_loop *loop, u32 bytes);
 void xd_buffer_hold(struct xd_buffer *b);
 void xd_buffer_put(struct xd_buffer *b);
@@ -72,8 +72,7 @@ struct xd_part {
 	struct xd_op op;
 	u64 sent;		/* xd_now() of the operation */
 	u8 act;			/* enum xp_act */
-	bool hit;		/* to be ended by xp_hit_end() */
-	struct xd_buffer *merge;	/* copy.c: blocks that the write is merged into; zeroes.c: zeros */
+	struct xd_buffer *merge;	/* copy.c: blocks that the write is merged into */
 	u32 zeroed;		/* zeroes.c: bytes that have been written */
 	u64 release;		/* throttle.c */
 	u64 hash[XP_COPY_MAX];
@@ -176,8 +175,6 @@ void xd_loop_stop(struct xd_loop *loop);
 struct io_uring_sqe *xd_loop_sqe(struct xd_loop *loop, struct xd_event *event);
 /* timer->event.end is called once, after @ns or more; not if it is armed already. */
 void xd_timer_arm(struct xd_loop *loop, struct xd_timer *timer, u64 ns);
-/* The loop that runs this thread; NULL: none does. */
-struct xd_loop *xd_loop_self(void);
 
 /* CLOCK_MONOTONIC, ns. */
 u64 xd_now(void);

@@ -36,16 +36,11 @@ struct serving {
 
 /* ----------------------------------------------------------------- words ---- */
 
-static enum xc set_tunable(struct words *w, const char *option, const char *value)
+static enum xc set_tunable(struct words *w, const struct xp_tunable *row, const char *value)
 {
-	char name[32];
 	struct xp_message msg;
 
-	snprintf(name, sizeof(name), "%s", option);
-	for (char *p = name; *p; p++)
-		if (*p == '-')
-			*p = '_';
-	if (xp_tunables_set(&w->tunables, name, value, &msg))
+	if (xp_tunables_set(&w->tunables, row->name, value, &msg))
 		return complain(XC_USAGE, value, "xpcached serve --help tells more", "%s", msg.text);
 	return XC_OK;
 }
@@ -61,7 +56,8 @@ static enum xc set_threads(struct words *w, const char *value)
 	return XC_OK;
 }
 
-enum { OPT_FAST = 1, OPT_SLOW, OPT_SOCKET, OPT_CONTROL, OPT_LOG, OPT_THREADS, OPT_DETACH, OPT_HELP, OPT_TUNABLE };
+enum { OPT_FAST = 1, OPT_SLOW, OPT_SOCKET, OPT_CONTROL, OPT_LOG, OPT_THREADS, OPT_DETACH, OPT_HELP,
+       OPT_TUNABLE };	/* the first of them */
 
 static const struct option fixed[] = {
 	{ "fast", 1, NULL, OPT_FAST }, { "slow", 1, NULL, OPT_SLOW },
@@ -84,32 +80,28 @@ static void help(void)
 	       XD_LOOPS_MAX, THREADS_DEFAULT);
 	for (u32 i = 0; i < XP_TUNABLES; i++) {
 		const struct xp_tunable *t = &xp_tunable_rows[i];
-		char name[32];
+		char name[TUNABLE_OPTION];
 
-		snprintf(name, sizeof(name), "%s", t->name);
-		for (char *p = name; *p; p++)
-			if (*p == '_')
-				*p = '-';
+		tunable_option(t, name);
 		printf("  --%-15s %u to %u (%u)\n", name, t->min, t->max, t->initial);
 	}
 }
 
 /* The fixed options, and one for each tunable; @name keeps its letters. */
-static void make_options(struct option *o, char name[XP_TUNABLES][32])
+static void make_options(struct option *o, char name[XP_TUNABLES][TUNABLE_OPTION])
 {
 	memcpy(o, fixed, sizeof(fixed));
 	for (u32 i = 0; i < XP_TUNABLES; i++) {
-		snprintf(name[i], sizeof(name[i]), "%s", xp_tunable_rows[i].name);
-		for (char *p = name[i]; *p; p++)
-			if (*p == '_')
-				*p = '-';
-		o[NR_FIXED + i] = (struct option){ name[i], 1, NULL, OPT_TUNABLE };
+		tunable_option(&xp_tunable_rows[i], name[i]);
+		o[NR_FIXED + i] = (struct option){ name[i], 1, NULL, OPT_TUNABLE + (int)i };
 	}
 	o[NR_FIXED + XP_TUNABLES] = (struct option){ NULL, 0, NULL, 0 };
 }
 
-static enum xc set_word(struct words *w, int option, const char *name, const char *value)
+static enum xc set_word(struct words *w, int option, const char *value)
 {
+	if (option >= OPT_TUNABLE && option < OPT_TUNABLE + (int)XP_TUNABLES)
+		return set_tunable(w, &xp_tunable_rows[option - OPT_TUNABLE], value);
 	switch (option) {
 	case OPT_FAST:
 		w->fast = value;
@@ -131,8 +123,6 @@ static enum xc set_word(struct words *w, int option, const char *name, const cha
 		return XC_OK;
 	case OPT_THREADS:
 		return set_threads(w, value);
-	case OPT_TUNABLE:
-		return set_tunable(w, name, value);
 	case OPT_HELP:
 		help();
 		exit(XC_OK);
@@ -144,18 +134,18 @@ static enum xc set_word(struct words *w, int option, const char *name, const cha
 static enum xc parse(struct words *w, int argc, char **argv)
 {
 	struct option options[NR_FIXED + XP_TUNABLES + 1];
-	char name[XP_TUNABLES][32];
+	char name[XP_TUNABLES][TUNABLE_OPTION];
 	enum xc ret = XC_OK;
 	struct xp_message msg;
-	int option, index = 0;
+	int option;
 
 	memset(w, 0, sizeof(*w));
 	w->threads = THREADS_DEFAULT;
 	xp_tunables_init(&w->tunables);
 	make_options(options, name);
 	opterr = 0;
-	while (!ret && (option = getopt_long(argc, argv, "", options, &index)) != -1)
-		ret = set_word(w, option, options[index].name, optarg);
+	while (!ret && (option = getopt_long(argc, argv, "", options, NULL)) != -1)
+		ret = set_word(w, option, optarg);
 	if (ret)
 		return ret;
 	if (optind < argc)

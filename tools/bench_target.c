@@ -2,10 +2,8 @@
 /* bench_target.c - a device that is measured, and what of it. */
 #include "bench.h"
 
-#include <fcntl.h>
 #include <libgen.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 static const char *role_of(enum bench_leg leg)
 {
@@ -26,11 +24,7 @@ static void label_it(struct bench_target *t)
 /* A file takes no smaller direct requests than the device that it is on, if that can be told. */
 static void learn_alignment(struct device *d)
 {
-	struct statx stx;
-
-	if (!d->is_block && !d->remote && !statx(d->fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &stx) &&
-	    stx.stx_mask & STATX_DIOALIGN)
-		d->logical = max(d->logical, stx.stx_dio_offset_align);
+	d->logical = max(d->logical, device_direct_align(d));
 }
 
 enum xc bench_target_open(struct bench_target *t, const char *path, enum bench_leg leg)

@@ -260,6 +260,16 @@ bool device_overlap(const struct device *a, const struct device *b)
 	return a->dev == b->dev && a->ino == b->ino;
 }
 
+u32 device_direct_align(const struct device *d)
+{
+	struct statx stx;
+
+	if (d->is_block || d->fd < 0 || statx(d->fd, "", AT_EMPTY_PATH, STATX_DIOALIGN, &stx) ||
+	    !(stx.stx_mask & STATX_DIOALIGN))
+		return 0;
+	return stx.stx_dio_offset_align;
+}
+
 u64 device_blocks(const struct device *d)
 {
 	return d->sectors / XP_BLOCK_SECTORS;

@@ -44,7 +44,7 @@ enum xc engine_choose(const struct options *opt, const char *fast, const char *s
 	return XC_OK;
 }
 
-const char *remote_unfit(struct nbd_handle *nbd)
+const char *remote_learn(struct nbd_handle *nbd, struct device *d)
 {
 	int64_t bytes = nbd_get_size(nbd), least = nbd_get_block_size(nbd, LIBNBD_SIZE_MINIMUM);
 	int64_t most = nbd_get_block_size(nbd, LIBNBD_SIZE_MAXIMUM);
@@ -57,14 +57,15 @@ const char *remote_unfit(struct nbd_handle *nbd)
 		return "the server takes no requests of 4 KiB";
 	if (most > 0 && most < (int64_t)(XP_RUN_MAX << XP_BLOCK_SHIFT))
 		return "the server takes no requests of 1 MiB";
+	d->sectors = (u64)bytes >> XP_SECTOR_SHIFT;
+	d->logical = (u32)max(least, (int64_t)1 << XP_SECTOR_SHIFT);
 	return NULL;
 }
 
 enum xc device_open_any(struct device *d, const char *path, bool files)
 {
 	struct nbd_handle *nbd;
-	const char *unfit = NULL;
-	int64_t bytes = 0, least = 0;
+	const char *unfit;
 
 	if (!files || !is_remote(path))
 		return device_open(d, path, files);
@@ -75,16 +76,10 @@ enum xc device_open_any(struct device *d, const char *path, bool files)
 	nbd = nbd_create();
 	if (!nbd)
 		return complain_errno(ENOMEM, path, "cannot connect");
-	unfit = nbd_connect_uri(nbd, path) ? nbd_get_error() : remote_unfit(nbd);
-	if (unfit) {
+	unfit = nbd_connect_uri(nbd, path) ? nbd_get_error() : remote_learn(nbd, d);
+	if (unfit)
 		complain(XC_FAILED, path, "is its server running, and the right one?", "%s", unfit);
-	} else {
-		bytes = nbd_get_size(nbd);
-		least = nbd_get_block_size(nbd, LIBNBD_SIZE_MINIMUM);
-	}
 	nbd_shutdown(nbd, 0);
 	nbd_close(nbd);
-	d->sectors = (u64)bytes >> XP_SECTOR_SHIFT;
-	d->logical = (u32)max(least, (int64_t)1 << XP_SECTOR_SHIFT);
 	return unfit ? XC_FAILED : XC_OK;
 }

@@ -158,6 +158,8 @@ void device_close(struct device *d);
 /* The same disk, or one a part of the other. Both partitions of one disk too. */
 bool device_overlap(const struct device *a, const struct device *b);
 u64 device_blocks(const struct device *d);
+/* Bytes that offsets of direct I/O are multiples of, if it can be told; else 0. */
+u32 device_direct_align(const struct device *d);
 
 /* One line of /sys/class/block/@kname/@attr, trimmed; false: there is none. */
 bool sysfs_read(const char *kname, const char *attr, char *buf, size_t len);
@@ -292,6 +294,9 @@ bool user_has(const char *name);
 int user_message(const char *name, enum xp_command command);
 int user_ask(const char *name, const char *message, char **answer);
 int user_status(const char *name, char *line, size_t len);
+/* "dirty-low" of dirty_low: a tunable's option, without the dashes before it. */
+#define TUNABLE_OPTION	32u
+void tunable_option(const struct xp_tunable *row, char text[TUNABLE_OPTION]);
 bool user_can_start(void);	/* is xpcached installed? */
 /* Returns when clients can connect; with @opt->offline none can. */
 enum xc user_create(const char *name, const char *fast, const char *slow, const struct options *opt);
@@ -315,9 +320,9 @@ void running_node(const struct running *r, char *node, size_t len);
 /* By --engine, or by what the devices are and who we are. */
 enum xc engine_choose(const struct options *opt, const char *fast, const char *slow, bool *user);
 bool is_remote(const char *path);	/* an NBD URI */
-/* Why a server cannot be the slow device; NULL: it can. Its size and smallest request are good then. */
+/* Size and sector of a server's device. Why it cannot be the slow one; NULL: it can. */
 struct nbd_handle;
-const char *remote_unfit(struct nbd_handle *nbd);
+const char *remote_learn(struct nbd_handle *nbd, struct device *d);
 /* As device_open(); with @files a remote one too, of which only the size is learnt. */
 enum xc device_open_any(struct device *d, const char *path, bool files);
 

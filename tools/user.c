@@ -365,19 +365,23 @@ static const char *absolute(struct words *w, const char *path)
 	return is_remote(path) || !realpath(path, full) ? path : keep(w, "%s%s", full, "");
 }
 
+void tunable_option(const struct xp_tunable *row, char text[TUNABLE_OPTION])
+{
+	snprintf(text, TUNABLE_OPTION, "%s", row->name);
+	for (char *p = text; *p; p++)
+		if (*p == '_')
+			*p = '-';
+}
+
 static void add_tunables(struct words *w, const struct xp_tunables *t)
 {
 	for (u32 i = 0; i < XP_TUNABLES; i++) {
 		const struct xp_tunable *row = &xp_tunable_rows[i];
-		char *option = w->text[w->used++];
-		char number[16];
+		char option[TUNABLE_OPTION], number[16];
 
-		snprintf(option, sizeof(w->text[0]), "--%s", row->name);
-		for (char *p = option; *p; p++)
-			if (*p == '_')
-				*p = '-';
+		tunable_option(row, option);
 		snprintf(number, sizeof(number), "%u", xp_tunable_value(t, row));
-		add(w, option, keep(w, "%s%s", number, ""));
+		add(w, keep(w, "--%s%s", option, ""), keep(w, "%s%s", number, ""));
 	}
 }
 
