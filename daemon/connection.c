@@ -487,6 +487,7 @@ static void receive(struct client *c)
 	if (c->receiving || c->closing || (!c->filling && !c->refused && !has_room(c)))
 		return;
 	c->receiving = true;
+	xd_loop_room(c->connection.loop, 2);
 	sqe = xd_loop_sqe(c->connection.loop, &c->received);
 	if (c->filling)
 		io_uring_prep_recv(sqe, c->connection.fd, c->filling->io.buffer->data + c->filled,

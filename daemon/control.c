@@ -130,13 +130,14 @@ static void message(struct xd_control *c, int fd, char *word)
 /* One line; false: none came in time. */
 static bool read_line(int fd, char *line)
 {
+	const u64 until = xd_now() + PATIENCE_S * 1000000000ull;
 	const struct timeval patience = { .tv_sec = PATIENCE_S };
 	size_t used = 0;
 	ssize_t n;
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	while (used < LINE_MAX_BYTES - 1) {
+	while (used < LINE_MAX_BYTES - 1 && xd_now() < until) {
 		n = recv(fd, line + used, LINE_MAX_BYTES - 1 - used, 0);
 		if (n < 0 && errno == EINTR)
 			continue;

@@ -172,6 +172,8 @@ void xd_loop_later(struct xd_loop *loop, struct xd_call *call);
 /* Any thread: it ends when nothing is under way. Joins it. */
 void xd_loop_stop(struct xd_loop *loop);
 /* A place in the submission queue, of @event; there always is one. */
+/* The next @n places are handed over together: what is linked stays so. */
+void xd_loop_room(struct xd_loop *loop, u32 n);
 struct io_uring_sqe *xd_loop_sqe(struct xd_loop *loop, struct xd_event *event);
 /* timer->event.end is called once, after @ns or more; not if it is armed already. */
 void xd_timer_arm(struct xd_loop *loop, struct xd_timer *timer, u64 ns);

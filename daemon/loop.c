@@ -35,15 +35,26 @@ static int ring_enable(struct io_uring *ring)
 	return (int)syscall(__NR_io_uring_register, ring->ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0);
 }
 
+/* The queue is full: hand over what there is. */
+static void submit(struct xd_loop *loop)
+{
+	int n = io_uring_submit(&loop->ring);
+
+	XP_ASSERT(n >= 0 || n == -EINTR || n == -EAGAIN || n == -EBUSY);
+}
+
+void xd_loop_room(struct xd_loop *loop, u32 n)
+{
+	while (io_uring_sq_space_left(&loop->ring) < n)
+		submit(loop);
+}
+
 struct io_uring_sqe *xd_loop_sqe(struct xd_loop *loop, struct xd_event *event)
 {
 	struct io_uring_sqe *sqe = io_uring_get_sqe(&loop->ring);
 
-	while (!sqe) {	/* full: hand over what there is */
-		int n = io_uring_submit(&loop->ring);
-
-		if (n < 0 && n != -EINTR && n != -EAGAIN && n != -EBUSY)
-			XP_ASSERT(!"io_uring_submit");
+	while (!sqe) {
+		submit(loop);
 		sqe = io_uring_get_sqe(&loop->ring);
 	}
 	io_uring_sqe_set_data(sqe, event);

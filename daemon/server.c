@@ -2,7 +2,10 @@
 /* server.c - the socket that clients connect to, and who has connected. */
 #include "server.h"
 
+#include <fcntl.h>
+#include <libgen.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -12,6 +15,8 @@
 #define PAYLOAD_MAX	(32u << 20)	/* what clients that do not ask count on */
 #define CLIENTS_MAX	64u
 #define RETRY_NS	100000000u
+#define LOCK_TRIES	50u
+#define LOCK_PAUSE_US	100000u
 #define PATIENCE_S	5	/* with a client that does not take its replies */
 
 /* ----------------------------------------------------------------- listen ---- */
@@ -36,34 +41,79 @@ static int bind_private(int fd, const struct sockaddr_un *at)
 	return err;
 }
 
-enum xc xd_listen(const char *path, int *fd)
+/* Of two that find a dead socket, the second must find the first one's. Others may have the
+ * directory locked for their own reasons: they are waited for, and not for ever. */
+static int lock_directory(const char *path)
 {
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	char copy[PATH_MAX];
+	int fd, err = -1;
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (u32 i = 0; fd >= 0 && err && i < LOCK_TRIES; i++) {
+		err = flock(fd, LOCK_EX | LOCK_NB);
+		if (err)
+			usleep(LOCK_PAUSE_US);
+	}
+	if (fd >= 0 && err) {
+		close(fd);
+		errno = EBUSY;
+		return -1;
+	}
+	return fd;
+}
+
+/* Makes room for a socket at @at. */
+static enum xc take_path(const struct sockaddr_un *at)
+{
+	const char *path = at->sun_path;
 	struct stat st;
+
+	if (lstat(path, &st))
+		return XC_OK;	/* what is wrong with it, bind() tells */
+	if (!S_ISSOCK(st.st_mode))
+		return complain(XC_REFUSED, path, "take another path", "there is a file, and it is no socket");
+	if (somebody_answers(at))
+		return complain(XC_REFUSED, path, "end it, or take another path", "a server listens here");
+	unlink(path);
+	return XC_OK;
+}
+
+static enum xc listen_at(const struct sockaddr_un *at, int *fd)
+{
 	int err;
 
-	if (strlen(path) >= sizeof(at.sun_path))
-		return complain(XC_USAGE, path, "take a shorter path",
-				"longer than the %zu bytes of a socket's name", sizeof(at.sun_path) - 1);
-	memcpy(at.sun_path, path, strlen(path) + 1);
-	if (!lstat(path, &st)) {
-		if (!S_ISSOCK(st.st_mode))
-			return complain(XC_REFUSED, path, "take another path", "there is a file, and it is no socket");
-		if (somebody_answers(&at))
-			return complain(XC_REFUSED, path, "end it, or take another path", "a server listens here");
-		unlink(path);
-	}
 	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (*fd < 0)
-		return complain_errno(errno, path, "no socket");
-	err = bind_private(*fd, &at);
+		return complain_errno(errno, at->sun_path, "no socket");
+	err = bind_private(*fd, at);
 	if (!err && listen(*fd, (int)CLIENTS_MAX))
 		err = -errno;
 	if (!err)
 		return XC_OK;
 	close(*fd);
 	*fd = -1;	/* nobody takes the path away that is another's */
-	return complain_errno(err, path, "cannot listen here");
+	return complain_errno(err, at->sun_path, "cannot listen here");
+}
+
+enum xc xd_listen(const char *path, int *fd)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	enum xc ret;
+	int lock;
+
+	if (strlen(path) >= sizeof(at.sun_path))
+		return complain(XC_USAGE, path, "take a shorter path",
+				"longer than the %zu bytes of a socket's name", sizeof(at.sun_path) - 1);
+	memcpy(at.sun_path, path, strlen(path) + 1);
+	lock = lock_directory(path);
+	if (lock < 0)
+		return complain_errno(errno, path, "cannot lock its directory");
+	ret = take_path(&at);
+	if (!ret)
+		ret = listen_at(&at, fd);
+	close(lock);
+	return ret;
 }
 
 enum xc xd_server_open(struct xd_server *s, struct xd_cache *cache, const char *name,

@@ -74,6 +74,12 @@ expect "user: nothing is left" 5 "no xpcache on this device" check fast
 # What cannot be started leaves no cache behind.
 mkdir -m 777 open
 XPCACHE_RUNTIME_DIR=$dir/open expect "user: a directory that others may write" 3 "others may write here" create --fast fast --slow slow
+flock run sleep 60 &
+holder=$!
+until ! flock -n run true; do :; done
+expect "user: a directory that stays locked" 1 "cannot lock its directory: .*busy" start --fast fast --slow slow
+pkill -P $holder
+wait $holder 2>/dev/null
 expect "user: and there is no cache" 5 "no xpcache on this device" check fast
 expect "user: no such engine" 2 "no engine \"turbo\"" create --fast fast --slow slow --engine turbo
 expect "user: the kernel cannot have files" 2 "not a block device" create --fast fast --slow slow --engine kernel
