@@ -228,6 +228,17 @@ static inline bool xp_todo_empty(const struct xp_todo *t)
 	       !t->journal && !t->work && !t->tick;
 }
 
+/* All of @from goes to @to. */
+static inline void xp_todo_splice(struct xp_todo *to, struct xp_todo *from)
+{
+	xp_list_splice(&to->done, &from->done);
+	xp_list_splice(&to->ready, &from->ready);
+	to->journal |= from->journal;
+	to->work |= from->work;
+	to->tick |= from->tick;
+	xp_todo_init(from);
+}
+
 /* Of @bytes, a multiple of 8, at @data, aligned to 8. Takes no lock; any context. */
 u64 xp_checksum(const void *data, u32 bytes);
 

@@ -2,7 +2,6 @@
 /* cache.c - start and stop: metadata, recovery, threads. */
 #include "engine.h"
 
-#include <semaphore.h>
 #include <stdlib.h>
 
 /* Beyond the one that each request has, on a loop. */

@@ -2,8 +2,8 @@
 /*
  * destage.c - brings dirty blocks home, a batch of the core's at a time; on the first loop.
  *
- *	rest --begin--> batch: haulers take runs --none left--> flush --commit--> rest
- *	  ^                                                            `--error--> back off
+ *	rest --> gathering --> batch: haulers take runs --none left--> flush --commit--> rest
+ *	  ^          `--nothing--> rest                                   `--error--> back off
  *
  * A hauler takes a run, reads its slots into its own memory, writes that to the slow device in
  * one piece, and takes the next.
@@ -266,17 +266,45 @@ static void update_drain(struct xd_cache *cache)
 	xp_drain(cache->core, xd_cache_flushes(cache) || d->drain_idle);
 }
 
+static void *gather_batches(void *arg)
+{
+	struct xd_cache *cache = arg;
+	struct xd_gatherer *g = &cache->destage.gatherer;
+
+	for (;;) {
+		while (sem_wait(&g->wanted))
+			;	/* EINTR */
+		if (g->quit)
+			return NULL;
+		g->begun = xp_destage_begin(cache->core, &g->todo);
+		xd_loop_call(xd_first_loop(cache), &g->gathered);
+	}
+}
+
+static void gathered(struct xd_call *call)
+{
+	struct xd_cache *cache = call->loop->cache;
+	struct xd_destage *d = &cache->destage;
+	struct xd_gatherer *g = &d->gatherer;
+
+	xp_todo_splice(&call->loop->todo, &g->todo);
+	d->state = g->begun ? XD_BATCH : XD_REST;
+	d->errors = d->taken = 0;
+	d->begun = xd_now();
+	if (g->begun || g->kicked)
+		xd_destage_kick(cache);
+}
+
 static void begin_batch(struct xd_cache *cache)
 {
 	struct xd_destage *d = &cache->destage;
 
 	update_drain(cache);
-	if (xd_get(d->stopping) || !xp_destage_wanted(cache->core) ||
-	    !xp_destage_begin(cache->core, &xd_first_loop(cache)->todo))
+	if (xd_get(d->stopping) || !xp_destage_wanted(cache->core))
 		return;
-	d->state = XD_BATCH;
-	d->errors = d->taken = 0;
-	d->begun = xd_now();
+	d->state = XD_GATHERING;
+	d->gatherer.kicked = false;
+	sem_post(&d->gatherer.wanted);
 }
 
 void xd_destage_run(struct xd_cache *cache)
@@ -285,6 +313,7 @@ void xd_destage_run(struct xd_cache *cache)
 
 	if (!xd_get(cache->kicked) || !__atomic_exchange_n(&cache->kicked, 0, __ATOMIC_SEQ_CST))
 		return;
+	d->gatherer.kicked = true;
 	if (d->state == XD_REST)
 		begin_batch(cache);
 	if (d->state != XD_BATCH)
@@ -337,6 +366,29 @@ static struct xd_hauler *hauler_new(struct xd_cache *cache)
 	return h;
 }
 
+static int gatherer_start(struct xd_cache *cache)
+{
+	struct xd_gatherer *g = &cache->destage.gatherer;
+	int err;
+
+	g->gathered.fn = gathered;
+	xp_todo_init(&g->todo);
+	sem_init(&g->wanted, 0, 0);
+	err = pthread_create(&g->thread, NULL, gather_batches, cache);
+	g->running = !err;
+	return -err;
+}
+
+static void gatherer_stop(struct xd_gatherer *g)
+{
+	if (!g->running)
+		return;
+	g->quit = true;
+	sem_post(&g->wanted);
+	pthread_join(g->thread, NULL);
+	sem_destroy(&g->wanted);
+}
+
 int xd_destage_setup(struct xd_cache *cache)
 {
 	struct xd_destage *d = &cache->destage;
@@ -348,11 +400,12 @@ int xd_destage_setup(struct xd_cache *cache)
 		if (!d->hauler[i])
 			return -ENOMEM;
 	}
-	return 0;
+	return gatherer_start(cache);
 }
 
 void xd_destage_free(struct xd_cache *cache)
 {
+	gatherer_stop(&cache->destage.gatherer);
 	for (u32 i = 0; i < XD_HAULERS; i++) {
 		struct xd_hauler *h = cache->destage.hauler[i];
 

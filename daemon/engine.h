@@ -34,6 +34,7 @@
 
 #include <liburing.h>
 #include <pthread.h>
+#include <semaphore.h>
 
 #include "device.h"
 #include "tool.h"
@@ -197,9 +198,21 @@ struct xd_hauler {
 
 #define XD_HAULERS	4u
 
+/* A thread that looks through the slots for a batch: milliseconds, which no request waits. */
+struct xd_gatherer {
+	pthread_t thread;
+	bool running, quit;
+	bool kicked;		/* meanwhile; of the first loop */
+	bool begun;		/* a batch; of who does not wait for the other */
+	struct xp_todo todo;	/* the same */
+	sem_t wanted;
+	struct xd_call gathered;
+};
+
 struct xd_destage {
 	struct xd_hauler *hauler[XD_HAULERS];
-	enum { XD_REST, XD_BATCH, XD_FLUSHING, XD_BACK_OFF } state;
+	enum { XD_REST, XD_GATHERING, XD_BATCH, XD_FLUSHING, XD_BACK_OFF } state;
+	struct xd_gatherer gatherer;
 	u32 busy;		/* haulers with a run */
 	u32 errors, taken;	/* of this batch: runs that failed; blocks */
 	bool waiting;		/* XP_NEXT_WAIT: for a kick */
