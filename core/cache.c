@@ -144,6 +144,8 @@ void xp_get_stats(struct xp *c, struct xp_stats *s)
 	s->memory = c->memory;
 	s->pressure = xp_pressure(c);
 	s->failed = c->failed;
+	s->flushing = c->flushing;
+	s->home = cache_is_clean(c);
 	xp_unlock(&c->lock);
 }
 
@@ -152,8 +154,7 @@ bool xp_is_clean(struct xp *c)
 	bool clean;
 
 	xp_lock(&c->lock);
-	clean = !c->nr_dirty && !c->bypass_running &&
-		c->bypass_done == c->bypass_flushed;
+	clean = cache_is_clean(c);
 	xp_unlock(&c->lock);
 	return clean;
 }

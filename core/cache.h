@@ -227,11 +227,18 @@ struct xp {
 	/* Of no lock. */
 	struct xp_counter hits[XP_HIT_COUNTERS];
 
-	bool draining;
+	bool draining;		/* the shell's wish, while it lasts */
+	bool flushing;		/* the user's: until nothing is dirty, if only for a moment */
 	bool running;		/* recovered; else look only */
 	int failed;
 	struct xp_stats stats;
 };
+
+/* With the lock held; else xp_is_clean(). */
+static inline bool cache_is_clean(const struct xp *c)
+{
+	return !c->nr_dirty && !c->bypass_running && c->bypass_done == c->bypass_flushed;
+}
 
 static inline struct xp_entry *entry_of(struct xp *c, xp_slot_t slot)
 {

@@ -19,17 +19,27 @@
 
 #define SCAN_CHUNK	128u	/* slots looked at while the lock is held */
 
+static void note_arrival(struct xp *c)
+{
+	if (!c->flushing || !cache_is_clean(c))
+		return;
+	c->flushing = false;
+	c->stats.homes++;
+}
+
 bool xp_destage_wanted(struct xp *c)
 {
-	bool wanted = false;
+	bool wanted = false, drain;
 
 	xp_lock(&c->lock);
+	note_arrival(c);
+	drain = c->draining || c->flushing;
 	if (c->batch.state == BATCH_NONE && !c->failed) {
 		if (c->nr_dirty)
-			wanted = c->draining || c->nr_dirty > c->dirty_low ||
+			wanted = drain || c->nr_dirty > c->dirty_low ||
 				 !xp_list_empty(&c->space);
 		if (c->bypass_flushed < c->bypass_done)
-			wanted |= c->draining || c->slow_flush_wanted;
+			wanted |= drain || c->slow_flush_wanted;
 		if (!wanted)
 			c->futile = 0;	/* a pause: what was tried then says little */
 	}
@@ -41,6 +51,13 @@ void xp_drain(struct xp *c, bool on)
 {
 	xp_lock(&c->lock);
 	c->draining = on;
+	xp_unlock(&c->lock);
+}
+
+void xp_bring_home(struct xp *c, bool on)
+{
+	xp_lock(&c->lock);
+	c->flushing = on;
 	xp_unlock(&c->lock);
 }
 
@@ -283,6 +300,7 @@ void destage_progress(struct xp *c, struct xp_todo *todo)
 		slot_unpin(c, XP_SLOT(b->entry[b->next].slot));
 	}
 	b->state = BATCH_NONE;
+	note_arrival(c);
 	todo->work = true;
 	if (!xp_list_empty(&c->space))
 		journal_commit(c, todo);

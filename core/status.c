@@ -39,8 +39,8 @@ static void put_now(struct xp_text *l, const struct xp_shell *shell, const struc
 	put_count(l, "memory", s->memory + shell->memory);
 	put_count(l, "histogram_memory", shell->histogram_memory);
 	put_count(l, "pressure", s->pressure);
-	put_count(l, "flushing", shell->flushing);
-	put_count(l, "home", shell->home);
+	put_count(l, "flushing", s->flushing);
+	put_count(l, "home", s->home);
 }
 
 static void put_totals(struct xp_text *l, const struct xp_shell *shell, const struct xp_stats *s)
@@ -60,6 +60,7 @@ static void put_totals(struct xp_text *l, const struct xp_shell *shell, const st
 	put_count(l, "journal_writes", s->journal_writes);
 	put_count(l, "carried", s->carried);
 	put_count(l, "waits", s->waits);
+	put_count(l, "homes", s->homes);
 	put_count(l, "destage_flushes", shell->destage_flushes);
 	put_count(l, "fast_bytes_written", shell->fast_bytes_written);
 	put_count(l, "fast_errors", shell->fast_errors);

@@ -353,9 +353,12 @@ enum xp_next xp_destage_next(struct xp *c, struct xp_run *run);
 void xp_destage_end(struct xp *c, struct xp_run *run);
 void xp_destage_commit(struct xp *c, int err, struct xp_todo *todo);
 
-/* Makes xp_destage_wanted() true while there is a dirty block (a flush was
- * asked for, or the cache is idle); @on false ends it. */
+/* Makes xp_destage_wanted() true while there is a dirty block (the cache is
+ * idle, say); @on false ends it. */
 void xp_drain(struct xp *c, bool on);
+/* The same until a moment comes when everything is home, which stats.homes counts:
+ * the next write may have made a block dirty before anybody looks. @on false gives it up. */
+void xp_bring_home(struct xp *c, bool on);
 
 /* Fast sector of a slot. */
 u64 xp_slot_sector(const struct xp *c, xp_slot_t slot);
@@ -388,7 +391,9 @@ struct xp_stats {
 	u64 write_blocks, destaged, evicted;	/* blocks */
 	u64 journal_writes, carried;		/* blocks, records */
 	u64 waits;				/* requests that had to wait */
+	u64 homes;				/* times that an xp_bring_home() has arrived */
 	u64 pressure;				/* 0 to 1024 */
+	bool flushing, home;			/* xp_bring_home() is under way; xp_is_clean() */
 	int failed;				/* 0, or the error that stopped it */
 };
 
@@ -397,8 +402,6 @@ void xp_get_stats(struct xp *c, struct xp_stats *s);
 /* What a shell adds to them. */
 struct xp_shell {
 	bool running;			/* else suspended */
-	bool flushing;			/* a flush was asked for, and is not over */
-	bool home;			/* xp_is_clean() */
 	const u8 *uuid;			/* 16 bytes */
 	u64 memory, histogram_memory;	/* bytes, the shell's own */
 	u64 destage_flushes, fast_bytes_written;

@@ -27,8 +27,9 @@ static void watch_idle(struct xd_cache *cache)
 		cache->quiet_ms += tick_ms(cache);
 	}
 	idle = idle_ms && cache->quiet_ms >= idle_ms;
-	if (idle != cache->destage.drain_idle) {
-		cache->destage.drain_idle = idle;
+	if (idle != cache->idle) {
+		cache->idle = idle;
+		xp_drain(cache->core, idle);
 		xd_destage_kick(cache);
 	}
 }

@@ -56,8 +56,6 @@ static void status(struct xd_control *c, int fd)
 	const struct xd_counts *counts = &c->cache->counts;
 	struct xp_shell shell = {
 		.running = true,
-		.flushing = xd_cache_flushes(c->cache),
-		.home = xp_is_clean(c->cache->core),
 		.uuid = c->cache->sb.uuid,
 		.memory = c->cache->memory_bytes,
 		.histogram_memory = xd_timing_bytes(c->cache),
@@ -108,7 +106,8 @@ static void message(struct xd_control *c, int fd, char *word)
 	switch (command) {
 	case XP_COMMAND_FLUSH:
 	case XP_COMMAND_FLUSH_STOP:
-		xd_cache_flush(c->cache, command == XP_COMMAND_FLUSH);
+		xp_bring_home(c->cache->core, command == XP_COMMAND_FLUSH);
+		xd_destage_kick(c->cache);
 		break;
 	case XP_COMMAND_COMMIT:
 		err = xd_cache_commit(c->cache);
@@ -130,8 +129,8 @@ static void message(struct xd_control *c, int fd, char *word)
 /* One line; false: none came in time. */
 static bool read_line(int fd, char *line)
 {
-	const u64 until = xd_now() + PATIENCE_S * 1000000000ull;
 	const struct timeval patience = { .tv_sec = PATIENCE_S };
+	const u64 until = xd_now() + PATIENCE_S * 1000000000ull;
 	size_t used = 0;
 	ssize_t n;
 

@@ -254,18 +254,6 @@ static void finish_batch(struct xd_cache *cache)
 	xd_device_submit(cache->slow, xd_first_loop(cache), &d->op);
 }
 
-/* Says to the core what is wished for now; ends a flush that has arrived. */
-static void update_drain(struct xd_cache *cache)
-{
-	struct xd_destage *d = &cache->destage;
-
-	u32 asked = xd_get(d->flush_asked);
-
-	if (xd_cache_flushes(cache) && xp_is_clean(cache->core))
-		xd_set(d->flush_done, asked);	/* not those that came meanwhile */
-	xp_drain(cache->core, xd_cache_flushes(cache) || d->drain_idle);
-}
-
 static void *gather_batches(void *arg)
 {
 	struct xd_cache *cache = arg;
@@ -299,7 +287,6 @@ static void begin_batch(struct xd_cache *cache)
 {
 	struct xd_destage *d = &cache->destage;
 
-	update_drain(cache);
 	if (xd_get(d->stopping) || !xp_destage_wanted(cache->core))
 		return;
 	d->state = XD_GATHERING;
@@ -334,17 +321,6 @@ void xd_destage_kick(struct xd_cache *cache)
 bool xd_destage_at_rest(const struct xd_cache *cache)
 {
 	return cache->destage.state == XD_REST || cache->destage.state == XD_BACK_OFF;
-}
-
-void xd_cache_flush(struct xd_cache *cache, bool on)
-{
-	struct xd_destage *d = &cache->destage;
-
-	if (on)
-		xd_count(d->flush_asked, 1);
-	else
-		xd_set(d->flush_done, xd_get(d->flush_asked));
-	xd_destage_kick(cache);
 }
 
 /* --------------------------------------------------------- start and stop ---- */

@@ -172,9 +172,9 @@ void xd_loop_op(struct xd_loop *loop, struct xd_op *op);
 void xd_loop_later(struct xd_loop *loop, struct xd_call *call);
 /* Any thread: it ends when nothing is under way. Joins it. */
 void xd_loop_stop(struct xd_loop *loop);
-/* A place in the submission queue, of @event; there always is one. */
 /* The next @n places are handed over together: what is linked stays so. */
 void xd_loop_room(struct xd_loop *loop, u32 n);
+/* A place in the submission queue, of @event; there always is one. */
 struct io_uring_sqe *xd_loop_sqe(struct xd_loop *loop, struct xd_event *event);
 /* timer->event.end is called once, after @ns or more; not if it is armed already. */
 void xd_timer_arm(struct xd_loop *loop, struct xd_timer *timer, u64 ns);
@@ -216,8 +216,6 @@ struct xd_destage {
 	u32 busy;		/* haulers with a run */
 	u32 errors, taken;	/* of this batch: runs that failed; blocks */
 	bool waiting;		/* XP_NEXT_WAIT: for a kick */
-	u32 flush_asked, flush_done;	/* how often "flush" was; atomic */
-	bool drain_idle;	/* wished for by the clock */
 	bool stopping;
 	u64 begun, sent;
 	struct xd_op op;
@@ -255,7 +253,8 @@ struct xd_cache {
 	struct xd_destage destage;
 	struct xd_timer tick;
 	struct xd_call tick_start;
-	u32 quiet_ms;
+	u32 quiet_ms;		/* without a request */
+	bool idle;		/* for long enough to bring all home */
 	u32 slow_reads;		/* all loops', atomic */
 	u32 active;		/* a request came since the last tick; atomic */
 	u32 kicked;		/* destage may be wanted; atomic */
@@ -292,12 +291,6 @@ int xd_cache_start(struct xd_cache *cache, const struct xd_setup *setup, struct 
 int xd_cache_stop(struct xd_cache *cache);
 /* On the first loop, from any thread; waits. 0 or -errno. */
 int xd_cache_commit(struct xd_cache *cache);
-/* Any thread: bring all dirty blocks home until there is none; or no longer. */
-void xd_cache_flush(struct xd_cache *cache, bool on);
-static inline bool xd_cache_flushes(const struct xd_cache *cache)
-{
-	return xd_get(cache->destage.flush_asked) != xd_get(cache->destage.flush_done);
-}
 
 /* request.c */
 void xd_part_init(struct xd_part *part, struct xd_io *io, u64 sector, u64 end);

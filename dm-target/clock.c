@@ -122,5 +122,5 @@ void xs_clock_stop(struct xs_cache *cache)
 	cancel_delayed_work_sync(&cache->clock.work);
 	WRITE_ONCE(cache->clock.running, false);
 	cache->clock.quiet_ms = 0;
-	WRITE_ONCE(cache->writeback.idle, false);
+	xs_writeback_idle(cache, false);
 }

@@ -137,7 +137,6 @@ struct xs_writeback {
 	u64 block_ns;		/* measured time to bring a block home; written by the work only */
 	bool stopping;		/* suspended: no new batch */
 	bool idle;		/* clock.c: no request for idle_ms */
-	bool flushing;		/* message "flush" */
 	atomic_t kicks;		/* calls of xs_writeback_kick() */
 	wait_queue_head_t kicked;
 
@@ -322,7 +321,7 @@ void xs_writeback_free(struct xs_cache *cache);
 u64 xs_writeback_bytes(const struct xs_cache *cache);
 /* There may be something to bring home. Any context. */
 void xs_writeback_kick(struct xs_cache *cache);
-/* Sets what is wished for; flushing ends by itself. */
+/* What is wished for; a flush ends by itself. */
 void xs_writeback_idle(struct xs_cache *cache, bool on);
 void xs_writeback_flush(struct xs_cache *cache, bool on);
 void xs_writeback_start(struct xs_cache *cache);

@@ -183,7 +183,6 @@ static void put_info(struct line *l, struct xs_cache *cache)
 	const struct xs_counts *c = &cache->counts;
 	struct xp_shell shell = {
 		.running = READ_ONCE(cache->active),
-		.flushing = READ_ONCE(cache->writeback.flushing),
 		.uuid = cache->uuid,
 		.memory = cache->memory_bytes,
 		.histogram_memory = xs_timing_bytes(cache),
@@ -197,7 +196,6 @@ static void put_info(struct line *l, struct xs_cache *cache)
 		put(l, "loading");
 		return;
 	}
-	shell.home = xp_is_clean(cache->core);
 	xp_status_print(cache->core, &shell, l->text, l->max);
 }
 

@@ -330,16 +330,6 @@ static bool run_batch(struct xs_cache *cache)
 	return ok;
 }
 
-/* Says to the core what is wished for now; ends a flush that has arrived. */
-static void update_drain(struct xs_cache *cache)
-{
-	struct xs_writeback *w = &cache->writeback;
-
-	if (READ_ONCE(w->flushing) && xp_is_clean(cache->core))
-		WRITE_ONCE(w->flushing, false);
-	xp_drain(cache->core, READ_ONCE(w->flushing) || READ_ONCE(w->idle));
-}
-
 static bool begin_batch(struct xs_cache *cache)
 {
 	struct xp_todo todo;
@@ -358,7 +348,6 @@ static void lead(struct work_struct *work)
 	struct xs_writeback *w = &cache->writeback;
 
 	for (;;) {
-		update_drain(cache);
 		if (READ_ONCE(w->stopping) || !xp_destage_wanted(cache->core) ||
 		    !begin_batch(cache))
 			return;
@@ -386,12 +375,13 @@ void xs_writeback_idle(struct xs_cache *cache, bool on)
 	if (READ_ONCE(cache->writeback.idle) == on)
 		return;
 	WRITE_ONCE(cache->writeback.idle, on);
+	xp_drain(cache->core, on);
 	xs_writeback_kick(cache);
 }
 
 void xs_writeback_flush(struct xs_cache *cache, bool on)
 {
-	WRITE_ONCE(cache->writeback.flushing, on);
+	xp_bring_home(cache->core, on);
 	xs_writeback_kick(cache);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* flush: every dirty block goes home. The kernel does it; we ask and watch. */
+/* flush: every dirty block goes home. The cache does it; we ask and watch. */
 #include "tool.h"
 
 #include <fcntl.h>
@@ -55,6 +55,7 @@ struct watch {
 	u64 dirty, base;	/* last seen, and how many were destaged when it last fell */
 	u64 least, errors;	/* fewest left, and errors at that moment */
 	double moved;
+	u64 homes;		/* flushes that had arrived before ours */
 };
 
 /* Blocks stay dirty until the slow device was flushed after a whole batch, which
@@ -82,7 +83,7 @@ static enum xc check_stuck(struct watch *w, const struct status *s, u64 left)
 	if (seconds_now() - w->moved < STUCK_SECONDS)
 		return XC_OK;
 	running_message(w->name, XP_COMMAND_FLUSH_STOP);
-	return complain(XC_FAILED, w->name, "see dmesg; nothing is lost, xpcache flush goes on",
+	return complain(XC_FAILED, w->name, running_log(w->name, "; nothing is lost, xpcache flush goes on"),
 			"I/O errors, and %s stay dirty", text_blocks(w->dirty));
 }
 
@@ -97,12 +98,13 @@ static enum xc look(struct watch *w, bool *home)
 		return complain_errno(err, w->name, "cannot read its status");
 	left = blocks_left(w, &s);
 	dirty = w->dirty;
-	*home = status_number(&s, "home");
+	/* In a moment that we did not see, say. */
+	*home = status_number(&s, "home") || status_number(&s, "homes") != w->homes;
 	progress_show(&w->bar, left);
 	if (*home)
 		return XC_OK;
 	if (!strcmp(s.state, "failed"))
-		return complain(XC_FAILED, w->name, "dmesg tells more",
+		return complain(XC_FAILED, w->name, running_log(w->name, ""),
 				"its journal cannot be written, and %s stay dirty", text_blocks(dirty));
 	if (interrupted) {
 		running_message(w->name, XP_COMMAND_FLUSH_STOP);
@@ -118,17 +120,17 @@ static enum xc look(struct watch *w, bool *home)
 static enum xc watch(const char *name)
 {
 	const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
-	struct watch w = { .name = name, .least = UINT64_MAX };
+	struct watch w = { .name = name, .least = UINT64_MAX, .dirty = UINT64_MAX };
 	struct status s;
 	enum xc ret = XC_OK;
 	bool home = false;
-	int err = running_message(name, XP_COMMAND_FLUSH);
+	int err = status_read(name, &s);
 
 	if (!err)
-		err = status_read(name, &s);
+		err = running_message(name, XP_COMMAND_FLUSH);
 	if (err)
 		return complain_errno(err, name, "cannot ask for a flush");
-	w.dirty = UINT64_MAX;
+	w.homes = status_number(&s, "homes");
 	progress_begin(&w.bar, status_number(&s, "dirty"));
 	while (!(ret = look(&w, &home)) && !home)
 		nanosleep(&pause, NULL);
@@ -136,29 +138,60 @@ static enum xc watch(const char *name)
 	return ret;
 }
 
-enum xc flush_home(const char *name)
+static enum xc bring_home(const char *name)
 {
-	struct sigaction act = { .sa_handler = on_signal }, was_int, was_term;
 	enum xc ret = check_running(name);
 
 	if (!ret)
 		ret = sync_device(name);
+	return ret ? ret : watch(name);
+}
+
+/* From here on a signal is looked at between two looks at the cache. */
+static void signals_catch(struct sigaction was[2])
+{
+	const struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+
+	interrupted = 0;
+	sigaction(SIGINT, &act, &was[0]);
+	sigaction(SIGTERM, &act, &was[1]);
+}
+
+static void signals_let(const struct sigaction was[2])
+{
+	sigaction(SIGINT, &was[0], NULL);
+	sigaction(SIGTERM, &was[1], NULL);
+}
+
+enum xc flush_home(const char *name)
+{
+	struct sigaction was[2];
+	enum xc ret;
+
+	signals_catch(was);
+	ret = bring_home(name);
+	signals_let(was);
+	return ret;
+}
+
+/* Whatever ends us, it does not run on. */
+static enum xc start_and_bring_home(struct cache *c, struct options *opt)
+{
+	enum xc ret = start_cache(c, opt), stopped;
+
 	if (ret)
 		return ret;
-	interrupted = 0;
-	sigaction(SIGINT, &act, &was_int);
-	sigaction(SIGTERM, &act, &was_term);
-	ret = watch(name);
-	sigaction(SIGINT, &was_int, NULL);
-	sigaction(SIGTERM, &was_term, NULL);
-	return ret;
+	ret = bring_home(c->name);
+	stopped = running_remove(c->name);
+	return ret ? ret : stopped;
 }
 
 /* Nobody but us uses it meanwhile, and it rests again when this returns. */
 static enum xc flush_offline(struct options *opt)
 {
+	struct sigaction was[2];
 	struct cache c;
-	enum xc ret, stopped;
+	enum xc ret;
 
 	if (!opt->fast || opt->arg)
 		return complain(XC_USAGE, opt->arg ? opt->arg : "--fast",
@@ -166,17 +199,26 @@ static enum xc flush_offline(struct options *opt)
 				opt->arg ? "the devices say which" : "the fast device is missing");
 	opt->engine = "user";
 	ret = caches_find_stopped(NULL, opt->fast, &c);
-	if (!ret)
-		ret = start_cache(&c, opt);
 	if (ret)
 		return ret;
-	ret = flush_home(c.name);
-	stopped = running_remove(c.name);
-	if (!ret)
-		ret = stopped;
+	signals_catch(was);
+	ret = start_and_bring_home(&c, opt);
+	signals_let(was);
 	if (!ret)
 		printf("%s: every block is home, the slow device is complete; it does not run\n", c.name);
 	return ret;
+}
+
+/* Somebody may go on writing. */
+static void tell(const char *name)
+{
+	struct status s;
+
+	if (status_read(name, &s) || status_number(&s, "home"))
+		printf("%s: every block is home, the slow device is complete\n", name);
+	else
+		printf("%s: every block was home; %s have been written since\n", name,
+		       text_blocks(status_number(&s, "dirty")));
 }
 
 enum xc flush_run(struct options *opt)
@@ -193,6 +235,6 @@ enum xc flush_run(struct options *opt)
 	if (!ret)
 		ret = flush_home(r.name);
 	if (!ret)
-		printf("%s: every block is home, the slow device is complete\n", r.name);
+		tell(r.name);
 	return ret;
 }

@@ -59,6 +59,16 @@ bool running_has_name(const char *name)
 	return user_has(name) || (geteuid() == 0 && kernel_has_name(name));
 }
 
+const char *running_log(const char *name, const char *rest)
+{
+	static char text[PATH_MAX + 128];
+	char path[PATH_MAX];
+
+	user_log(name, path, sizeof(path));
+	snprintf(text, sizeof(text), "%s tells more%s", user_has(name) ? path : "dmesg", rest);
+	return text;
+}
+
 void running_node(const struct running *r, char *node, size_t len)
 {
 	if (r->user)

@@ -64,10 +64,10 @@ static enum xc cannot_commit(const struct running *r, int err)
 
 	if (!status_read(r->name, &s) && !strcmp(s.state, "failed"))
 		return complain(XC_FAILED, r->name,
-				"dmesg tells more; --force stops it and loses what was not committed",
+				running_log(r->name, "; --force stops it and loses what was not committed"),
 				"the journal cannot be written: %s", strerror(-err));
 	return complain(XC_FAILED, r->name,
-			"dmesg tells more; --force stops it and may lose what was written past a full cache",
+			running_log(r->name, "; --force stops it and may lose what was written past a full cache"),
 			"the slow device cannot be flushed: %s", strerror(-err));
 }
 

@@ -294,6 +294,7 @@ bool user_has(const char *name);
 int user_message(const char *name, enum xp_command command);
 int user_ask(const char *name, const char *message, char **answer);
 int user_status(const char *name, char *line, size_t len);
+void user_log(const char *name, char *path, size_t len);
 /* "dirty-low" of dirty_low: a tunable's option, without the dashes before it. */
 #define TUNABLE_OPTION	32u
 void tunable_option(const struct xp_tunable *row, char text[TUNABLE_OPTION]);
@@ -313,6 +314,8 @@ int running_status(const char *name, char *line, size_t len);
 enum xc running_remove(const char *name);
 bool running_has_name(const char *name);
 /* What programs open: /dev/mapper/NAME, or an NBD URI. */
+/* "PLACE tells more@rest": where its errors are told. Static. */
+const char *running_log(const char *name, const char *rest);
 void running_node(const struct running *r, char *node, size_t len);
 
 /* ---------------------------------------------------------- engine.c ---- */

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define CONTROL		".control"
+#define LOG	".log"
 #define SOCKET		".sock"
 #define ANSWER_MAX	(4u << 20)
 #define PATIENCE_S	60	/* a flush of a slow disk takes its time */
@@ -67,6 +68,11 @@ static void path_of(char *path, size_t len, const char *name, const char *suffix
 void user_uri(const char *name, char *uri, size_t len)
 {
 	snprintf(uri, len, "nbd+unix:///?socket=%s/%s" SOCKET, user_directory(), name);
+}
+
+void user_log(const char *name, char *path, size_t len)
+{
+	path_of(path, len, name, LOG);
 }
 
 /* ------------------------------------------------------------------- ask ---- */
@@ -426,7 +432,7 @@ enum xc user_create(const char *name, const char *fast, const char *slow, const 
 		if (!opt->offline)
 			add(w, "--socket", keep(w, "%s/%s" SOCKET, dir, name));
 		add(w, "--control", keep(w, "%s/%s" CONTROL, dir, name));
-		add(w, "--log", keep(w, "%s/%s.log", dir, name));
+		add(w, "--log", keep(w, "%s/%s" LOG, dir, name));
 		add(w, "--detach", NULL);
 		add_tunables(w, &opt->tunables);
 		ret = run_program(w->v);

@@ -62,24 +62,41 @@ expect "user: flush a cache that does not run" 5 "no running cache of this name"
 expect "user: flush --offline, of what" 2 "the fast device is missing" flush --offline
 expect "user: flush --offline, by name" 2 "the devices say which: xpcache0" flush xpcache0 --offline --fast fast
 expect "user: flush --fast without it" 2 "a running cache has a name" flush --fast fast
+# Interrupted while it waits for the engine to start: that must not run on.
+"$xpcache" flush --offline --fast fast --slow slow >out 2>&1 &
+flush=$!
+until pgrep -f "xpcached serve.*$dir" >/dev/null; do :; done
+kill -INT $flush
+wait $flush
+same "user: flush --offline, interrupted at once" "$? $(grep -c 'stopped, .* stay dirty' out)" "130 1"
+pgrep -f "xpcached serve.*$dir" >/dev/null && fail "user: and nothing runs on" "xpcached does" || pass "user: and nothing runs on"
 expect "user: flush --offline" 0 "every block is home" flush --offline --fast fast --slow slow
 cmp -n $((20 << 20)) data slow >out && pass "user: home" || fail "user: home" "it differs"
 expect "user: nothing runs after it" 0 "^no cache found" list
 expect "user: nothing is dirty after it" 0 "0 blocks .0 B. dirty|map: 0 dirty|sound" check fast --slow slow --data
-expect "user: start once more" 0 "started" start --fast fast --slow slow
-expect "user: flush" 0 "every block is home" flush xpcache0
-expect "user: remove" 0 "removed; $dir/slow is a plain disk again, $dir/fast is free" remove xpcache0
-expect "user: nothing is left" 5 "no xpcache on this device" check fast
-
-# What cannot be started leaves no cache behind.
-mkdir -m 777 open
-XPCACHE_RUNTIME_DIR=$dir/open expect "user: a directory that others may write" 3 "others may write here" create --fast fast --slow slow
 flock run sleep 60 &
 holder=$!
 until ! flock -n run true; do :; done
 expect "user: a directory that stays locked" 1 "cannot lock its directory: .*busy" start --fast fast --slow slow
 pkill -P $holder
 wait $holder 2>/dev/null
+expect "user: start once more" 0 "started" start --fast fast --slow slow
+expect "user: flush" 0 "every block is home" flush xpcache0
+nbdsh -u "$uri" -c 'import os, time
+while not os.path.exists("enough"):
+    for i in range(4): h.pwrite(os.urandom(4096), i << 20)
+    time.sleep(0.005)' &
+writer=$!
+until [ "$(status_of "['dirty_blocks']")" != 0 ]; do :; done
+expect "user: flush while a client writes" 0 "every block (is|was) home" flush xpcache0
+touch enough
+wait $writer
+expect "user: remove" 0 "removed; $dir/slow is a plain disk again, $dir/fast is free" remove xpcache0
+expect "user: nothing is left" 5 "no xpcache on this device" check fast
+
+# What cannot be started leaves no cache behind.
+mkdir -m 777 open
+XPCACHE_RUNTIME_DIR=$dir/open expect "user: a directory that others may write" 3 "others may write here" create --fast fast --slow slow
 expect "user: and there is no cache" 5 "no xpcache on this device" check fast
 expect "user: no such engine" 2 "no engine \"turbo\"" create --fast fast --slow slow --engine turbo
 expect "user: the kernel cannot have files" 2 "not a block device" create --fast fast --slow slow --engine kernel

@@ -317,6 +317,50 @@ static void destage_waits_for_the_record(void **state)
 	free(run);
 }
 
+/* A flush arrives when nothing is dirty, though the next write comes before anybody looks. */
+static void a_moment_without_dirty_is_home(void **state)
+{
+	struct xp_run *run = malloc(sizeof(*run));
+	struct xp_stats s;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	assert_false(xp_destage_wanted(f.c));
+	xp_bring_home(f.c, true);
+	assert_true(xp_destage_wanted(f.c));
+	assert_true(xp_destage_begin(f.c, &f.todo));
+	write_journal(&f);
+	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_RUN);
+	xp_destage_end(f.c, run);
+	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_END);
+	xp_get_stats(f.c, &s);
+	assert_true(s.flushing && !s.home && !s.homes);
+	xp_destage_commit(f.c, 0, &f.todo);
+	write_blocks(&f, 9, 2, 4);
+	xp_get_stats(f.c, &s);
+	assert_true(!s.flushing && !s.home && s.homes == 1);
+	assert_false(xp_destage_wanted(f.c));
+	free(run);
+}
+
+/* Nothing to bring: it arrives at once. One that is given up does not arrive. */
+static void home_already_or_given_up(void **state)
+{
+	struct xp_stats s;
+
+	(void)state;
+	xp_bring_home(f.c, true);
+	assert_false(xp_destage_wanted(f.c));
+	xp_get_stats(f.c, &s);
+	assert_true(!s.flushing && s.home && s.homes == 1);
+	write_blocks(&f, 5, 1, 3);
+	xp_bring_home(f.c, true);
+	xp_bring_home(f.c, false);
+	assert_false(xp_destage_wanted(f.c));
+	xp_get_stats(f.c, &s);
+	assert_true(!s.flushing && !s.home && s.homes == 1);
+}
+
 /* ------------------------------------------------- a cache full of dirty ---- */
 
 /* Writes every free slot full; the lbas from 0 on. Returns how many. */
@@ -555,6 +599,8 @@ int main(void)
 		T(a_failed_flush_is_held_against_it_for_a_tick),
 		T(a_failed_journal_stops_acknowledging),
 		T(destage_waits_for_the_record),
+		T(a_moment_without_dirty_is_home),
+		T(home_already_or_given_up),
 		T(a_dead_slow_device_fails_who_waits_for_it),
 		T(errors_before_a_pause_do_not_count),
 		T(errors_before_a_success_do_not_count),

@@ -52,4 +52,14 @@ must dmsetup message xpcache0 0 commit
 equal commit-around-not-counted "$flushes" "$(of flush)"
 [ "$(of discard)" -gt 0 ] && pass zeroes-counted || fail zeroes-counted "none"
 [ "$(of slow-flush)" -gt 0 ] && pass slow-flush-timed || fail slow-flush-timed "none"
+
+# A flush arrives, though the next block is dirty before anybody looks.
+fio --name=now-and-then --filename=$CACHE --direct=1 --rw=randwrite --bs=4k --size=32m --thinktime=50000 \
+	--time_based --runtime=600 >/dev/null &
+writer=$!
+must xpcache flush xpcache0
+try flush-beside-writes xpcache flush xpcache0
+try and-again xpcache flush xpcache0
+kill $writer
+wait
 must xpcache remove xpcache0
