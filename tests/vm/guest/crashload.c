@@ -3,7 +3,7 @@
  * crashload - requests of all kinds at once, and a diary of them (tests/crash/).
  *
  *   crashload fill DEV			every sector gets a payload of its own
- *   crashload mark DIARY ready|last
+ *   crashload mark DIARY ready|stopping|stopped|last
  *   crashload run DEV DIARY ROUND SEED SECONDS
  *
  * WORKERS processes send one request after another, together or one alone. Before each the diary says that
@@ -26,6 +26,7 @@
 
 #define WORKERS		6u
 #define LONGEST		DIARY_TAGS
+#define STOP_ID		((1u << 24) - 1)	/* of no worker */
 #define BLOCK		XP_BLOCK_SECTORS
 
 static u8 buf[LONGEST * SECTOR] __attribute__((aligned(4096)));
@@ -201,10 +202,22 @@ static int fill(const char *dev)
 	return 0;
 }
 
+/* A stop is judged as a FLUSH: what was acknowledged is durable after it. */
 static int mark(const char *diary, const char *word)
 {
-	write_entry(open_device(diary), 0, strcmp(word, "ready") ? DIARY_LAST : DIARY_READY);
-	return 0;
+	static const struct { const char *word; enum diary_event event; } words[] = {
+		{ "ready", DIARY_READY }, { "stopping", DIARY_BEGIN }, { "stopped", DIARY_END },
+		{ "last", DIARY_LAST },
+	};
+
+	entry.op = XP_FLUSH;
+	entry.id = STOP_ID;
+	for (u32 i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (!strcmp(word, words[i].word)) {
+			write_entry(open_device(diary), 0, words[i].event);
+			return 0;
+		}
+	errx(2, "%s: mark what?", word);
 }
 
 int main(int argc, char **argv)
