@@ -169,9 +169,33 @@ static int make_parts(struct xd_cache *cache, struct xp_message *msg)
 	return err;
 }
 
+static void close_devices(struct xd_cache *cache)
+{
+	struct xd_device *fast = cache->fast, *slow = cache->slow;
+
+	pthread_mutex_lock(&cache->devices_lock);
+	cache->fast = cache->slow = NULL;
+	pthread_mutex_unlock(&cache->devices_lock);
+	xd_device_close(fast);
+	xd_device_close(slow);
+}
+
+bool xd_cache_waits(struct xd_cache *cache, char *text, size_t len)
+{
+	bool waits;
+
+	pthread_mutex_lock(&cache->devices_lock);
+	waits = cache->slow && (xd_device_waits(cache->slow, text, len) ||
+				xd_device_waits(cache->fast, text, len));
+	pthread_mutex_unlock(&cache->devices_lock);
+	return waits;
+}
+
 static void release(struct xd_cache *cache)
 {
 	for (u32 i = 0; cache->loop && i < cache->nr_loops; i++) {
+		if (cache->slow->ops->detach)
+			cache->slow->ops->detach(cache->slow, &cache->loop[i]);
 		xd_fills_free(&cache->loop[i]);
 		xd_loop_free(&cache->loop[i]);
 		free(cache->loop[i].parts);
@@ -181,8 +205,7 @@ static void release(struct xd_cache *cache)
 	xd_destage_free(cache);
 	free(cache->loop);
 	free(cache->memory);
-	xd_device_close(cache->fast);
-	xd_device_close(cache->slow);
+	close_devices(cache);
 }
 
 int xd_cache_start(struct xd_cache *cache, const struct xd_setup *setup, struct xp_message *msg)
@@ -197,6 +220,7 @@ int xd_cache_start(struct xd_cache *cache, const struct xd_setup *setup, struct 
 	cache->nr_loops = setup->loops;
 	cache->started = xd_now();
 	pthread_mutex_init(&cache->pace_lock, NULL);
+	pthread_mutex_init(&cache->devices_lock, NULL);
 	err = load(cache, msg);
 	if (!err)
 		err = make_parts(cache, msg);
@@ -217,6 +241,7 @@ int xd_cache_stop(struct xd_cache *cache)
 	struct xp_media media;
 	int err;
 
+	xd_device_hurry(cache->slow);
 	xd_set(cache->suspending, 1);
 	xd_set(cache->destage.stopping, true);
 	xd_destage_kick(cache);
@@ -256,7 +281,7 @@ static void commit_begin(struct xd_call *call)
 int xd_cache_commit(struct xd_cache *cache)
 {
 	struct commit c = { .call.fn = commit_begin,
-			    .io = { .op = XP_FLUSH, .end = commit_ended } };
+			    .io = { .op = XP_FLUSH, .aside = true, .end = commit_ended } };
 
 	sem_init(&c.done, 0, 0);
 	xd_loop_call(xd_first_loop(cache), &c.call);

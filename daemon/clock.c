@@ -42,6 +42,8 @@ static void tick(struct xd_event *event, int res)
 	(void)res;
 	cache->tick.armed = false;
 	xp_tick(cache->core, &loop->todo);
+	xd_device_watch(cache->fast);
+	xd_device_watch(cache->slow);
 	watch_idle(cache);
 	xd_timer_arm(loop, &cache->tick, tick_ms(cache) * 1000000ull);
 }

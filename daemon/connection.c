@@ -317,7 +317,7 @@ static void perform(struct request *r)
 	io->loop = r->client->connection.loop;
 	io->op = op[r->nbd.command];
 	io->fua = io->op == XP_WRITE && (r->nbd.flags & NBD_CMD_FLAG_FUA);
-	io->ordered = false;
+	io->ordered = io->aside = false;
 	io->sector = r->nbd.offset >> XP_SECTOR_SHIFT;
 	io->nr_sectors = r->nbd.length >> XP_SECTOR_SHIFT;
 	io->end = ended;

@@ -5,7 +5,8 @@
  *	status           as the target prints it, and the number of clients
  *	table            the devices and options, a word and its value in a line
  *	message WORD     what the device mapper calls a message
- *	stop             answered when the cache has stopped
+ *	stop             answered when the cache has stopped; before that, now and then, by a line
+ *	                 "wait PID WHAT FOR"
  *
  * The answer is "ok" or "error ERRNO WHY" in a line of its own, then the text, if any, to the end.
  */
@@ -152,6 +153,23 @@ static bool read_line(int fd, char *line)
 	return false;
 }
 
+/* A second one is not a second signal: that ends the cache at once. */
+static bool stop(struct xd_control *c, int fd)
+{
+	bool first;
+
+	pthread_mutex_lock(&c->lock);
+	first = c->stop_fd < 0;
+	if (first)
+		c->stop_fd = fd;
+	pthread_mutex_unlock(&c->lock);
+	if (first)
+		kill(getpid(), SIGTERM);
+	else
+		say_error(fd, -EALREADY, "it stops already");
+	return first;
+}
+
 /* False: the connection stays open, for the answer to "stop". */
 static bool serve(struct xd_control *c, int fd)
 {
@@ -165,10 +183,8 @@ static bool serve(struct xd_control *c, int fd)
 		table(c, fd);
 	} else if (!strncmp(line, "message ", 8)) {
 		message(c, fd, line + 8);
-	} else if (!strcmp(line, "stop") && c->stop_fd < 0) {
-		c->stop_fd = fd;
-		kill(getpid(), SIGTERM);
-		return false;
+	} else if (!strcmp(line, "stop")) {
+		return !stop(c, fd);
 	} else {
 		say_error(fd, -EINVAL, "no such request");
 	}
@@ -220,14 +236,27 @@ void xd_control_stop(struct xd_control *c)
 	c->fd = -1;
 }
 
+void xd_control_waits(struct xd_control *c, const char *what)
+{
+	char line[PATH_MAX + 200];
+
+	snprintf(line, sizeof(line), "wait %d %s\n", getpid(), what);
+	pthread_mutex_lock(&c->lock);
+	if (c->stop_fd >= 0)
+		say(c->stop_fd, line);
+	pthread_mutex_unlock(&c->lock);
+}
+
 void xd_control_stopped(struct xd_control *c, int err)
 {
-	if (c->stop_fd < 0)
-		return;
-	if (err)
-		say_error(c->stop_fd, err, NULL);
-	else
-		say_ok(c->stop_fd, "");
-	close(c->stop_fd);
-	c->stop_fd = -1;
+	pthread_mutex_lock(&c->lock);
+	if (c->stop_fd >= 0) {
+		if (err)
+			say_error(c->stop_fd, err, NULL);
+		else
+			say_ok(c->stop_fd, "");
+		close(c->stop_fd);
+		c->stop_fd = -1;
+	}
+	pthread_mutex_unlock(&c->lock);
 }

@@ -64,7 +64,7 @@ static void slow_operation(struct xd_hauler *h, enum xd_kind kind, void (*end)(s
 	struct xd_cache *cache = h->cache;
 	struct xd_op *op = &h->op[0];
 
-	*op = (struct xd_op){ .kind = kind, .registered = -1, .end = end, .owner = h,
+	*op = (struct xd_op){ .kind = kind, .consumer = XD_DESTAGE, .registered = -1, .end = end, .owner = h,
 			      .data = kind == XD_WRITE ? h->data : NULL,
 			      .bytes = xd_slow_bytes(cache, run_sector(h), h->run.nr_blocks),
 			      .offset = run_sector(h) << XP_SECTOR_SHIFT };
@@ -249,7 +249,8 @@ static void finish_batch(struct xd_cache *cache)
 
 	d->state = XD_FLUSHING;
 	xd_count(cache->counts.destage_flushes, 1);
-	d->op = (struct xd_op){ .kind = XD_FLUSH, .registered = -1, .end = flushed, .owner = cache };
+	d->op = (struct xd_op){ .kind = XD_FLUSH, .consumer = XD_DESTAGE, .registered = -1,
+				.end = flushed, .owner = cache };
 	d->sent = xd_time(cache);
 	xd_device_submit(cache->slow, xd_first_loop(cache), &d->op);
 }

@@ -7,23 +7,240 @@
 #include <time.h>
 #include <unistd.h>
 
+#define ANSWER_NS		2000000000u	/* that a device may take without a word */
 #define FREE_PATIENCE_MS	2000u
 #define FREE_PAUSE_MS		10u
+
+/* ------------------------------------------------------------------- lost ---- */
+
+/*
+ * Whether a flush may say that all is well. A consumer's writes are numbered as they end. A flush
+ * speaks for those up to its mark: the number of the last that had ended when it was submitted.
+ * Of a loss (a flush that failed, a connection that broke) every consumer is to hear whose last
+ * write is beyond .told: up to that write (.lost) any may be gone, and one that is under way
+ * just now is taken for one of them, since its answer may be older than the loss. A flush whose
+ * mark is beyond .told while .lost is fails, whatever the device says of it: that it began before
+ * the loss and ended after it makes no difference. It moves .told up to its mark, not to .lost:
+ * writes that ended since it began are another flush's to tell. Only a flush that ended well moves
+ * .told of the others, and of none that has yet to hear of a loss: a batch that is home tells no
+ * client that what it wrote around the cache is.
+ *
+ * One flush is under way at a time. Of two that are together in the kernel one may take the error
+ * of both, and the other's success be seen first, by another loop.
+ */
+
+static bool owes(const struct xd_writes *w, u64 mark)
+{
+	return min(mark, w->lost) > w->told;
+}
+
+/* The next three with the lock held. */
+static void lose(struct xd_device *d)
+{
+	xd_set(d->losses, d->losses + 1);
+	for (u32 i = 0; i < XD_CONSUMERS; i++)
+		if (d->writes[i].ended > d->writes[i].told)
+			d->writes[i].lost = d->writes[i].ended;
+}
+
+static int tell(struct xd_writes *w, u64 mark, int err, bool aside)
+{
+	if (!err && !owes(w, mark))
+		return 0;
+	if (!aside)
+		w->told = max(w->told, mark);
+	return err ? err : -EIO;
+}
+
+static void all_durable(struct xd_device *d, const u64 *mark)
+{
+	for (u32 i = 0; i < XD_CONSUMERS; i++)
+		if (d->writes[i].lost <= d->writes[i].told)
+			d->writes[i].told = max(d->writes[i].told, mark[i]);
+}
+
+void xd_device_lost(struct xd_device *d)
+{
+	pthread_mutex_lock(&d->lock);
+	lose(d);
+	pthread_mutex_unlock(&d->lock);
+}
+
+u64 xd_device_mark(struct xd_device *d, enum xd_consumer consumer)
+{
+	u64 mark;
+
+	pthread_mutex_lock(&d->lock);
+	mark = d->writes[consumer].ended;
+	pthread_mutex_unlock(&d->lock);
+	return mark;
+}
+
+int xd_device_tell(struct xd_device *d, enum xd_consumer consumer, u64 mark, bool aside)
+{
+	int err;
+
+	pthread_mutex_lock(&d->lock);
+	err = tell(&d->writes[consumer], mark, 0, aside);
+	pthread_mutex_unlock(&d->lock);
+	return err;
+}
+
+/* ------------------------------------------------------------- operations ---- */
+
+void xd_op_begin(struct xd_op *op)
+{
+	op->done = 0;
+	op->stage = 0;
+	op->losses = xd_get(op->dev->losses);
+}
+
+static void flush_turn(struct xd_call *call)
+{
+	struct xd_op *op = container_of(call, struct xd_op, call);
+
+	op->dev->ops->submit(op);
+}
+
+/* With the lock held. False: another is under way, and it waits. */
+static bool flush_first(struct xd_device *d, struct xd_op *op)
+{
+	if (!d->flushing) {
+		d->flushing = op;
+		return true;
+	}
+	op->call.fn = flush_turn;
+	op->next = NULL;
+	*d->flushes_tail = op;
+	d->flushes_tail = &op->next;
+	return false;
+}
+
+static void over(struct xd_op *op, int err)
+{
+	struct xd_device *d = op->dev;
+
+	__atomic_fetch_sub(&d->under_way, 1, __ATOMIC_RELAXED);
+	xd_count(d->over, 1);
+	op->loop->ops--;
+	op->end(op, err);
+}
+
+static void flush_submit(struct xd_device *d, struct xd_op *op)
+{
+	struct xd_writes *w = &d->writes[op->consumer];
+	bool first = false;
+	int err = 0;
+
+	pthread_mutex_lock(&d->lock);
+	for (u32 i = 0; i < XD_CONSUMERS; i++)
+		op->mark[i] = d->writes[i].ended;
+	err = tell(w, op->mark[op->consumer], 0, op->aside);
+	if (!err)
+		first = flush_first(d, op);
+	pthread_mutex_unlock(&d->lock);
+	if (err)
+		over(op, err);
+	else if (first)
+		d->ops->submit(op);
+}
+
+static void flush_end(struct xd_op *op, int err)
+{
+	struct xd_device *d = op->dev;
+	struct xd_op *next;
+
+	pthread_mutex_lock(&d->lock);
+	if (err)
+		lose(d);
+	err = tell(&d->writes[op->consumer], op->mark[op->consumer], err, op->aside);
+	if (!err)
+		all_durable(d, op->mark);
+	next = d->flushing = d->flushes;
+	if (next)
+		d->flushes = next->next;
+	if (!d->flushes)
+		d->flushes_tail = &d->flushes;
+	pthread_mutex_unlock(&d->lock);
+	if (next)
+		xd_loop_call(next->loop, &next->call);
+	over(op, err);
+}
+
+/* What it says of the whole device, or of itself, is no more to be believed than a flush. */
+static int write_end(struct xd_op *op, int err)
+{
+	bool claims = op->fua || op->preflush;
+	struct xd_device *d = op->dev;
+
+	if (err && claims)
+		xd_device_lost(d);
+	if (err)
+		return err;
+	if (strcmp(d->what, "fast") != 0) {
+		struct xd_writes *w = &d->writes[op->consumer];
+
+		pthread_mutex_lock(&d->lock);
+		w->ended++;
+		if (op->losses != d->losses)
+			w->lost = w->ended;
+		pthread_mutex_unlock(&d->lock);
+	}
+	return claims && op->losses != xd_get(d->losses) ? -EIO : 0;
+}
 
 void xd_device_submit(struct xd_device *d, struct xd_loop *loop, struct xd_op *op)
 {
 	op->dev = d;
 	op->loop = loop;
-	op->done = 0;
-	op->stage = 0;
+	xd_op_begin(op);
+	xd_count(d->under_way, 1);
 	loop->ops++;
-	d->ops->submit(op);
+	if (op->kind == XD_FLUSH)
+		flush_submit(d, op);
+	else
+		d->ops->submit(op);
 }
 
 void xd_op_end(struct xd_op *op, int err)
 {
-	op->loop->ops--;
-	op->end(op, err);
+	if (op->kind == XD_FLUSH)
+		flush_end(op, err);
+	else
+		over(op, op->kind == XD_READ ? err : write_end(op, err));
+}
+
+/* ---------------------------------------------------------------- patience ---- */
+
+void xd_device_hurry(struct xd_device *d)
+{
+	if (!__atomic_exchange_n(&d->hurried, true, __ATOMIC_SEQ_CST) && d->ops->hurry)
+		d->ops->hurry(d);
+}
+
+void xd_device_watch(struct xd_device *d)
+{
+	u32 done = xd_get(d->over);
+
+	if (xd_get(d->under_way) && done == d->seen_over)
+		return;
+	d->seen_over = done;
+	xd_set(d->answered, xd_now());
+}
+
+bool xd_device_waits(const struct xd_device *d, char *text, size_t len)
+{
+	u64 answered = xd_get(d->answered), now = xd_now();
+	u32 n = xd_get(d->under_way);
+
+	if (!n)
+		return false;
+	if (!answered || now - answered < ANSWER_NS)
+		snprintf(text, len, "%u operations on the %s device %s", n, d->what, d->dev.path);
+	else
+		snprintf(text, len, "%u operations on the %s device %s, which has not answered for %llu s",
+			 n, d->what, d->dev.path, (unsigned long long)((now - answered) / 1000000000u));
+	return true;
 }
 
 /* ------------------------------------------------------------------ media ---- */
@@ -127,6 +344,9 @@ enum xc xd_device_open(struct xd_device **dev, const char *path, const char *wha
 		return complain_errno(ENOMEM, path, "cannot open it");
 	d->what = what;
 	d->dev.fd = -1;
+	d->flushes_tail = &d->flushes;
+	d->answered = xd_now();
+	pthread_mutex_init(&d->lock, NULL);
 	if (!is_remote(path))
 		return open_local(d, path);
 	if (!strcmp(what, "fast"))
@@ -142,5 +362,6 @@ void xd_device_close(struct xd_device *d)
 	if (d->ops && d->ops->close)
 		d->ops->close(d);
 	device_close(&d->dev);
+	pthread_mutex_destroy(&d->lock);
 	free(d);
 }

@@ -9,9 +9,16 @@
  *
  * Offsets and sizes are in bytes, multiples of 512. An operation belongs to the loop that
  * submits it and ends there, possibly before xd_device_submit() returns.
+ *
+ * A slow device can lose what it has acknowledged: a flush fails, and the next one succeeds over
+ * pages that were thrown away; a server crashes, and comes back without what it held in memory.
+ * So each write, and each flush, says who relies on it (enum xd_consumer), and every one of them
+ * hears of what it may have lost, by a flush of its own that fails: once.
  */
 #ifndef XD_DEVICE_H
 #define XD_DEVICE_H
+
+#include <pthread.h>
 
 #include "tool.h"
 
@@ -25,9 +32,26 @@ struct xd_event {
 
 enum xd_kind { XD_READ, XD_WRITE, XD_FLUSH, XD_DISCARD, XD_ZERO };
 
+/* Who is told of what the slow device lost. The fast one has the journal alone, to which one
+ * failure is the end of it. */
+enum xd_consumer {
+	XD_CLIENTS,		/* writes around the cache, and their flushes */
+	XD_DESTAGE,
+	XD_CONSUMERS
+};
+
+/* Something to be done by a loop's thread. */
+struct xd_call {
+	struct xd_call *next;
+	void (*fn)(struct xd_call *call);
+	struct xd_loop *loop;	/* it runs on */
+};
+
 struct xd_op {
 	/* The submitter's. */
 	u8 kind;		/* enum xd_kind */
+	u8 consumer;		/* enum xd_consumer */
+	bool aside;		/* XD_FLUSH: what it hears of, the consumer has yet to hear */
 	bool fua;		/* XD_WRITE: durable when it ends */
 	bool preflush;		/* XD_WRITE: and after all that ended before it was submitted */
 	int registered;		/* XD_READ, XD_WRITE: of the buffer; -1: it is not */
@@ -42,6 +66,9 @@ struct xd_op {
 	struct xd_device *dev;
 	struct xd_loop *loop;
 	struct xd_op *next;
+	struct xd_call call;	/* XD_FLUSH: its turn has come */
+	u64 mark[XD_CONSUMERS];	/* XD_FLUSH: of the writes that it is for, the last */
+	u32 losses;		/* of the device, when it began */
 	u32 done;
 	u8 stage;
 };
@@ -50,12 +77,22 @@ struct xd_device_ops {
 	void (*submit)(struct xd_op *op);
 	/* Of what went to xd_loop_op(): ends it, or goes on with it; NULL: ends it. */
 	void (*ended)(struct xd_op *op, int err);
-	int (*attach)(struct xd_device *d, struct xd_loop *loop);	/* before its first operation; may be NULL */
+	/* The next three may be NULL. Before its first operation, and after its last. */
+	int (*attach)(struct xd_device *d, struct xd_loop *loop);
+	void (*detach)(struct xd_device *d, struct xd_loop *loop);
+	void (*hurry)(struct xd_device *d);
 	int (*pread)(struct xd_device *d, void *buf, u32 bytes, u64 offset);
 	/* All that ended before is durable, then this is, when it returns. */
 	int (*pwrite)(struct xd_device *d, const void *buf, u32 bytes, u64 offset);
 	int (*flush)(struct xd_device *d);
 	void (*close)(struct xd_device *d);
+};
+
+/* A consumer's writes, numbered as they end. */
+struct xd_writes {
+	u64 ended;
+	u64 told;		/* up to here they are durable, or it has heard that they may not be */
+	u64 lost;		/* up to here they may be lost; it has yet to hear if that is more */
 };
 
 struct xd_device {
@@ -70,6 +107,16 @@ struct xd_device {
 	u64 map_bytes;
 	bool is_pmem;
 	void *remote;		/* device_nbd.c */
+
+	u32 under_way, over;	/* operations; atomic */
+	u32 seen_over;		/* xd_device_watch() */
+	u64 answered;		/* when it did last, to a second; atomic */
+	bool hurried;		/* atomic */
+
+	u32 losses;		/* atomic; written with the lock held */
+	pthread_mutex_t lock;	/* what follows */
+	struct xd_writes writes[XD_CONSUMERS];
+	struct xd_op *flushing, *flushes, **flushes_tail;	/* under way; and who waits for it */
 };
 
 /* @path: a block device, a plain file, or for the slow one nbd://..., nbd+unix://... Nobody
@@ -81,7 +128,22 @@ void xd_device_media(struct xd_device *d, struct xp_media *m);
 
 /* device.c */
 void xd_device_submit(struct xd_device *d, struct xd_loop *loop, struct xd_op *op);
-void xd_op_end(struct xd_op *op, int err);	/* a device's: the operation is over */
+/* A device's: the operation begins once more; it is over. */
+void xd_op_begin(struct xd_op *op);
+void xd_op_end(struct xd_op *op, int err);
+/* Any thread: what the device has acknowledged and not flushed may be lost. */
+void xd_device_lost(struct xd_device *d);
+/* Any thread: a flush for which the device need not be asked. Its mark, when it begins; -EIO
+ * when it ends, if what it is for may be lost; @aside: the consumer has yet to hear it. */
+u64 xd_device_mark(struct xd_device *d, enum xd_consumer consumer);
+int xd_device_tell(struct xd_device *d, enum xd_consumer consumer, u64 mark, bool aside);
+/* Any thread, while loops run: what waits for the device to come back fails from now on. */
+void xd_device_hurry(struct xd_device *d);
+/* Every second, of one thread. */
+void xd_device_watch(struct xd_device *d);
+/* Any thread: "2 operations on the slow device PATH, which has not answered for 12 s"; false:
+ * none is under way. */
+bool xd_device_waits(const struct xd_device *d, char *text, size_t len);
 
 extern const struct xd_device_ops xd_uring_ops, xd_memory_ops, xd_nbd_ops;
 /* -errno: it cannot be mapped, or is no memory. */

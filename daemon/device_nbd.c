@@ -1,28 +1,60 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * device_nbd.c - a remote slow device, through libnbd: one connection for each loop, whose
- * thread alone uses it once requests come.
+ * thread alone uses it once requests come. The loop's ring polls its socket.
  *
- * Its socket is polled by the loop's ring. A server that dies is a disk that dies: what is
- * under way and what comes later fails.
+ *	up --breaks--> away --a second, 2, 4 ... 30--> connecting --it is the same--> up
+ *	                 ^---------no answer---------------'  `--it is another--> dead
+ *
+ * Of a short hiccup of the network those above need not hear: a read that was under way is sent
+ * again, and what comes while the server is away waits, HOLD_NS from the break on, as the kernel
+ * does with iSCSI (120 s), NVMe over fabrics and its own nbd: a file system that gets one error
+ * stops writing for good, and destage has nothing better to do. After that all fail at once,
+ * until it is back. A write that was under way fails: whether the server has done it nobody knows,
+ * and sent twice its first copy could come after a newer one. So does a flush; and after a break
+ * the next flush of whoever wrote without one (device.c), since the server may have crashed.
+ *
+ * A thread of its own connects again: names are looked up by calls that block.
  */
 #include "engine.h"
 
 #include <libnbd.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/socket.h>
+
+#define SECOND		1000000000ull
+#define HOLD_NS		(30 * SECOND)
+#define PAUSE_MAX_S	30u
+#define CONNECT_S	20u	/* for an answer to a new connection */
+#define POLL_MS		100
 
 struct line {
 	struct nbd_handle *nbd;
+	struct xd_device *dev;
 	struct xd_loop *loop;
-	struct xd_event readable, writable;
+	struct xd_event readable, writable, cancelled;
 	bool polls_in, polls_out;
+
+	enum { LINE_UP, LINE_AWAY, LINE_CONNECTING, LINE_DEAD } state;
+	u64 since;		/* it is not up */
+	u32 pause_s;		/* to the next attempt */
+	struct xd_timer retry, patience;
+	struct xd_op *held, **held_tail;	/* wait for it to be up */
+	struct xd_call connected, hurry;
+
+	/* The connecting thread's, until it calls .connected. */
+	pthread_t thread;
+	struct nbd_handle *fresh;	/* NULL: it did not connect */
 };
 
 struct remote {
 	char uri[PATH_MAX];
 	struct line line[XD_LOOPS_MAX];
 	bool can_trim, can_zero, can_fua;
+	u32 not_up;		/* lines; atomic */
 };
 
 static int why(struct xp_message *msg)
@@ -41,7 +73,7 @@ static void poll_line(struct line *l)
 	unsigned int direction = nbd_aio_get_direction(l->nbd);
 	int fd = nbd_aio_get_fd(l->nbd);
 
-	if (nbd_aio_is_dead(l->nbd) || fd < 0)
+	if (fd < 0)
 		return;
 	if ((direction & LIBNBD_AIO_DIRECTION_READ) && !l->polls_in) {
 		l->polls_in = true;
@@ -53,6 +85,19 @@ static void poll_line(struct line *l)
 	}
 }
 
+static void line_gone(struct line *l);
+
+/* After whatever may have changed its state. */
+static void look(struct line *l)
+{
+	if (l->state != LINE_UP)
+		return;
+	if (nbd_aio_is_dead(l->nbd) || nbd_aio_is_closed(l->nbd))
+		line_gone(l);
+	else
+		poll_line(l);
+}
+
 static void readable(struct xd_event *event, int res)
 {
 	struct line *l = container_of(event, struct line, readable);
@@ -61,7 +106,7 @@ static void readable(struct xd_event *event, int res)
 	l->polls_in = false;
 	if (nbd_aio_get_direction(l->nbd) & LIBNBD_AIO_DIRECTION_READ)
 		nbd_aio_notify_read(l->nbd);	/* what fails is told to each command */
-	poll_line(l);
+	look(l);
 }
 
 static void writable(struct xd_event *event, int res)
@@ -72,7 +117,22 @@ static void writable(struct xd_event *event, int res)
 	l->polls_out = false;
 	if (nbd_aio_get_direction(l->nbd) & LIBNBD_AIO_DIRECTION_WRITE)
 		nbd_aio_notify_write(l->nbd);
-	poll_line(l);
+	look(l);
+}
+
+static void cancelled(struct xd_event *event, int res)
+{
+	(void)event;
+	(void)res;
+}
+
+/* They keep the socket open that libnbd has closed, and the next line from being polled. */
+static void polls_cancel(struct line *l)
+{
+	if (l->polls_in)
+		io_uring_prep_cancel(xd_loop_sqe(l->loop, &l->cancelled), &l->readable, 0);
+	if (l->polls_out)
+		io_uring_prep_cancel(xd_loop_sqe(l->loop, &l->cancelled), &l->writable, 0);
 }
 
 /* -------------------------------------------------------------- operations ---- */
@@ -107,41 +167,280 @@ static int64_t send_command(struct xd_op *op, struct nbd_handle *nbd, const stru
 	}
 }
 
-/* Where the server knows no FUA, a flush after the write. */
-static void nbd_ended(struct xd_op *op, int err)
+static struct line *line_of(const struct xd_op *op)
 {
-	const nbd_completion_callback end = { .callback = command_ended, .user_data = op };
 	struct remote *r = op->dev->remote;
-	struct line *l = &r->line[op->loop->index];
 
-	if (err || op->kind != XD_WRITE || !op->fua || r->can_fua || !op->dev->volatile_cache || op->stage) {
-		xd_op_end(op, err);
+	return &r->line[op->loop->index];
+}
+
+static bool is_patient(const struct line *l)
+{
+	return l->state != LINE_DEAD && !xd_get(l->dev->hurried) && xd_now() - l->since < HOLD_NS;
+}
+
+static void hold(struct line *l, struct xd_op *op)
+{
+	if (!is_patient(l)) {
+		xd_op_end(op, -ENOTCONN);
 		return;
 	}
+	op->next = NULL;
+	*l->held_tail = op;
+	l->held_tail = &op->next;
+}
+
+static struct xd_op *take_held(struct line *l)
+{
+	struct xd_op *ops = l->held;
+
+	l->held = NULL;
+	l->held_tail = &l->held;
+	return ops;
+}
+
+static void send_op(struct line *l, struct xd_op *op)
+{
+	int err = send_command(op, l->nbd, l->dev->remote) < 0 ? why(NULL) : 0;
+
+	look(l);
+	if (err && l->state != LINE_UP)
+		hold(l, op);	/* it was broken before it could be sent */
+	else if (err)
+		xd_op_end(op, err);
+}
+
+/* Where the server knows no FUA, a flush after the write. */
+static void flush_after(struct line *l, struct xd_op *op)
+{
+	const nbd_completion_callback end = { .callback = command_ended, .user_data = op };
+	int err;
+
 	op->stage = 1;
-	if (nbd_aio_flush(l->nbd, end, 0) < 0)
-		xd_op_end(op, why(NULL));
+	err = nbd_aio_flush(l->nbd, end, 0) < 0 ? why(NULL) : 0;
+	look(l);
+	if (err)
+		xd_op_end(op, err);
+}
+
+static void nbd_ended(struct xd_op *op, int err)
+{
+	struct remote *r = op->dev->remote;
+	struct line *l = line_of(op);
+
+	if (err && op->kind == XD_READ && l->state != LINE_UP)
+		hold(l, op);
+	else if (!err && op->kind == XD_WRITE && op->fua && !r->can_fua && op->dev->volatile_cache && !op->stage)
+		flush_after(l, op);
 	else
-		poll_line(l);
+		xd_op_end(op, err);
 }
 
 static void nbd_submit(struct xd_op *op)
 {
 	struct remote *r = op->dev->remote;
-	struct line *l = &r->line[op->loop->index];
+	struct line *l = line_of(op);
 
-	if ((op->kind == XD_DISCARD && !r->can_trim) || (op->kind == XD_ZERO && !r->can_zero)) {
+	if ((op->kind == XD_DISCARD && !r->can_trim) || (op->kind == XD_ZERO && !r->can_zero))
 		xd_op_end(op, -EOPNOTSUPP);
-		return;
-	}
-	if (op->kind == XD_FLUSH && !op->dev->volatile_cache) {
+	else if (op->kind == XD_FLUSH && !op->dev->volatile_cache)
 		xd_op_end(op, 0);
+	else if (l->state == LINE_UP)
+		send_op(l, op);
+	else
+		hold(l, op);
+}
+
+/* --------------------------------------------------------------- connecting ---- */
+
+/* What a process that is killed has not sent yet is not sent after its death: another may have
+ * taken its place by then. A peer that is silent is gone, soon. */
+static void tune(struct nbd_handle *nbd)
+{
+	const struct linger none = { .l_onoff = 1 };
+	const int on = 1, idle_s = 10, every_s = 5, times = 4, unheard_ms = 60000;
+	int fd = nbd_aio_get_fd(nbd);
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle_s, sizeof(idle_s));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every_s, sizeof(every_s));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof(times));
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unheard_ms, sizeof(unheard_ms));
+}
+
+static struct nbd_handle *try_connect(struct line *l)
+{
+	const struct remote *r = l->dev->remote;
+	u64 until = xd_now() + CONNECT_S * SECOND;
+	struct nbd_handle *nbd = nbd_create();
+
+	if (nbd && !nbd_aio_connect_uri(nbd, r->uri))
+		while (nbd_aio_is_connecting(nbd) && xd_now() < until && !xd_get(l->dev->hurried))
+			nbd_poll(nbd, POLL_MS);
+	if (!nbd || !nbd_aio_is_ready(nbd)) {
+		nbd_close(nbd);
+		return NULL;
+	}
+	tune(nbd);
+	return nbd;
+}
+
+static void *connect_main(void *arg)
+{
+	struct line *l = arg;
+
+	l->fresh = try_connect(l);
+	xd_loop_call(l->loop, &l->connected);
+	return NULL;
+}
+
+static void try_later(struct line *l)
+{
+	l->state = LINE_AWAY;
+	l->pause_s = min(l->pause_s * 2, PAUSE_MAX_S);
+	xd_timer_arm(l->loop, &l->retry, l->pause_s * SECOND);
+}
+
+static void retry(struct xd_event *event, int res)
+{
+	struct line *l = container_of(event, struct line, retry.event);
+
+	(void)res;
+	l->retry.armed = false;
+	l->state = LINE_CONNECTING;
+	if (pthread_create(&l->thread, NULL, connect_main, l))
+		try_later(l);
+}
+
+/* Why what answers now is not what was here; NULL: it is. */
+static const char *unlike(const struct xd_device *d, struct nbd_handle *nbd)
+{
+	static __thread char text[160];
+	const struct remote *r = d->remote;
+	struct device now = { .fd = -1 };
+	const char *unfit = remote_learn(nbd, &now);
+
+	if (unfit)
+		return unfit;
+	if (now.sectors != d->dev.sectors) {
+		snprintf(text, sizeof(text), "it has %llu sectors now, and had %llu",
+			 (unsigned long long)now.sectors, (unsigned long long)d->dev.sectors);
+		return text;
+	}
+	if (now.logical != d->dev.logical || d->volatile_cache != (nbd_can_flush(nbd) > 0) ||
+	    r->can_fua != (nbd_can_fua(nbd) > 0) || r->can_trim != (nbd_can_trim(nbd) > 0) ||
+	    r->can_zero != (nbd_can_zero(nbd) > 0) || d->many_loops > (nbd_can_multi_conn(nbd) > 0))
+		return "its server offers other things than before";
+	return NULL;
+}
+
+static void fail_held(struct line *l)
+{
+	struct xd_op *op = take_held(l), *next;
+
+	for (; op; op = next) {
+		next = op->next;
+		xd_op_end(op, -ENOTCONN);
+	}
+}
+
+static void send_held(struct line *l)
+{
+	struct xd_op *op = take_held(l), *next;
+
+	for (; op; op = next) {
+		next = op->next;
+		xd_op_begin(op);
+		nbd_submit(op);
+	}
+}
+
+static void line_up(struct line *l)
+{
+	struct remote *r = l->dev->remote;
+
+	nbd_close(l->nbd);
+	l->nbd = l->fresh;
+	l->fresh = NULL;
+	l->state = LINE_UP;
+	if (!__atomic_sub_fetch(&r->not_up, 1, __ATOMIC_SEQ_CST))
+		xd_log_event("%s: slow device: connected again, after %llu s", l->dev->dev.path,
+			     (unsigned long long)((xd_now() - l->since) / SECOND));
+	send_held(l);
+	look(l);
+}
+
+static void line_dead(struct line *l, const char *unfit)
+{
+	xd_log_event("%s: slow device: not what it was: %s; it is left alone until the cache is started again",
+		     l->dev->dev.path, unfit);
+	nbd_close(l->fresh);
+	l->fresh = NULL;
+	l->state = LINE_DEAD;
+	fail_held(l);
+}
+
+static void connected(struct xd_call *call)
+{
+	struct line *l = container_of(call, struct line, connected);
+	const char *unfit;
+
+	pthread_join(l->thread, NULL);
+	if (!l->fresh) {
+		try_later(l);
 		return;
 	}
-	if (send_command(op, l->nbd, r) < 0)
-		xd_op_end(op, why(NULL));
+	unfit = unlike(l->dev, l->fresh);
+	if (unfit)
+		line_dead(l, unfit);
 	else
-		poll_line(l);
+		line_up(l);
+}
+
+static void patience_over(struct xd_event *event, int res)
+{
+	struct line *l = container_of(event, struct line, patience.event);
+
+	(void)res;
+	l->patience.armed = false;
+	if (l->state == LINE_UP)
+		return;
+	if (is_patient(l))	/* it was up meanwhile */
+		xd_timer_arm(l->loop, &l->patience, l->since + HOLD_NS - xd_now());
+	else
+		fail_held(l);
+}
+
+/* What was under way has been told so. */
+static void line_gone(struct line *l)
+{
+	struct remote *r = l->dev->remote;
+
+	l->state = LINE_AWAY;
+	l->since = xd_now();
+	l->pause_s = 1;
+	xd_device_lost(l->dev);
+	if (!__atomic_fetch_add(&r->not_up, 1, __ATOMIC_SEQ_CST))
+		xd_log_event("%s: slow device: the connection is broken; trying to connect again",
+			     l->dev->dev.path);
+	polls_cancel(l);
+	xd_timer_arm(l->loop, &l->retry, l->pause_s * SECOND);
+	xd_timer_arm(l->loop, &l->patience, HOLD_NS);
+}
+
+static void hurry_line(struct xd_call *call)
+{
+	fail_held(container_of(call, struct line, hurry));
+}
+
+static void nbd_hurry(struct xd_device *d)
+{
+	struct remote *r = d->remote;
+
+	for (u32 i = 0; i < XD_LOOPS_MAX; i++)
+		if (r->line[i].loop)
+			xd_loop_call(r->line[i].loop, &r->line[i].hurry);
 }
 
 /* ---------------------------------------------------------------- blocking ---- */
@@ -174,9 +473,21 @@ static int line_open(struct remote *r, struct line *l, struct xp_message *msg)
 	l->nbd = nbd_create();
 	if (!l->nbd || nbd_connect_uri(l->nbd, r->uri))
 		return why(msg);
+	tune(l->nbd);
+	return 0;
+}
+
+static void line_init(struct xd_device *d, struct line *l)
+{
+	l->dev = d;
 	l->readable.end = readable;
 	l->writable.end = writable;
-	return 0;
+	l->cancelled.end = cancelled;
+	l->retry.event.end = retry;
+	l->patience.event.end = patience_over;
+	l->held_tail = &l->held;
+	l->connected.fn = connected;
+	l->hurry.fn = hurry_line;
 }
 
 static int nbd_attach(struct xd_device *d, struct xd_loop *loop)
@@ -188,15 +499,29 @@ static int nbd_attach(struct xd_device *d, struct xd_loop *loop)
 	return l->nbd ? 0 : line_open(r, l, NULL);
 }
 
+/* The loop's thread has ended. */
+static void nbd_detach(struct xd_device *d, struct xd_loop *loop)
+{
+	struct remote *r = d->remote;
+	struct line *l = &r->line[loop->index];
+
+	xd_set(d->hurried, true);
+	if (l->state == LINE_CONNECTING)
+		pthread_join(l->thread, NULL);
+}
+
 static void nbd_close_all(struct xd_device *d)
 {
 	struct remote *r = d->remote;
 
-	for (u32 i = 0; i < XD_LOOPS_MAX; i++)
-		if (r->line[i].nbd) {
-			nbd_shutdown(r->line[i].nbd, 0);
-			nbd_close(r->line[i].nbd);
-		}
+	for (u32 i = 0; i < XD_LOOPS_MAX; i++) {
+		struct line *l = &r->line[i];
+
+		if (l->nbd && l->state == LINE_UP)
+			nbd_shutdown(l->nbd, 0);
+		nbd_close(l->nbd);
+		nbd_close(l->fresh);
+	}
 	free(r);
 }
 
@@ -204,6 +529,8 @@ const struct xd_device_ops xd_nbd_ops = {
 	.submit = nbd_submit,
 	.ended = nbd_ended,
 	.attach = nbd_attach,
+	.detach = nbd_detach,
+	.hurry = nbd_hurry,
 	.pread = remote_pread,
 	.pwrite = remote_pwrite,
 	.flush = remote_flush,
@@ -237,6 +564,8 @@ int xd_nbd_open(struct xd_device *d, const char *uri, struct xp_message *msg)
 		return -ENOMEM;
 	d->remote = r;
 	d->ops = &xd_nbd_ops;
+	for (u32 i = 0; i < XD_LOOPS_MAX; i++)
+		line_init(d, &r->line[i]);
 	snprintf(r->uri, sizeof(r->uri), "%s", uri);
 	snprintf(d->dev.path, sizeof(d->dev.path), "%s", uri);
 	err = line_open(r, &r->line[0], msg);

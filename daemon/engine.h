@@ -85,6 +85,7 @@ struct xd_io {
 	struct xd_loop *loop;	/* it is submitted on, and ends on */
 	u8 op;			/* enum xp_op */
 	bool fua, ordered;	/* as in struct xp_req */
+	bool aside;		/* XP_FLUSH: not a client's; those hear of a loss for themselves */
 	u64 sector;
 	u32 nr_sectors;		/* 0 for a flush */
 	struct xd_buffer *buffer;	/* of a read or write; its first byte is the request's. Until
@@ -97,6 +98,7 @@ struct xd_io {
 	u32 parts;
 	u8 class;
 	u64 begun;
+	u64 mark;		/* XP_FLUSH: xd_device_mark() */
 	struct xd_part first;
 };
 
@@ -110,13 +112,6 @@ struct xd_timer {
 	struct xd_event event;
 	struct __kernel_timespec at;
 	bool armed;
-};
-
-/* Something to be done by a loop's thread. */
-struct xd_call {
-	struct xd_call *next;
-	void (*fn)(struct xd_call *call);
-	struct xd_loop *loop;	/* it runs on */
 };
 
 struct xd_loop {
@@ -260,6 +255,7 @@ struct xd_cache {
 	u32 kicked;		/* destage may be wanted; atomic */
 	u32 suspending;		/* delay no request; atomic */
 
+	pthread_mutex_t devices_lock;	/* fast and slow are there; else they are NULL */
 	pthread_mutex_t pace_lock;
 	u64 pace_next;		/* of pace_lock */
 	u64 block_ns;		/* time to bring a block home; atomic */
@@ -277,6 +273,8 @@ static inline struct xd_loop *xd_first_loop(struct xd_cache *cache)
 
 /* log.c: to stderr, or the journal; not too often. A line without its end. */
 void xd_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* In any case: what happens seldom, and others' lines must not hide. */
+void xd_log_event(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* cache.c */
 struct xd_setup {
@@ -289,6 +287,8 @@ int xd_cache_start(struct xd_cache *cache, const struct xd_setup *setup, struct 
 /* Ends what is under way, no request may come any more; nothing acknowledged is lost when
  * it returns 0. Closes the devices. */
 int xd_cache_stop(struct xd_cache *cache);
+/* Any thread, also while it stops: what devices are waited for; false: none. */
+bool xd_cache_waits(struct xd_cache *cache, char *text, size_t len);
 /* On the first loop, from any thread; waits. 0 or -errno. */
 int xd_cache_commit(struct xd_cache *cache);
 

@@ -25,6 +25,13 @@ static bool too_many(void)
 	return ++said > BURST;
 }
 
+static void print(const char *format, va_list args)
+{
+	fprintf(stderr, "xpcached: ");
+	vfprintf(stderr, format, args);
+	fputc('\n', stderr);
+}
+
 void xd_log(const char *format, ...)
 {
 	va_list args;
@@ -32,10 +39,19 @@ void xd_log(const char *format, ...)
 	pthread_mutex_lock(&lock);
 	if (!too_many()) {
 		va_start(args, format);
-		fprintf(stderr, "xpcached: ");
-		vfprintf(stderr, format, args);
-		fputc('\n', stderr);
+		print(format, args);
 		va_end(args);
 	}
+	pthread_mutex_unlock(&lock);
+}
+
+void xd_log_event(const char *format, ...)
+{
+	va_list args;
+
+	pthread_mutex_lock(&lock);
+	va_start(args, format);
+	print(format, args);
+	va_end(args);
 	pthread_mutex_unlock(&lock);
 }

@@ -59,6 +59,9 @@ static void io_ended(struct xd_io *io)
 {
 	struct xd_loop *loop = io->loop;
 
+	/* The core may have known of nothing to flush: destage's flush was for all. */
+	if (io->op == XP_FLUSH && !io->err)
+		io->err = xd_device_tell(loop->cache->slow, XD_CLIENTS, io->mark, io->aside);
 	if (!io->err)
 		xd_timed(loop, io->class, io->begun);
 	loop->ios--;
@@ -148,6 +151,8 @@ static void operate(struct xd_part *part, void (*end)(struct xd_op *op, int err)
 	struct xd_op *op = &part->op;
 
 	op->kind = kind_of[req->op];
+	op->consumer = XD_CLIENTS;
+	op->aside = part->io->aside;
 	op->fua = req->fua && req->op == XP_WRITE;
 	op->preflush = false;
 	op->bytes = req->nr_sectors << XP_SECTOR_SHIFT;
@@ -275,6 +280,8 @@ void xd_submit(struct xd_io *io)
 	io->class = 0;
 	io->parts = 1;
 	io->begun = xd_time(cache);
+	if (io->op == XP_FLUSH)
+		io->mark = xd_device_mark(cache->slow, XD_CLIENTS);
 	loop->ios++;
 	if (!xd_get(cache->active))
 		xd_set(cache->active, 1);

@@ -11,6 +11,7 @@
 #include <cap-ng.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -26,12 +27,15 @@ struct words {
 	bool detach;
 };
 
+#define PATIENCE_NS	5000000000ull	/* of a stop: then it says what it waits for, again and again */
+
 struct serving {
 	struct xd_cache cache;
 	struct xd_server server;
 	struct xd_control control;
 	char name[NAME_LEN];
 	int ready;		/* pipe to who waits; -1: nobody */
+	sigset_t signals;
 };
 
 /* ----------------------------------------------------------------- words ---- */
@@ -197,7 +201,8 @@ static enum xc open_sockets(struct serving *s, const struct words *w)
 	s->server.fd = -1;
 	if (w->socket)
 		ret = xd_server_open(&s->server, &s->cache, s->name, w->socket);
-	s->control = (struct xd_control){ .cache = &s->cache, .server = &s->server, .fd = -1, .stop_fd = -1 };
+	s->control = (struct xd_control){ .cache = &s->cache, .server = &s->server, .fd = -1, .stop_fd = -1,
+					 .lock = PTHREAD_MUTEX_INITIALIZER };
 	if (!ret && w->control)
 		ret = xd_control_open(&s->control, w->control);
 	if (!ret && w->control && xd_control_start(&s->control))
@@ -231,6 +236,56 @@ static void wait_for_signal(const sigset_t *set)
 		;
 }
 
+/*
+ * A stop waits for what the devices were asked; one that hangs is waited for as long as it hangs,
+ * since what was not flushed would be lost. Who does not want that says so: by a second signal. It
+ * ends then as if killed, and the next start recovers.
+ */
+static void end_at_once(struct serving *s)
+{
+	xd_log_event("%s: ended at once, by a second signal: what was acknowledged and not flushed may be lost; all else is on the fast device, and the next start finds it",
+		     s->name);
+	xd_control_stopped(&s->control, -EINTR);
+	_exit(XC_FAILED);
+}
+
+static void say_waiting(struct serving *s)
+{
+	char what[PATH_MAX + 160];
+
+	if (!xd_cache_waits(&s->cache, what, sizeof(what)))
+		snprintf(what, sizeof(what), "clients");
+	xd_log_event("%s: stops, and waits for %s; a second signal ends it at once", s->name, what);
+	sd_notifyf(0, "STATUS=%s stops, and waits for %s", s->name, what);
+	xd_control_waits(&s->control, what);
+}
+
+static void *stop_main(void *arg)
+{
+	const struct timespec pause = { .tv_sec = PATIENCE_NS / 1000000000u };
+	struct serving *s = arg;
+	int sig;
+
+	do {
+		sig = sigtimedwait(&s->signals, NULL, &pause);
+		if (sig < 0 && errno == EAGAIN)
+			say_waiting(s);
+	} while (sig != SIGTERM && sig != SIGINT);
+	end_at_once(s);
+	return NULL;
+}
+
+/* For the rest of this process. */
+static void watch_stop(struct serving *s)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, stop_main, s))
+		xd_log("%s: no thread to be had: a second signal does nothing", s->name);
+	else
+		pthread_detach(thread);
+}
+
 /* What detaches keeps its complaints in the log from here on. */
 static void leave_terminal(const char *log)
 {
@@ -245,17 +300,16 @@ static void leave_terminal(const char *log)
 static enum xc run(const struct words *w, int ready)
 {
 	static struct serving s;
-	sigset_t set;
 	enum xc ret;
 	int err;
 
 	s.ready = ready;
-	sigemptyset(&set);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGPIPE);	/* who read the complaints may be gone */
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	sigemptyset(&s.signals);
+	sigaddset(&s.signals, SIGTERM);
+	sigaddset(&s.signals, SIGINT);
+	sigaddset(&s.signals, SIGHUP);
+	sigaddset(&s.signals, SIGPIPE);	/* who read the complaints may be gone */
+	pthread_sigmask(SIG_BLOCK, &s.signals, NULL);
 	ret = start_cache_of(&s, w);
 	if (ret) {
 		tell_ready(&s, ret);
@@ -266,8 +320,10 @@ static enum xc run(const struct words *w, int ready)
 	if (!ret && w->detach)
 		leave_terminal(w->log);
 	if (!ret)
-		wait_for_signal(&set);
+		wait_for_signal(&s.signals);
 	sd_notify(0, "STOPPING=1");
+	watch_stop(&s);
+	xd_device_hurry(s.cache.slow);
 	xd_server_stop(&s.server);
 	xd_control_stop(&s.control);
 	err = xd_cache_stop(&s.cache);

@@ -68,7 +68,8 @@ struct xd_control {
 	struct xd_server *server;
 	char path[108];
 	int fd;
-	int stop_fd;		/* who has said "stop", and waits; -1: nobody */
+	int stop_fd;		/* who has said "stop", and waits; -1: nobody; of .lock */
+	pthread_mutex_t lock;
 	pthread_t thread;
 	bool running;
 };
@@ -76,7 +77,8 @@ struct xd_control {
 enum xc xd_control_open(struct xd_control *c, const char *path);
 int xd_control_start(struct xd_control *c);
 void xd_control_stop(struct xd_control *c);
-/* To who has said "stop". */
+/* To who has said "stop": that it lasts, and why; that it is over. Of two threads. */
+void xd_control_waits(struct xd_control *c, const char *what);
 void xd_control_stopped(struct xd_control *c, int err);
 
 /* A unix socket that listens at @path, mode 0600; replaces one that nobody answers at. */

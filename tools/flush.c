@@ -138,13 +138,26 @@ static enum xc watch(const char *name)
 	return ret;
 }
 
+/* Of what went around the cache clients may have yet to hear that the slow device lost it. */
+static enum xc check_kept(const char *name)
+{
+	int err = user_has(name) ? user_message(name, XP_COMMAND_COMMIT) : 0;
+
+	if (!err)
+		return XC_OK;
+	return complain(XC_FAILED, name, running_log(name, "; xpcache stop --force, and start, forgets it"),
+			"what was written past a full cache may be lost: %s", strerror(-err));
+}
+
 static enum xc bring_home(const char *name)
 {
 	enum xc ret = check_running(name);
 
 	if (!ret)
 		ret = sync_device(name);
-	return ret ? ret : watch(name);
+	if (!ret)
+		ret = watch(name);
+	return ret ? ret : check_kept(name);
 }
 
 /* From here on a signal is looked at between two looks at the cache. */

@@ -191,12 +191,51 @@ int user_status(const char *name, char *line, size_t len)
 	return err;
 }
 
+/* Says what it waits for as long as it waits. 0, or -errno; -ETIMEDOUT: it still does. */
+static int stop_and_wait(const char *name, char *waits, size_t len)
+{
+	char line[PATH_MAX + 200] = "";
+	double until = seconds_now() + PATIENCE_S;
+	int fd = connect_to(name), err = -ETIMEDOUT;
+	FILE *f;
+
+	if (fd < 0)
+		return fd;
+	f = fdopen(fd, "r+e");
+	if (!f) {
+		close(fd);
+		return -ENOMEM;
+	}
+	if (send(fd, "stop\n", 5, MSG_NOSIGNAL) < 0)
+		err = -errno;
+	while (err == -ETIMEDOUT && seconds_now() < until) {
+		errno = 0;
+		if (!fgets(line, sizeof(line), f))
+			err = errno == EAGAIN ? -ETIMEDOUT : errno ? -errno : -EPROTO;
+		else if (strncmp(line, "wait ", 5) != 0)
+			err = first_line(line);
+		else
+			snprintf(waits, len, "%.*s", (int)strcspn(line + 5, "\n"), line + 5);
+		if (err == -ETIMEDOUT && *waits)
+			printf("%s: stops, and waits for %s\n", name, strchr(waits, ' ') + 1);
+		fflush(stdout);
+	}
+	fclose(f);
+	return err;
+}
+
 enum xc user_stop(const char *name)
 {
-	char *answer;
-	int err = ask(name, "stop", &answer);
+	char waits[PATH_MAX + 200] = "";
+	int err = stop_and_wait(name, waits, sizeof(waits));
 
-	free(answer);
+	if (err == -ETIMEDOUT && *waits)
+		return complain(XC_FAILED, name, "it goes on stopping; a second SIGTERM to that process ends it at once, and loses what was not flushed",
+				"it waits for %s (process %d)", strchr(waits, ' ') + 1, atoi(waits));
+	if (err == -EALREADY)
+		return complain(XC_REFUSED, name, "wait, or see its log", "it stops already");
+	if (err == -EINTR)
+		return complain(XC_FAILED, name, "xpcache start brings it back", "ended at once, by a second signal");
 	return err ? complain_errno(err, name, "it did not stop in order") : XC_OK;
 }
 
