@@ -236,10 +236,10 @@ bool xd_device_waits(const struct xd_device *d, char *text, size_t len)
 	if (!n)
 		return false;
 	if (!answered || now - answered < ANSWER_NS)
-		snprintf(text, len, "%u operations on the %s device %s", n, d->what, d->dev.path);
+		snprintf(text, len, "the %s device %s: %u under way", d->what, d->dev.path, n);
 	else
-		snprintf(text, len, "%u operations on the %s device %s, which has not answered for %llu s",
-			 n, d->what, d->dev.path, (unsigned long long)((now - answered) / 1000000000u));
+		snprintf(text, len, "the %s device %s: %u under way, no answer for %llu s",
+			 d->what, d->dev.path, n, (unsigned long long)((now - answered) / 1000000000u));
 	return true;
 }
 

@@ -141,8 +141,7 @@ int xd_device_tell(struct xd_device *d, enum xd_consumer consumer, u64 mark, boo
 void xd_device_hurry(struct xd_device *d);
 /* Every second, of one thread. */
 void xd_device_watch(struct xd_device *d);
-/* Any thread: "2 operations on the slow device PATH, which has not answered for 12 s"; false:
- * none is under way. */
+/* Any thread: "the slow device PATH: 2 under way, no answer for 12 s"; false: none is. */
 bool xd_device_waits(const struct xd_device *d, char *text, size_t len);
 
 extern const struct xd_device_ops xd_uring_ops, xd_memory_ops, xd_nbd_ops;

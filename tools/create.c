@@ -132,6 +132,8 @@ static enum xc check_slow_is_free(struct making *k)
 	if (!k->slow.remote && cache_read(&c, &k->slow) == 0)
 		return complain(XC_REFUSED, k->slow.path, "are --fast and --slow the right way round?",
 				"it is the fast device of the xpcache %s", c.name);
+	if (k->slow.remote)
+		return remote_check_free(k->slow.path);
 	return caches_check_slow(&k->slow, k->fast.dev);
 }
 

@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <libnbd.h>
 #include <stdlib.h>
+#include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,6 +14,69 @@ bool is_remote(const char *path)
 {
 	return !strncmp(path, "nbd://", 6) || !strncmp(path, "nbds://", 7) ||
 	       !strncmp(path, "nbd+unix://", 11) || !strncmp(path, "nbds+unix://", 12);
+}
+
+struct place {
+	char server[PATH_MAX];	/* host:port, or the socket's path */
+	char export[PATH_MAX];
+};
+
+/* The words of "?socket=path" or "&socket=path". */
+static void take_socket(struct place *p, const char *query)
+{
+	const char *at = query ? strstr(query, "socket=") : NULL;
+
+	if (at)
+		snprintf(p->server, sizeof(p->server), "%.*s", (int)strcspn(at + 7, "&"), at + 7);
+}
+
+/* nbd[s][+unix]://[user@]host[:port]/export[?query] */
+static void take_apart(const char *uri, struct place *p)
+{
+	const char *host = strstr(uri, "://") + 3, *path = host + strcspn(host, "/?");
+	const char *at = memchr(host, '@', (size_t)(path - host)), *export = path + (*path == '/');
+	const char *port;
+
+	host = at ? at + 1 : host;
+	snprintf(p->server, sizeof(p->server), "%.*s", (int)(path - host), host);
+	snprintf(p->export, sizeof(p->export), "%.*s", (int)strcspn(export, "?"), export);
+	port = strrchr(p->server, ':');
+	if (port && strchr(port, ']'))
+		port = NULL;	/* of an IPv6 address */
+	if (!port)
+		snprintf(p->server + strlen(p->server), sizeof(p->server) - strlen(p->server), ":10809");
+	take_socket(p, strchr(path, '?'));
+}
+
+bool remote_same(const char *a, const char *b)
+{
+	struct place one, other;
+
+	if (!is_remote(a) || !is_remote(b))
+		return false;
+	take_apart(a, &one);
+	take_apart(b, &other);
+	return !strcasecmp(one.server, other.server) && !strcmp(one.export, other.export);
+}
+
+enum xc remote_check_free(const char *uri)
+{
+	struct running *all;
+	enum xc ret = XC_OK;
+	size_t n;
+	int err;
+
+	if (!is_remote(uri))
+		return XC_OK;
+	err = user_list(&all, &n);
+	if (err)
+		ret = complain_errno(err, user_directory(), "cannot ask the running caches for their slow devices");
+	for (size_t i = 0; i < n && !ret; i++)
+		if (remote_same(uri, all[i].slow_path))
+			ret = complain(XC_REFUSED, uri, "xpcache remove that one first",
+				       "it is the slow device of the xpcache %s, which runs", all[i].name);
+	free(all);
+	return ret;
 }
 
 static bool is_file(const char *path)

@@ -148,6 +148,8 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 		ret = opt->slow ? check_slow(c, opt, user, &slow) : find_slow(c, &slow);
 	if (!ret)
 		ret = check_pair(c, &slow);
+	if (!ret)
+		ret = remote_check_free(slow.path);
 	device_close(&slow);
 	if (!ret && !user)
 		ret = kernel_ready();

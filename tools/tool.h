@@ -323,6 +323,10 @@ void running_node(const struct running *r, char *node, size_t len);
 /* By --engine, or by what the devices are and who we are. */
 enum xc engine_choose(const struct options *opt, const char *fast, const char *slow, bool *user);
 bool is_remote(const char *path);	/* an NBD URI */
+/* Two URIs that name the same export of the same server, as far as their words tell. */
+bool remote_same(const char *a, const char *b);
+/* Complains if the slow device at the URI is a running cache's: no lock guards it. */
+enum xc remote_check_free(const char *uri);
 /* Size and sector of a server's device. Why it cannot be the slow one; NULL: it can. */
 struct nbd_handle;
 const char *remote_learn(struct nbd_handle *nbd, struct device *d);

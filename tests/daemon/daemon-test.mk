@@ -25,7 +25,7 @@ build/tests/kill9: $(kill9-sources) $(wildcard tests/daemon/kill9*.h tests/sim/*
 	@mkdir -p $(@D)
 	$(CC) $(KILL9_FLAGS) $(CFLAGS) -o $@ $(kill9-sources) $$(pkg-config --libs libnbd)
 
-build/tests/faulty.so: tests/daemon/faulty.c
+build/tests/faulty.so build/tests/recorder.so: build/tests/%.so: tests/daemon/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -shared -fPIC -o $@ $<
 
@@ -33,7 +33,7 @@ kill9-programs := build/xpcached build/xpcache build/tests/kill9 build/tests/fau
 KILLS ?= 200
 
 .PHONY: daemon-test kill9
-daemon-test: $(nbd-tests) build/tests/nbd-toy $(kill9-programs) ## the daemon's protocol, clients of others against it, a few kills
+daemon-test: $(nbd-tests) build/tests/nbd-toy build/tests/recorder.so $(kill9-programs) ## the daemon's protocol, clients of others against it, a few kills
 	@status=0; \
 	for test in $(nbd-tests); do tests/unit/run $$test || status=1; done; \
 	tests/daemon/peers --toy build/tests/nbd-toy || status=1; \

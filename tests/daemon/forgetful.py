@@ -25,7 +25,7 @@ class Server:
         self.lock = threading.Condition()
         self.log = []               # what came: (name, offset, length, fua); what was answered: ("done", name, offset)
         self.fail = {}              # name: how many of the next fail
-        self.held = set()           # names: they are done, and get no reply
+        self.held = set()           # names: they are done, and get no reply; "failed": those that failed
         self.connections, self.listener, self.lives = [], None, 0
         self.start()
 
@@ -54,6 +54,12 @@ class Server:
             if lose:
                 self.now[:] = self.durable
             self.lock.notify_all()
+
+    def crash_of_one(self, number):
+        """Its memory is lost, and one connection: of the others it says nothing."""
+        with self.lock:
+            self.now[:] = self.durable
+            self.connections[number].shutdown(socket.SHUT_RDWR)
 
     def accept(self, listener, life):
         while True:
@@ -97,6 +103,9 @@ class Server:
                 self.transmit(s, life)
         except (OSError, EOFError):
             pass
+        with self.lock:
+            if s in self.connections:
+                self.connections.remove(s)
         s.close()
 
     @staticmethod
@@ -164,7 +173,7 @@ class Server:
 
     def reply(self, s, life, sending, kind, cookie, offset, err, data):
         with self.lock:
-            self.lock.wait_for(lambda: NAME[kind] not in self.held or self.lives != life)
+            self.lock.wait_for(lambda: not self.held & {NAME[kind], "failed" if err else None} or self.lives != life)
             if self.lives != life:
                 return
             self.log.append(("done", NAME[kind], offset))
