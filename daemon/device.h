@@ -5,7 +5,7 @@
  *	device.c          opening, by what it is; blocking access for metadata
  *	device_uring.c    a block device or a plain file, through the loop's io_uring
  *	device_memory.c   persistent memory, or a file that lies in memory: mapped
- *	device_nbd.c      a remote disk, through libnbd
+ *	device_nbd.c      a remote disk, through libnbd; connects again
  *
  * Offsets and sizes are in bytes, multiples of 512. An operation belongs to the loop that
  * submits it and ends there, possibly before xd_device_submit() returns.

@@ -273,7 +273,7 @@ static struct nbd_handle *try_connect(struct line *l)
 {
 	const struct remote *r = l->dev->remote;
 	u64 until = xd_now() + CONNECT_S * SECOND;
-	struct nbd_handle *nbd = nbd_create();
+	struct nbd_handle *nbd = remote_new();
 
 	if (nbd && !nbd_aio_connect_uri(nbd, r->uri))
 		while (nbd_aio_is_connecting(nbd) && xd_now() < until && !xd_get(l->dev->hurried))
@@ -470,7 +470,7 @@ static int remote_pwrite(struct xd_device *d, const void *buf, u32 bytes, u64 of
 
 static int line_open(struct remote *r, struct line *l, struct xp_message *msg)
 {
-	l->nbd = nbd_create();
+	l->nbd = remote_new();
 	if (!l->nbd || nbd_connect_uri(l->nbd, r->uri))
 		return why(msg);
 	tune(l->nbd);

@@ -109,6 +109,16 @@ enum xc engine_choose(const struct options *opt, const char *fast, const char *s
 	return XC_OK;
 }
 
+/* The URI is the user's own, so it may. */
+struct nbd_handle *remote_new(void)
+{
+	struct nbd_handle *nbd = nbd_create();
+
+	if (nbd)
+		nbd_set_uri_allow_local_file(nbd, true);
+	return nbd;
+}
+
 const char *remote_learn(struct nbd_handle *nbd, struct device *d)
 {
 	int64_t bytes = nbd_get_size(nbd), least = nbd_get_block_size(nbd, LIBNBD_SIZE_MINIMUM);
@@ -138,7 +148,7 @@ enum xc device_open_any(struct device *d, const char *path, bool files)
 	snprintf(d->path, sizeof(d->path), "%s", path);
 	d->fd = -1;
 	d->remote = true;
-	nbd = nbd_create();
+	nbd = remote_new();
 	if (!nbd)
 		return complain_errno(ENOMEM, path, "cannot connect");
 	unfit = nbd_connect_uri(nbd, path) ? nbd_get_error() : remote_learn(nbd, d);

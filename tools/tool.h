@@ -327,8 +327,10 @@ bool is_remote(const char *path);	/* an NBD URI */
 bool remote_same(const char *a, const char *b);
 /* Complains if the slow device at the URI is a running cache's: no lock guards it. */
 enum xc remote_check_free(const char *uri);
-/* Size and sector of a server's device. Why it cannot be the slow one; NULL: it can. */
 struct nbd_handle;
+/* Not connected yet; its URI may name files with keys. NULL: no memory. */
+struct nbd_handle *remote_new(void);
+/* Size and sector of a server's device. Why it cannot be the slow one; NULL: it can. */
 const char *remote_learn(struct nbd_handle *nbd, struct device *d);
 /* As device_open(); with @files a remote one too, of which only the size is learnt. */
 enum xc device_open_any(struct device *d, const char *path, bool files);

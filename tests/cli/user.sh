@@ -110,11 +110,14 @@ cp slow was
 nbdkit -U "$dir/slow.sock" -P nbdkit.pid file slow
 for _ in $(seq 50); do [ -s nbdkit.pid ] && break; sleep 0.1; done
 remote="nbd+unix:///?socket=$dir/slow.sock"
+truncate -s 64M fast4
+expect "user: a second cache, that is not started" 0 "made to cache" create --fast fast4 --slow "$remote" --name second --no-start
 expect "user: create before a remote disk" 0 "now caches" create --fast fast --slow "$remote"
 truncate -s 64M fast3
 expect "user: two caches before one export" 3 "it is the slow device of the xpcache xpcache0, which runs" create --fast fast3 --slow "$remote"
 expect "user: nor by other words" 3 "slow device of the xpcache xpcache0" create --fast fast3 --slow "nbd+unix://?socket=$dir/slow.sock"
 expect "user: it has left nothing behind" 5 "no xpcache on this device" check fast3
+expect "user: nor may a second be started" 3 "slow device of the xpcache xpcache0" start --fast fast4 --slow "$remote"
 expect "user: made, and not started" 3 "slow device of the xpcache xpcache0" create --fast fast3 --slow "$remote" --no-start
 nbdcopy "$uri" back >out 2>&1
 cmp -n $((8 << 20)) was back >out && pass "user: a remote disk's data" || fail "user: a remote disk's data" "it differs"
