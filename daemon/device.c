@@ -118,10 +118,10 @@ static bool flush_first(struct xd_device *d, struct xd_op *op)
 
 static void over(struct xd_op *op, int err)
 {
-	struct xd_device *d = op->dev;
+	struct xd_pulse *p = &op->dev->pulse[op->loop->index];
 
-	__atomic_fetch_sub(&d->under_way, 1, __ATOMIC_RELAXED);
-	xd_count(d->over, 1);
+	xd_set(p->under_way, p->under_way - 1);
+	xd_set(p->over, p->over + 1);
 	op->loop->ops--;
 	op->end(op, err);
 }
@@ -177,7 +177,7 @@ static int write_end(struct xd_op *op, int err)
 		xd_device_lost(d);
 	if (err)
 		return err;
-	if (strcmp(d->what, "fast") != 0) {
+	if (d->slow) {
 		struct xd_writes *w = &d->writes[op->consumer];
 
 		pthread_mutex_lock(&d->lock);
@@ -191,10 +191,12 @@ static int write_end(struct xd_op *op, int err)
 
 void xd_device_submit(struct xd_device *d, struct xd_loop *loop, struct xd_op *op)
 {
+	struct xd_pulse *p = &d->pulse[loop->index];
+
 	op->dev = d;
 	op->loop = loop;
 	xd_op_begin(op);
-	xd_count(d->under_way, 1);
+	xd_set(p->under_way, p->under_way + 1);
 	loop->ops++;
 	if (op->kind == XD_FLUSH)
 		flush_submit(d, op);
@@ -218,20 +220,31 @@ void xd_device_hurry(struct xd_device *d)
 		d->ops->hurry(d);
 }
 
+static struct xd_pulse sum(const struct xd_device *d)
+{
+	struct xd_pulse sum = { 0, 0 };
+
+	for (u32 i = 0; i < XD_LOOPS_MAX; i++) {
+		sum.under_way += xd_get(d->pulse[i].under_way);
+		sum.over += xd_get(d->pulse[i].over);
+	}
+	return sum;
+}
+
 void xd_device_watch(struct xd_device *d)
 {
-	u32 done = xd_get(d->over);
+	struct xd_pulse now = sum(d);
 
-	if (xd_get(d->under_way) && done == d->seen_over)
+	if (now.under_way && now.over == d->seen_over)
 		return;
-	d->seen_over = done;
+	d->seen_over = now.over;
 	xd_set(d->answered, xd_now());
 }
 
 bool xd_device_waits(const struct xd_device *d, char *text, size_t len)
 {
 	u64 answered = xd_get(d->answered), now = xd_now();
-	u32 n = xd_get(d->under_way);
+	u32 n = sum(d).under_way;
 
 	if (!n)
 		return false;
@@ -335,14 +348,16 @@ static enum xc open_local(struct xd_device *d, const char *path)
 
 enum xc xd_device_open(struct xd_device **dev, const char *path, const char *what)
 {
-	struct xd_device *d = calloc(1, sizeof(*d));
+	struct xd_device *d = aligned_alloc(64, sizeof(*d));
 	struct xp_message msg = { "" };
 	enum xc ret;
 
 	*dev = d;
 	if (!d)
 		return complain_errno(ENOMEM, path, "cannot open it");
+	memset(d, 0, sizeof(*d));
 	d->what = what;
+	d->slow = !strcmp(what, "slow");
 	d->dev.fd = -1;
 	d->flushes_tail = &d->flushes;
 	d->answered = xd_now();

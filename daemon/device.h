@@ -22,6 +22,8 @@
 
 #include "tool.h"
 
+#define XD_LOOPS_MAX	16u
+
 struct xd_loop;
 struct xd_device;
 
@@ -98,6 +100,7 @@ struct xd_writes {
 struct xd_device {
 	const struct xd_device_ops *ops;
 	const char *what;	/* "fast", "slow": for messages */
+	bool slow;
 	struct device dev;	/* path, size; the file descriptor unless it is remote */
 	bool volatile_cache;	/* what has ended is durable only after a flush */
 	bool can_discard;
@@ -108,7 +111,9 @@ struct xd_device {
 	bool is_pmem;
 	void *remote;		/* device_nbd.c */
 
-	u32 under_way, over;	/* operations; atomic */
+	struct xd_pulse {
+		u32 under_way, over;	/* operations; written by the loop alone */
+	} __attribute__((aligned(64))) pulse[XD_LOOPS_MAX];
 	u32 seen_over;		/* xd_device_watch() */
 	u64 answered;		/* when it did last, to a second; atomic */
 	bool hurried;		/* atomic */

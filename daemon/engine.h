@@ -106,8 +106,6 @@ void xd_submit(struct xd_io *io);
 
 /* ------------------------------------------------------------------ loops ---- */
 
-#define XD_LOOPS_MAX	16u
-
 struct xd_timer {
 	struct xd_event event;
 	struct __kernel_timespec at;

@@ -16,10 +16,10 @@ HAS, HAS_FLUSH, HAS_FUA, HAS_TRIM, HAS_ZEROES, MULTI = 1, 4, 8, 32, 64, 256
 
 
 class Server:
-    """At the unix socket @path; its memory outlives its crashes as far as it was flushed."""
+    """At the unix socket @path, or at a port of its own; its memory outlives its crashes as far as it was flushed."""
 
     def __init__(self, path, size, fua=True, trim=False):
-        self.path, self.size = path, size
+        self.path, self.size, self.port = path, size, None
         self.flags = HAS | HAS_FLUSH | HAS_ZEROES | MULTI | (HAS_FUA if fua else 0) | (HAS_TRIM if trim else 0)
         self.durable, self.now = bytearray(size), bytearray(size)
         self.lock = threading.Condition()
@@ -34,16 +34,21 @@ class Server:
     def start(self):
         with self.lock:
             self.lives += 1
-            self.listener = socket.socket(socket.AF_UNIX)
-            self.listener.bind(self.path)
-            self.listener.listen(16)
+            if self.path:
+                self.listener = socket.socket(socket.AF_UNIX)
+                self.listener.bind(self.path)
+                self.listener.listen(16)
+            else:
+                self.listener = socket.create_server(("127.0.0.1", 0))
+                self.port = self.listener.getsockname()[1]
             threading.Thread(target=self.accept, args=(self.listener, self.lives), daemon=True).start()
 
     def crash(self, lose=True):
         """As if killed, and its machine with it: no connection, and of its memory what was flushed."""
         with self.lock:
             self.lives += 1
-            os.unlink(self.path)
+            if self.path:
+                os.unlink(self.path)
             for s in [self.listener, *self.connections]:
                 try:
                     s.shutdown(socket.SHUT_RDWR)
@@ -74,6 +79,10 @@ class Server:
                 self.connections.append(s)
             threading.Thread(target=self.serve, args=(s, life), daemon=True).start()
 
+    @property
+    def uri(self):
+        return f"nbd+unix:///?socket={self.path}" if self.path else f"nbd://127.0.0.1:{self.port}/"
+
     def release(self, *names):
         with self.lock:
             self.held -= set(names)
@@ -101,6 +110,10 @@ class Server:
         try:
             if self.handshake(s):
                 self.transmit(s, life)
+        except ConnectionResetError:
+            with self.lock:
+                self.log.append(("reset",))
+                self.lock.notify_all()
         except (OSError, EOFError):
             pass
         with self.lock:
