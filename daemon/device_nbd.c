@@ -47,7 +47,8 @@ struct line {
 
 	/* The connecting thread's, until it calls .connected. */
 	pthread_t thread;
-	struct nbd_handle *fresh;	/* NULL: it did not connect */
+	struct nbd_handle *fresh;	/* NULL: it did not connect, */
+	char unable[160];		/* for this reason */
 };
 
 struct remote {
@@ -55,6 +56,7 @@ struct remote {
 	struct line line[XD_LOOPS_MAX];
 	bool can_trim, can_zero, can_fua;
 	u32 not_up;		/* lines; atomic */
+	bool given_up;		/* it has been said that all fails; atomic */
 };
 
 static int why(struct xp_message *msg)
@@ -279,6 +281,9 @@ static struct nbd_handle *try_connect(struct line *l)
 		while (nbd_aio_is_connecting(nbd) && xd_now() < until && !xd_get(l->dev->hurried))
 			nbd_poll(nbd, POLL_MS);
 	if (!nbd || !nbd_aio_is_ready(nbd)) {
+		const char *text = nbd_get_error();
+
+		snprintf(l->unable, sizeof(l->unable), "%s", text ? text : "no answer");
 		nbd_close(nbd);
 		return NULL;
 	}
@@ -364,6 +369,7 @@ static void line_up(struct line *l)
 	l->nbd = l->fresh;
 	l->fresh = NULL;
 	l->state = LINE_UP;
+	xd_set(r->given_up, false);
 	if (!__atomic_sub_fetch(&r->not_up, 1, __ATOMIC_SEQ_CST))
 		xd_log_event("%s: slow device: connected again, after %llu s", l->dev->dev.path,
 			     (unsigned long long)((xd_now() - l->since) / SECOND));
@@ -398,6 +404,17 @@ static void connected(struct xd_call *call)
 		line_up(l);
 }
 
+static void give_up(struct line *l)
+{
+	struct remote *r = l->dev->remote;
+
+	if (l->state != LINE_DEAD && !__atomic_exchange_n(&r->given_up, true, __ATOMIC_SEQ_CST))
+		xd_log_event("%s: slow device: away for %llu s: %s; what needs it fails until it is back",
+			     l->dev->dev.path, (unsigned long long)((xd_now() - l->since) / SECOND),
+			     l->state == LINE_AWAY ? l->unable : "no answer");
+	fail_held(l);
+}
+
 static void patience_over(struct xd_event *event, int res)
 {
 	struct line *l = container_of(event, struct line, patience.event);
@@ -409,7 +426,7 @@ static void patience_over(struct xd_event *event, int res)
 	if (is_patient(l))	/* it was up meanwhile */
 		xd_timer_arm(l->loop, &l->patience, l->since + HOLD_NS - xd_now());
 	else
-		fail_held(l);
+		give_up(l);
 }
 
 /* What was under way has been told so. */
