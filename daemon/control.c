@@ -77,9 +77,10 @@ static void table(struct xd_control *c, int fd)
 	char options[XP_TUNABLES_TEXT], text[2 * PATH_MAX + XP_TUNABLES_TEXT + 160];
 
 	xp_tunables_print(&c->cache->tunables, options);
-	snprintf(text, sizeof(text), "fast %s\nslow %s\nuuid %s\nsectors %llu\nclients %u\noptions%s\n",
+	snprintf(text, sizeof(text), "fast %s\nslow %s\nuuid %s\nsectors %llu\nclients %u\noptions%s\n%s%s%s",
 		 c->cache->fast->dev.path, c->cache->slow->dev.path, text_uuid(c->cache->sb.uuid),
-		 (unsigned long long)c->cache->sectors, xd_server_clients(c->server), options);
+		 (unsigned long long)c->cache->sectors, xd_server_clients(c->server), options,
+		 *c->node ? "ublk " : "", c->node, *c->node ? "\n" : "");
 	say_ok(fd, text);
 }
 

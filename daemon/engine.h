@@ -52,7 +52,7 @@ struct xd_buffer {
 	u32 bytes;
 	u32 refs;		/* of the loop alone */
 	int registered;		/* index with the ring, or -1 */
-	struct xd_buffer *next;	/* free ones */
+	struct xd_buffer *next;	/* free ones; of one that is not, who holds it */
 };
 
 int xd_buffers_init(struct xd_loop *loop);
@@ -136,6 +136,7 @@ struct xd_loop {
 	struct xd_fill *spare_fills;
 	u32 fill_blocks;	/* in memory, on their way to the fast device */
 	struct xd_call *later;	/* at the end of this round */
+	struct xd_call *submitted;	/* xd_loop_submitted() */
 	struct xd_op *ended, **ended_tail;	/* xd_loop_op() */
 
 	/* Posted by other threads. */
@@ -163,6 +164,8 @@ void xd_loop_wake(struct xd_loop *loop);
 void xd_loop_op(struct xd_loop *loop, struct xd_op *op);
 /* The loop's own thread: at the end of this round, before it waits. */
 void xd_loop_later(struct xd_loop *loop, struct xd_call *call);
+/* The loop's own thread: when the kernel has taken all that is in the submission queue now. */
+void xd_loop_submitted(struct xd_loop *loop, struct xd_call *call);
 /* Any thread: it ends when nothing is under way. Joins it. */
 void xd_loop_stop(struct xd_loop *loop);
 /* The next @n places are handed over together: what is linked stays so. */

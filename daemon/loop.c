@@ -198,11 +198,18 @@ void xd_loop_later(struct xd_loop *loop, struct xd_call *call)
 	loop->later = call;
 }
 
-static void do_later(struct xd_loop *loop)
+void xd_loop_submitted(struct xd_loop *loop, struct xd_call *call)
 {
-	struct xd_call *call = loop->later, *next;
+	call->next = loop->submitted;
+	call->loop = loop;
+	loop->submitted = call;
+}
 
-	loop->later = NULL;
+static void do_calls(struct xd_call **list)
+{
+	struct xd_call *call = *list, *next;
+
+	*list = NULL;
 	for (; call; call = next) {
 		next = call->next;
 		call->fn(call);
@@ -226,7 +233,7 @@ static void do_round(struct xd_loop *loop)
 		if (loop == xd_first_loop(loop->cache))
 			xd_destage_run(loop->cache);
 		xd_perform(loop);
-		do_later(loop);
+		do_calls(&loop->later);
 	} while (round_has_work(loop));
 }
 
@@ -265,6 +272,8 @@ static void *loop_main(void *arg)
 			return NULL;
 		err = io_uring_submit_and_wait(&loop->ring, 1);
 		XP_ASSERT(err >= 0 || err == -EINTR || err == -EAGAIN || err == -EBUSY);
+		if (!io_uring_sq_ready(&loop->ring))
+			do_calls(&loop->submitted);
 		reap(loop);
 	}
 }

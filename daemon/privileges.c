@@ -6,15 +6,24 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum xc privileges_keep(int capability)
+enum xc privileges_keep(int capability, int another)
 {
 	capng_clear(CAPNG_SELECT_BOTH);
 	if (geteuid() == 0 &&
-	    capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_BOUNDING_SET,
-			 (unsigned int)capability))
+	    capng_updatev(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_BOUNDING_SET,
+			  (unsigned int)capability, another, -1))
 		return complain(XC_FAILED, NULL, NULL, "cannot give up privileges");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    capng_apply(geteuid() == 0 ? CAPNG_SELECT_BOTH : CAPNG_SELECT_CAPS))
+		return complain(XC_FAILED, NULL, NULL, "cannot give up privileges");
+	return XC_OK;
+}
+
+enum xc privileges_give_up(int capability)
+{
+	if (capng_get_caps_process() ||
+	    capng_update(CAPNG_DROP, CAPNG_EFFECTIVE | CAPNG_PERMITTED, (unsigned int)capability) ||
+	    capng_apply(CAPNG_SELECT_CAPS))
 		return complain(XC_FAILED, NULL, NULL, "cannot give up privileges");
 	return XC_OK;
 }

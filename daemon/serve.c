@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * serve: runs a cache, and exports it on a socket, until it is told to stop.
+ * serve: runs a cache, and exports it on a socket or as a block device, until it is told to stop.
  *
  * With --detach the program returns when clients can connect, with the exit code that says
  * whether they can; what runs on has the log file for its complaints.
  */
 #include "server.h"
+#include "ublk.h"
 #include "verbs.h"
 
 #include <cap-ng.h>
@@ -24,7 +25,7 @@ struct words {
 	const char *fast, *slow, *socket, *control, *log;
 	struct xp_tunables tunables;
 	u32 threads;
-	bool detach;
+	bool detach, ublk;
 };
 
 #define PATIENCE_NS	5000000000ull	/* of a stop: then it says what it waits for, again and again */
@@ -33,6 +34,7 @@ struct serving {
 	struct xd_cache cache;
 	struct xd_server server;
 	struct xd_control control;
+	struct xd_ublk ublk;
 	char name[NAME_LEN];
 	int ready;		/* pipe to who waits; -1: nobody */
 	sigset_t signals;
@@ -60,14 +62,15 @@ static enum xc set_threads(struct words *w, const char *value)
 	return XC_OK;
 }
 
-enum { OPT_FAST = 1, OPT_SLOW, OPT_SOCKET, OPT_CONTROL, OPT_LOG, OPT_THREADS, OPT_DETACH, OPT_HELP,
-       OPT_TUNABLE };	/* the first of them */
+enum { OPT_FAST = 1, OPT_SLOW, OPT_SOCKET, OPT_CONTROL, OPT_LOG, OPT_THREADS, OPT_DETACH, OPT_UBLK,
+       OPT_HELP, OPT_TUNABLE };	/* the first of them */
 
 static const struct option fixed[] = {
 	{ "fast", 1, NULL, OPT_FAST }, { "slow", 1, NULL, OPT_SLOW },
 	{ "socket", 1, NULL, OPT_SOCKET }, { "control", 1, NULL, OPT_CONTROL },
 	{ "log", 1, NULL, OPT_LOG }, { "threads", 1, NULL, OPT_THREADS },
-	{ "detach", 0, NULL, OPT_DETACH }, { "help", 0, NULL, OPT_HELP },
+	{ "detach", 0, NULL, OPT_DETACH }, { "ublk", 0, NULL, OPT_UBLK },
+	{ "help", 0, NULL, OPT_HELP },
 };
 #define NR_FIXED	(sizeof(fixed) / sizeof(*fixed))
 
@@ -77,6 +80,7 @@ static void help(void)
 	       "  --fast DEV        a block device or a file that xpcache create has prepared\n"
 	       "  --slow DEV        its slow device: a block device, a file, or nbd://, nbd+unix://\n"
 	       "  --socket PATH     NBD clients connect here: nbd+unix:///?socket=PATH; without it, nobody\n"
+	       "  --ublk            a block device as well, /dev/ublkbN, by the kernel's ublk driver\n"
 	       "  --control PATH    xpcache asks here\n"
 	       "  --threads N       1 to %u (%u)\n"
 	       "  --detach          return when clients can connect\n"
@@ -125,6 +129,9 @@ static enum xc set_word(struct words *w, int option, const char *value)
 	case OPT_DETACH:
 		w->detach = true;
 		return XC_OK;
+	case OPT_UBLK:
+		w->ublk = true;
+		return XC_OK;
 	case OPT_THREADS:
 		return set_threads(w, value);
 	case OPT_HELP:
@@ -154,7 +161,7 @@ static enum xc parse(struct words *w, int argc, char **argv)
 		return ret;
 	if (optind < argc)
 		return complain(XC_USAGE, argv[optind], "xpcached serve --help", "what is this for?");
-	if (!w->fast || !w->slow || (!w->socket && !w->control))
+	if (!w->fast || !w->slow || (!w->socket && !w->control && !w->ublk))
 		return complain(XC_USAGE, !w->fast ? "--fast" : !w->slow ? "--slow" : "--socket",
 				"xpcached serve --help", "it is missing");
 	if (xp_tunables_check(&w->tunables, &msg))
@@ -181,7 +188,8 @@ static enum xc start_cache_of(struct serving *s, const struct words *w)
 		xd_device_close(setup.slow);
 		return ret;
 	}
-	err = privileges_keep(CAP_IPC_LOCK) ? -EPERM : xd_cache_start(&s->cache, &setup, &msg);
+	err = privileges_keep(CAP_IPC_LOCK, w->ublk ? CAP_SYS_ADMIN : -1) ? -EPERM :
+	      xd_cache_start(&s->cache, &setup, &msg);
 	if (!err) {
 		snprintf(s->name, sizeof(s->name), "%.31s", (const char *)s->cache.sb.name);
 		return XC_OK;
@@ -194,6 +202,17 @@ static enum xc start_cache_of(struct serving *s, const struct words *w)
 			"%s", msg.text);
 }
 
+/* The loops have given it up by then. */
+static enum xc start_ublk(struct serving *s, const struct words *w)
+{
+	enum xc ret;
+
+	if (!w->ublk)
+		return XC_OK;
+	ret = xd_ublk_start(&s->ublk, &s->cache);
+	return ret ? ret : privileges_give_up(CAP_SYS_ADMIN);
+}
+
 static enum xc open_sockets(struct serving *s, const struct words *w)
 {
 	enum xc ret = XC_OK;
@@ -201,8 +220,8 @@ static enum xc open_sockets(struct serving *s, const struct words *w)
 	s->server.fd = -1;
 	if (w->socket)
 		ret = xd_server_open(&s->server, &s->cache, s->name, w->socket);
-	s->control = (struct xd_control){ .cache = &s->cache, .server = &s->server, .fd = -1, .stop_fd = -1,
-					 .lock = PTHREAD_MUTEX_INITIALIZER };
+	s->control = (struct xd_control){ .cache = &s->cache, .server = &s->server, .node = s->ublk.node,
+					  .fd = -1, .stop_fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 	if (!ret && w->control)
 		ret = xd_control_open(&s->control, w->control);
 	if (!ret && w->control && xd_control_start(&s->control))
@@ -223,7 +242,8 @@ static void tell_ready(struct serving *s, enum xc ret)
 		s->ready = -1;
 	}
 	if (!ret)
-		sd_notifyf(0, "READY=1\nSTATUS=%s %s", s->name, *s->server.path ? s->server.path : "is not exported");
+		sd_notifyf(0, "READY=1\nSTATUS=%s %s %s", s->name, s->ublk.node,
+			   *s->server.path ? s->server.path : *s->ublk.node ? "" : "is not exported");
 }
 
 /* ------------------------------------------------------------------- run ---- */
@@ -310,12 +330,17 @@ static enum xc run(const struct words *w, int ready)
 	sigaddset(&s.signals, SIGHUP);
 	sigaddset(&s.signals, SIGPIPE);	/* who read the complaints may be gone */
 	pthread_sigmask(SIG_BLOCK, &s.signals, NULL);
-	ret = start_cache_of(&s, w);
+	s.server.fd = s.control.fd = s.control.stop_fd = -1;
+	ret = w->ublk ? xd_ublk_open(&s.ublk) : XC_OK;
+	if (!ret)
+		ret = start_cache_of(&s, w);
 	if (ret) {
 		tell_ready(&s, ret);
 		return ret;
 	}
-	ret = open_sockets(&s, w);
+	ret = start_ublk(&s, w);
+	if (!ret)
+		ret = open_sockets(&s, w);
 	tell_ready(&s, ret);
 	if (!ret && w->detach)
 		leave_terminal(w->log);
@@ -324,6 +349,8 @@ static enum xc run(const struct words *w, int ready)
 	sd_notify(0, "STOPPING=1");
 	watch_stop(&s);
 	xd_device_hurry(s.cache.slow);
+	if (w->ublk)
+		xd_ublk_stop(&s.ublk);
 	xd_server_stop(&s.server);
 	xd_control_stop(&s.control);
 	err = xd_cache_stop(&s.cache);

@@ -5,6 +5,7 @@
  *	serve.c           the verb: options, devices, signals
  *	server.c          the socket that clients connect to
  *	connection.c  one client: its requests and replies; over nbd_proto.h
+ *	ublk.h            the block device, if there is one
  *	control.c         the other socket: status, messages, as the device mapper has them
  */
 #ifndef XD_SERVER_H
@@ -66,6 +67,7 @@ void xd_server_gone(struct xd_connection *c);
 struct xd_control {
 	struct xd_cache *cache;
 	struct xd_server *server;
+	const char *node;	/* of the block device; "": there is none */
 	char path[108];
 	int fd;
 	int stop_fd;		/* who has said "stop", and waits; -1: nobody; of .lock */

@@ -7,7 +7,10 @@
 
 enum xc serve_run(int argc, char **argv);
 
-/* privileges.c: all capabilities but one, and any way to new ones. Before the first thread. */
-enum xc privileges_keep(int capability);
+/* privileges.c: all capabilities but one or two (-1: no other), and any way to new ones. Before the
+ * first thread. */
+enum xc privileges_keep(int capability, int another);
+/* One more, of the calling thread. */
+enum xc privileges_give_up(int capability);
 
 #endif /* XD_VERBS_H */

@@ -251,7 +251,7 @@ enum xc watch_run(int argc, char **argv)
 	ret = http_open(&r.http, &r.http_options, &r.watch, where, sizeof(where));
 	if (ret)
 		return ret;
-	ret = privileges_keep(CAP_SYS_ADMIN);
+	ret = privileges_keep(CAP_SYS_ADMIN, -1);
 	if (!ret)
 		ret = loop(&r, where);
 	http_close(r.http);

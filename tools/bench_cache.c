@@ -158,11 +158,11 @@ static enum xc open_path(struct bench *b, const char *path, enum bench_leg leg)
 static enum xc open_user_legs(struct bench *b)
 {
 	const struct running *r = &b->cache->running;
-	char node[512];
+	char uri[512];
 	enum xc ret;
 
-	running_node(r, node, sizeof(node));
-	(void)((ret = open_path(b, r->slow_path, BENCH_U)) || (ret = open_path(b, node, BENCH_C)) ||
+	user_uri(r->name, uri, sizeof(uri));
+	(void)((ret = open_path(b, r->slow_path, BENCH_U)) || (ret = open_path(b, uri, BENCH_C)) ||
 	       (ret = open_path(b, r->fast_path, BENCH_R)));
 	return ret;
 }

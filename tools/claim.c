@@ -238,6 +238,21 @@ static enum xc each_partition(const struct device *d, enum xc (*check)(const cha
 	return ret;
 }
 
+static enum xc partition_is_held(const char *kname)
+{
+	char who[PATH_MAX];
+
+	return claim_holder(kname, who, sizeof(who)) ? XC_REFUSED : XC_OK;
+}
+
+bool claim_held(const struct device *d, char *who, size_t len)
+{
+	if (claim_holder(d->kname, who, len))
+		return true;
+	snprintf(who, len, "a partition of it is in use");
+	return each_partition(d, partition_is_held);
+}
+
 static enum xc partition_is_free(const char *kname)
 {
 	char who[PATH_MAX], node[PATH_MAX];

@@ -33,6 +33,9 @@ static enum xc check_options(const struct options *opt)
 	if (opt->no_start && opt->tuned)
 		return complain(XC_USAGE, "--no-start", "give them to xpcache start",
 				"the limits are those of a running cache");
+	if (opt->no_start && opt->ublk)
+		return complain(XC_USAGE, "--no-start", "give --ublk to xpcache start",
+				"a cache that does not run has no device");
 	return opt->name ? cache_check_name(opt->name) : XC_OK;
 }
 
@@ -268,11 +271,22 @@ static enum xc make(struct making *k)
 	return ret;
 }
 
+static void tell_user(const char *name, const char *slow)
+{
+	struct running r;
+	char uri[512];
+
+	user_uri(name, uri, sizeof(uri));
+	if (user_find(name, NULL, &r) == 1 && *r.ublk)
+		printf("from now on use %s, or '%s', and not %s\n", r.ublk, uri, slow);
+	else
+		printf("from now on use '%s' and not %s\n", uri, slow);
+}
+
 static void tell(const struct making *k)
 {
 	const char *name = (const char *)k->sb.name;
 	const char *content = (const char *)k->sb.slow.content;
-	char uri[512];
 
 	printf("%s: %s (%s, %s slots) %s %s (%s)\n", name, k->fast.path,
 	       text_bytes(k->fast.sectors << XP_SECTOR_SHIFT),
@@ -284,8 +298,7 @@ static void tell(const struct making *k)
 		return;
 	}
 	if (k->user) {
-		user_uri(name, uri, sizeof(uri));
-		printf("from now on use '%s' and not %s\n", uri, k->slow.path);
+		tell_user(name, k->slow.path);
 		return;
 	}
 	printf("from now on use /dev/mapper/%s and not %s\n", name, k->slow.path);
@@ -301,6 +314,8 @@ enum xc create_run(struct options *opt)
 
 	if (!ret && !opt->no_start)
 		ret = engine_choose(opt, opt->fast, opt->slow, &k.user);
+	if (!ret && opt->ublk)
+		ret = ublk_ready();
 	kernel = !opt->no_start && !k.user;
 	if (!ret && kernel && geteuid() != 0)
 		ret = complain(XC_FAILED, "create", "run it with sudo", "only root can do this");

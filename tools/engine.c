@@ -97,11 +97,13 @@ enum xc engine_choose(const struct options *opt, const char *fast, const char *s
 	const char *word = opt->engine ? opt->engine : "auto";
 
 	*user = !strcmp(word, "user");
+	if (opt->ublk && !strcmp(word, "kernel"))
+		return complain(XC_USAGE, "--ublk", "give --engine user, or none", "the kernel's engine needs no such device");
 	if (*user || !strcmp(word, "kernel"))
 		return XC_OK;
 	if (strcmp(word, "auto") != 0)
 		return complain(XC_USAGE, "--engine", "kernel, user or auto", "there is no engine \"%s\"", word);
-	*user = only_user(fast, slow);
+	*user = opt->ublk || only_user(fast, slow);
 	if (!*user && !kernel_has_target() && user_can_start()) {
 		printf("no xpcache target in this kernel: the engine in user space runs it\n");
 		*user = true;

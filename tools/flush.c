@@ -35,11 +35,13 @@ static enum xc check_running(const char *name)
 static enum xc sync_device(const char *name)
 {
 	char path[PATH_MAX];
+	struct running r = { .user = false };
 	int fd, err = 0;
 
-	if (user_has(name))	/* its clients have page caches, and sync by themselves */
+	snprintf(r.name, sizeof(r.name), "%s", name);
+	if (user_find(name, NULL, &r) == 1 && !*r.ublk)	/* its clients have page caches, and sync by themselves */
 		return XC_OK;
-	snprintf(path, sizeof(path), "/dev/mapper/%s", name);
+	running_node(&r, path, sizeof(path));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return complain_errno(errno, path, "cannot open it");

@@ -106,7 +106,7 @@ static int simple_task(int type, const char *name)
 
 /* ------------------------------------------------------- the module ---- */
 
-static void load_module(void)
+void kernel_load(const char *module)
 {
 	pid_t pid = fork();
 
@@ -117,8 +117,8 @@ static void load_module(void)
 			dup2(null, STDOUT_FILENO);
 			dup2(null, STDERR_FILENO);
 		}
-		execlp("modprobe", "modprobe", "-q", MODULE, (char *)NULL);
-		execl("/sbin/modprobe", "modprobe", "-q", MODULE, (char *)NULL);
+		execlp("modprobe", "modprobe", "-q", module, (char *)NULL);
+		execl("/sbin/modprobe", "modprobe", "-q", module, (char *)NULL);
 		_exit(127);
 	}
 	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
@@ -151,7 +151,7 @@ static int find_target(void)
 
 	if (have > 0)
 		return have;
-	load_module();
+	kernel_load(MODULE);
 	return has_target();
 }
 

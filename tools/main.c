@@ -31,6 +31,7 @@ enum {
 	OPT_BENCH	= 1 << 14,
 	OPT_ENGINE	= 1 << 15,
 	OPT_OFFLINE	= 1 << 16,
+	OPT_UBLK	= 1 << 17,
 };
 
 /* TUNABLE, CLASS: the core knows the rest. */
@@ -57,6 +58,8 @@ static const struct option_row {
 	  "record how long requests take; 0: not" },
 	{ "engine", "kernel|user|auto", OPT_ENGINE, TEXT, AT(engine),
 	  "who runs it: the kernel's target, or xpcached, which takes files and remote disks too" },
+	{ "ublk", NULL, OPT_UBLK, FLAG, AT(ublk),
+	  "a block device as well, by xpcached and the kernel's ublk driver" },
 	{ "offline", NULL, OPT_OFFLINE, FLAG, AT(offline),
 	  "of a stopped cache, from user space: the kernel module is not needed" },
 	{ "no-start", NULL, OPT_NO_START, FLAG, AT(no_start),
@@ -134,7 +137,7 @@ static const struct verb {
 } verbs[] = {
 	{ "create", create_run, "--fast DEV --slow DEV [OPTION...]",
 	  "make a cache of two devices; the slow one keeps what it holds", NEEDS_NOTHING, ARG_NONE,
-	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_ENGINE | OPT_LIMITS | OPT_NO_START | OPT_FORCE | OPT_DISCARD },
+	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_ENGINE | OPT_UBLK | OPT_LIMITS | OPT_NO_START | OPT_FORCE | OPT_DISCARD },
 	{ "list", list_run, "",
 	  "show all caches, running and stopped", NEEDS_ROOT, ARG_NONE, 0 },
 	{ "status", status_run, "[NAME] [--json]",
@@ -151,7 +154,7 @@ static const struct verb {
 	  "stop a cache; dirty blocks stay on the fast device", NEEDS_ROOT, ARG_MUST, OPT_FORCE },
 	{ "start", start_run, "[NAME | --all] [OPTION...]",
 	  "start a stopped cache again", NEEDS_ROOT, ARG_MAY,
-	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_ENGINE | OPT_ALL | OPT_LIMITS | OPT_FORCE },
+	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_ENGINE | OPT_UBLK | OPT_ALL | OPT_LIMITS | OPT_FORCE },
 	{ "remove", remove_run, "NAME [--fast DEV] [--slow DEV]",
 	  "flush, then end the cache; the slow device is a plain disk again", NEEDS_ROOT, ARG_MUST,
 	  OPT_FAST | OPT_SLOW },

@@ -71,7 +71,9 @@ const char *running_log(const char *name, const char *rest)
 
 void running_node(const struct running *r, char *node, size_t len)
 {
-	if (r->user)
+	if (*r->ublk)
+		snprintf(node, len, "%s", r->ublk);
+	else if (r->user)
 		user_uri(r->name, node, len);
 	else
 		snprintf(node, len, "/dev/mapper/%s", r->name);

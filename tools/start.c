@@ -137,6 +137,8 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 		ret = engine_choose(opt, c->fast.path, opt->slow, &user);
 	if (!ret && !user && !c->fast.is_block)
 		ret = complain(XC_USAGE, c->fast.path, "--engine user runs it", "not a block device");
+	if (!ret && opt->ublk)
+		ret = ublk_ready();
 	if (!ret)
 		ret = check_features(c);
 	if (!ret)
@@ -163,6 +165,8 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 		struct running r = { .user = user };
 
 		snprintf(r.name, sizeof(r.name), "%s", name);
+		if (user)
+			user_find(name, NULL, &r);	/* its block device */
 		running_node(&r, node, sizeof(node));
 		printf("%s: started, %s before %s: %s\n", name, c->fast.path, slow.path, node);
 	}

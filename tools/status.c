@@ -215,6 +215,10 @@ static void show(const struct running *r, const struct status *s)
 	running_node(r, node, sizeof(node));
 	printf("%s  %s%s%s  %s%s\n", r->name, state_colour(s->state), s->state,
 	       colour_off(), node, r->open_count ? "" : "  (not in use)");
+	if (*r->ublk) {
+		user_uri(r->name, node, sizeof(node));
+		printf("  as well   %s\n", node);
+	}
 	printf("  fast      %s, %s\n", fast.path, text_bytes(fast.bytes));
 	printf("  slow      %s, %s\n", slow.path, text_bytes(slow.bytes));
 	if (r->tunables_known)
@@ -275,6 +279,10 @@ static struct json_object *json_cache(const struct running *r, const struct stat
 	json_object_object_add(o, "state", json_object_new_string(s->state));
 	json_object_object_add(o, "engine", json_object_new_string(r->user ? "user" : "kernel"));
 	json_object_object_add(o, "device", json_object_new_string(device));
+	if (r->user) {
+		user_uri(r->name, device, sizeof(device));
+		json_object_object_add(o, "uri", json_object_new_string(device));
+	}
 	json_object_object_add(o, "open_count", json_object_new_int64(r->open_count));
 	json_object_object_add(o, "fast", json_part(&fast));
 	json_object_object_add(o, "slow", json_part(&slow));

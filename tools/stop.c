@@ -3,6 +3,7 @@
 #include "tool.h"
 
 #include <time.h>
+#include <unistd.h>
 
 /* After an unmount udev takes a look at a device, for some milliseconds. */
 static u32 wait_for_closing(const char *name)
@@ -18,15 +19,24 @@ static u32 wait_for_closing(const char *name)
 	return r.open_count;
 }
 
+static enum xc stop_check_clients(const struct running *r)
+{
+	u32 clients = r->open_count;
+
+	return !clients ? XC_OK :
+	       complain(XC_REFUSED, r->name, "let them go first", "in use, by %u clients", clients);
+}
+
 enum xc stop_check(const struct running *r)
 {
 	const struct device d = { .is_block = true, .dev = r->dev };
 	u32 open_count = r->open_count;
 	char kname[64], who[PATH_MAX];
 
+	if (*r->ublk && !access(r->ublk, F_OK))	/* not if somebody has taken it away */
+		return ublk_closed(r->ublk) ? XC_REFUSED : stop_check_clients(r);
 	if (r->user)
-		return !open_count ? XC_OK :
-		       complain(XC_REFUSED, r->name, "let them go first", "in use, by %u clients", open_count);
+		return stop_check_clients(r);
 	if (device_kname(r->dev, kname, sizeof(kname)) &&
 	    claim_holder(kname, who, sizeof(who)))
 		return complain(XC_REFUSED, r->name,

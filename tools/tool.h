@@ -14,6 +14,7 @@
  *   running.c    running caches, whichever engine runs them
  *   kernel.c     device mapper: create, remove, message, status
  *   user.c       xpcached: the same
+ *   ublk.c       the kernel's driver for block devices of user space
  *   engine.c     which engine a cache is for
  *   media.c      the core's blocking access to metadata, over a file descriptor
  *   offline.c    a cache at rest, its map rebuilt by the core's own recovery
@@ -67,7 +68,7 @@ struct options {
 	const char *arg;	/* what is not an option: a cache's name, a device or a verb */
 	const char *fast, *slow, *name;
 	const char *engine;	/* "kernel", "user", "auto"; NULL: auto */
-	bool force, discard_dirty, no_start, offline, all, json, data, help;
+	bool force, discard_dirty, no_start, offline, all, json, data, help, ublk;
 	char **words;		/* bench: all of what arg is the first of */
 	unsigned int nr_words;
 	int argc;		/* and the command as it was given */
@@ -178,6 +179,8 @@ int device_each(int (*fn)(const char *kname, void *ctx), void *ctx);
 enum xc claim_check(const struct device *d);
 /* Who has the device open: "mounted at /x"; false: nobody that can be named. */
 bool claim_holder(const char *kname, char *who, size_t len);
+/* The same of it and its partitions. */
+bool claim_held(const struct device *d, char *who, size_t len);
 /* Which other program has it open, "open by dd, pid 1234"; takes a look at every process. */
 bool claim_opener(const struct device *d, char *who, size_t len);
 /* Complains if another program has it, or a partition of it, open and keeps it so. */
@@ -254,11 +257,13 @@ struct running {
 	bool tunables_known;	/* false: the module is not of this version */
 	bool user;		/* of the user-space engine; then dev, fast and slow are 0, */
 	char fast_path[PATH_MAX], slow_path[PATH_MAX];	/* and these are known */
+	char ublk[64];		/* its block device; "": it has only a socket */
 };
 
 /* Is there a device mapper, and the target? Loads the modules if it can. */
 enum xc kernel_ready(void);
 bool kernel_has_target(void);	/* without a complaint */
+void kernel_load(const char *module);	/* if it can */
 /* 1: *r filled; 0: no such device; negative errno. */
 int kernel_find(const char *name, const char *uuid, struct running *r);
 /* All running caches; free() the result. */
@@ -303,6 +308,15 @@ bool user_can_start(void);	/* is xpcached installed? */
 enum xc user_create(const char *name, const char *fast, const char *slow, const struct options *opt);
 enum xc user_stop(const char *name);
 
+/* ------------------------------------------------------------ ublk.c ---- */
+
+/* Does the kernel have it, and may we? Loads the module if it can. Says why not. */
+enum xc ublk_ready(void);
+/* Complains if somebody has the block device, or a partition of it, open. */
+enum xc ublk_closed(const char *node);
+/* Is it mounted, swap or part of another device? Without a look at each process. */
+bool ublk_held(const char *node);
+
 /* --------------------------------------------------------- running.c ---- */
 
 /* The same of all, by name: no two have the same. */
@@ -313,9 +327,9 @@ int running_ask(const char *name, const char *message, char **answer);
 int running_status(const char *name, char *line, size_t len);
 enum xc running_remove(const char *name);
 bool running_has_name(const char *name);
-/* What programs open: /dev/mapper/NAME, or an NBD URI. */
 /* "PLACE tells more@rest": where its errors are told. Static. */
 const char *running_log(const char *name, const char *rest);
+/* What programs open: /dev/mapper/NAME, /dev/ublkbN, or an NBD URI. */
 void running_node(const struct running *r, char *node, size_t len);
 
 /* ---------------------------------------------------------- engine.c ---- */

@@ -256,6 +256,9 @@ static void learn_line(struct running *r, char *line)
 		r->sectors = strtoull(value, NULL, 10);
 	} else if (!strcmp(line, "clients")) {
 		r->open_count = (u32)strtoul(value, NULL, 10);
+	} else if (!strcmp(line, "ublk")) {
+		snprintf(r->ublk, sizeof(r->ublk), "%s", value);
+		r->open_count += ublk_held(r->ublk);
 	} else if (!strcmp(line, "uuid")) {
 		snprintf(r->uuid, sizeof(r->uuid), "%s", value);
 	} else if (!strcmp(line, "options")) {
@@ -473,6 +476,8 @@ enum xc user_create(const char *name, const char *fast, const char *slow, const 
 		add(w, "--control", keep(w, "%s/%s" CONTROL, dir, name));
 		add(w, "--log", keep(w, "%s/%s" LOG, dir, name));
 		add(w, "--detach", NULL);
+		if (opt->ublk)
+			add(w, "--ublk", NULL);
 		add_tunables(w, &opt->tunables);
 		ret = run_program(w->v);
 	}
