@@ -85,7 +85,11 @@ build/vm/xpcached: build/xpcached
 	@mkdir -p $(@D)
 	cp $< $@
 
-vm-programs := build/xpcache build/vm/xpcached build/tests/forge $(guest-programs) $(guest-scripts)
+build/vm/%.so: build/tests/%.so
+	@mkdir -p $(@D)
+	cp $< $@
+
+vm-programs := build/xpcache build/vm/xpcached build/vm/ublkwords.so build/tests/forge $(guest-programs) $(guest-scripts)
 
 .PHONY: vm-parts vm-selftest vm-module-debug $(kernels:%=vm-module-%)
 vm-module-debug $(kernels:%=vm-module-%): vm-module-%:

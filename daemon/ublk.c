@@ -49,6 +49,8 @@ void xd_ublk_queue_over(struct xd_ublk *u)
 {
 	pthread_mutex_lock(&u->lock);
 	u->queues--;
+	if (!u->queues && !u->stopping)
+		xd_log("%s: somebody has taken it away; the cache runs on without it", u->node);
 	pthread_cond_signal(&u->changed);
 	pthread_mutex_unlock(&u->lock);
 }
@@ -233,38 +235,42 @@ static void warn_if_held(const struct xd_ublk *u)
 	if (!u->live || device_look(&d, u->node))
 		return;
 	if (claim_held(&d, who, sizeof(who)))
-		xd_log("%s: %s, and taken away all the same: what is not written by now is lost", u->node, who);
+		xd_log("%s: %s, and taken away all the same: what is not written by now may be lost", u->node, who);
 	device_close(&d);
 }
 
-static void stop_device(struct xd_ublk *u)
+static int stop_device(struct xd_ublk *u)
 {
 	int err;
 
 	warn_if_held(u);
+	pthread_mutex_lock(&u->lock);
+	u->stopping = true;
+	pthread_mutex_unlock(&u->lock);
 	err = ask(u, UBLK_CMD_STOP_DEV, 0, NULL, NULL);
 	if (!err)
 		wait_for_queues(u);
-	else if (err != -ENODEV)
-		xd_log("%s: the driver does not end it: %s", u->node, strerror(-err));
+	return err;
 }
 
-void xd_ublk_stop(struct xd_ublk *u)
+static int remove_device(struct xd_ublk *u)
 {
-	int err;
+	int err = stop_device(u);
 
-	if (!u->cache) {
-		xd_ublk_control_close(&u->control);
-		return;
-	}
-	if (u->added)
-		stop_device(u);
+	if (err)	/* what the loops have asked is with the driver, and stays ours */
+		return err;
 	for (u32 i = 0; i < u->cache->nr_loops; i++)
 		xd_ublk_queue_free(&u->queue[i]);
 	if (u->fd >= 0)
 		close(u->fd);
-	err = u->added ? delete(u, u->info.dev_id) : 0;
+	return delete(u, u->info.dev_id);
+}
+
+void xd_ublk_stop(struct xd_ublk *u)
+{
+	int err = u->added ? remove_device(u) : 0;
+
 	if (err)
-		xd_log("%s: the driver does not delete it: %s", u->node, strerror(-err));
+		xd_log("%s: the driver does not take it away: %s", u->node, strerror(-err));
 	xd_ublk_control_close(&u->control);
 }

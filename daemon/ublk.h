@@ -91,14 +91,14 @@ struct xd_ublk {
 	pthread_cond_t changed;
 	u32 fetched;		/* loops that have begun */
 	u32 queues;		/* that have a tag with the driver */
+	bool stopping;
 };
 
 /* Before anything is given up: does the kernel have it, and may we? Says why not. */
 enum xc xd_ublk_open(struct xd_ublk *u);
 /* The device is there when it returns. Says why not; xd_ublk_stop() is needed then, too. */
 enum xc xd_ublk_start(struct xd_ublk *u, struct xd_cache *cache);
-/* There is no device any more, whoever had it open. The loops run still. Also of one that was
- * never opened. */
+/* There is no device any more, whoever had it open. The loops run still. */
 void xd_ublk_stop(struct xd_ublk *u);
 
 /* A queue's: its tags are with the driver; none of them is any more. */

@@ -358,18 +358,20 @@ enum xc status_run(struct options *opt)
 
 /* -------------------------------------------------------------- list ---- */
 
-#define LIST_FORMAT	"%-16s %-10s %-20s %-20s %10s  %s\n"
+#define LIST_FORMAT	"%-16s %-10s %-20s %-20s %10s  %-10s  %s\n"
 
 static void list_running(const struct running *r)
 {
 	struct part fast, slow;
 	struct status s;
 	bool ok = !status_read(r->name, &s);
+	char node[512];
 
 	parts_of(r, &fast, &slow);
+	running_node(r, node, sizeof(node));
 	printf(LIST_FORMAT, r->name, ok ? s.state : "unknown", fast.path, slow.path,
 	       text_bytes(r->sectors << XP_SECTOR_SHIFT),
-	       ok ? text_bytes(status_number(&s, "dirty") << XP_BLOCK_SHIFT) : "?");
+	       ok ? text_bytes(status_number(&s, "dirty") << XP_BLOCK_SHIFT) : "?", node);
 }
 
 /* How much of it is dirty only the whole journal tells: check does. */
@@ -379,12 +381,12 @@ static void list_stopped(const struct cache *c)
 
 	if (c->err) {
 		printf(LIST_FORMAT, *c->name ? c->name : "?",
-		       c->err == -ENOTSUP ? "unknown" : "damaged", c->fast.path, "?", "?", "?");
+		       c->err == -ENOTSUP ? "unknown" : "damaged", c->fast.path, "?", "?", "?", "-");
 		return;
 	}
 	snprintf(slow, sizeof(slow), "%.63s", (const char *)c->sb.slow.path);
 	printf(LIST_FORMAT, c->name, "stopped", c->fast.path, slow,
-	       text_bytes(le64_to_cpu(c->sb.slow.sectors) << XP_SECTOR_SHIFT), "?");
+	       text_bytes(le64_to_cpu(c->sb.slow.sectors) << XP_SECTOR_SHIFT), "?", "-");
 }
 
 enum xc list_run(struct options *opt)
@@ -405,7 +407,7 @@ enum xc list_run(struct options *opt)
 	for (size_t i = 0; i < all.n; i++)
 		stopped += !all.v[i].running;
 	if (n + stopped)
-		printf(LIST_FORMAT, "NAME", "STATE", "FAST", "SLOW", "SIZE", "DIRTY");
+		printf(LIST_FORMAT, "NAME", "STATE", "FAST", "SLOW", "SIZE", "DIRTY", "DEVICE");
 	else
 		printf("no cache found\n");
 	for (size_t i = 0; i < n; i++)

@@ -107,6 +107,21 @@ expect "user: the kernel cannot have files" 2 "not a block device" create --fast
 expect "user: a fast device that is remote" 5 "no such device" create --fast "$uri" --slow slow
 expect "user: a server that is not there" 1 "is its server running" create --fast fast --slow "nbd+unix:///?socket=$dir/none"
 
+# A block device, of a kernel that has none to give.
+no_ublk="no ublk in the running kernel .*: /dev/ublk-control: modprobe ublk_drv; it takes Linux 6.x with CONFIG_BLK_DEV_UBLK"
+LD_PRELOAD=$noublk expect "user: --ublk without ublk" 1 "$no_ublk" create --fast fast --slow slow --ublk
+expect "user: then no cache was made" 5 "no xpcache on this device" check fast
+expect "user: --ublk is of this engine" 2 "needs no such device: --ublk: give --engine user" create --fast fast --slow slow --ublk --engine kernel
+expect "user: --ublk of what does not run" 2 "give --ublk to xpcache start" create --fast fast --slow slow --ublk --no-start
+"$xpcache" create --fast fast --slow slow --no-start >out 2>&1
+LD_PRELOAD=$noublk expect "user: start --ublk without ublk" 1 "$no_ublk" start --fast fast --slow slow --ublk
+LD_PRELOAD=$noublk "$(dirname "$xpcache")/xpcached" serve --fast fast --slow slow --ublk --control "$dir/run/c" >out 2>&1
+same "user: serve --ublk without ublk" "$? $(grep -cE "$no_ublk" out) $(grep -c . out)" "1 1 1"
+same "user: and left nothing" "$(ls run | grep -v log)" ""
+expect "user: nor does it run" 0 "^no cache found" list
+expect "user: the cache is as it was" 0 "sound" check fast --slow slow --data
+devices
+
 # A remote slow device.
 devices
 head -c 8M /dev/urandom | dd of=slow conv=notrunc status=none

@@ -12,6 +12,12 @@ $(nbd-tests): build/unit/daemon/test_%: tests/daemon/test_%.c $(nbd-sources) $(w
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< $(nbd-sources) -lcmocka
 
+ublk-tests := build/unit/daemon/test_ublk_request
+
+$(ublk-tests): tests/daemon/test_ublk_request.c daemon/ublk_request.c $(wildcard daemon/*.h) core/platform.h
+	@mkdir -p $(@D)
+	$(CC) $(DAEMON_TEST_FLAGS) -Itools -o $@ $< daemon/ublk_request.c -lcmocka
+
 build/tests/nbd-toy: tests/daemon/nbd-toy.c $(nbd-sources) $(wildcard daemon/nbd_*.h) core/platform.h
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< $(nbd-sources)
@@ -25,7 +31,7 @@ build/tests/kill9: $(kill9-sources) $(wildcard tests/daemon/kill9*.h tests/sim/*
 	@mkdir -p $(@D)
 	$(CC) $(KILL9_FLAGS) $(CFLAGS) -o $@ $(kill9-sources) $$(pkg-config --libs libnbd)
 
-build/tests/faulty.so build/tests/recorder.so: build/tests/%.so: tests/daemon/%.c
+build/tests/faulty.so build/tests/recorder.so build/tests/ublkwords.so: build/tests/%.so: tests/daemon/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -shared -fPIC -o $@ $<
 
@@ -33,9 +39,9 @@ kill9-programs := build/xpcached build/xpcache build/tests/kill9 build/tests/fau
 KILLS ?= 200
 
 .PHONY: daemon-test kill9
-daemon-test: $(nbd-tests) build/tests/nbd-toy build/tests/recorder.so $(kill9-programs) ## the daemon's protocol, clients of others against it, a few kills
+daemon-test: $(nbd-tests) $(ublk-tests) build/tests/nbd-toy build/tests/recorder.so $(kill9-programs) ## the daemon's protocol, clients of others against it, a few kills
 	@status=0; \
-	for test in $(nbd-tests); do tests/unit/run $$test || status=1; done; \
+	for test in $(nbd-tests) $(ublk-tests); do tests/unit/run $$test || status=1; done; \
 	tests/daemon/peers --toy build/tests/nbd-toy || status=1; \
 	tests/daemon/slow build || status=1; \
 	LABEL=kill9-quick KILLS=12 EACH=4 tests/daemon/kill9 || status=1; \
