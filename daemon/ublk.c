@@ -49,7 +49,7 @@ void xd_ublk_queue_over(struct xd_ublk *u)
 {
 	pthread_mutex_lock(&u->lock);
 	u->queues--;
-	if (!u->queues && !u->stopping)
+	if (!u->queues && xd_get(u->live) && !u->stopping)
 		xd_log("%s: somebody has taken it away; the cache runs on without it", u->node);
 	pthread_cond_signal(&u->changed);
 	pthread_mutex_unlock(&u->lock);
@@ -205,10 +205,12 @@ static int start(struct xd_ublk *u)
 	if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT))
 		xd_log("%s: it is not kept in memory: %s", u->node, strerror(errno));
 	start_queues(u);
+	if (xd_get(u->failed))
+		return xd_get(u->failed);
 	err = ask(u, UBLK_CMD_START_DEV, (u64)getpid(), nothing_failed, u);
 	if (err)
 		return xd_get(u->failed) ? xd_get(u->failed) : err;
-	u->live = true;
+	xd_set(u->live, true);
 	return 0;
 }
 

@@ -81,7 +81,8 @@ struct xd_ublk {
 	struct xd_cache *cache;
 	struct xd_ublk_control control;
 	struct ublksrv_ctrl_dev_info info;
-	bool added, live;
+	bool added;
+	bool live;		/* the block device is there, or was; atomic */
 	int fd;			/* of the device's own character device; -1: not open */
 	char node[32];		/* of the block device; "": there is none */
 	struct xd_ublk_queue queue[XD_LOOPS_MAX];

@@ -126,14 +126,16 @@ static void perform(struct xd_ublk_tag *t)
 static void tag_over(struct xd_ublk_tag *t, int res)
 {
 	struct xd_ublk_queue *q = t->queue;
+	struct xd_ublk *u = q->ublk;
 
 	if (res != UBLK_IO_RES_ABORT) {
-		xd_set(q->ublk->failed, res);
-		xd_log("%s: the driver refuses a command: %s", q->ublk->node, strerror(-res));
+		if (xd_get(u->live) && !xd_get(u->failed))	/* else it is told why there is no device */
+			xd_log("%s: the driver refuses a command: %s", u->node, strerror(-res));
+		xd_set(u->failed, res);
 	}
 	drop_buffer(t);
 	if (!--q->waiting)
-		xd_ublk_queue_over(q->ublk);
+		xd_ublk_queue_over(u);
 }
 
 static void came(struct xd_event *event, int res)

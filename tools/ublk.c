@@ -32,6 +32,8 @@ enum xc ublk_closed(const char *node)
 		ret = claim_check(&d);
 	if (!ret)
 		ret = claim_closed(&d);
+	if (!ret)
+		ret = device_reopen(&d, DEVICE_CLAIM);	/* a mount that only others see */
 	device_close(&d);
 	return ret;
 }

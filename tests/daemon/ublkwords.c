@@ -1,27 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * ublkwords - preloaded to the daemon: the kernel's ublk driver knows one kind of numbers alone.
+ * ublkwords - preloaded to the daemon: a ublk driver that does not know some commands.
  *
- * UBLK_KNOWS=plain: as before Linux 6.4. UBLK_KNOWS=encoded: as one built without the plain ones.
- * A command of the other kind gets a number that nobody knows, on its way to the kernel.
+ * UBLK_REFUSES=encoded: their numbers as an ioctl's, as before Linux 6.4. =plain: the plain ones,
+ * as of a kernel built without them. =all, =start, =fetch: START_DEV, FETCH_REQ, of either kind.
+ * A command that is refused gets a number that nobody knows, on its way to the kernel.
  */
 #include <dlfcn.h>
 #include <liburing.h>
+#include <linux/ublk_cmd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
 #define NOBODYS	_IOWR('?', 0x7f, char)
 
-static int plain;
+static const char *refuses;
 
 static __attribute__((constructor)) void parse(void)
 {
-	const char *knows = getenv("UBLK_KNOWS");
-
-	if (!knows || (strcmp(knows, "plain") != 0 && strcmp(knows, "encoded") != 0))
+	refuses = getenv("UBLK_REFUSES");
+	if (!refuses)
 		abort();
-	plain = !strcmp(knows, "plain");
+}
+
+static int refused(unsigned int op)
+{
+	int encoded = _IOC_TYPE(op) == 'u';
+
+	return (encoded && !strcmp(refuses, "encoded")) || (!encoded && !strcmp(refuses, "plain")) ||
+	       !strcmp(refuses, "all") || (_IOC_NR(op) == UBLK_CMD_START_DEV && !strcmp(refuses, "start")) ||
+	       (_IOC_NR(op) == UBLK_IO_FETCH_REQ && !strcmp(refuses, "fetch"));
 }
 
 static void change_all(struct io_uring *ring)
@@ -32,7 +41,7 @@ static void change_all(struct io_uring *ring)
 	for (unsigned int i = sq->sqe_head; i != sq->sqe_tail; i++) {
 		struct io_uring_sqe *sqe = &sq->sqes[(i & sq->ring_mask) << shift];
 
-		if (sqe->opcode == IORING_OP_URING_CMD && plain == (_IOC_TYPE(sqe->cmd_op) == 'u'))
+		if (sqe->opcode == IORING_OP_URING_CMD && refused(sqe->cmd_op))
 			sqe->cmd_op = NOBODYS;
 	}
 }

@@ -86,6 +86,13 @@ sleep 5 <$NODE &
 refused stop-while-open 3 "in use, open by sleep, pid $!: $NODE: end that first" xpcache stop xpcache0
 kill $!
 wait $! 2>/dev/null
+/host/bin/unshare -m --propagation private sh -c "mount ${NODE}p1 /mnt; exec sleep 1000" &
+elsewhere=$!
+mounted_elsewhere() { grep -q "^[^ ]*ublkb0p1 " /proc/$elsewhere/mounts; }
+settled mounted_elsewhere || fail mounted-elsewhere "it is not"
+refused stop-while-mounted-elsewhere 3 "in use" xpcache stop xpcache0
+kill $elsewhere
+wait $elsewhere 2>/dev/null
 try repair xfs_repair -n ${NODE}p1
 must mount ${NODE}p1 /mnt
 equal files "$before" "$(tree /mnt/files)"
@@ -163,11 +170,16 @@ must xpcache stop xpcache0
 
 # ----------------------------------------------------------- kinds of drivers ----
 
-for knows in plain encoded; do
-	LD_PRELOAD=/usr/bin/ublkwords.so UBLK_KNOWS=$knows serve
-	verified "verify-$knows" --filename=$NODE --offset=350m --bs=4k --number_ios=300
+for refuses in encoded plain; do
+	LD_PRELOAD=/usr/bin/ublkwords.so UBLK_REFUSES=$refuses serve
+	verified "verify-without-$refuses" --filename=$NODE --offset=350m --bs=4k --number_ios=300
 	must xpcache stop xpcache0
-	gone && pass "stop-$knows" || fail "stop-$knows" "$(ls /dev/ublk*)"
+	gone && pass "stop-without-$refuses" || fail "stop-without-$refuses" "$(ls /dev/ublk*)"
+done
+for refuses in all start fetch; do
+	LD_PRELOAD=/usr/bin/ublkwords.so UBLK_REFUSES=$refuses refused "refuses-$refuses" 1 "no block device can be had" \
+		xpcached serve --fast $FAST --slow $SLOW --ublk --control /run/xpcache/xpcache0.control --log /run/log --detach
+	settled no_daemon && gone && pass "nothing-left-$refuses" || fail "nothing-left-$refuses" "$(ls /dev/ublk*; daemon)"
 done
 
 # --------------------------------------------------------------- two threads ----
@@ -177,6 +189,8 @@ equal two-queues "0 1" "$(ls /sys/block/ublkb0/mq | tr '\n' ' ' | sed 's/ $//')"
 verified verify-two-threads --filename=$NODE --offset=350m --size=24m --offset_increment=24m --numjobs=2 \
 	--bsrange=512-64k --bs_unaligned=0 --blockalign=512 --number_ios=400
 equal files-by-two "$before" "$(mount -o ro ${NODE}p1 /mnt && tree /mnt/files; umount /mnt)"
+
+try bench xpcache bench xpcache0 --seconds 1
 
 # --------------------------------------------------------------- how long ----
 
