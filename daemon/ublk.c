@@ -223,7 +223,8 @@ enum xc xd_ublk_start(struct xd_ublk *u, struct xd_cache *cache)
 	if (err)
 		return complain_errno(err, "/dev/ublk-control", "no block device can be had");
 	if (access(u->node, F_OK))	/* devtmpfs has it by now */
-		return complain(XC_FAILED, u->node, "is devtmpfs mounted at /dev?", "the kernel made it, and it is not there");
+		return complain(XC_FAILED, u->node, "is devtmpfs mounted at /dev?",
+				"the kernel made it, and it is not there");
 	return XC_OK;
 }
 

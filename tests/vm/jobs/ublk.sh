@@ -158,10 +158,15 @@ must sync
 cp /run/piece /mnt/not-synced
 kill -9 "$(daemon)"
 settled [ ! -e $NODE ] && pass dies-with-the-daemon || fail dies-with-the-daemon "$(ls /dev/ublk*)"
-umount /mnt
 [ -e /dev/ublkc0 ] && pass a-number-is-left || fail a-number-is-left "none"
+up	# while the dead one is mounted still
+equal leftover-is-swept "/dev/ublkb1 /dev/ublkc1" "$(echo /dev/ublk[bc][0-9])"
+equal content-beside-a-dead-mount "$(md5sum </run/piece)" \
+	"$(dd if=/dev/ublkb1 bs=1M skip=360 count=8 iflag=direct status=none | md5sum)"
+must xpcache stop xpcache0
+umount /mnt
 up
-equal leftover-is-swept "/dev/ublkb0 /dev/ublkc0" "$(echo /dev/ublk[bc][0-9])"
+equal number-is-free-again "/dev/ublkb0 /dev/ublkc0" "$(echo /dev/ublk[bc][0-9])"
 must mount ${NODE}p1 /mnt
 equal synced-before-the-kill "$(md5sum </run/piece)" "$(md5sum </mnt/synced)"
 must umount /mnt
@@ -190,7 +195,7 @@ verified verify-two-threads --filename=$NODE --offset=350m --size=24m --offset_i
 	--bsrange=512-64k --bs_unaligned=0 --blockalign=512 --number_ios=400
 equal files-by-two "$before" "$(mount -o ro ${NODE}p1 /mnt && tree /mnt/files; umount /mnt)"
 
-try bench xpcache bench xpcache0 --seconds 1
+must xpcache stop xpcache0
 
 # --------------------------------------------------------------- how long ----
 
@@ -201,6 +206,7 @@ median()
 		--offset=352m --number_ios=4000 --randrepeat=0 --norandommap --output-format=json "${@:2}" |
 		sed -n 's/^ *"50.000000" : \([0-9]*\),*$/\1/p' | head -n 1
 }
+up
 must dd if=/run/piece of=$NODE bs=1M seek=352 oflag=direct status=none
 modprobe nbd
 must nbd-client -unix /run/xpcache/xpcache0.sock /dev/nbd0
@@ -209,6 +215,7 @@ ublk=$(median $NODE)
 nbd=$(median /dev/nbd0)
 note "a hit of 4 KiB at depth 1: by ublk $ublk ns, by the kernel's NBD client $nbd ns: $((100 * ublk / nbd)) %"
 must nbd-client -d /dev/nbd0
+try bench xpcache bench xpcache0 --seconds 1
 settled sh -c "xpcache status xpcache0 --json | grep -q '\"open_count\": *0'"
 try remove xpcache remove xpcache0
 must mount -o ro $SLOW"1" /mnt
