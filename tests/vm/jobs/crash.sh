@@ -4,7 +4,8 @@
 #
 # A small cache at work over recorded disks: requests of all kinds, a stop and a
 # start, and requests again. What is judged is the record, by tests/crash/replay.
-# With ENGINE=user the cache is xpcached's, behind the kernel's NBD client.
+# With ENGINE=user the cache is xpcached's, as ublk's device where there is one, else
+# behind the kernel's NBD client.
 
 . ./lib.sh
 
@@ -14,15 +15,22 @@ LIMITS="--dirty-low 20 --dirty-high 60 --idle-ms 700"
 export XPCACHE_RUNTIME_DIR=/run/xpcache
 
 if [ "$ENGINE" = user ]; then
-	CACHE=/dev/nbd0
-	modprobe nbd
-
-	plug() { must nbd-client -b 512 -unix $XPCACHE_RUNTIME_DIR/xpcache0.sock $CACHE; }
+	if modprobe ublk_drv; then
+		CACHE=/dev/ublkb0
+		LIMITS="$LIMITS --ublk"
+		plug() { [ -b $CACHE ] || die start "no $CACHE"; }
+		unplug() { :; }
+	else
+		CACHE=/dev/nbd0
+		modprobe nbd
+		plug() { must nbd-client -b 512 -unix $XPCACHE_RUNTIME_DIR/xpcache0.sock $CACHE; }
+		unplug() { must nbd-client -d $CACHE; }
+	fi
 	counter() { xpcache status xpcache0 --json | sed -n "s/^.*\"$1\": *\([0-9]*\).*/\1/p"; }
 	# As a service manager does it: no commit of the tool's comes before.
 	stop()
 	{
-		must nbd-client -d $CACHE
+		unplug
 		must killall -TERM xpcached
 		settled sh -c '! pidof xpcached' || die stop "xpcached runs on"
 	}
