@@ -9,7 +9,9 @@
  * one piece, and takes the next.
  */
 #include "engine.h"
+#include "verbs.h"
 
+#include <cap-ng.h>
 #include <stdlib.h>
 
 #define BACK_OFF_NS	1000000000u		/* after an error */
@@ -260,6 +262,7 @@ static void *gather_batches(void *arg)
 	struct xd_cache *cache = arg;
 	struct xd_gatherer *g = &cache->destage.gatherer;
 
+	privileges_give_up(CAP_SYS_ADMIN);	/* it may be there yet, for a block device (ublk_queue.c) */
 	for (;;) {
 		while (sem_wait(&g->wanted))
 			;	/* EINTR */
