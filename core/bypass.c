@@ -68,6 +68,7 @@ enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 	c->bypass[req->bypass].nr = 0;
 	c->bypass_running--;
 	c->bypass_done++;	/* also after an error: part of it may be there */
+	todo->work |= c->flushing || c->draining;
 	xp_list_splice(&todo->ready, &c->busy);
 	return req_finish(req, err);
 }

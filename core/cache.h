@@ -378,6 +378,8 @@ static inline bool policy_sync_follows(const struct xp *c, u32 nr_blocks)
 }
 
 /* destage.c */
+/* A flush that xp_bring_home() asked for arrives when nothing is dirty. */
+void destage_note_arrival(struct xp *c);
 /* Called by requests_progress(). */
 void destage_progress(struct xp *c, struct xp_todo *todo);
 

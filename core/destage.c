@@ -19,7 +19,7 @@
 
 #define SCAN_CHUNK	128u	/* slots looked at while the lock is held */
 
-static void note_arrival(struct xp *c)
+void destage_note_arrival(struct xp *c)
 {
 	if (!c->flushing || !cache_is_clean(c))
 		return;
@@ -32,7 +32,7 @@ bool xp_destage_wanted(struct xp *c)
 	bool wanted = false, drain;
 
 	xp_lock(&c->lock);
-	note_arrival(c);
+	destage_note_arrival(c);
 	drain = c->draining || c->flushing;
 	if (c->batch.state == BATCH_NONE && !c->failed) {
 		if (c->nr_dirty)
@@ -300,7 +300,7 @@ void destage_progress(struct xp *c, struct xp_todo *todo)
 		slot_unpin(c, XP_SLOT(b->entry[b->next].slot));
 	}
 	b->state = BATCH_NONE;
-	note_arrival(c);
+	destage_note_arrival(c);
 	todo->work = true;
 	if (!xp_list_empty(&c->space))
 		journal_commit(c, todo);

@@ -62,6 +62,7 @@ static enum xp_act flush_slow_end(struct xp *c, struct xp_req *req, int err,
 		return req_finish(req, err);
 	}
 	c->bypass_flushed = max(c->bypass_flushed, req->bypassed);
+	destage_note_arrival(c);
 	if (c->failed)
 		return req_finish(req, -EIO);
 	return req_sync(c, req, xp_seq_n(req->seq));

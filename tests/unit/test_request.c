@@ -361,6 +361,34 @@ static void home_already_or_given_up(void **state)
 	assert_true(!s.flushing && !s.home && s.homes == 1);
 }
 
+/* What is written around the cache while a flush is asked for keeps it from arriving: its end is
+ * when destage has something to do, and if somebody's FLUSH is quicker, that is when it arrives. */
+static void home_waits_for_writes_around(void **state)
+{
+	struct xp_req around, req;
+	struct xp_stats s;
+
+	(void)state;
+	for (u32 flushed_by_a_client = 0; flushed_by_a_client < 2; flushed_by_a_client++) {
+		assert_int_equal(submit(&f, &around, XP_ZEROES, 56, 8, false), XP_SLOW);
+		xp_bring_home(f.c, true);
+		assert_false(xp_destage_wanted(f.c));
+		f.todo.work = false;
+		xp_end(f.c, &around, 0, &f.todo);
+		assert_true(f.todo.work);
+		assert_true(xp_destage_wanted(f.c));
+		if (flushed_by_a_client) {
+			assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_SLOW);
+			xp_end(f.c, &req, 0, &f.todo);
+		} else {
+			assert_true(xp_destage_begin(f.c, &f.todo));
+			xp_destage_commit(f.c, 0, &f.todo);
+		}
+		xp_get_stats(f.c, &s);
+		assert_true(!s.flushing && s.home && s.homes == 1 + flushed_by_a_client);
+	}
+}
+
 /* ------------------------------------------------- a cache full of dirty ---- */
 
 /* Writes every free slot full; the lbas from 0 on. Returns how many. */
@@ -601,6 +629,7 @@ int main(void)
 		T(destage_waits_for_the_record),
 		T(a_moment_without_dirty_is_home),
 		T(home_already_or_given_up),
+		T(home_waits_for_writes_around),
 		T(a_dead_slow_device_fails_who_waits_for_it),
 		T(errors_before_a_pause_do_not_count),
 		T(errors_before_a_success_do_not_count),
