@@ -89,7 +89,11 @@ build/vm/%.so: build/tests/%.so
 	@mkdir -p $(@D)
 	cp $< $@
 
-vm-programs := build/xpcache build/vm/xpcached build/vm/ublkwords.so build/tests/forge $(guest-programs) $(guest-scripts)
+build/vm/ublkstop: build/tests/ublkstop
+	@mkdir -p $(@D)
+	cp $< $@
+
+vm-programs := build/xpcache build/vm/xpcached build/vm/ublkwords.so build/vm/ublkstop build/tests/forge $(guest-programs) $(guest-scripts)
 
 .PHONY: vm-parts vm-selftest vm-module-debug $(kernels:%=vm-module-%)
 vm-module-debug $(kernels:%=vm-module-%): vm-module-%:
@@ -107,7 +111,7 @@ vm-selftest: build/vm/bin/powercut build/vm/bin/ledger
 	@tests/vm/selftest-ledger build/vm/bin/ledger
 
 vm-quick: vm-build ## the machines that `make test` boots: every job, 3 power cuts a kernel
-	@status=0; tests/vm/run || status=1; \
+	@status=0; tests/vm/run --quick || status=1; \
 	tests/vm/powercut --cuts 3 --seed $(SEED) || status=1; exit $$status
 
 vm-test: vm-build ## the campaign: more of everything, 25 power cuts a kernel

@@ -11,6 +11,7 @@
  * The answer is "ok" or "error ERRNO WHY" in a line of its own, then the text, if any, to the end.
  */
 #include "server.h"
+#include "ublk.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -74,13 +75,14 @@ static void status(struct xd_control *c, int fd)
 
 static void table(struct xd_control *c, int fd)
 {
+	const char *node = xd_ublk_node(c->ublk);
 	char options[XP_TUNABLES_TEXT], text[2 * PATH_MAX + XP_TUNABLES_TEXT + 160];
 
 	xp_tunables_print(&c->cache->tunables, options);
 	snprintf(text, sizeof(text), "fast %s\nslow %s\nuuid %s\nsectors %llu\nclients %u\noptions%s\n%s%s%s",
 		 c->cache->fast->dev.path, c->cache->slow->dev.path, text_uuid(c->cache->sb.uuid),
 		 (unsigned long long)c->cache->sectors, xd_server_clients(c->server), options,
-		 *c->node ? "ublk " : "", c->node, *c->node ? "\n" : "");
+		 *node ? "ublk " : "", node, *node ? "\n" : "");
 	say_ok(fd, text);
 }
 

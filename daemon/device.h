@@ -3,6 +3,7 @@
  * device.h - a fast or slow device, as the engine sees it: bytes, and operations that end.
  *
  *	device.c          opening, by what it is; blocking access for metadata
+ *	device_op.c       operations, and what a flush may say
  *	device_uring.c    a block device or a plain file, through the loop's io_uring
  *	device_memory.c   persistent memory, or a file that lies in memory: mapped
  *	device_nbd.c      a remote disk, through libnbd; connects again
@@ -34,8 +35,8 @@ struct xd_event {
 
 enum xd_kind { XD_READ, XD_WRITE, XD_FLUSH, XD_DISCARD, XD_ZERO };
 
-/* Who is told of what the slow device lost. The fast one has the journal alone, to which one
- * failure is the end of it. */
+/* Who is told of what the slow device lost. The fast one has the journal alone, to which one sync
+ * that fails is the end of it. */
 enum xd_consumer {
 	XD_CLIENTS,		/* writes around the cache, and their flushes */
 	XD_DESTAGE,
@@ -55,7 +56,7 @@ struct xd_op {
 	u8 consumer;		/* enum xd_consumer */
 	bool aside;		/* XD_FLUSH: what it hears of, the consumer has yet to hear */
 	bool fua;		/* XD_WRITE: durable when it ends */
-	bool preflush;		/* XD_WRITE: and after all that ended before it was submitted */
+	bool preflush;		/* XD_WRITE, fast: and after all that ended before it was submitted */
 	int registered;		/* XD_READ, XD_WRITE: of the buffer; -1: it is not */
 	u32 bytes;
 	u64 offset;
@@ -70,6 +71,7 @@ struct xd_op {
 	struct xd_op *next;
 	struct xd_call call;	/* XD_FLUSH: its turn has come */
 	u64 mark[XD_CONSUMERS];	/* XD_FLUSH: of the writes that it is for, the last */
+	u64 own;		/* slow, .fua: the write's number, once it is an XD_FLUSH; else 0 */
 	u32 losses;		/* of the device, when it began */
 	u32 done;
 	u8 stage;
@@ -131,7 +133,7 @@ void xd_device_close(struct xd_device *d);
 /* The core's blocking access to it. */
 void xd_device_media(struct xd_device *d, struct xp_media *m);
 
-/* device.c */
+/* device_op.c */
 void xd_device_submit(struct xd_device *d, struct xd_loop *loop, struct xd_op *op);
 /* A device's: the operation begins once more; it is over. */
 void xd_op_begin(struct xd_op *op);
@@ -142,6 +144,7 @@ void xd_device_lost(struct xd_device *d);
  * when it ends, if what it is for may be lost; @aside: the consumer has yet to hear it. */
 u64 xd_device_mark(struct xd_device *d, enum xd_consumer consumer);
 int xd_device_tell(struct xd_device *d, enum xd_consumer consumer, u64 mark, bool aside);
+/* device.c */
 /* Any thread, while loops run: what waits for the device to come back fails from now on. */
 void xd_device_hurry(struct xd_device *d);
 /* Every second, of one thread. */

@@ -12,7 +12,9 @@
  * stops writing for good, and destage has nothing better to do. After that all fail at once,
  * until it is back. A write that was under way fails: whether the server has done it nobody knows,
  * and sent twice its first copy could come after a newer one. So does a flush; and after a break
- * the next flush of whoever wrote without one (device.c), since the server may have crashed.
+ * the next flush of whoever wrote without one (device_op.c), since the server may have crashed. A
+ * break of one line is one of all: else those that had nothing to do would notice it much later,
+ * one by one, each time as another loss.
  *
  * A thread of its own connects again: names are looked up by calls that block.
  */
@@ -43,7 +45,8 @@ struct line {
 	u32 pause_s;		/* to the next attempt */
 	struct xd_timer retry, patience;
 	struct xd_op *held, **held_tail;	/* wait for it to be up */
-	struct xd_call connected, hurry;
+	struct xd_call connected, hurry, cut;
+	bool cutting;		/* .cut is on its way; atomic */
 
 	/* The connecting thread's, until it calls .connected. */
 	pthread_t thread;
@@ -54,7 +57,7 @@ struct line {
 struct remote {
 	char uri[PATH_MAX];
 	struct line line[XD_LOOPS_MAX];
-	bool can_trim, can_zero, can_fua;
+	bool can_trim, can_zero;
 	u32 not_up;		/* lines; atomic */
 	bool given_up;		/* it has been said that all fails; atomic */
 };
@@ -150,16 +153,15 @@ static int command_ended(void *user, int *error)
 	return 1;
 }
 
-static int64_t send_command(struct xd_op *op, struct nbd_handle *nbd, const struct remote *r)
+static int64_t send_command(struct xd_op *op, struct nbd_handle *nbd)
 {
 	const nbd_completion_callback end = { .callback = command_ended, .user_data = op };
-	u32 fua = op->fua && r->can_fua ? LIBNBD_CMD_FLAG_FUA : 0;
 
 	switch (op->kind) {
 	case XD_READ:
 		return nbd_aio_pread(nbd, op->data, op->bytes, op->offset, end, 0);
 	case XD_WRITE:
-		return nbd_aio_pwrite(nbd, op->data, op->bytes, op->offset, end, fua);
+		return nbd_aio_pwrite(nbd, op->data, op->bytes, op->offset, end, 0);
 	case XD_FLUSH:
 		return nbd_aio_flush(nbd, end, 0);
 	case XD_DISCARD:
@@ -203,7 +205,7 @@ static struct xd_op *take_held(struct line *l)
 
 static void send_op(struct line *l, struct xd_op *op)
 {
-	int err = send_command(op, l->nbd, l->dev->remote) < 0 ? why(NULL) : 0;
+	int err = send_command(op, l->nbd) < 0 ? why(NULL) : 0;
 
 	look(l);
 	if (err && l->state != LINE_UP)
@@ -212,28 +214,12 @@ static void send_op(struct line *l, struct xd_op *op)
 		xd_op_end(op, err);
 }
 
-/* Where the server knows no FUA, a flush after the write. */
-static void flush_after(struct line *l, struct xd_op *op)
-{
-	const nbd_completion_callback end = { .callback = command_ended, .user_data = op };
-	int err;
-
-	op->stage = 1;
-	err = nbd_aio_flush(l->nbd, end, 0) < 0 ? why(NULL) : 0;
-	look(l);
-	if (err)
-		xd_op_end(op, err);
-}
-
 static void nbd_ended(struct xd_op *op, int err)
 {
-	struct remote *r = op->dev->remote;
 	struct line *l = line_of(op);
 
 	if (err && op->kind == XD_READ && l->state != LINE_UP)
 		hold(l, op);
-	else if (!err && op->kind == XD_WRITE && op->fua && !r->can_fua && op->dev->volatile_cache && !op->stage)
-		flush_after(l, op);
 	else
 		xd_op_end(op, err);
 }
@@ -334,7 +320,7 @@ static const char *unlike(const struct xd_device *d, struct nbd_handle *nbd)
 		return text;
 	}
 	if (now.logical != d->dev.logical || d->volatile_cache != (nbd_can_flush(nbd) > 0) ||
-	    r->can_fua != (nbd_can_fua(nbd) > 0) || r->can_trim != (nbd_can_trim(nbd) > 0) ||
+	    r->can_trim != (nbd_can_trim(nbd) > 0) ||
 	    r->can_zero != (nbd_can_zero(nbd) > 0) || d->many_loops > (nbd_can_multi_conn(nbd) > 0))
 		return "its server offers other things than before";
 	return NULL;
@@ -429,6 +415,28 @@ static void patience_over(struct xd_event *event, int res)
 		give_up(l);
 }
 
+/* Its poll finds it broken then. */
+static void cut(struct xd_call *call)
+{
+	struct line *l = container_of(call, struct line, cut);
+
+	xd_set(l->cutting, false);
+	if (l->state == LINE_UP)
+		shutdown(nbd_aio_get_fd(l->nbd), SHUT_RDWR);
+}
+
+static void cut_others(struct line *l)
+{
+	struct remote *r = l->dev->remote;
+
+	for (u32 i = 0; i < XD_LOOPS_MAX; i++) {
+		struct line *other = &r->line[i];
+
+		if (other != l && other->loop && !__atomic_exchange_n(&other->cutting, true, __ATOMIC_SEQ_CST))
+			xd_loop_call(other->loop, &other->cut);
+	}
+}
+
 /* What was under way has been told so. */
 static void line_gone(struct line *l)
 {
@@ -441,6 +449,7 @@ static void line_gone(struct line *l)
 	if (!__atomic_fetch_add(&r->not_up, 1, __ATOMIC_SEQ_CST))
 		xd_log_event("%s: slow device: the connection is broken; trying to connect again",
 			     l->dev->dev.path);
+	cut_others(l);
 	polls_cancel(l);
 	xd_timer_arm(l->loop, &l->retry, l->pause_s * SECOND);
 	xd_timer_arm(l->loop, &l->patience, HOLD_NS);
@@ -505,15 +514,19 @@ static void line_init(struct xd_device *d, struct line *l)
 	l->held_tail = &l->held;
 	l->connected.fn = connected;
 	l->hurry.fn = hurry_line;
+	l->cut.fn = cut;
 }
 
 static int nbd_attach(struct xd_device *d, struct xd_loop *loop)
 {
 	struct remote *r = d->remote;
 	struct line *l = &r->line[loop->index];
+	int err = l->nbd ? 0 : line_open(r, l, NULL);
 
 	l->loop = loop;
-	return l->nbd ? 0 : line_open(r, l, NULL);
+	if (!err)
+		poll_line(l);
+	return err;
 }
 
 /* The loop's thread has ended. */
@@ -527,6 +540,15 @@ static void nbd_detach(struct xd_device *d, struct xd_loop *loop)
 		pthread_join(l->thread, NULL);
 }
 
+/* Says goodbye, and does not wait for an answer: all is flushed, or is not to be. */
+static void leave(struct nbd_handle *nbd)
+{
+	const struct linger in_the_background = { .l_onoff = 0 };
+
+	setsockopt(nbd_aio_get_fd(nbd), SOL_SOCKET, SO_LINGER, &in_the_background, sizeof(in_the_background));
+	nbd_aio_disconnect(nbd, 0);
+}
+
 static void nbd_close_all(struct xd_device *d)
 {
 	struct remote *r = d->remote;
@@ -535,7 +557,7 @@ static void nbd_close_all(struct xd_device *d)
 		struct line *l = &r->line[i];
 
 		if (l->nbd && l->state == LINE_UP)
-			nbd_shutdown(l->nbd, 0);
+			leave(l->nbd);
 		nbd_close(l->nbd);
 		nbd_close(l->fresh);
 	}
@@ -568,7 +590,6 @@ static int learn(struct xd_device *d, struct nbd_handle *nbd, struct xp_message 
 	d->rotational = nbd_is_rotational(nbd) > 0;
 	d->many_loops = nbd_can_multi_conn(nbd) > 0;
 	r->can_zero = nbd_can_zero(nbd) > 0;
-	r->can_fua = nbd_can_fua(nbd) > 0;
 	return 0;
 }
 

@@ -2,8 +2,10 @@
 /*
  * device_uring.c - a block device or a plain file, through the loop's io_uring.
  *
- * On a device with a volatile cache a preflush is a fdatasync before the write, and FUA is
- * RWF_DSYNC: the kernel makes REQ_FUA of it where the device knows that, else a flush.
+ * On a device with a volatile cache a preflush is a fdatasync before the write, and FUA, which
+ * only the fast one is asked for, is RWF_DSYNC: the kernel makes REQ_FUA of it where the device
+ * knows that, else a flush. If that fails, it does not say what did: the write, or the sync of
+ * whatever else had been written. So the write is sent once more without.
  */
 #include "engine.h"
 
@@ -12,7 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum stage { STAGE_PREFLUSH, STAGE_DATA };
+enum stage { STAGE_PREFLUSH, STAGE_DATA, STAGE_AGAIN };
 
 static void stage_ended(struct xd_event *event, int res);
 
@@ -21,6 +23,12 @@ static void send_flush(struct xd_op *op)
 	struct io_uring_sqe *sqe = xd_loop_sqe(op->loop, &op->event);
 
 	io_uring_prep_fsync(sqe, op->dev->dev.fd, IORING_FSYNC_DATASYNC);
+}
+
+static bool is_synced(const struct xd_op *op)
+{
+	return op->kind == XD_WRITE && op->fua && op->stage == STAGE_DATA && !op->dev->slow &&
+	       op->dev->volatile_cache;
 }
 
 static void send_data(struct xd_op *op)
@@ -39,7 +47,7 @@ static void send_data(struct xd_op *op)
 		io_uring_prep_write_fixed(sqe, fd, data, bytes, offset, op->registered);
 	else
 		io_uring_prep_write(sqe, fd, data, bytes, offset);
-	if (op->kind == XD_WRITE && op->fua && op->dev->volatile_cache)
+	if (is_synced(op))
 		sqe->rw_flags = RWF_DSYNC;
 }
 
@@ -75,10 +83,30 @@ static bool advance(struct xd_op *op, int res)
 	return op->done < op->bytes;
 }
 
+static void failed(struct xd_op *op, int err)
+{
+	if (is_synced(op)) {
+		op->stage = STAGE_AGAIN;
+		op->done = 0;
+		send_stage(op);
+		return;
+	}
+	if (op->stage == STAGE_PREFLUSH)
+		xd_device_lost(op->dev);
+	xd_op_end(op, err);
+}
+
+static void succeeded(struct xd_op *op)
+{
+	if (op->stage == STAGE_AGAIN)
+		xd_device_lost(op->dev);
+	xd_op_end(op, op->stage == STAGE_AGAIN ? -EIO : 0);
+}
+
 static void stage_ended(struct xd_event *event, int res)
 {
 	struct xd_op *op = container_of(event, struct xd_op, event);
-	bool moves_data = op->stage == STAGE_DATA && (op->kind == XD_READ || op->kind == XD_WRITE);
+	bool moves_data = op->stage != STAGE_PREFLUSH && (op->kind == XD_READ || op->kind == XD_WRITE);
 
 	if (res == -EINTR || res == -EAGAIN) {
 		send_stage(op);
@@ -86,10 +114,12 @@ static void stage_ended(struct xd_event *event, int res)
 	}
 	if (res == 0 && moves_data)
 		res = -EIO;	/* beyond the end of a file that has shrunk */
-	if (res >= 0 && advance(op, res))
+	if (res < 0)
+		failed(op, res);
+	else if (advance(op, res))
 		send_stage(op);
 	else
-		xd_op_end(op, res < 0 ? res : 0);
+		succeeded(op);
 }
 
 static void uring_submit(struct xd_op *op)

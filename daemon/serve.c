@@ -220,7 +220,7 @@ static enum xc open_sockets(struct serving *s, const struct words *w)
 	s->server.fd = -1;
 	if (w->socket)
 		ret = xd_server_open(&s->server, &s->cache, s->name, w->socket);
-	s->control = (struct xd_control){ .cache = &s->cache, .server = &s->server, .node = s->ublk.node,
+	s->control = (struct xd_control){ .cache = &s->cache, .server = &s->server, .ublk = &s->ublk,
 					  .fd = -1, .stop_fd = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 	if (!ret && w->control)
 		ret = xd_control_open(&s->control, w->control);
@@ -306,6 +306,17 @@ static void watch_stop(struct serving *s)
 		pthread_detach(thread);
 }
 
+/* Nobody is left who could be told. xpcache stop has asked before, and may have been told to go on. */
+static int last_commit(struct serving *s)
+{
+	int err = xd_cache_commit(&s->cache);
+
+	if (err)
+		xd_log_event("%s: stops, and what was acknowledged and not flushed may be lost: %s", s->name,
+			     strerror(-err));
+	return err;
+}
+
 /* What detaches keeps its complaints in the log from here on. */
 static void leave_terminal(const char *log)
 {
@@ -320,8 +331,8 @@ static void leave_terminal(const char *log)
 static enum xc run(const struct words *w, int ready)
 {
 	static struct serving s;
+	int lost, err;
 	enum xc ret;
-	int err;
 
 	s.ready = ready;
 	sigemptyset(&s.signals);
@@ -353,9 +364,10 @@ static enum xc run(const struct words *w, int ready)
 		xd_ublk_stop(&s.ublk);
 	xd_server_stop(&s.server);
 	xd_control_stop(&s.control);
+	lost = last_commit(&s);
 	err = xd_cache_stop(&s.cache);
 	xd_control_stopped(&s.control, err);
-	return ret ? ret : err ? XC_FAILED : XC_OK;
+	return ret ? ret : lost || err ? XC_FAILED : XC_OK;
 }
 
 static enum xc detached(const struct words *w)

@@ -21,10 +21,11 @@
 
 /* ----------------------------------------------------------------- listen ---- */
 
+/* Also one that has too many waiting. */
 static bool somebody_answers(const struct sockaddr_un *at)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool answers = fd >= 0 && !connect(fd, (const struct sockaddr *)at, sizeof(*at));
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool answers = fd >= 0 && (!connect(fd, (const struct sockaddr *)at, sizeof(*at)) || errno == EAGAIN);
 
 	if (fd >= 0)
 		close(fd);
@@ -42,24 +43,17 @@ static int bind_private(int fd, const struct sockaddr_un *at)
 }
 
 /* Of two that find a dead socket, the second must find the first one's. Others may have the
- * directory locked for their own reasons: they are waited for, and not for ever. */
+ * directory locked for their own reasons: they are waited for, and not for ever. Where it cannot
+ * be locked there is no such order. */
 static int lock_directory(const char *path)
 {
 	char copy[PATH_MAX];
-	int fd, err = -1;
+	int fd;
 
 	snprintf(copy, sizeof(copy), "%s", path);
 	fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (u32 i = 0; fd >= 0 && err && i < LOCK_TRIES; i++) {
-		err = flock(fd, LOCK_EX | LOCK_NB);
-		if (err)
-			usleep(LOCK_PAUSE_US);
-	}
-	if (fd >= 0 && err) {
-		close(fd);
-		errno = EBUSY;
-		return -1;
-	}
+	for (u32 i = 0; fd >= 0 && i < LOCK_TRIES && flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK; i++)
+		usleep(LOCK_PAUSE_US);
 	return fd;
 }
 
@@ -107,12 +101,11 @@ enum xc xd_listen(const char *path, int *fd)
 				"longer than the %zu bytes of a socket's name", sizeof(at.sun_path) - 1);
 	memcpy(at.sun_path, path, strlen(path) + 1);
 	lock = lock_directory(path);
-	if (lock < 0)
-		return complain_errno(errno, path, "cannot lock its directory");
 	ret = take_path(&at);
 	if (!ret)
 		ret = listen_at(&at, fd);
-	close(lock);
+	if (lock >= 0)
+		close(lock);
 	return ret;
 }
 

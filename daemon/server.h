@@ -64,10 +64,12 @@ void xd_server_called(struct xd_connection *c);
 void xd_server_gone(struct xd_connection *c);
 
 /* control.c */
+struct xd_ublk;
+
 struct xd_control {
 	struct xd_cache *cache;
 	struct xd_server *server;
-	const char *node;	/* of the block device; "": there is none */
+	const struct xd_ublk *ublk;
 	char path[108];
 	int fd;
 	int stop_fd;		/* who has said "stop", and waits; -1: nobody; of .lock */

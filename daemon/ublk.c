@@ -49,10 +49,17 @@ void xd_ublk_queue_over(struct xd_ublk *u)
 {
 	pthread_mutex_lock(&u->lock);
 	u->queues--;
-	if (!u->queues && xd_get(u->live) && !u->stopping)
+	if (!u->queues && xd_get(u->live) && !u->stopping) {
+		xd_set(u->taken, true);
 		xd_log("%s: somebody has taken it away; the cache runs on without it", u->node);
+	}
 	pthread_cond_signal(&u->changed);
 	pthread_mutex_unlock(&u->lock);
+}
+
+const char *xd_ublk_node(const struct xd_ublk *u)
+{
+	return xd_get(u->taken) ? "" : u->node;
 }
 
 static void start_queues(struct xd_ublk *u)

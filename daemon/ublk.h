@@ -84,7 +84,8 @@ struct xd_ublk {
 	bool added;
 	bool live;		/* the block device is there, or was; atomic */
 	int fd;			/* of the device's own character device; -1: not open */
-	char node[32];		/* of the block device; "": there is none */
+	char node[32];		/* of the block device; "": there was never any */
+	bool taken;		/* away, by somebody else; atomic */
 	struct xd_ublk_queue queue[XD_LOOPS_MAX];
 	int failed;		/* of any queue, -errno; atomic */
 
@@ -101,6 +102,9 @@ enum xc xd_ublk_open(struct xd_ublk *u);
 enum xc xd_ublk_start(struct xd_ublk *u, struct xd_cache *cache);
 /* There is no device any more, whoever had it open. The loops run still. */
 void xd_ublk_stop(struct xd_ublk *u);
+
+/* Any thread, once it was started: the block device's; "": there is none. */
+const char *xd_ublk_node(const struct xd_ublk *u);
 
 /* A queue's: its tags are with the driver; none of them is any more. */
 void xd_ublk_queue_fetched(struct xd_ublk *u);

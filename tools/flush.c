@@ -31,24 +31,35 @@ static enum xc check_running(const char *name)
 	return XC_OK;
 }
 
-/* What programs wrote without a sync lies in the page cache still. */
-static enum xc sync_device(const char *name)
+/*
+ * What programs wrote without a sync lies in the page cache still. Written out, not synced: a
+ * FLUSH of ours would be told, in place of a file system's next, what the slow device has lost.
+ */
+static enum xc write_pages_out(const char *path)
 {
-	char path[PATH_MAX];
-	struct running r = { .user = false };
-	int fd, err = 0;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
 
-	snprintf(r.name, sizeof(r.name), "%s", name);
-	if (user_find(name, NULL, &r) == 1 && !*r.ublk)	/* its clients have page caches, and sync by themselves */
-		return XC_OK;
-	running_node(&r, path, sizeof(path));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return complain_errno(errno, path, "cannot open it");
-	if (fsync(fd))
+	if (sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+				      SYNC_FILE_RANGE_WAIT_AFTER))
 		err = errno;
 	close(fd);
-	return err ? complain_errno(err, path, "cannot sync it") : XC_OK;
+	return err ? complain_errno(err, path, "cannot write out what programs wrote there") : XC_OK;
+}
+
+static enum xc sync_device(const char *name)
+{
+	struct running r;
+	char path[PATH_MAX];
+	int found = running_find(name, NULL, &r);
+
+	if (found != 1)
+		return complain_errno(found ? found : ENODEV, name, "cannot tell its device");
+	if (r.user && !*r.ublk)
+		return XC_OK;	/* its clients have page caches, and sync by themselves */
+	running_node(&r, path, sizeof(path));
+	return write_pages_out(path);
 }
 
 struct watch {
@@ -57,7 +68,8 @@ struct watch {
 	u64 dirty, base;	/* last seen, and how many were destaged when it last fell */
 	u64 least, errors;	/* fewest left, and errors at that moment */
 	double moved;
-	u64 homes;		/* flushes that had arrived before ours */
+	u64 homes;		/* flushes that had arrived before ours, */
+	u64 incarnation;	/* since it was started: this time */
 };
 
 /* Blocks stay dirty until the slow device was flushed after a whole batch, which
@@ -89,6 +101,12 @@ static enum xc check_stuck(struct watch *w, const struct status *s, u64 left)
 			"I/O errors, and %s stay dirty", text_blocks(w->dirty));
 }
 
+/* Now, or in a moment that we did not see. */
+static bool is_home(const struct watch *w, const struct status *s)
+{
+	return status_number(s, "home") || status_number(s, "homes") > w->homes;
+}
+
 /* One look. XC_OK and *home false: not yet. */
 static enum xc look(struct watch *w, bool *home)
 {
@@ -100,8 +118,10 @@ static enum xc look(struct watch *w, bool *home)
 		return complain_errno(err, w->name, "cannot read its status");
 	left = blocks_left(w, &s);
 	dirty = w->dirty;
-	/* In a moment that we did not see, say. */
-	*home = status_number(&s, "home") || status_number(&s, "homes") != w->homes;
+	if (status_number(&s, "incarnation") != w->incarnation)
+		return complain(XC_FAILED, w->name, "xpcache flush goes on",
+				"it was started anew meanwhile, %s stay dirty", text_blocks(dirty));
+	*home = is_home(w, &s);
 	progress_show(&w->bar, left);
 	if (*home)
 		return XC_OK;
@@ -133,6 +153,7 @@ static enum xc watch(const char *name)
 	if (err)
 		return complain_errno(err, name, "cannot ask for a flush");
 	w.homes = status_number(&s, "homes");
+	w.incarnation = status_number(&s, "incarnation");
 	progress_begin(&w.bar, status_number(&s, "dirty"));
 	while (!(ret = look(&w, &home)) && !home)
 		nanosleep(&pause, NULL);

@@ -33,7 +33,7 @@ enum xc stop_check(const struct running *r)
 	u32 open_count = r->open_count;
 	char kname[64], who[PATH_MAX];
 
-	if (*r->ublk && !access(r->ublk, F_OK))	/* not if somebody has taken it away */
+	if (*r->ublk)
 		return ublk_closed(r->ublk) ? XC_REFUSED : stop_check_clients(r);
 	if (r->user)
 		return stop_check_clients(r);

@@ -267,13 +267,14 @@ static void learn_line(struct running *r, char *line)
 	}
 }
 
+/* 0, or -errno: then *r is as it was. */
 static int learn(const char *name, struct running *r)
 {
 	char *answer, *line, *next;
 	int err = ask(name, "table", &answer);
 
-	memset(r, 0, sizeof(*r));
 	if (!err && answer) {
+		memset(r, 0, sizeof(*r));
 		snprintf(r->name, sizeof(r->name), "%s", name);
 		r->user = true;
 		xp_tunables_init(&r->tunables);

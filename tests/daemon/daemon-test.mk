@@ -18,6 +18,12 @@ $(ublk-tests): tests/daemon/test_ublk_request.c daemon/ublk_request.c $(wildcard
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -Itools -o $@ $< daemon/ublk_request.c -lcmocka
 
+build/unit/daemon/test_device_op: tests/daemon/test_device_op.c daemon/device_op.c $(wildcard daemon/*.h) core/platform.h
+	@mkdir -p $(@D)
+	$(CC) $(DAEMON_TEST_FLAGS) -Itools -o $@ $< daemon/device_op.c -lcmocka -lpthread
+
+daemon-unit-tests := $(nbd-tests) $(ublk-tests) build/unit/daemon/test_device_op
+
 build/tests/nbd-toy: tests/daemon/nbd-toy.c $(nbd-sources) $(wildcard daemon/nbd_*.h) core/platform.h
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< $(nbd-sources)
@@ -35,13 +41,17 @@ build/tests/faulty.so build/tests/recorder.so build/tests/ublkwords.so: build/te
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -shared -fPIC -o $@ $<
 
+build/tests/ublkstop: tests/daemon/ublkstop.c build/daemon/ublk_control.o build/daemon/ublk_request.o build/tools/tools.a
+	@mkdir -p $(@D)
+	$(CC) $(TOOLS_CFLAGS) -Idaemon $(CFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS) $(DAEMON_LIBS)) -lpthread -lm
+
 kill9-programs := build/xpcached build/xpcache build/tests/kill9 build/tests/faulty.so
 KILLS ?= 200
 
 .PHONY: daemon-test kill9
-daemon-test: $(nbd-tests) $(ublk-tests) build/tests/nbd-toy build/tests/recorder.so $(kill9-programs) ## the daemon's protocol, clients of others against it, a few kills
+daemon-test: $(daemon-unit-tests) build/tests/nbd-toy build/tests/recorder.so $(kill9-programs) ## the daemon's protocol, clients of others against it, a few kills
 	@status=0; \
-	for test in $(nbd-tests) $(ublk-tests); do tests/unit/run $$test || status=1; done; \
+	for test in $(daemon-unit-tests); do tests/unit/run $$test || status=1; done; \
 	tests/daemon/peers --toy build/tests/nbd-toy || status=1; \
 	tests/daemon/slow build || status=1; \
 	LABEL=kill9-quick KILLS=12 EACH=4 tests/daemon/kill9 || status=1; \

@@ -2,7 +2,8 @@
 /*
  * faulty - preloaded to the daemon: its devices fail, and transfer less than they were asked.
  *
- * FAULTY="DISK OPS ONE_IN FLAG": of the operations OPS (1 reads, 2 writes, 4 flushes, or a sum)
+ * FAULTY="DISK OPS ONE_IN FLAG": of the operations OPS (1 reads, 2 writes, 4 flushes, 8 writes
+ * of data that are synced, or a sum)
  * on files whose name ends with DISK one in ONE_IN fails, while the file FLAG exists. One in 8
  * transfers is cut short, always. It is done to the entries of the submission queue, on the way
  * to the kernel: one without a file descriptor fails, and nothing is done.
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #define BLOCK	4096u
+#define METADATA	(4u << 20)	/* a journal is not longer in our tests */
 
 static struct {
 	char disk[64], flag[256];
@@ -59,6 +61,7 @@ static unsigned int op_of(const struct io_uring_sqe *sqe)
 		return sqe->off == (uint64_t)-1 ? 0 : 1;
 	case IORING_OP_WRITE:
 	case IORING_OP_WRITE_FIXED:
+		return (sqe->rw_flags & RWF_DSYNC) && sqe->off >= METADATA ? 2 | 8 : 2;
 	case IORING_OP_FALLOCATE:
 		return 2;
 	case IORING_OP_FSYNC:

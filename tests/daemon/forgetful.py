@@ -18,14 +18,14 @@ HAS, HAS_FLUSH, HAS_FUA, HAS_TRIM, HAS_ZEROES, MULTI = 1, 4, 8, 32, 64, 256
 class Server:
     """At the unix socket @path, or at a port of its own; its memory outlives its crashes as far as it was flushed."""
 
-    def __init__(self, path, size, fua=True, trim=False):
+    def __init__(self, path, size, trim=False):
         self.path, self.size, self.port = path, size, None
-        self.flags = HAS | HAS_FLUSH | HAS_ZEROES | MULTI | (HAS_FUA if fua else 0) | (HAS_TRIM if trim else 0)
+        self.flags = HAS | HAS_FLUSH | HAS_ZEROES | MULTI | HAS_FUA | (HAS_TRIM if trim else 0)
         self.durable, self.now = bytearray(size), bytearray(size)
         self.lock = threading.Condition()
         self.log = []               # what came: (name, offset, length, fua); what was answered: ("done", name, offset)
         self.fail = {}              # name: how many of the next fail
-        self.held = set()           # names: they are done, and get no reply; "failed": those that failed
+        self.held = set()           # names: they are done, and get no reply; "failed": those that failed; "goodbye": it is not heard
         self.connections, self.listener, self.lives = [], None, 0
         self.start()
 
@@ -155,6 +155,9 @@ class Server:
             _, flags, kind, cookie, offset, length = struct.unpack(">IHHQQI", self.take(s, 28))
             data = self.take(s, length) if kind == WRITE else b""
             if kind == DISC:
+                with self.lock:
+                    self.log.append(("goodbye",))
+                    self.lock.wait_for(lambda: "goodbye" not in self.held or self.lives != life)
                 return
             with self.lock:
                 if self.lives != life:

@@ -6,7 +6,7 @@ build/tests/many.so: tests/daemon/many.c
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
 
-watch-tests := $(filter-out $(nbd-tests) $(ublk-tests),$(patsubst tests/daemon/test_%.c,build/unit/daemon/test_%,$(wildcard tests/daemon/test_*.c)))
+watch-tests := $(patsubst tests/daemon/test_%.c,build/unit/daemon/test_%,$(wildcard tests/daemon/test_watch*.c))
 daemon-objects := $(patsubst daemon/%.c,build/unit/daemon/%.o,$(wildcard daemon/*.c)) build/daemon/watch_page.o
 
 build/unit/daemon/main.o: TOOL_TEST_FLAGS += -Dmain=xpcached_main

@@ -53,6 +53,16 @@ equal commit-around-not-counted "$flushes" "$(of flush)"
 [ "$(of discard)" -gt 0 ] && pass zeroes-counted || fail zeroes-counted "none"
 [ "$(of slow-flush)" -gt 0 ] && pass slow-flush-timed || fail slow-flush-timed "none"
 
+# What was written without a sync is in the page cache while somebody has the device open; a flush
+# asks for it.
+must dd if=/dev/urandom of=/tmp/piece bs=1M count=4 status=none
+exec 9<$CACHE
+must dd if=/tmp/piece of=$CACHE bs=1M seek=40 conv=notrunc status=none
+try flush-of-pages xpcache flush xpcache0
+exec 9<&-
+equal flushed-with-the-page-cache "$(md5sum </tmp/piece)" \
+	"$(dd if=$SLOW bs=1M skip=40 count=4 iflag=direct status=none | md5sum)"
+
 # A flush arrives, though the next block is dirty before anybody looks.
 fio --name=now-and-then --filename=$CACHE --direct=1 --rw=randwrite --bs=4k --size=32m --thinktime=50000 \
 	--time_based --runtime=600 >/dev/null &

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: kernel=6.12 fast=64M slow=420M usr=host with=xpcached,ublkwords.so timeout=2400
+# vm: kernel=6.12 fast=64M slow=420M usr=host with=xpcached,ublkwords.so,ublkstop timeout=2400
 #
 # The block device of the engine in user space: what it says of itself, partitions, a file system,
 # who may stop it; what a stop leaves, and a daemon that is killed; drivers of either kind.
@@ -113,9 +113,16 @@ major=$(printf '%d,%d' 0x"$(stat -c %t $NODE)" 0x"$(stat -c %T $NODE)")
 equal fua-is-sent 3 "$(grep -cE "block_rq_issue: $major WFS? 4096 " /sys/kernel/tracing/trace)"
 grep block_rq_issue: /sys/kernel/tracing/trace | tail -n 8
 
-# What was written without a sync is in the page cache; flush asks for it.
+# What was written without a sync is in the page cache while somebody has the device open; flush
+# asks for it, and not by a FLUSH: what the slow device has lost is for a file system to hear.
+exec 9<$NODE
 must dd if=/run/piece of=$NODE bs=1M seek=360 conv=notrunc status=none
+echo >/sys/kernel/tracing/trace
+echo 1 >/sys/kernel/tracing/events/block/block_rq_issue/enable
 try flush xpcache flush xpcache0
+echo 0 >/sys/kernel/tracing/events/block/block_rq_issue/enable
+exec 9<&-
+equal flush-of-ours 0 "$(grep -cE "block_rq_issue: $major F" /sys/kernel/tracing/trace)"
 equal flushed-with-the-page-cache "$(md5sum </run/piece)" \
 	"$(dd if=$SLOW bs=1M skip=360 count=8 iflag=direct status=none | md5sum)"
 
@@ -149,6 +156,14 @@ equal files-live-on "$before" "$(tree /mnt/files)"
 must umount /mnt
 must xpcache stop xpcache0
 settled gone && pass nothing-is-left || fail nothing-is-left "$(ls /dev/ublk*)"
+
+# Somebody takes it away: the cache runs on, and is flushed and stopped as one that never had it.
+up
+must ublkstop 0
+settled [ ! -e $NODE ] && pass taken-away || fail taken-away "$(ls /dev/ublk*)"
+equal only-the-socket "$URI" "$(xpcache status xpcache0 --json | sed -n 's/^ *"device": *"\(.*\)",$/\1/p')"
+try flush-without-it xpcache flush xpcache0
+try stop-without-it xpcache stop xpcache0
 
 # Killed: the device dies, its number stays; the next start takes that away.
 up

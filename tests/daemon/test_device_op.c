@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a flush may say, whatever the order in which a device's answers come: device_op.c before a
+ * device whose operations end when the test says so.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include "engine.h"
+
+#define MAX	16
+
+static struct xd_op *under_way[MAX];	/* asked of the device, the oldest first */
+static u32 nr_under_way;
+static struct xd_loop loop;
+static struct xd_device dev;
+static struct answer { struct xd_op op; bool ended; int err; } answers[MAX];
+static u32 nr_answers;
+
+static void submitted(struct xd_op *op)
+{
+	assert_true(nr_under_way < MAX);
+	under_way[nr_under_way++] = op;
+}
+
+static const struct xd_device_ops ops = { .submit = submitted };
+
+/* A flush's turn has come: at once. */
+void xd_loop_call(struct xd_loop *l, struct xd_call *call)
+{
+	assert_ptr_equal(l, &loop);
+	call->fn(call);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	dev = (struct xd_device){ .ops = &ops, .slow = true, .volatile_cache = true,
+				  .lock = PTHREAD_MUTEX_INITIALIZER };
+	dev.flushes_tail = &dev.flushes;
+	nr_under_way = nr_answers = 0;
+	return 0;
+}
+
+static void ended(struct xd_op *op, int err)
+{
+	struct answer *a = container_of(op, struct answer, op);
+
+	assert_false(a->ended);
+	a->ended = true;
+	a->err = err;
+}
+
+static struct answer *submit(struct xd_op op)
+{
+	struct answer *a = &answers[nr_answers++];
+
+	assert_true(nr_answers <= MAX);
+	*a = (struct answer){ .op = op };
+	a->op.end = ended;
+	xd_device_submit(&dev, &loop, &a->op);
+	return a;
+}
+
+static struct answer *begin_write(enum xd_consumer who, bool fua)
+{
+	return submit((struct xd_op){ .kind = XD_WRITE, .consumer = who, .fua = fua });
+}
+
+static struct answer *begin_flush(enum xd_consumer who)
+{
+	return submit((struct xd_op){ .kind = XD_FLUSH, .consumer = who });
+}
+
+/* The device's answer. */
+static void answer(struct answer *a, int err)
+{
+	for (u32 i = 0; i < nr_under_way; i++)
+		if (under_way[i] == &a->op) {
+			under_way[i] = under_way[--nr_under_way];
+			xd_op_end(&a->op, err);
+			return;
+		}
+	fail_msg("it was not asked of the device");
+}
+
+static void write_now(enum xd_consumer who)
+{
+	struct answer *a = begin_write(who, false);
+
+	answer(a, 0);
+	assert_true(a->ended && !a->err);
+}
+
+/* What a flush says whose own answer is good. */
+static int flush_now(enum xd_consumer who)
+{
+	struct answer *a = begin_flush(who);
+
+	if (!a->ended)
+		answer(a, 0);
+	assert_true(a->ended);
+	return a->err;
+}
+
+/* -------------------------------------------------------------- consumers ---- */
+
+static void each_hears_of_a_loss_once(void **state)
+{
+	struct answer *a;
+
+	(void)state;
+	write_now(XD_CLIENTS);
+	write_now(XD_DESTAGE);
+	a = begin_flush(XD_DESTAGE);
+	answer(a, -EIO);
+	assert_int_equal(a->err, -EIO);
+	assert_int_equal(flush_now(XD_DESTAGE), 0);
+	assert_int_equal(flush_now(XD_CLIENTS), -EIO);
+	assert_int_equal(flush_now(XD_CLIENTS), 0);
+}
+
+static void a_write_is_doubted_whose_reply_may_be_older_than_the_loss(void **state)
+{
+	struct answer *w = begin_write(XD_CLIENTS, false);
+
+	(void)state;
+	xd_device_lost(&dev);
+	answer(w, 0);
+	assert_int_equal(w->err, 0);
+	assert_int_equal(flush_now(XD_CLIENTS), -EIO);
+	assert_int_equal(flush_now(XD_CLIENTS), 0);
+}
+
+static void one_flush_at_a_time(void **state)
+{
+	struct answer *first, *second;
+
+	(void)state;
+	write_now(XD_CLIENTS);
+	write_now(XD_DESTAGE);
+	first = begin_flush(XD_CLIENTS);
+	second = begin_flush(XD_DESTAGE);
+	assert_int_equal(nr_under_way, 1);
+	answer(first, 0);
+	assert_int_equal(nr_under_way, 1);
+	answer(second, 0);
+	assert_true(!first->err && !second->err);
+}
+
+/* --------------------------------------------------------- durable writes ---- */
+
+/* It could take the error that is destage's, or that destage must hear of, too. */
+static void a_durable_write_is_a_write_and_a_flush_in_its_turn(void **state)
+{
+	struct answer *flush, *fua;
+
+	(void)state;
+	write_now(XD_DESTAGE);
+	flush = begin_flush(XD_DESTAGE);
+	fua = begin_write(XD_CLIENTS, true);
+	assert_int_equal(nr_under_way, 2);
+	answer(fua, 0);
+	assert_false(fua->ended);
+	assert_int_equal(nr_under_way, 1);
+	answer(flush, 0);
+	assert_int_equal(fua->op.kind, XD_FLUSH);
+	answer(fua, -EIO);
+	assert_int_equal(fua->err, -EIO);
+	assert_int_equal(flush->err, 0);
+}
+
+static void its_flush_that_fails_is_a_loss_for_all(void **state)
+{
+	struct answer *fua;
+
+	(void)state;
+	write_now(XD_CLIENTS);
+	write_now(XD_DESTAGE);
+	fua = begin_write(XD_CLIENTS, true);
+	answer(fua, 0);
+	answer(fua, -EIO);
+	assert_int_equal(fua->err, -EIO);
+	assert_int_equal(flush_now(XD_DESTAGE), -EIO);
+	assert_int_equal(flush_now(XD_CLIENTS), -EIO);
+	assert_int_equal(flush_now(XD_CLIENTS), 0);
+}
+
+/* And leaves what was lost before it to the next flush. */
+static void it_speaks_for_itself_alone(void **state)
+{
+	struct answer *fua;
+
+	(void)state;
+	write_now(XD_CLIENTS);
+	xd_device_lost(&dev);
+	for (u32 i = 0; i < 2; i++) {
+		fua = begin_write(XD_CLIENTS, true);
+		answer(fua, 0);
+		answer(fua, 0);
+		assert_true(fua->ended && !fua->err);
+	}
+	assert_int_equal(flush_now(XD_CLIENTS), -EIO);
+	assert_int_equal(flush_now(XD_CLIENTS), 0);
+}
+
+static void a_loss_before_its_flush_ends_is_its_own(void **state)
+{
+	struct answer *fua;
+
+	(void)state;
+	fua = begin_write(XD_CLIENTS, true);
+	xd_device_lost(&dev);
+	answer(fua, 0);
+	assert_true(fua->ended && fua->err == -EIO);
+	fua = begin_write(XD_CLIENTS, true);
+	answer(fua, 0);
+	xd_device_lost(&dev);
+	answer(fua, 0);
+	assert_true(fua->ended && fua->err == -EIO);
+}
+
+static void without_a_volatile_cache_it_is_a_write(void **state)
+{
+	struct answer *fua;
+
+	(void)state;
+	dev.volatile_cache = false;
+	fua = begin_write(XD_CLIENTS, true);
+	answer(fua, 0);
+	assert_true(fua->ended && !fua->err);
+}
+
+/* ------------------------------------------------------------ the fast one ---- */
+
+/* No journal block is believed any more, whenever it was begun; plain writes say nothing. */
+static void a_sync_that_failed_is_the_end_of_the_fast_device(void **state)
+{
+	struct answer *journal, *data;
+
+	(void)state;
+	dev.slow = false;
+	data = begin_write(XD_CLIENTS, true);
+	journal = submit((struct xd_op){ .kind = XD_WRITE, .fua = true, .preflush = true });
+	answer(data, -ENOSPC);
+	answer(journal, 0);
+	assert_true(data->err == -ENOSPC && !journal->err);	/* a write failed, and no sync */
+	xd_device_lost(&dev);
+	for (u32 i = 0; i < 2; i++) {
+		journal = submit((struct xd_op){ .kind = XD_WRITE, .fua = true, .preflush = true });
+		answer(journal, 0);
+		assert_int_equal(journal->err, -EIO);
+	}
+	data = begin_write(XD_CLIENTS, false);
+	answer(data, 0);
+	assert_int_equal(data->err, 0);
+}
+
+int main(void)
+{
+#define T(name)	cmocka_unit_test_setup(name, setup)
+	const struct CMUnitTest tests[] = {
+		T(each_hears_of_a_loss_once),
+		T(a_write_is_doubted_whose_reply_may_be_older_than_the_loss),
+		T(one_flush_at_a_time),
+		T(a_durable_write_is_a_write_and_a_flush_in_its_turn),
+		T(its_flush_that_fails_is_a_loss_for_all),
+		T(it_speaks_for_itself_alone),
+		T(a_loss_before_its_flush_ends_is_its_own),
+		T(without_a_volatile_cache_it_is_a_write),
+		T(a_sync_that_failed_is_the_end_of_the_fast_device),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
