@@ -83,7 +83,7 @@ static void choose_direct(struct xd_device *d)
 {
 	if (device_direct_align(&d->dev) > 1u << XP_SECTOR_SHIFT)
 		return;	/* through the page cache */
-	fcntl(d->dev.fd, F_SETFL, fcntl(d->dev.fd, F_GETFL) | O_DIRECT);
+	d->direct = !fcntl(d->dev.fd, F_SETFL, fcntl(d->dev.fd, F_GETFL) | O_DIRECT);
 }
 
 /* Of a block device as its queue says; of a file nobody knows. */
@@ -92,12 +92,15 @@ static void learn_cache(struct xd_device *d)
 	char text[64];
 
 	d->volatile_cache = true;
+	d->fua = !d->slow;
 	d->can_discard = true;
 	d->many_loops = true;
 	if (!d->dev.is_block)
 		return;
 	if (sysfs_read(d->dev.kname, "queue/write_cache", text, sizeof(text)))
 		d->volatile_cache = !strcmp(text, "write back");
+	if (sysfs_read(d->dev.kname, "queue/fua", text, sizeof(text)))
+		d->fua &= !strcmp(text, "1");
 	if (sysfs_read(d->dev.kname, "queue/rotational", text, sizeof(text)))
 		d->rotational = !strcmp(text, "1");
 	d->can_discard = false;	/* no call of io_uring's does it before 6.12, and fallocate() zeroes */

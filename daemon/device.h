@@ -52,7 +52,7 @@ struct xd_call {
 
 struct xd_op {
 	/* The submitter's. */
-	u8 kind;		/* enum xd_kind */
+	u8 kind;		/* enum xd_kind; the device's until the end: what it is asked just now */
 	u8 consumer;		/* enum xd_consumer */
 	bool aside;		/* XD_FLUSH: what it hears of, the consumer has yet to hear */
 	bool fua;		/* XD_WRITE: durable when it ends */
@@ -71,10 +71,10 @@ struct xd_op {
 	struct xd_op *next;
 	struct xd_call call;	/* XD_FLUSH: its turn has come */
 	u64 mark[XD_CONSUMERS];	/* XD_FLUSH: of the writes that it is for, the last */
-	u64 own;		/* slow, .fua: the write's number, once it is an XD_FLUSH; else 0 */
+	u64 own;		/* XD_WRITE, slow, .fua: its number once it has ended; else 0 */
 	u32 losses;		/* of the device, when it began */
 	u32 done;
-	u8 stage;
+	u8 step;
 };
 
 struct xd_device_ops {
@@ -104,7 +104,9 @@ struct xd_device {
 	const char *what;	/* "fast", "slow": for messages */
 	bool slow;
 	struct device dev;	/* path, size; the file descriptor unless it is remote */
-	bool volatile_cache;	/* what has ended is durable only after a flush */
+	bool volatile_cache;	/* what has ended is durable only after a flush, */
+	bool fua;		/* or by itself, if the write asked for it */
+	bool direct;		/* past the page cache */
 	bool can_discard;
 	bool rotational;
 	bool many_loops;	/* a flush is for what all loops have written */

@@ -14,7 +14,8 @@
  * and sent twice its first copy could come after a newer one. So does a flush; and after a break
  * the next flush of whoever wrote without one (device_op.c), since the server may have crashed. A
  * break of one line is one of all: else those that had nothing to do would notice it much later,
- * one by one, each time as another loss.
+ * one by one, each time as another loss. What has requests under way is cut when they have ended:
+ * it may be sound.
  *
  * A thread of its own connects again: names are looked up by calls that block.
  */
@@ -47,6 +48,7 @@ struct line {
 	struct xd_op *held, **held_tail;	/* wait for it to be up */
 	struct xd_call connected, hurry, cut;
 	bool cutting;		/* .cut is on its way; atomic */
+	bool doomed;		/* takes no more requests, and is cut when it has none */
 
 	/* The connecting thread's, until it calls .connected. */
 	pthread_t thread;
@@ -92,11 +94,19 @@ static void poll_line(struct line *l)
 
 static void line_gone(struct line *l);
 
+/* Its poll finds it broken then. */
+static void cut_if_idle(struct line *l)
+{
+	if (l->doomed && !nbd_aio_in_flight(l->nbd))
+		shutdown(nbd_aio_get_fd(l->nbd), SHUT_RDWR);
+}
+
 /* After whatever may have changed its state. */
 static void look(struct line *l)
 {
 	if (l->state != LINE_UP)
 		return;
+	cut_if_idle(l);
 	if (nbd_aio_is_dead(l->nbd) || nbd_aio_is_closed(l->nbd))
 		line_gone(l);
 	else
@@ -233,7 +243,7 @@ static void nbd_submit(struct xd_op *op)
 		xd_op_end(op, -EOPNOTSUPP);
 	else if (op->kind == XD_FLUSH && !op->dev->volatile_cache)
 		xd_op_end(op, 0);
-	else if (l->state == LINE_UP)
+	else if (l->state == LINE_UP && !l->doomed)
 		send_op(l, op);
 	else
 		hold(l, op);
@@ -415,14 +425,16 @@ static void patience_over(struct xd_event *event, int res)
 		give_up(l);
 }
 
-/* Its poll finds it broken then. */
 static void cut(struct xd_call *call)
 {
 	struct line *l = container_of(call, struct line, cut);
 
 	xd_set(l->cutting, false);
-	if (l->state == LINE_UP)
-		shutdown(nbd_aio_get_fd(l->nbd), SHUT_RDWR);
+	if (l->state != LINE_UP)
+		return;
+	l->doomed = true;
+	l->since = xd_now();
+	cut_if_idle(l);
 }
 
 static void cut_others(struct line *l)
@@ -445,11 +457,14 @@ static void line_gone(struct line *l)
 	l->state = LINE_AWAY;
 	l->since = xd_now();
 	l->pause_s = 1;
-	xd_device_lost(l->dev);
+	if (!l->doomed) {	/* else it is the break of another that we see here */
+		xd_device_lost(l->dev);
+		cut_others(l);
+	}
+	l->doomed = false;
 	if (!__atomic_fetch_add(&r->not_up, 1, __ATOMIC_SEQ_CST))
 		xd_log_event("%s: slow device: the connection is broken; trying to connect again",
 			     l->dev->dev.path);
-	cut_others(l);
 	polls_cancel(l);
 	xd_timer_arm(l->loop, &l->retry, l->pause_s * SECOND);
 	xd_timer_arm(l->loop, &l->patience, HOLD_NS);

@@ -17,13 +17,17 @@
  * client that what it wrote around the cache is.
  *
  * One flush is under way at a time. Of two that are together in the kernel one may take the error
- * of both, and the other's success be seen first, by another loop. So a durable write is to the
- * slow device a write, and then a flush that takes its turn with the others. That one speaks for
- * its write alone: what it hears of the others' its consumer has yet to hear.
+ * of both, and the other's success be seen first, by another loop. So a durable write is a write,
+ * and then a flush that takes its turn with the others, unless the device (.fua) makes that one
+ * write durable without a word about the rest. Its flush speaks for its write alone: what it
+ * hears of the others' its consumer has yet to hear.
  *
  * On the fast device a sync that fails is the end: what data it has lost nobody can tell, so no
  * journal block that may name it can be believed. A write that fails has lost its own data only.
  */
+
+/* A write's way: [preflush] --> data --> [sync]. */
+enum step { STEP_NONE, STEP_PREFLUSH, STEP_DATA, STEP_SYNC };
 
 static bool owes(const struct xd_writes *w, u64 mark)
 {
@@ -35,8 +39,7 @@ static void lose(struct xd_device *d)
 {
 	xd_set(d->losses, d->losses + 1);
 	for (u32 i = 0; i < XD_CONSUMERS; i++)
-		if (d->writes[i].ended > d->writes[i].told)
-			d->writes[i].lost = d->writes[i].ended;
+		d->writes[i].lost = d->writes[i].ended;
 }
 
 static int tell(struct xd_writes *w, u64 mark, int err, bool aside)
@@ -97,7 +100,6 @@ int xd_device_tell(struct xd_device *d, enum xd_consumer consumer, u64 mark, boo
 void xd_op_begin(struct xd_op *op)
 {
 	op->done = 0;
-	op->stage = 0;
 	op->losses = xd_get(op->dev->losses);
 }
 
@@ -150,7 +152,7 @@ static void flush_submit(struct xd_device *d, struct xd_op *op)
 		d->ops->submit(op);
 }
 
-static void flush_end(struct xd_op *op, int err)
+static int flush_end(struct xd_op *op, int err)
 {
 	struct xd_device *d = op->dev;
 	struct xd_op *next;
@@ -169,7 +171,7 @@ static void flush_end(struct xd_op *op, int err)
 	pthread_mutex_unlock(&d->lock);
 	if (next)
 		xd_loop_call(next->loop, &next->call);
-	over(op, err);
+	return err;
 }
 
 static void count_write(struct xd_op *op)
@@ -181,26 +183,52 @@ static void count_write(struct xd_op *op)
 	w->ended++;
 	if (op->losses != d->losses)
 		w->lost = w->ended;
-	if (op->fua)
+	if (op->step == STEP_DATA && op->fua)
 		op->own = w->ended;
 	pthread_mutex_unlock(&d->lock);
 }
 
-static void write_end(struct xd_op *op, int err)
-{
-	bool claims = op->fua || op->preflush;
-	struct xd_device *d = op->dev;
+/* ------------------------------------------------------------------ steps ---- */
 
-	if (d->slow && !err)
-		count_write(op);
-	else if (!d->slow && claims && !err && xd_get(d->losses))
-		err = -EIO;
-	if (op->own && d->volatile_cache) {
+static void go(struct xd_op *op)
+{
+	xd_op_begin(op);
+	if (op->kind == XD_FLUSH)
+		flush_submit(op->dev, op);
+	else
+		op->dev->ops->submit(op);
+}
+
+static void first_step(struct xd_op *op)
+{
+	op->own = 0;
+	op->step = op->kind == XD_WRITE ? STEP_DATA : STEP_NONE;
+	if (op->step == STEP_DATA && op->preflush && op->dev->volatile_cache) {
+		op->step = STEP_PREFLUSH;
 		op->kind = XD_FLUSH;
-		flush_submit(d, op);
-	} else {
-		over(op, err);
 	}
+}
+
+/* False: that was the last. */
+static bool next_step(struct xd_op *op)
+{
+	if (op->step == STEP_PREFLUSH) {
+		op->step = STEP_DATA;
+		op->kind = XD_WRITE;
+		return true;
+	}
+	if (op->step != STEP_DATA || !op->fua || op->dev->fua || !op->dev->volatile_cache)
+		return false;
+	op->step = STEP_SYNC;
+	op->kind = XD_FLUSH;
+	return true;
+}
+
+/* A journal block, or what goes beside one, says that data before it is durable. */
+static bool is_believed(const struct xd_op *op)
+{
+	return op->dev->slow || op->step == STEP_NONE || !(op->fua || op->preflush) ||
+	       !xd_get(op->dev->losses);
 }
 
 void xd_device_submit(struct xd_device *d, struct xd_loop *loop, struct xd_op *op)
@@ -209,22 +237,20 @@ void xd_device_submit(struct xd_device *d, struct xd_loop *loop, struct xd_op *o
 
 	op->dev = d;
 	op->loop = loop;
-	op->own = 0;
-	xd_op_begin(op);
 	xd_set(p->under_way, p->under_way + 1);
 	loop->ops++;
-	if (op->kind == XD_FLUSH)
-		flush_submit(d, op);
-	else
-		d->ops->submit(op);
+	first_step(op);
+	go(op);
 }
 
 void xd_op_end(struct xd_op *op, int err)
 {
 	if (op->kind == XD_FLUSH)
-		flush_end(op, err);
-	else if (op->kind == XD_READ)
-		over(op, err);
+		err = flush_end(op, err);
+	else if (op->kind != XD_READ && op->dev->slow && !err)
+		count_write(op);
+	if (!err && next_step(op))
+		go(op);
 	else
-		write_end(op, err);
+		over(op, !err && !is_believed(op) ? -EIO : err);
 }

@@ -2,10 +2,8 @@
 /*
  * device_uring.c - a block device or a plain file, through the loop's io_uring.
  *
- * On a device with a volatile cache a preflush is a fdatasync before the write, and FUA, which
- * only the fast one is asked for, is RWF_DSYNC: the kernel makes REQ_FUA of it where the device
- * knows that, else a flush. If that fails, it does not say what did: the write, or the sync of
- * whatever else had been written. So the write is sent once more without.
+ * A durable write is RWF_DSYNC where that is one write: on a block device that knows FUA, and on
+ * a file, whose file system knows best. On a file its error may be another's.
  */
 #include "engine.h"
 
@@ -14,9 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum stage { STAGE_PREFLUSH, STAGE_DATA, STAGE_AGAIN };
-
-static void stage_ended(struct xd_event *event, int res);
+static void sent(struct xd_event *event, int res);
 
 static void send_flush(struct xd_op *op)
 {
@@ -27,8 +23,7 @@ static void send_flush(struct xd_op *op)
 
 static bool is_synced(const struct xd_op *op)
 {
-	return op->kind == XD_WRITE && op->fua && op->stage == STAGE_DATA && !op->dev->slow &&
-	       op->dev->volatile_cache;
+	return op->kind == XD_WRITE && op->fua && op->dev->fua && op->dev->volatile_cache;
 }
 
 static void send_data(struct xd_op *op)
@@ -60,77 +55,52 @@ static void send_fallocate(struct xd_op *op)
 				(off_t)op->offset, op->bytes);
 }
 
-static void send_stage(struct xd_op *op)
+static bool moves_data(const struct xd_op *op)
 {
-	if (op->stage == STAGE_PREFLUSH || op->kind == XD_FLUSH)
+	return op->kind == XD_READ || op->kind == XD_WRITE;
+}
+
+static void go(struct xd_op *op)
+{
+	if (op->kind == XD_FLUSH)
 		send_flush(op);
-	else if (op->kind == XD_READ || op->kind == XD_WRITE)
+	else if (moves_data(op))
 		send_data(op);
 	else
 		send_fallocate(op);
 }
 
-/* More of it to be sent? */
-static bool advance(struct xd_op *op, int res)
+/* Of what was written and synced at once: was it the write alone? A file system that has no room
+ * for it says so before it syncs, unless it takes the data first and finds out later. */
+static bool is_its_own(const struct xd_device *d, int err)
 {
-	if (op->stage == STAGE_PREFLUSH) {
-		op->stage = STAGE_DATA;
-		return true;
-	}
-	if (op->kind != XD_READ && op->kind != XD_WRITE)
-		return false;
-	op->done += (u32)res;
-	return op->done < op->bytes;
+	return d->dev.is_block || (d->direct && (err == -ENOSPC || err == -EDQUOT || err == -EFBIG));
 }
 
-static void failed(struct xd_op *op, int err)
-{
-	if (is_synced(op)) {
-		op->stage = STAGE_AGAIN;
-		op->done = 0;
-		send_stage(op);
-		return;
-	}
-	if (op->stage == STAGE_PREFLUSH)
-		xd_device_lost(op->dev);
-	xd_op_end(op, err);
-}
-
-static void succeeded(struct xd_op *op)
-{
-	if (op->stage == STAGE_AGAIN)
-		xd_device_lost(op->dev);
-	xd_op_end(op, op->stage == STAGE_AGAIN ? -EIO : 0);
-}
-
-static void stage_ended(struct xd_event *event, int res)
+static void sent(struct xd_event *event, int res)
 {
 	struct xd_op *op = container_of(event, struct xd_op, event);
-	bool moves_data = op->stage != STAGE_PREFLUSH && (op->kind == XD_READ || op->kind == XD_WRITE);
 
-	if (res == -EINTR || res == -EAGAIN) {
-		send_stage(op);
+	if (res == 0 && moves_data(op))
+		res = -EIO;	/* beyond the end of a file that has shrunk */
+	if (res > 0)
+		op->done += (u32)res;
+	if (res == -EINTR || res == -EAGAIN || (res > 0 && op->done < op->bytes)) {
+		go(op);
 		return;
 	}
-	if (res == 0 && moves_data)
-		res = -EIO;	/* beyond the end of a file that has shrunk */
-	if (res < 0)
-		failed(op, res);
-	else if (advance(op, res))
-		send_stage(op);
-	else
-		succeeded(op);
+	if (res < 0 && is_synced(op) && !is_its_own(op->dev, res))
+		xd_device_lost(op->dev);
+	xd_op_end(op, min(res, 0));
 }
 
 static void uring_submit(struct xd_op *op)
 {
-	op->event.end = stage_ended;
-	op->stage = op->kind == XD_WRITE && op->preflush && op->dev->volatile_cache ?
-		    STAGE_PREFLUSH : STAGE_DATA;
+	op->event.end = sent;
 	if (op->kind == XD_FLUSH && !op->dev->volatile_cache)
 		xd_op_end(op, 0);
 	else
-		send_stage(op);
+		go(op);
 }
 
 /* -------------------------------------------------------------- blocking ---- */

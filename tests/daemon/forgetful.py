@@ -26,7 +26,7 @@ class Server:
         self.log = []               # what came: (name, offset, length, fua); what was answered: ("done", name, offset)
         self.fail = {}              # name: how many of the next fail
         self.held = set()           # names: they are done, and get no reply; "failed": those that failed; "goodbye": it is not heard
-        self.connections, self.listener, self.lives = [], None, 0
+        self.connections, self.listener, self.lives, self.accepted = [], None, 0, 0
         self.start()
 
     # ------------------------------------------------------------ its life ----
@@ -77,6 +77,7 @@ class Server:
                     s.close()
                     return
                 self.connections.append(s)
+                self.accepted += 1
             threading.Thread(target=self.serve, args=(s, life), daemon=True).start()
 
     @property

@@ -224,6 +224,24 @@ static void a_loss_before_its_flush_ends_is_its_own(void **state)
 	assert_true(fua->ended && fua->err == -EIO);
 }
 
+/* It waits behind a flush that takes the error, and a client hears of what was lost before. */
+static void another_flush_takes_its_error(void **state)
+{
+	struct answer *retry, *fua;
+
+	(void)state;
+	write_now(XD_CLIENTS);
+	write_now(XD_DESTAGE);
+	answer(begin_flush(XD_DESTAGE), -EIO);
+	retry = begin_flush(XD_DESTAGE);
+	fua = begin_write(XD_CLIENTS, true);
+	answer(fua, 0);
+	assert_int_equal(flush_now(XD_CLIENTS), -EIO);
+	answer(retry, -EIO);
+	answer(fua, 0);
+	assert_true(fua->ended && fua->err == -EIO);
+}
+
 static void without_a_volatile_cache_it_is_a_write(void **state)
 {
 	struct answer *fua;
@@ -237,23 +255,89 @@ static void without_a_volatile_cache_it_is_a_write(void **state)
 
 /* ------------------------------------------------------------ the fast one ---- */
 
-/* No journal block is believed any more, whenever it was begun; plain writes say nothing. */
-static void a_sync_that_failed_is_the_end_of_the_fast_device(void **state)
+static struct answer *begin_journal(void)
 {
-	struct answer *journal, *data;
+	return submit((struct xd_op){ .kind = XD_WRITE, .fua = true, .preflush = true });
+}
+
+static void fast_device(bool fua)
+{
+	dev.slow = false;
+	dev.fua = fua;
+}
+
+/* A device that knows no FUA: data that is written beside a journal block has its sync in turn. */
+static void a_journal_block_has_a_flush_before_and_one_behind(void **state)
+{
+	struct answer *data, *journal;
 
 	(void)state;
-	dev.slow = false;
+	fast_device(false);
 	data = begin_write(XD_CLIENTS, true);
-	journal = submit((struct xd_op){ .kind = XD_WRITE, .fua = true, .preflush = true });
-	answer(data, -ENOSPC);
+	journal = begin_journal();
+	assert_int_equal(journal->op.kind, XD_FLUSH);
+	answer(data, 0);
+	assert_int_equal(nr_under_way, 1);
 	answer(journal, 0);
-	assert_true(data->err == -ENOSPC && !journal->err);	/* a write failed, and no sync */
-	xd_device_lost(&dev);
+	assert_int_equal(journal->op.kind, XD_WRITE);
+	assert_int_equal(data->op.kind, XD_FLUSH);
+	answer(journal, 0);
+	assert_int_equal(nr_under_way, 1);
+	answer(data, 0);
+	assert_true(data->ended && !data->err && !journal->ended);
+	answer(journal, 0);
+	assert_true(journal->ended && !journal->err);
+}
+
+static void one_that_knows_fua_is_asked_for_it(void **state)
+{
+	struct answer *journal;
+
+	(void)state;
+	fast_device(true);
+	journal = begin_journal();
+	answer(journal, 0);
+	assert_false(journal->ended);
+	answer(journal, 0);
+	assert_true(journal->ended && !journal->err);
+}
+
+/* And the journal goes on. */
+static void a_write_that_failed_is_no_sync_that_failed(void **state)
+{
+	struct answer *data, *journal;
+
+	(void)state;
+	for (u32 fua = 0; fua < 2; fua++) {
+		fast_device(fua);
+		data = begin_write(XD_CLIENTS, true);
+		journal = begin_journal();
+		answer(data, -EIO);
+		assert_true(data->ended && data->err == -EIO);
+		while (!journal->ended)
+			answer(journal, 0);
+		assert_int_equal(journal->err, 0);
+	}
+}
+
+/* No journal block is believed any more, whenever it was begun; plain writes say nothing. */
+static void a_sync_that_failed_is_the_end(void **state)
+{
+	struct answer *data, *journal;
+
+	(void)state;
+	fast_device(false);
+	data = begin_write(XD_CLIENTS, true);
+	journal = begin_journal();
+	answer(journal, 0);
+	answer(data, 0);
+	answer(data, -EIO);
+	assert_int_equal(data->err, -EIO);
 	for (u32 i = 0; i < 2; i++) {
-		journal = submit((struct xd_op){ .kind = XD_WRITE, .fua = true, .preflush = true });
-		answer(journal, 0);
+		while (!journal->ended)
+			answer(journal, 0);
 		assert_int_equal(journal->err, -EIO);
+		journal = begin_journal();
 	}
 	data = begin_write(XD_CLIENTS, false);
 	answer(data, 0);
@@ -271,8 +355,12 @@ int main(void)
 		T(its_flush_that_fails_is_a_loss_for_all),
 		T(it_speaks_for_itself_alone),
 		T(a_loss_before_its_flush_ends_is_its_own),
+		T(another_flush_takes_its_error),
 		T(without_a_volatile_cache_it_is_a_write),
-		T(a_sync_that_failed_is_the_end_of_the_fast_device),
+		T(a_journal_block_has_a_flush_before_and_one_behind),
+		T(one_that_knows_fua_is_asked_for_it),
+		T(a_write_that_failed_is_no_sync_that_failed),
+		T(a_sync_that_failed_is_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
