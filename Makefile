@@ -85,11 +85,7 @@ build/vm/xpcached: build/xpcached
 	@mkdir -p $(@D)
 	cp $< $@
 
-build/vm/%.so: build/tests/%.so
-	@mkdir -p $(@D)
-	cp $< $@
-
-build/vm/ublkstop: build/tests/ublkstop
+build/vm/ublkwords.so build/vm/ublkstop: build/vm/%: build/tests/%
 	@mkdir -p $(@D)
 	cp $< $@
 

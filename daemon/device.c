@@ -92,7 +92,7 @@ static void learn_cache(struct xd_device *d)
 	char text[64];
 
 	d->volatile_cache = true;
-	d->fua = !d->slow;
+	d->fua = !d->slow && !d->dev.is_block;
 	d->can_discard = true;
 	d->many_loops = true;
 	if (!d->dev.is_block)
@@ -100,7 +100,7 @@ static void learn_cache(struct xd_device *d)
 	if (sysfs_read(d->dev.kname, "queue/write_cache", text, sizeof(text)))
 		d->volatile_cache = !strcmp(text, "write back");
 	if (sysfs_read(d->dev.kname, "queue/fua", text, sizeof(text)))
-		d->fua &= !strcmp(text, "1");
+		d->fua = !d->slow && !strcmp(text, "1");
 	if (sysfs_read(d->dev.kname, "queue/rotational", text, sizeof(text)))
 		d->rotational = !strcmp(text, "1");
 	d->can_discard = false;	/* no call of io_uring's does it before 6.12, and fallocate() zeroes */
