@@ -18,6 +18,7 @@
  *	timing.c      how long it all takes
  *	cache.c       start and stop: metadata, recovery, threads
  *	loop.c        a thread with an io_uring: completions, timers, posts from other threads
+ *	spin.c        how long it stays awake for the next one
  *	device.h      a fast or slow device, whatever it is
  *	buffer.c      memory that data passes through
  *
@@ -37,6 +38,7 @@
 #include <semaphore.h>
 
 #include "device.h"
+#include "spin.h"
 #include "tool.h"
 
 struct xd_cache;
@@ -118,6 +120,7 @@ struct xd_loop {
 	pthread_t thread;
 	bool running;
 	struct io_uring ring;
+	struct xd_spin spin;
 	struct xp_todo todo;	/* what this round has added */
 	struct xp_list again;	/* struct xp_req: parts to be submitted once more */
 	struct xd_part *parts, *spare;

@@ -3,11 +3,13 @@
  * loop.c - a thread with an io_uring.
  *
  * A round: whatever the core has added to the todo is performed, what was put off to the end
- * of the round is done, and all of it is submitted by the same system call that waits for the
- * next completion. Other threads post to the mailbox and wake the loop by an eventfd.
+ * of the round is done, all of it is submitted, and the next completion is waited for: awake, while
+ * that pays (spin.c), asleep otherwise. Other threads post to the mailbox and wake the loop by an
+ * eventfd.
  */
 #include "engine.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -65,7 +67,8 @@ struct io_uring_sqe *xd_loop_sqe(struct xd_loop *loop, struct xd_event *event)
 static int ring_init(struct io_uring *ring)
 {
 	static const u32 flags[] = {
-		IORING_SETUP_R_DISABLED | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN,
+		IORING_SETUP_R_DISABLED | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
+			IORING_SETUP_TASKRUN_FLAG,
 		IORING_SETUP_R_DISABLED,
 	};
 	int err = -EINVAL;
@@ -216,6 +219,40 @@ static void do_calls(struct xd_call **list)
 	}
 }
 
+/* ----------------------------------------------------------------- wait ---- */
+
+/* Something has ended, or would if the kernel were entered. */
+static bool has_news(struct xd_loop *loop)
+{
+	return io_uring_cq_ready(&loop->ring) || (xd_get(*loop->ring.sq.kflags) & IORING_SQ_TASKRUN);
+}
+
+/* Whoever else wants this processor gets it: it may be the client that we wait for. */
+static bool spin(struct xd_loop *loop)
+{
+	u64 until = xd_now() + XD_SPIN_NS;
+
+	while (!has_news(loop)) {
+		if (xd_now() >= until)
+			return false;
+		sched_yield();
+	}
+	return true;
+}
+
+static void submit_and_wait(struct xd_loop *loop)
+{
+	int err;
+
+	if (xd_spin_due(&loop->spin)) {
+		if (io_uring_sq_ready(&loop->ring))
+			submit(loop);
+		xd_spin_ended(&loop->spin, spin(loop));
+	}
+	err = io_uring_submit_and_wait(&loop->ring, 1);
+	XP_ASSERT(err >= 0 || err == -EINTR || err == -EAGAIN || err == -EBUSY);
+}
+
 /* --------------------------------------------------------------- thread ---- */
 
 static bool round_has_work(const struct xd_loop *loop)
@@ -270,8 +307,7 @@ static void *loop_main(void *arg)
 		do_round(loop);
 		if (loop_over(loop))
 			return NULL;
-		err = io_uring_submit_and_wait(&loop->ring, 1);
-		XP_ASSERT(err >= 0 || err == -EINTR || err == -EAGAIN || err == -EBUSY);
+		submit_and_wait(loop);
 		if (!io_uring_sq_ready(&loop->ring))
 			do_calls(&loop->submitted);
 		reap(loop);

@@ -22,7 +22,11 @@ build/unit/daemon/test_device_op: tests/daemon/test_device_op.c daemon/device_op
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -Itools -o $@ $< daemon/device_op.c -lcmocka -lpthread
 
-daemon-unit-tests := $(nbd-tests) $(ublk-tests) build/unit/daemon/test_device_op
+build/unit/daemon/test_spin: tests/daemon/test_spin.c daemon/spin.c daemon/spin.h core/platform.h
+	@mkdir -p $(@D)
+	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< daemon/spin.c -lcmocka
+
+daemon-unit-tests := $(nbd-tests) $(ublk-tests) build/unit/daemon/test_device_op build/unit/daemon/test_spin
 
 build/tests/nbd-toy: tests/daemon/nbd-toy.c $(nbd-sources) $(wildcard daemon/nbd_*.h) core/platform.h
 	@mkdir -p $(@D)
