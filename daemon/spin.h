@@ -5,7 +5,7 @@
 
 #include "platform.h"
 
-#define XD_SPIN_NS	25000u	/* no longer: a client's own wakeup, and some */
+#define XD_SPIN_NS	50000u	/* no longer: two wakeups of an idle processor */
 
 struct xd_spin {
 	u32 rest;	/* waits to come that sleep at once */
