@@ -596,6 +596,22 @@ struct xp_witness {
 int xp_look(struct xp *c, const struct xp_media *m, void *scratch,
 	    const struct xp_witness *witness, struct xp_message *msg);
 
+/* ---- rest.c: of a cache that does not run, for the command line ---- */
+
+/* Where a journal ends: its newest block. */
+struct xp_end {
+	u64 seq, incarnation;
+};
+
+/* From the journal block @seq on, to the newest: valid ones, of this cache, with no gap that a
+ * life in order would not leave. -ENOENT: @seq is not there. @block: 4096 bytes. */
+int xp_follow(const struct xp_media *m, const struct xp_sb *sb, u64 seq, void *block,
+	      struct xp_end *end);
+
+/* After xp_look(), which found nothing dirty or what may be lost: the cache maps nothing any more.
+ * One write of one block: before it, and torn, the cache is as it was. @c is of no more use. */
+int xp_forget(struct xp *c, const struct xp_media *m, void *block);
+
 /* After the last request has ended: nothing acknowledged is still only in
  * memory when this returns 0. May sleep; writes through @m. */
 int xp_close(struct xp *c, const struct xp_media *m);

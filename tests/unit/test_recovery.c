@@ -572,6 +572,113 @@ static void close_leaves_nothing_in_memory(void **state)
 	assert_int_equal(mapped_byte(&f, 5), 3);
 }
 
+/* ------------------------------------------------------------- at rest ---- */
+
+static void forget(void)
+{
+	u8 block[XP_BLOCK_SIZE];
+	struct told t;
+
+	assert_int_equal(look(&t), 0);
+	assert_int_equal(xp_forget(f.c, &f.media, block), 0);
+}
+
+static void what_was_forgotten_stays_so(void **state)
+{
+	(void)state;
+	write_blocks(&f, 5, 3, 3);
+	fill_block(&f, 20, 4);
+	flush(&f);
+	forget();
+	for (int life = 0; life < 2; life++) {
+		fixture_reopen(&f);
+		assert_int_equal(mapped_byte(&f, 5), -1);
+		assert_int_equal(mapped_byte(&f, 20), -1);
+	}
+	write_blocks(&f, 6, 1, 7);
+	flush(&f);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 6), 7);
+	assert_int_equal(mapped_byte(&f, 5), -1);
+}
+
+/* The cut comes while it is written. */
+static void half_forgotten_is_not(void **state)
+{
+	struct xp_jblock was;
+	struct told t;
+	u64 seq;
+
+	(void)state;
+	write_blocks(&f, 5, 3, 3);
+	flush(&f);
+	assert_int_equal(look(&t), 0);
+	seq = t.head + 1;
+	was = *ring_block(&f, seq);
+	forget();
+	memcpy((u8 *)ring_block(&f, seq) + 32, (u8 *)&was + 32, 32);	/* its header, half */
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), 3);
+	assert_true(mapped_dirty(&f, 7));
+}
+
+/* What a cut has left beyond a gap is not taken up after it. */
+static void leftovers_are_forgotten_too(void **state)
+{
+	u64 seq;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	flush(&f);
+	for (int i = 6; i < 9; i++) {
+		write_blocks(&f, i, 1, 3);
+		flush(&f);
+	}
+	seq = only_the_newest_landed(3);
+	forget();
+	assert_int_equal(le64_to_cpu(ring_block(&f, seq)->head.seq), seq);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), -1);
+	assert_int_equal(mapped_byte(&f, 8), -1);
+}
+
+static void the_journal_is_followed_to_its_end(void **state)
+{
+	u8 block[XP_BLOCK_SIZE];
+	struct xp_stats before, after;
+	struct xp_end end;
+
+	(void)state;
+	xp_get_stats(f.c, &before);
+	for (int i = 0; i < 50; i++) {
+		write_blocks(&f, i, 1, 3);
+		flush(&f);
+	}
+	xp_get_stats(f.c, &after);
+	assert_true(after.seq >= before.seq + 50);
+	assert_int_equal(xp_follow(&f.media, &f.sb, before.seq, block, &end), 0);
+	assert_int_equal(end.seq, after.seq);
+	assert_int_equal(end.incarnation, after.incarnation);
+	assert_int_equal(xp_follow(&f.media, &f.sb, after.seq, block, &end), 0);
+	assert_int_equal(end.seq, after.seq);
+	assert_int_equal(xp_follow(&f.media, &f.sb, after.seq + 1, block, &end), -ENOENT);
+}
+
+/* Every start is seen: an old end is the end no more. */
+static void a_start_moves_the_end(void **state)
+{
+	u8 block[XP_BLOCK_SIZE];
+	struct xp_stats s;
+	struct xp_end end;
+
+	(void)state;
+	xp_get_stats(f.c, &s);
+	fixture_reopen(&f);
+	assert_int_equal(xp_follow(&f.media, &f.sb, s.seq, block, &end), 0);
+	assert_true(end.seq > s.seq);
+	assert_int_equal(end.incarnation, s.incarnation + 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -599,6 +706,11 @@ int main(void)
 		T(a_witness_hears_each_record),
 		T(a_witness_is_not_told_of_what_cannot_be_read),
 		T(close_leaves_nothing_in_memory),
+		T(what_was_forgotten_stays_so),
+		T(half_forgotten_is_not),
+		T(leftovers_are_forgotten_too),
+		T(the_journal_is_followed_to_its_end),
+		T(a_start_moves_the_end),
 	};
 
 	return cmocka_run_group_tests_name("recovery", tests, NULL, NULL);

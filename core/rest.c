@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * rest.c - a cache that does not run: where its journal ends, and how it forgets.
+ *
+ * For the command line; the kernel's module has none of it.
+ */
+#include "journal.h"
+
+static bool is_block(const struct xp_sb *sb, struct xp_jblock *b, u64 seq)
+{
+	return le32_to_cpu(b->head.magic) == XP_JOURNAL_MAGIC &&
+	       le32_to_cpu(b->head.count) <= XP_RECORDS &&
+	       le64_to_cpu(b->head.checksum) == jblock_checksum(b) &&
+	       !memcmp(b->head.uuid, sb->uuid, sizeof(sb->uuid)) &&
+	       le64_to_cpu(b->head.seq) == seq;
+}
+
+int xp_follow(const struct xp_media *m, const struct xp_sb *sb, u64 seq, void *block,
+	      struct xp_end *end)
+{
+	u64 start = le64_to_cpu(sb->journal_start), blocks = le64_to_cpu(sb->journal_blocks);
+	struct xp_jblock *b = block;
+	u32 missing = 0;
+
+	end->seq = 0;
+	for (; missing <= XP_WINDOW; seq++) {
+		int err = m->read(m->ctx, start + seq % blocks, 1, b);
+
+		if (err)
+			return err;
+		if (is_block(sb, b, seq)) {
+			end->seq = seq;
+			end->incarnation = le64_to_cpu(b->head.incarnation);
+			missing = 0;
+		} else if (!end->seq) {
+			return -ENOENT;
+		} else {
+			missing++;
+		}
+	}
+	return 0;
+}
+
+/*
+ * I2, I10: the new block needs no other, so whoever recovers from it finds nothing mapped; it is
+ * of a new incarnation, so nothing in the ring is newer. Until it is whole the cache is what
+ * it was: it takes a place that no recovery needs, where the next start would have written.
+ */
+int xp_forget(struct xp *c, const struct xp_media *m, void *block)
+{
+	const struct xp_journal *j = &c->journal;
+	u64 seq = j->sealed + 1;
+	struct xp_jblock *b = block;
+
+	memset(b, 0, sizeof(*b));
+	b->head.magic = cpu_to_le32(XP_JOURNAL_MAGIC);
+	memcpy(b->head.uuid, j->uuid, sizeof(j->uuid));
+	b->head.incarnation = cpu_to_le64(j->incarnation + 1);
+	b->head.seq = cpu_to_le64(seq);
+	b->head.tail_seq = cpu_to_le64(seq);
+	b->head.durable_seq = cpu_to_le64(seq);
+	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	return m->write(m->ctx, j->start + seq % j->blocks, 1, b);
+}
