@@ -7,7 +7,9 @@
  * docs/FORMAT.md says the same in words, with a worked example.
  *
  *   block 0                 superblock, first copy
+ *   block 8 (32 KiB)        fingerprint of the slow device, first copy
  *   block 16 (64 KiB)       superblock, second copy: another flash page
+ *   block 24 (96 KiB)       fingerprint, second copy
  *   block 32                scratch area, for benchmarks of the raw device
  *   journal_start           the journal ring
  *   data_start              slot 0, aligned to 1 MiB
@@ -24,12 +26,15 @@
 
 #define XP_SB_BLOCK_A		0u
 #define XP_SB_BLOCK_B		16u
+#define XP_FP_BLOCK_A		8u
+#define XP_FP_BLOCK_B		24u
 #define XP_SCRATCH_START	32u
 #define XP_SCRATCH_BLOCKS	224u		/* 896 KiB */
 #define XP_DATA_ALIGN		256u		/* blocks: 1 MiB */
 
 #define XP_SB_MAGIC		"xpcache\n"	/* 8 bytes, no terminator */
 #define XP_SB_VERSION		2u
+#define XP_FP_MAGIC		"xpfinger"	/* 8 bytes, no terminator */
 #define XP_JOURNAL_MAGIC	0x4c4e4a50u	/* "PJNL" on the medium */
 
 /* Features. A reader that does not know a bit of
@@ -83,6 +88,35 @@ struct xp_sb {
 /* Why XXH64: Linux has xxh64 but no XXH3, and both sides must compute it. Nobody waits for
  * this one; for what syncs wait for there is checksum.c. */
 
+/* What the slow device held when the cache came to rest: who writes to it without the cache, by
+ * a file system or a partition editor, changes one of these. Not there, or of an earlier rest, it
+ * says nothing; so no feature bit speaks of it. Whoever starts a cache without a look at it does
+ * what was always done, but for XP_FP_STALE. */
+struct xp_fp_block {
+	__le64	lba;			/*  0 */
+	__le64	hash;			/*  8 XXH64, seed 0, of its 4096 bytes on the slow device; beyond the end zeros */
+};
+
+#define XP_FP_BLOCKS	251u		/* (4088 - 64) / 16 */
+
+/* The slow device was found to be another, and dirty blocks have begun to go home all the same:
+ * wherever the journal ends by now, what is clean is of no use. */
+#define XP_FP_STALE	0x01
+
+struct xp_fp {
+	u8	magic[8];		/*   0 XP_FP_MAGIC */
+	u8	uuid[16];		/*   8 of the cache */
+	__le64	serial;			/*  24 the higher of two valid copies counts */
+	__le64	taken;			/*  32 seconds since 1970 */
+	__le64	incarnation;		/*  40 of the newest journal block then, */
+	__le64	seq;			/*  48 and its number: a journal that ends later was started since */
+	__le32	count;			/*  56 blocks that follow, by lba */
+	__le32	flags;			/*  60 XP_FP_*, others zero */
+	struct xp_fp_block block[XP_FP_BLOCKS];	/* 64 */
+	u8	reserved2[8];		/* 4080 zero */
+	__le64	checksum;		/* 4088 XXH64, seed 0, of bytes 0 to 4087 */
+};
+
 struct xp_jheader {
 	__le32	magic;			/*  0 XP_JOURNAL_MAGIC */
 	__le32	count;			/*  4 records that follow, at most XP_RECORDS */
@@ -127,6 +161,8 @@ static_assert(sizeof(struct xp_sb_slow) == 240, "slow identity");
 static_assert(sizeof(struct xp_sb) == 4096, "superblock is one block");
 static_assert(offsetof(struct xp_sb, slow) == 160, "superblock layout");
 static_assert(offsetof(struct xp_sb, checksum) == 4088, "superblock layout");
+static_assert(sizeof(struct xp_fp) == 4096, "fingerprint is one block");
+static_assert(offsetof(struct xp_fp, block) == 64, "fingerprint layout");
 static_assert(sizeof(struct xp_jheader) == 64, "journal header");
 static_assert(offsetof(struct xp_jheader, checksum) == 56, "journal header");
 static_assert(sizeof(struct xp_record) == 24, "journal record");

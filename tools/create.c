@@ -6,7 +6,7 @@
  * an interruption leaves no cache, or a good one that was not started. The slow
  * device is only ever read.
  */
-#include "tool.h"
+#include "fingerprint.h"
 
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -231,6 +231,15 @@ static enum xc format(struct making *k)
 	return XC_OK;
 }
 
+/* What the slow device holds today. The journal begins with block 1. */
+static void note_slow(const struct making *k)
+{
+	int err = fingerprint_take(&k->fast, k->slow.path, 1);
+
+	if (err)
+		complain_errno(err, k->slow.path, "cannot note what it holds now");
+}
+
 /* The kernel would not take it: leave no cache behind. */
 static enum xc undo(struct making *k, enum xc why)
 {
@@ -259,6 +268,8 @@ static enum xc make(struct making *k)
 
 	signals_hold();
 	ret = format(k);
+	if (!ret)
+		note_slow(k);
 	device_close(&k->slow);
 	device_close(&k->fast);
 	if (!ret && !k->opt->no_start) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* dump: superblock, journal and every mapping of a cache, readable or as JSON. */
 #include "fields.h"
+#include "fingerprint.h"
 #include "ring.h"
 
 #include <json-c/json.h>
@@ -36,6 +37,18 @@ static void summarise(const struct xp_stats *s, const struct ring *r,
 
 /* ------------------------------------------------------- for people ---- */
 
+static void print_fingerprint(const struct offline *o)
+{
+	struct xp_fp fp;
+	bool have = fingerprint_read(&o->media.io, &o->sb, &fp);
+
+	printf("fingerprint of the slow device%s\n", have ? "" : ": none");
+	if (have)
+		printf("  %-18s %" PRIu64 "\n  %-18s %" PRIu64 "\n  %-18s %u\n  %-18s %s\n", "taken", (u64)le64_to_cpu(fp.taken),
+		       "seq", (u64)le64_to_cpu(fp.seq), "blocks", le32_to_cpu(fp.count), "stale",
+		       le32_to_cpu(fp.flags) & XP_FP_STALE ? "yes" : "no");
+}
+
 static void print_text(const struct offline *o, const struct number *journal)
 {
 	struct xp_mapping m;
@@ -48,6 +61,7 @@ static void print_text(const struct offline *o, const struct number *journal)
 	printf("journal\n");
 	for (int i = 0; i < NR_JOURNAL; i++)
 		printf("  %-18s %" PRIu64 "\n", journal[i].name, journal[i].n);
+	print_fingerprint(o);
 	printf("mappings: %" PRIu64 " dirty, %" PRIu64 " clean\n", o->stats.dirty, o->stats.clean);
 	if (o->stats.dirty + o->stats.clean)
 		printf("  %12s %12s\n", "lba", "slot");
@@ -75,10 +89,28 @@ static struct json_object *json_superblock(const struct xp_sb *sb)
 	return o;
 }
 
+/* NULL, which is JSON's null: there is none. */
+static struct json_object *json_fingerprint(const struct offline *o)
+{
+	struct json_object *j;
+	struct xp_fp fp;
+
+	if (!fingerprint_read(&o->media.io, &o->sb, &fp))
+		return NULL;
+	j = json_object_new_object();
+	json_object_object_add(j, "taken", json_object_new_uint64(le64_to_cpu(fp.taken)));
+	json_object_object_add(j, "seq", json_object_new_uint64(le64_to_cpu(fp.seq)));
+	json_object_object_add(j, "incarnation", json_object_new_uint64(le64_to_cpu(fp.incarnation)));
+	json_object_object_add(j, "blocks", json_object_new_uint64(le32_to_cpu(fp.count)));
+	json_object_object_add(j, "stale", json_object_new_boolean(le32_to_cpu(fp.flags) & XP_FP_STALE));
+	return j;
+}
+
 /* A big cache has millions of mappings: they are written as they come. */
 static void print_json(const struct offline *o, const struct number *journal)
 {
 	struct json_object *sb = json_superblock(&o->sb), *j = json_object_new_object();
+	struct json_object *fp = json_fingerprint(o);
 	const int flags = JSON_C_TO_STRING_NOSLASHESCAPE;
 	const char *comma = "";
 	struct xp_mapping m;
@@ -87,7 +119,8 @@ static void print_json(const struct offline *o, const struct number *journal)
 	for (int i = 0; i < NR_JOURNAL; i++)
 		json_object_object_add(j, journal[i].name, json_object_new_uint64(journal[i].n));
 	printf("{\"superblock\":%s,\n", json_object_to_json_string_ext(sb, flags));
-	printf("\"journal\":%s,\n\"mappings\":[", json_object_to_json_string_ext(j, flags));
+	printf("\"journal\":%s,\n", json_object_to_json_string_ext(j, flags));
+	printf("\"fingerprint\":%s,\n\"mappings\":[", fp ? json_object_to_json_string_ext(fp, flags) : "null");
 	while (xp_walk(o->core, &cursor, &m)) {
 		printf("%s\n{\"lba\":%" PRIu64 ",\"slot\":%u,\"dirty\":%s,\"zeros\":%s}", comma,
 		       (u64)xp_lba_n(m.lba), xp_slot_n(m.slot), m.dirty ? "true" : "false",
@@ -97,6 +130,7 @@ static void print_json(const struct offline *o, const struct number *journal)
 	printf("]}\n");
 	json_object_put(sb);
 	json_object_put(j);
+	json_object_put(fp);
 }
 
 /* ------------------------------------------------------------- whole ---- */

@@ -10,6 +10,8 @@
 #define POLL_MS		200
 #define STUCK_SECONDS	15	/* errors and no block home for so long: give up */
 
+#define NR_CAUGHT	3u
+
 static volatile sig_atomic_t interrupted;
 
 static void on_signal(int sig)
@@ -183,25 +185,28 @@ static enum xc bring_home(const char *name)
 	return ret ? ret : check_kept(name);
 }
 
-/* From here on a signal is looked at between two looks at the cache. */
-static void signals_catch(struct sigaction was[2])
+static const int caught[NR_CAUGHT] = { SIGINT, SIGTERM, SIGHUP };
+
+/* From here on a signal is looked at between two looks at the cache; a second time it changes nothing. */
+static void signals_catch(struct sigaction was[NR_CAUGHT])
 {
 	const struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 
-	interrupted = 0;
-	sigaction(SIGINT, &act, &was[0]);
-	sigaction(SIGTERM, &act, &was[1]);
+	for (u32 i = 0; i < NR_CAUGHT; i++)
+		sigaction(caught[i], &act, &was[i]);
+	if (was[0].sa_handler != on_signal)
+		interrupted = 0;
 }
 
-static void signals_let(const struct sigaction was[2])
+static void signals_let(const struct sigaction was[NR_CAUGHT])
 {
-	sigaction(SIGINT, &was[0], NULL);
-	sigaction(SIGTERM, &was[1], NULL);
+	for (u32 i = 0; i < NR_CAUGHT; i++)
+		sigaction(caught[i], &was[i], NULL);
 }
 
 enum xc flush_home(const char *name)
 {
-	struct sigaction was[2];
+	struct sigaction was[NR_CAUGHT];
 	enum xc ret;
 
 	signals_catch(was);
@@ -210,24 +215,48 @@ enum xc flush_home(const char *name)
 	return ret;
 }
 
-/* Whatever ends us, it does not run on. */
-static enum xc start_and_bring_home(struct cache *c, struct options *opt)
+enum xc flush_by_user(const char *name, const char *fast, const char *slow, const struct options *opt)
+{
+	struct sigaction was[NR_CAUGHT];
+	enum xc ret, stopped;
+
+	signals_catch(was);
+	ret = user_create(name, fast, slow, opt);
+	if (!ret) {
+		ret = interrupted ? XC_INTERRUPTED : bring_home(name);
+		stopped = running_remove(name);
+		ret = ret ? ret : stopped;
+	}
+	signals_let(was);
+	return ret;
+}
+
+/* Whatever ends us, it does not run on. *@seq: of its journal at the end; 0: it did not rest in order. */
+static enum xc start_and_bring_home(struct cache *c, struct options *opt, u64 *seq, struct running *r)
 {
 	enum xc ret = start_cache(c, opt), stopped;
+	struct status s;
 
+	*seq = 0;
 	if (ret)
 		return ret;
 	ret = bring_home(c->name);
+	if (running_find(c->name, NULL, r) == 1 && !status_read(c->name, &s))
+		*seq = status_number(&s, "seq");
 	stopped = running_remove(c->name);
+	if (stopped)
+		*seq = 0;
 	return ret ? ret : stopped;
 }
 
 /* Nobody but us uses it meanwhile, and it rests again when this returns. */
 static enum xc flush_offline(struct options *opt)
 {
-	struct sigaction was[2];
+	struct sigaction was[NR_CAUGHT];
+	struct running r;
 	struct cache c;
 	enum xc ret;
+	u64 seq;
 
 	if (!opt->fast || opt->arg)
 		return complain(XC_USAGE, opt->arg ? opt->arg : "--fast",
@@ -238,8 +267,10 @@ static enum xc flush_offline(struct options *opt)
 	if (ret)
 		return ret;
 	signals_catch(was);
-	ret = start_and_bring_home(&c, opt);
+	ret = start_and_bring_home(&c, opt, &seq, &r);
 	signals_let(was);
+	if (seq)
+		fingerprint_at_rest(r.fast_path, r.slow_path, seq);
 	if (!ret)
 		printf("%s: every block is home, the slow device is complete; it does not run\n", c.name);
 	return ret;
@@ -265,6 +296,9 @@ enum xc flush_run(struct options *opt)
 	if (opt->offline || opt->fast || opt->slow)
 		return opt->offline ? flush_offline(opt) :
 		       complain(XC_USAGE, opt->fast ? "--fast" : "--slow", "give --offline too", "a running cache has a name");
+	if (opt->prefer_cache || opt->discard_dirty)
+		return complain(XC_USAGE, opt->prefer_cache ? "--prefer-cache" : "--discard-dirty", "give --offline too",
+				"that is asked when a stopped cache starts");
 	if (!opt->arg)
 		return complain(XC_USAGE, "flush", "xpcache list shows all", "the name is missing");
 	ret = caches_find_running(opt->arg, &r);

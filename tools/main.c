@@ -32,6 +32,7 @@ enum {
 	OPT_ENGINE	= 1 << 15,
 	OPT_OFFLINE	= 1 << 16,
 	OPT_UBLK	= 1 << 17,
+	OPT_PREFER	= 1 << 18,
 };
 
 /* TUNABLE, CLASS: the core knows the rest. */
@@ -67,7 +68,9 @@ static const struct option_row {
 	{ "force", NULL, OPT_FORCE, FLAG, AT(force),
 	  "go on where the complaint says that --force does" },
 	{ "discard-dirty", NULL, OPT_DISCARD, FLAG, AT(discard_dirty),
-	  "with --force: lose the dirty blocks of the cache that was there" },
+	  "lose the dirty blocks: create --force, of the cache that was there; start, of a disk written without it" },
+	{ "prefer-cache", NULL, OPT_PREFER, FLAG, AT(prefer_cache),
+	  "of a disk written without the cache: bring the dirty blocks home all the same" },
 	{ "all", NULL, OPT_ALL, FLAG, AT(all), "all stopped caches" },
 	{ "data", NULL, OPT_DATA, FLAG, AT(data),
 	  "read every cached block too, and compare what has a checksum" },
@@ -149,15 +152,16 @@ static const struct verb {
 	  "watch all running caches at work", NEEDS_ROOT, ARG_NONE, OPT_LIVE | OPT_JSON },
 	{ "flush", flush_run, "NAME | --offline --fast DEV --slow DEV",
 	  "bring every dirty block home to the slow device", NEEDS_ROOT, ARG_MAY,
-	  OPT_OFFLINE | OPT_FAST | OPT_SLOW | OPT_FORCE },
+	  OPT_OFFLINE | OPT_FAST | OPT_SLOW | OPT_FORCE | OPT_DISCARD | OPT_PREFER },
 	{ "stop", stop_run, "NAME [--force]",
 	  "stop a cache; dirty blocks stay on the fast device", NEEDS_ROOT, ARG_MUST, OPT_FORCE },
 	{ "start", start_run, "[NAME | --all] [OPTION...]",
 	  "start a stopped cache again", NEEDS_ROOT, ARG_MAY,
-	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_ENGINE | OPT_UBLK | OPT_ALL | OPT_LIMITS | OPT_FORCE },
+	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_ENGINE | OPT_UBLK | OPT_ALL | OPT_LIMITS | OPT_FORCE |
+	  OPT_DISCARD | OPT_PREFER },
 	{ "remove", remove_run, "NAME [--fast DEV] [--slow DEV]",
 	  "flush, then end the cache; the slow device is a plain disk again", NEEDS_ROOT, ARG_MUST,
-	  OPT_FAST | OPT_SLOW },
+	  OPT_FAST | OPT_SLOW | OPT_DISCARD | OPT_PREFER },
 	{ "check", check_run, "FAST [--slow DEV] [--data] [--json]",
 	  "verify a stopped cache, without the kernel module; nothing is written", NEEDS_NOTHING, ARG_MUST,
 	  OPT_SLOW | OPT_DATA | OPT_JSON },
@@ -317,6 +321,8 @@ static enum xc check_options(const struct verb *v, const struct options *opt)
 
 	if (v->fn == histogram_run)
 		return histogram_check(opt);
+	if (opt->prefer_cache && opt->discard_dirty)
+		return complain(XC_USAGE, "--prefer-cache", "give one", "--discard-dirty says the opposite");
 	if (!xp_tunables_check(&opt->tunables, &msg))
 		return XC_OK;
 	return complain(XC_USAGE, "--dirty-low", "give a lower one, or a higher --dirty-high",

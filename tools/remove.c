@@ -131,6 +131,9 @@ enum xc remove_run(struct options *opt)
 
 	if (!opt->fast && (running_find(name, NULL, &r) == 1 ||
 			   (strlen(name) == UUID_HEX - 1 && running_find(NULL, name, &r) == 1))) {
+		if (opt->prefer_cache || opt->discard_dirty)
+			return complain(XC_USAGE, opt->prefer_cache ? "--prefer-cache" : "--discard-dirty",
+					"remove it without", "that is asked when a stopped cache starts");
 		if (!r.uuid[0])
 			return complain(XC_USAGE, name, "xpcache list shows the caches",
 					"not an xpcache");

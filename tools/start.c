@@ -155,6 +155,8 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 	device_close(&slow);
 	if (!ret && !user)
 		ret = kernel_ready();
+	if (!ret)
+		ret = behind_check(c, slow.path, opt);
 	if (!ret) {
 		signals_hold();
 		ret = user ? user_create(name, c->fast.path, slow.path, opt) :
@@ -210,6 +212,9 @@ enum xc start_run(struct options *opt)
 	if (opt->all && (opt->arg || opt->fast || opt->slow || opt->name))
 		return complain(XC_USAGE, "--all", "give either",
 				"it goes with no name and no device");
+	if (opt->all && (opt->discard_dirty || opt->prefer_cache))
+		return complain(XC_USAGE, "--all", "name the cache whose disk you have looked at",
+				"what is to be lost is said of one cache");
 	if (geteuid() == 0)
 		kernel_sweep();
 	if (opt->all)

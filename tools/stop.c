@@ -50,18 +50,31 @@ enum xc stop_check(const struct running *r)
 			claim_opener(&d, who, sizeof(who)) ? who : "open elsewhere");
 }
 
+static void node_of(dev_t dev, char *path, size_t len)
+{
+	char kname[64];
+
+	snprintf(path, len, "the fast device");
+	if (device_kname(dev, kname, sizeof(kname)))
+		device_node(kname, path, len);
+}
+
+/* Those of the user-space engine are known by their paths. */
+static void learn_paths(struct running *r)
+{
+	if (r->user)
+		return;
+	node_of(r->fast, r->fast_path, sizeof(r->fast_path));
+	node_of(r->slow, r->slow_path, sizeof(r->slow_path));
+}
+
 static void say_dirty(const struct running *r, const struct status *s)
 {
-	char kname[64], fast[PATH_MAX] = "the fast device";
 	u64 dirty = status_number(s, "dirty");
 
-	if (r->user)
-		snprintf(fast, sizeof(fast), "%s", r->fast_path);
-	else if (device_kname(r->fast, kname, sizeof(kname)))
-		device_node(kname, fast, sizeof(fast));
 	if (dirty)	/* some may have gone home while it stopped */
 		printf("%s: stopped; up to %s dirty stay on %s: do not use the slow device alone\n",
-		       r->name, text_blocks(dirty), fast);
+		       r->name, text_blocks(dirty), r->fast_path);
 	else
 		printf("%s: stopped, no dirty block\n", r->name);
 	printf("xpcache start brings it back\n");
@@ -86,22 +99,25 @@ enum xc stop_run(struct options *opt)
 	struct running r;
 	struct status s;
 	enum xc ret = caches_find_running(opt->arg, &r);
-	int err;
+	int err, committed;
 
 	if (!ret)
 		ret = stop_check(&r);
 	if (ret)
 		return ret;
-	err = running_message(r.name, XP_COMMAND_COMMIT);
-	if (err && !opt->force)
-		return cannot_commit(&r, err);
+	committed = running_message(r.name, XP_COMMAND_COMMIT);
+	if (committed && !opt->force)
+		return cannot_commit(&r, committed);
 	err = status_read(r.name, &s);
 	if (err)
 		return complain_errno(err, r.name, "cannot read its status");
+	learn_paths(&r);
 	signals_hold();
 	ret = running_remove(r.name);
 	signals_release();
 	if (!ret)
 		say_dirty(&r, &s);
+	if (!ret && !committed)
+		fingerprint_at_rest(r.fast_path, r.slow_path, status_number(&s, "seq"));
 	return ret;
 }

@@ -18,6 +18,7 @@
  *   engine.c     which engine a cache is for
  *   media.c      the core's blocking access to metadata, over a file descriptor
  *   offline.c    a cache at rest, its map rebuilt by the core's own recovery
+ *   behind.c     has somebody written to the slow device meanwhile? over fingerprint.h
  *   check_sb.c   check_ring.c  check_data.c: parts of check, over check.h; what
  *                they find goes to findings.c
  *   ring.c       what recovery saw of the journal ring
@@ -68,7 +69,7 @@ struct options {
 	const char *arg;	/* what is not an option: a cache's name, a device or a verb */
 	const char *fast, *slow, *name;
 	const char *engine;	/* "kernel", "user", "auto"; NULL: auto */
-	bool force, discard_dirty, no_start, offline, all, json, data, help, ublk;
+	bool force, discard_dirty, prefer_cache, no_start, offline, all, json, data, help, ublk;
 	char **words;		/* bench: all of what arg is the first of */
 	unsigned int nr_words;
 	int argc;		/* and the command as it was given */
@@ -398,10 +399,22 @@ struct json_object *status_json(const struct status *s);
 
 /* Brings every dirty block home, with a progress bar. */
 enum xc flush_home(const char *name);
+/* The same of a cache that does not run: by a daemon that has no clients, and ends after it. */
+enum xc flush_by_user(const char *name, const char *fast, const char *slow, const struct options *opt);
 /* Starts the cache @c; its slow device is looked for, or @opt->slow. */
 enum xc start_cache(struct cache *c, const struct options *opt);
 /* Complains if the running cache is open. */
 enum xc stop_check(const struct running *r);
+
+/* -------------------------------------------- behind.c, fingerprint.c ---- */
+
+/* Complains if the slow device was written since @c came to rest, and @opt does not say what is to
+ * become of its dirty blocks. When it returns 0 the cache may start: what it had clean is dropped
+ * if the disk is another. */
+enum xc behind_check(const struct cache *c, const char *slow_path, const struct options *opt);
+/* The cache on @fast has come to rest, @seq was its newest journal block or one of the last: for
+ * behind_check(). Complains if it cannot be. */
+void fingerprint_at_rest(const char *fast, const char *slow, u64 seq);
 
 /* ------------------------------------------------------------- verbs ---- */
 

@@ -31,15 +31,15 @@ kill_each() {
 rm -f fast slow image
 truncate -s 64M image
 truncate -s 256M slow
-kill_each "blank device" "none none none none good"
+kill_each "blank device" "none none none none good good good"
 
 mkfs.ext4 -q image
 cp --sparse=always image fast
-kill_each "over ext4" "none none none none good" --force
+kill_each "over ext4" "none none none none good good good" --force
 
 fresh
 cp --sparse=always fast image
-kill_each "over an older cache" "good good none none good" --force
+kill_each "over an older cache" "good good none none good good good" --force
 
 # Signals that can be caught wait until it is whole.
 for sig in 1 2 3 15; do

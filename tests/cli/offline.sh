@@ -17,6 +17,7 @@ assert len({x["slot"] for x in m}) == 300, "slots"
 assert all(x["dirty"] and not x["zeros"] for x in m), "dirty"
 assert d["superblock"]["nr_slots"] > 300
 assert d["journal"]["seq"] >= d["journal"]["durable_seq"] > 0
+assert d["fingerprint"]["seq"] == 1 and 64 < d["fingerprint"]["blocks"] <= 251, "fingerprint"
 ' 2>out && pass "dump: every block once" || fail "dump: every block once" "wrong JSON"
 before=$(sha256sum <fast)
 "$xpcache" check fast >out

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The slow device is written while the cache does not run. A life ends in order (stop) or not
+# (killed); the cache has dirty blocks or none.
+
+behind_uri="nbd+unix:///?socket=$dir/run/behind.sock"
+head -c 4M /dev/urandom >data
+
+# A cache that holds all of its disk: an ext4, and 4 MiB behind it, at 48 MiB, dirty.
+behind_cache() {
+	rm -f fast slow
+	truncate -s 64M fast
+	truncate -s 56M slow
+	mkfs.ext4 -qF slow 40M
+	head -c 16M /dev/urandom | dd of=slow bs=1M seek=40 conv=notrunc iflag=fullblock status=none
+	"$xpcache" create --fast fast --slow slow --name behind --idle-ms 0 --dirty-low 70 >out 2>&1 || fail "behind: create" "no cache"
+	nbdcopy "$behind_uri" null: >out 2>&1
+	[ "${1:-}" = clean ] || PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'h.pwrite(open("data", "rb").read(), 48 << 20); h.flush()' >out 2>&1
+}
+
+behind_stop() { "$xpcache" stop behind >out 2>&1 || fail "behind: stop" "it does not"; }
+
+behind_kill() {
+	pkill -9 -f "xpcached serve.*$dir/run/behind"
+	while pgrep -f "xpcached serve.*$dir/run/behind" >/dev/null; do sleep 0.05; done
+}
+
+# As mount and unmount do: a mount more, and a kilobyte written.
+somebody_mounts() {
+	python3 - <<'PY'
+import struct
+with open("slow", "r+b") as f:
+    f.seek(1024)
+    sb = bytearray(f.read(1024))
+    struct.pack_into("<H", sb, 0x34, struct.unpack_from("<H", sb, 0x34)[0] + 1)
+    struct.pack_into("<Q", sb, 0x178, struct.unpack_from("<Q", sb, 0x178)[0] + 1)
+    f.seek(1024)
+    f.write(sb)
+PY
+}
+
+holds() { nbdcopy "$behind_uri" back >out 2>&1 && cmp -s -n $((4 << 20)) -i 0:$((48 << 20)) data back; }
+
+# Starts, and nothing was found.
+behind_quiet() {
+	expect "$1" 0 "^behind: started" start --fast fast --slow slow
+	grep -q "without the cache" out && fail "$1" "it takes the disk for another"
+}
+
+behind_start() { expect "$1" "$2" "$3" start --fast fast --slow slow "${@:4}"; }
+
+behind_cache
+behind_stop
+behind_quiet "behind: nobody wrote"
+behind_stop
+before=$(sha256sum fast)
+somebody_mounts
+after=$(sha256sum slow)
+behind_start "behind: written, and dirty blocks" 3 "written without the cache behind .it holds something else at 0 B., while 1,024 blocks .4.00 MiB. are dirty on fast.*--prefer-cache.*--discard-dirty"
+expect "behind: nor is it flushed" 3 "written without the cache" flush --offline --fast fast --slow slow
+expect "behind: nor removed" 3 "written without the cache" remove --fast fast --slow slow behind
+same "behind: nothing was changed" "$(sha256sum fast slow)" "$(printf '%s\n%s' "$before" "$after")"
+cp fast fast.then
+cp slow slow.then
+behind_start "behind: the disk is preferred" 0 "and 1,024 blocks .4.00 MiB. that were dirty" --discard-dirty
+nbdcopy "$behind_uri" back >out 2>&1
+cmp -s slow back && pass "behind: it holds what the disk holds" || fail "behind: it holds what the disk holds" "it differs"
+behind_stop
+behind_quiet "behind: it is asked once"
+behind_stop
+cp fast.then fast
+behind_start "behind: the cache is preferred" 0 "1,024 blocks .4.00 MiB. go home to slow" --prefer-cache
+expect "behind: and nothing else is cached" 0 "clean +0 blocks" status behind
+holds && pass "behind: what was dirty is there" || fail "behind: what was dirty is there" "it differs"
+behind_stop
+cmp -s <(head -c 40M slow) <(head -c 40M back) && pass "behind: around it is what the disk held" || fail "behind: around it is what the disk held" "it differs"
+
+# Begun, and not ended: what it has found is not found out again.
+cp fast.then fast
+cp slow.then slow
+somebody_mounts
+XPCACHE_RUNTIME_DIR=/dev/null/there behind_start "behind: the cache is preferred, in vain" 1 "cannot make the directory" --prefer-cache
+cp slow.then slow
+serve=$(dirname "$xpcache")/xpcached
+"$serve" serve --fast fast --slow slow --control run/behind.control --socket run/behind.sock --detach >out 2>&1
+behind_stop
+same "behind: it can be seen" "$(field fingerprint.stale)" "True"
+behind_start "behind: that is remembered" 3 "before a --prefer-cache that did not end"
+behind_start "behind: and gone on with" 0 "1,024 blocks .4.00 MiB. go home to slow" --prefer-cache
+expect "behind: nothing else is cached then" 0 "clean +0 blocks" status behind
+behind_stop
+behind_quiet "behind: and forgotten"
+behind_stop
+
+behind_start "behind: both at once" 2 "give one" --prefer-cache --discard-dirty
+expect "behind: of all" 2 "name the cache whose disk" start --all --discard-dirty
+behind_start "behind: nothing to choose" 0 "as the cache left it" --discard-dirty
+expect "behind: flush of what runs" 2 "give --offline too" flush behind --discard-dirty
+expect "behind: remove of what runs" 2 "when a stopped cache starts" remove behind --prefer-cache
+behind_stop
+
+# Space that was free may turn into zeros; nothing else may happen to it.
+spread_lba() { python3 -c '
+import struct
+block = open("fast", "rb").read()[8 * 4096:9 * 4096]
+lbas = [struct.unpack_from("<Q", block, 64 + 16 * i)[0] for i in range(struct.unpack_from("<I", block, 56)[0])]
+print(next(lba for lba in lbas if lba > 11000))'; }
+behind_cache clean
+behind_stop
+lba=$(spread_lba)
+head -c 4096 /dev/urandom | dd of=slow bs=4096 seek="$lba" conv=notrunc status=none
+behind_start "behind: one block, of no file system" 0 "slow was written without the cache"
+nbdcopy "$behind_uri" null: >out 2>&1
+behind_stop
+dd if=/dev/zero of=slow bs=4096 seek="$lba" count=1 conv=notrunc status=none
+behind_quiet "behind: it was trimmed"
+nbdcopy "$behind_uri" null: >out 2>&1
+behind_stop
+head -c 4096 /dev/urandom | dd of=slow bs=4096 seek="$lba" conv=notrunc status=none
+behind_start "behind: what was blank is not" 0 "slow was written without the cache"
+behind_stop
+
+behind_cache clean
+behind_stop
+somebody_mounts
+behind_start "behind: only clean blocks" 0 "slow was written without the cache .*[0-9],[0-9]* blocks .* of it dropped"
+nbdcopy "$behind_uri" back >out 2>&1
+cmp -s slow back && pass "behind: the disk is read" || fail "behind: the disk is read" "it differs"
+behind_stop
+
+# A change where the cache has nothing; and after a flush from user space.
+rm -f fast slow
+truncate -s 64M fast
+truncate -s 56M slow
+mkfs.ext4 -qF slow 40M
+"$xpcache" create --fast fast --slow slow --name behind --idle-ms 0 >out 2>&1
+PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'h.pwrite(b"x" * 4096, 48 << 20); h.flush()' >out 2>&1
+behind_stop
+cp slow slow.then
+somebody_mounts
+behind_start "behind: where the cache has nothing" 3 "it holds something else at 0 B.*1 block"
+cp slow.then slow
+expect "behind: flush from user space" 0 "every block is home" flush --offline --fast fast --slow slow
+cp slow slow.then
+behind_quiet "behind: it is at rest after it"
+behind_stop
+cp slow.then slow
+somebody_mounts
+behind_start "behind: written after it" 0 "slow was written without the cache .*1 block"
+behind_stop
+
+# Killed: what the fingerprint says is of an earlier rest.
+behind_cache
+behind_kill
+behind_quiet "behind: killed, and nobody wrote"
+holds && pass "behind: nothing is lost" || fail "behind: nothing is lost" "it differs"
+behind_kill
+somebody_mounts
+behind_start "behind: killed, and written" 3 "written without the cache"
+behind_start "behind: killed, and the cache preferred" 0 "go home to slow" --prefer-cache
+holds && pass "behind: killed, and what was dirty is there" || fail "behind: killed, and what was dirty is there" "it differs"
+behind_kill
+
+# Its superblock is dirty: an older one on the disk is right, a newer one is somebody's.
+superblock() { PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'b = bytearray(h.pread(4096, 0)); b[1024 + 0x178] += '"$1"'; h.pwrite(b, 0); h.flush()' >out 2>&1; }
+behind_cache
+superblock 2
+behind_kill
+behind_quiet "behind: a dirty superblock"
+behind_kill
+for _ in 1 2 3; do somebody_mounts; done
+behind_start "behind: an even newer one" 3 "ext4 at 0 B, used since"
+
+# A superblock that somebody restored through the cache is older than that on the disk: so it should be.
+behind_cache
+superblock 5
+expect "behind: its newer one is home" 0 "every block is home" flush behind
+behind_stop
+behind_quiet "behind: it is at rest"
+superblock -5
+behind_kill
+behind_quiet "behind: an older one was restored"
+behind_kill
+
+# What was noted may be damaged.
+behind_cache
+behind_stop
+printf 'x' | dd of=fast bs=1 seek=$((8 * 4096 + 100)) conv=notrunc status=none
+somebody_mounts
+behind_start "behind: one copy of what was noted is damaged" 3 "written without the cache"
+printf 'x' | dd of=fast bs=1 seek=$((24 * 4096 + 100)) conv=notrunc status=none
+behind_quiet "behind: both are"
+behind_kill

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* test_fingerprint.c - which of two superblocks is the later one, and which blocks are looked at. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <unistd.h>
+
+#include "fingerprint.h"
+
+/* ----------------------------------------------------------------- age ---- */
+
+static const struct fs {
+	const char *name;
+	u32 magic_at, magic_len;
+	const char *magic;
+	u32 uuid_at, count_at;
+	bool big_endian;
+} kinds[] = {
+	{ "ext4", 0x38, 2, "\x53\xef", 0x68, 0x178, false },
+	{ "XFS", 0, 4, "XFSB", 32, 240, true },
+	{ "btrfs", 0x40, 8, "_BHRfS_M", 0x20, 0x48, false },
+};
+
+static void make(u8 *block, u32 at, const struct fs *f, char uuid, u64 count)
+{
+	u8 *sb = block + at;
+
+	memset(block, 0, XP_BLOCK_SIZE);
+	memcpy(sb + f->magic_at, f->magic, f->magic_len);
+	memset(sb + f->uuid_at, uuid, 16);
+	for (u32 i = 0; i < 8; i++)
+		sb[f->count_at + (f->big_endian ? 7 - i : i)] = (u8)(count >> 8 * i);
+	if (!strcmp(f->name, "XFS"))
+		sb[101] = 0xb5;		/* with checksums */
+}
+
+static void the_later_one_is_newer(void **state)
+{
+	u8 ours[XP_BLOCK_SIZE], other[XP_BLOCK_SIZE];
+	const char *what;
+
+	(void)state;
+	for (u32 i = 0; i < 3; i++)
+		for (u32 at = 0; at < XP_BLOCK_SIZE; at += 512) {
+			make(ours, at, &kinds[i], 'u', 0x1ff);
+			make(other, at, &kinds[i], 'u', 0x200);
+			what = NULL;
+			assert_true(fs_newer(ours, other, &what));
+			assert_string_equal(what, kinds[i].name);
+			assert_false(fs_newer(other, ours, &what));
+			assert_false(fs_newer(ours, ours, &what));
+		}
+}
+
+static void another_file_system_is_no_later_one(void **state)
+{
+	u8 ours[XP_BLOCK_SIZE], other[XP_BLOCK_SIZE];
+	const char *what;
+
+	(void)state;
+	for (u32 i = 0; i < 3; i++) {
+		make(ours, 512, &kinds[i], 'u', 1);
+		make(other, 512, &kinds[i], 'v', 2);
+		assert_false(fs_newer(ours, other, &what));
+		make(other, 512, &kinds[(i + 1) % 3], 'u', 2);
+		assert_false(fs_newer(ours, other, &what));
+		memset(other, 0xff, sizeof(other));
+		assert_false(fs_newer(ours, other, &what));
+	}
+}
+
+/* -------------------------------------------------------------- places ---- */
+
+static char path[] = "/tmp/xpcache-fingerprint-XXXXXX";
+
+static int new_disk(void **state)
+{
+	(void)state;
+	strcpy(path + sizeof(path) - 7, "XXXXXX");
+	close(mkstemp(path));
+	return 0;
+}
+
+static int end_disk(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+static void places_of(struct places *p, u64 bytes, const char *table)
+{
+	static const u8 uuid[16] = "0123456789abcde";
+	char command[400];
+	struct slow s;
+
+	assert_int_equal(truncate(path, (off_t)bytes), 0);
+	if (table) {
+		snprintf(command, sizeof(command), "printf '%s' | /sbin/sfdisk -q --force %s >/dev/null 2>&1", table, path);
+		assert_int_equal(system(command), 0);
+	}
+	assert_int_equal(slow_open(&s, path), 0);
+	fingerprint_places(p, &s, uuid);
+	slow_close(&s);
+	for (u32 i = 0; i < p->n; i++) {
+		assert_true(p->lba[i] < (bytes + XP_BLOCK_SIZE - 1) / XP_BLOCK_SIZE);
+		assert_true(!i || p->lba[i] > p->lba[i - 1]);
+	}
+}
+
+static bool has(const struct places *p, u64 lba)
+{
+	for (u32 i = 0; i < p->n; i++)
+		if (p->lba[i] == lba)
+			return true;
+	return false;
+}
+
+static void the_table_and_its_copy_are_looked_at(void **state)
+{
+	struct places p;
+
+	(void)state;
+	places_of(&p, 1 << 30, NULL);
+	for (u64 i = 0; i < 5; i++)
+		assert_true(has(&p, i) && has(&p, (1 << 18) - 1 - i));
+	assert_true(has(&p, 16));
+	assert_true(p.n > 64 && p.n < 90);
+}
+
+static void superblocks_of_partitions_are_looked_at(void **state)
+{
+	struct places p;
+
+	(void)state;
+	places_of(&p, 1 << 30, "label: gpt\\n2048,100M\\n,200M\\n");
+	for (u64 mib = 1; mib <= 101; mib += 100)
+		assert_true(has(&p, mib * 256) && has(&p, mib * 256 + 1) && has(&p, mib * 256 + 16));
+}
+
+/* As DOS had them: the superblock of ext4 is in sectors 65 and 66, that of btrfs in 191. */
+static void partitions_may_be_aligned_to_nothing(void **state)
+{
+	struct places p;
+
+	(void)state;
+	places_of(&p, 1 << 30, "label: dos\\nstart=63,size=100000\\n");
+	assert_true(has(&p, 7) && has(&p, 8) && has(&p, (63 + 128) / 8));
+}
+
+static void a_small_disk_has_few_blocks(void **state)
+{
+	struct places p;
+
+	(void)state;
+	places_of(&p, 3 * 4096 + 512, NULL);
+	assert_int_equal(p.n, 4);
+}
+
+static void what_is_beyond_the_end_is_zeros(void **state)
+{
+	struct slow s;
+
+	(void)state;
+	assert_int_equal(truncate(path, 4096 + 512), 0);
+	assert_int_equal(slow_open(&s, path), 0);
+	memset(s.block, 0xff, XP_BLOCK_SIZE);
+	assert_int_equal(slow_blocks(&s), 2);
+	assert_int_equal(slow_read(&s, 1), 0);
+	for (u32 i = 0; i < XP_BLOCK_SIZE; i++)
+		assert_int_equal(s.block[i], 0);
+	slow_close(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_later_one_is_newer),
+		cmocka_unit_test(another_file_system_is_no_later_one),
+		cmocka_unit_test_setup_teardown(the_table_and_its_copy_are_looked_at, new_disk, end_disk),
+		cmocka_unit_test_setup_teardown(superblocks_of_partitions_are_looked_at, new_disk, end_disk),
+		cmocka_unit_test_setup_teardown(partitions_may_be_aligned_to_nothing, new_disk, end_disk),
+		cmocka_unit_test_setup_teardown(a_small_disk_has_few_blocks, new_disk, end_disk),
+		cmocka_unit_test_setup_teardown(what_is_beyond_the_end_is_zeros, new_disk, end_disk),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Was the slow device written while the cache did not run? A live system that mounted it, another
+ * machine: what the cache holds then is of another time than what is around it.
+ *
+ * After a rest in order the fingerprint tells: each of its blocks must be what it was. After a cut
+ * the slow device has moved on since the last one, by destage; then the map tells. What it has clean
+ * the slow device holds (I7, I8); and of a dirty superblock the slow device has an older state.
+ */
+#include "fingerprint.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SAMPLES		64u	/* of clean blocks: half a second of a hard disk */
+#define TABLE		5u	/* blocks that are never free: a partition table, or a superblock */
+#define FREE_PAUSE_MS	50u	/* a killed daemon holds a device until the kernel has ended its I/O */
+#define FREE_PATIENCE_MS	2000u
+
+struct look {
+	const struct cache *c;
+	const struct options *opt;
+	const char *slow_path, *name;
+	struct device fast;
+	struct slow slow;
+	struct offline o;
+	struct xp_fp fp;
+	bool mapped;		/* the map is there */
+	char found[160];	/* what was written behind the cache's back; "": nothing, as far as one can tell */
+};
+
+/* ----------------------------------------------------------- evidence ---- */
+
+__attribute__((format(printf, 2, 3)))
+static void found(struct look *k, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(k->found, sizeof(k->found), format, args);
+	va_end(args);
+}
+
+static const char *place(u64 lba)
+{
+	return text_bytes(lba << XP_BLOCK_SHIFT);
+}
+
+static bool is_uniform(const u8 *block, u8 byte)
+{
+	return block[0] == byte && !memcmp(block, block + 1, XP_BLOCK_SIZE - 1);
+}
+
+/* Free space that was trimmed may turn into zeros whenever its disk likes: that is nobody's write. */
+static bool is_trim(const struct look *k, u64 lba)
+{
+	return lba >= TABLE && (is_uniform(k->slow.block, 0) || is_uniform(k->slow.block, 0xff));
+}
+
+/* Of a block that was read: is it what the fingerprint says? */
+static bool is_as_noted(const struct look *k, u32 i)
+{
+	return xp_xxh64(k->slow.block, XP_BLOCK_SIZE) == le64_to_cpu(k->fp.block[i].hash);
+}
+
+/* What cannot be read says nothing. */
+static void compare_all(struct look *k)
+{
+	for (u32 i = 0; i < le32_to_cpu(k->fp.count) && !*k->found; i++) {
+		u64 lba = le64_to_cpu(k->fp.block[i].lba);
+
+		if (!slow_read(&k->slow, lba) && !is_as_noted(k, i) && !is_trim(k, lba))
+			found(k, "it holds something else at %s", place(lba));
+	}
+}
+
+static int read_slot(struct look *k, xp_slot_t slot, u8 *block)
+{
+	const struct xp_media *m = &k->o.media.io;
+
+	return m->read(m->ctx, le64_to_cpu(k->o.sb.data_start) + xp_slot_n(slot), 1, block);
+}
+
+/* The slow device's block is there. */
+static void compare_mapping(struct look *k, const struct xp_mapping *map)
+{
+	u8 ours[XP_BLOCK_SIZE];
+	const char *kind;
+
+	if (map->zeros || read_slot(k, map->slot, ours))
+		return;
+	if (!map->dirty && memcmp(ours, k->slow.block, XP_BLOCK_SIZE) != 0)
+		found(k, "it holds something else at %s", place(xp_lba_n(map->lba)));
+	else if (map->dirty && fs_newer(ours, k->slow.block, &kind))
+		found(k, "%s at %s, used since", kind, place(xp_lba_n(map->lba)));
+}
+
+/*
+ * Of the fingerprint's places those that the cache has. A dirty one that the slow device holds as it
+ * did then tells nothing: an older superblock in the cache is one that somebody restored there.
+ */
+static void compare_places(struct look *k)
+{
+	struct xp_mapping map;
+
+	for (u32 i = 0; i < le32_to_cpu(k->fp.count) && !*k->found; i++) {
+		u64 lba = le64_to_cpu(k->fp.block[i].lba);
+
+		if (xp_lookup(k->o.core, XP_LBA(lba), &map) && !slow_read(&k->slow, lba) &&
+		    !(map.dirty && is_as_noted(k, i)))
+			compare_mapping(k, &map);
+	}
+}
+
+static int by_lba(const void *a, const void *b)
+{
+	u64 x = xp_lba_n(((const struct xp_mapping *)a)->lba), y = xp_lba_n(((const struct xp_mapping *)b)->lba);
+
+	return (x > y) - (x < y);
+}
+
+/* Some of the clean ones, each as likely as any other; the same ones if it is tried again. */
+static u32 choose_samples(struct look *k, struct xp_mapping sample[SAMPLES])
+{
+	struct xp_mapping map;
+	u64 seen = 0, draw;
+	u32 cursor = 0, n;
+
+	srand48((long)(k->o.stats.seq ^ xp_xxh64(k->o.sb.uuid, sizeof(k->o.sb.uuid))));
+	while (xp_walk(k->o.core, &cursor, &map)) {
+		if (map.dirty)
+			continue;
+		draw = seen < SAMPLES ? seen : (u64)(drand48() * (double)(seen + 1));
+		seen++;
+		if (draw < SAMPLES)
+			sample[draw] = map;
+	}
+	n = (u32)min(seen, (u64)SAMPLES);
+	qsort(sample, n, sizeof(*sample), by_lba);	/* in the order of the disk */
+	return n;
+}
+
+static void compare_samples(struct look *k)
+{
+	struct xp_mapping sample[SAMPLES];
+	u32 n = choose_samples(k, sample);
+
+	for (u32 i = 0; i < n && !*k->found; i++)
+		if (!slow_read(&k->slow, xp_lba_n(sample[i].lba)))
+			compare_mapping(k, &sample[i]);
+}
+
+/* ---------------------------------------------------------- the look ---- */
+
+static void close_look(struct look *k)
+{
+	offline_close(&k->o);
+	slow_close(&k->slow);
+	device_close(&k->fast);
+	k->mapped = false;
+}
+
+static enum xc open_look(struct look *k)
+{
+	enum xc ret = device_open(&k->fast, k->c->fast.path, true);
+	int err;
+
+	if (ret)
+		return ret;
+	err = offline_open(&k->o, &k->fast);
+	if (err)
+		return offline_complain(&k->o, &k->fast, err);
+	err = slow_open(&k->slow, k->slow_path);
+	return err ? complain_errno(err, k->slow_path, "cannot open it") : XC_OK;
+}
+
+static int load_map(struct look *k)
+{
+	int err = k->mapped ? 0 : offline_load(&k->o);
+
+	k->mapped = !err;
+	return err;
+}
+
+static void wait_until_free(const struct device *d)
+{
+	const struct timespec pause = { .tv_nsec = FREE_PAUSE_MS * 1000000 };
+
+	for (u32 ms = 0; d->is_block && ms < FREE_PATIENCE_MS; ms += FREE_PAUSE_MS) {
+		int fd = open(d->path, O_RDONLY | O_EXCL | O_CLOEXEC);
+
+		if (fd >= 0)
+			close(fd);
+		if (fd >= 0 || errno != EBUSY)
+			return;
+		nanosleep(&pause, NULL);
+	}
+}
+
+/* Nobody starts it from now on: what the map says is read once more, and stays so. */
+static enum xc own(struct look *k)
+{
+	enum xc ret;
+	int err;
+
+	offline_close(&k->o);
+	k->mapped = false;
+	wait_until_free(&k->fast);
+	ret = device_reopen(&k->fast, DEVICE_OWN);
+	if (ret)
+		return ret;
+	err = offline_open(&k->o, &k->fast);
+	if (!err)
+		err = load_map(k);
+	return offline_complain(&k->o, &k->fast, err);
+}
+
+/* Nothing has run since the fingerprint was taken. */
+static bool in_order(struct look *k)
+{
+	struct xp_jblock block;
+	struct xp_end end;
+
+	return !xp_follow(&k->o.media.io, &k->o.sb, le64_to_cpu(k->fp.seq), &block, &end) &&
+	       end.seq == le64_to_cpu(k->fp.seq) && end.incarnation == le64_to_cpu(k->fp.incarnation);
+}
+
+/* Negative errno: of the map. */
+static int compare(struct look *k)
+{
+	int err;
+
+	if (le32_to_cpu(k->fp.flags) & XP_FP_STALE) {
+		found(k, "as found before a --prefer-cache that did not end");
+		return 0;
+	}
+	if (in_order(k)) {
+		compare_all(k);
+		return 0;
+	}
+	err = load_map(k);
+	if (err)
+		return err;
+	compare_places(k);
+	if (!*k->found)
+		compare_samples(k);
+	return 0;
+}
+
+/* ------------------------------------------------------- the choices ---- */
+
+/* With the device owned, and nothing dirty or the user's word for it. A mark goes after that. */
+static enum xc forget(struct look *k)
+{
+	struct xp_jblock block;
+	int err = xp_forget(k->o.core, &k->o.media.io, &block);
+
+	if (!err && le32_to_cpu(k->fp.flags) & XP_FP_STALE)
+		err = fingerprint_mark(&k->o.media.io, &k->o.sb, false);
+	return err ? complain_errno(err, k->fast.path, "cannot empty the cache") : XC_OK;
+}
+
+static void say_dropped(const struct look *k)
+{
+	const struct xp_stats *s = &k->o.stats;
+
+	if (s->clean || s->dirty)
+		printf("%s: %s was written without the cache (%s): %s of it dropped\n", k->name,
+		       k->slow_path, k->found, text_blocks(s->clean));
+	if (s->dirty)
+		printf("%s: and %s that were dirty, as you asked\n", k->name, text_blocks(s->dirty));
+}
+
+static enum xc refuse(const struct look *k)
+{
+	return complain(XC_REFUSED, k->slow_path,
+			"nothing was changed; --prefer-cache brings the dirty blocks home over what the disk holds now, "
+			"--discard-dirty loses them and keeps the disk as it is; man xpcache says how to look at it first",
+			"written without the cache %s (%s), while %s are dirty on %s", k->name, k->found,
+			text_blocks(k->o.stats.dirty), k->fast.path);
+}
+
+/* What is dirty goes home, whatever is there now; no client can come between. */
+static enum xc bring_home(struct look *k)
+{
+	struct options opt = *k->opt;
+
+	opt.offline = true;
+	opt.ublk = false;
+	return flush_by_user(k->name, k->c->fast.path, k->slow_path, &opt);
+}
+
+/* Before anything is changed: whether the daemon would. */
+static enum xc check_daemon(const struct look *k)
+{
+	struct device slow;
+	enum xc ret = device_open_any(&slow, k->slow_path, true);
+	char why[512];
+
+	if (!ret && !user_can_start())
+		ret = complain(XC_FAILED, "--prefer-cache", "install xpcached beside xpcache", "the daemon is not there, whose work it is");
+	if (!ret && !slow.remote && !identity_same(&k->o.sb.slow, &slow, true, why, sizeof(why)))
+		ret = complain(XC_REFUSED, k->slow_path, "make it what the cache left, bit by bit, or --discard-dirty",
+			       "no dirty blocks go over a disk that was changed and is a copy besides: %s", why);
+	device_close(&slow);
+	return ret;
+}
+
+/* The mark first: once the journal goes on, and dirty superblocks are home, nothing else may tell. */
+static enum xc prefer_cache(struct look *k)
+{
+	enum xc ret = check_daemon(k);
+	int err;
+
+	if (ret)
+		return ret;
+	err = fingerprint_mark(&k->o.media.io, &k->o.sb, true);
+	if (err)
+		return complain_errno(err, k->fast.path, "cannot note what is to be done");
+	k->fp.flags |= cpu_to_le32(XP_FP_STALE);
+	printf("%s: %s go home to %s, over what was written there without the cache (%s)\n", k->name,
+	       text_blocks(k->o.stats.dirty), k->slow_path, k->found);
+	close_look(k);
+	ret = bring_home(k);
+	if (!ret)
+		ret = open_look(k);
+	if (!ret)
+		ret = own(k);
+	if (!ret && k->o.stats.dirty)
+		ret = complain(XC_REFUSED, k->name, "nothing is lost: once more",
+			       "%s became dirty meanwhile", text_blocks(k->o.stats.dirty));
+	return ret ? ret : forget(k);
+}
+
+static enum xc decide(struct look *k)
+{
+	enum xc ret = own(k);
+
+	if (ret)
+		return ret;
+	if (k->o.stats.dirty && k->opt->prefer_cache)
+		return prefer_cache(k);
+	if (k->o.stats.dirty && !k->opt->discard_dirty)
+		return refuse(k);
+	ret = forget(k);
+	if (!ret)
+		say_dropped(k);
+	return ret;
+}
+
+enum xc behind_check(const struct cache *c, const char *slow_path, const struct options *opt)
+{
+	struct look k = { .c = c, .opt = opt, .slow_path = slow_path, .fast.fd = -1, .slow.fd = -1,
+			  .name = opt->name ? opt->name : c->name };
+	enum xc ret = open_look(&k);
+	int err;
+
+	if (!ret && fingerprint_read(&k.o.media.io, &k.o.sb, &k.fp)) {
+		err = compare(&k);
+		if (err)
+			ret = offline_complain(&k.o, &k.fast, err);
+		else if (*k.found)
+			ret = decide(&k);
+		else if (opt->discard_dirty || opt->prefer_cache)
+			printf("%s: %s is as the cache left it, so there is nothing to choose\n", k.name, slow_path);
+	}
+	close_look(&k);
+	return ret;
+}

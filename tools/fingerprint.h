@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * fingerprint.h - what the slow device held when the cache came to rest, and whether it still does.
+ *
+ *   fingerprint_take()     stop, create, flush --offline: some blocks' hashes, to the fast device
+ *   behind_check()         start: has somebody written behind the cache's back? (tool.h)
+ *   fingerprint_places()   which blocks
+ *   slow_*()               the slow device, whatever it is
+ *   fs_newer()             which of two states of a file system is the later one
+ */
+#ifndef XP_FINGERPRINT_H
+#define XP_FINGERPRINT_H
+
+#include "tool.h"
+
+/* -------------------------------------------------------------- slow.c ---- */
+
+#define SLOW_BAD_MAX	2u
+
+/* A disk, a file, or what a server holds; for reading. */
+struct slow {
+	int fd;			/* -1: it is remote */
+	struct nbd_handle *nbd;
+	u64 bytes;
+	u32 bad;		/* blocks that could not be read; beyond SLOW_BAD_MAX no other is tried: */
+				/* a disk that is dying takes half a minute for each */
+	u8 *block;		/* 4096 bytes, of the last slow_read() */
+};
+
+/* Negative errno. Whatever came of it, slow_close(). */
+int slow_open(struct slow *s, const char *path);
+/* One block, zeros beyond the end. Past the page cache where there is a way. */
+int slow_read(struct slow *s, u64 lba);
+/* What it holds now it holds after a power cut too. */
+int slow_sync(struct slow *s);
+/* Libraries read what is aligned to nothing: while they do. */
+void slow_set_direct(struct slow *s, bool on);
+u64 slow_blocks(const struct slow *s);
+void slow_close(struct slow *s);
+
+/* ------------------------------------------------- fingerprint_places.c ---- */
+
+struct places {
+	u64 lba[XP_FP_BLOCKS];	/* ascending, each once */
+	u32 n;
+};
+
+/*
+ * Where partition tables and file systems write whenever they are used: of the disk, and of each
+ * partition libblkid sees on it. And some spread over all of it, another choice for each @uuid.
+ */
+void fingerprint_places(struct places *p, struct slow *s, const u8 uuid[16]);
+
+/* --------------------------------------------------------- fingerprint.c ---- */
+
+/* The newer of two valid ones of the cache. False: there is none. */
+bool fingerprint_read(const struct xp_media *m, const struct xp_sb *sb, struct xp_fp *fp);
+/* Of a cache that does not run: its journal ends at @seq or a little later; @fast is open for
+ * writing. -errno. */
+int fingerprint_take(const struct device *fast, const char *slow, u64 seq);
+/* Says in it that what is clean is of no use any more, or is none any more. */
+int fingerprint_mark(const struct xp_media *m, const struct xp_sb *sb, bool stale);
+
+/* ---------------------------------------------------------------- fs_age.c ---- */
+
+/*
+ * Two states of one block. True: @other is a later state of the same file system than @ours, and
+ * *@what says of which kind; by its own counters, so only what is a superblock can tell.
+ */
+bool fs_newer(const u8 ours[XP_BLOCK_SIZE], const u8 other[XP_BLOCK_SIZE], const char **what);
+
+#endif

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Which blocks of the slow device tell that somebody used it without the cache.
+ *
+ * Whoever mounts a file system for writing changes its superblock: ext4, XFS, FAT and the others in
+ * the first 4 KiB, btrfs at 64 KiB; NTFS the first records of its file table. LVM's metadata are in
+ * the first two blocks. A partition editor writes the table, and GPT's copy at the end.
+ */
+#include "fingerprint.h"
+
+#include <blkid/blkid.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define GPT_BLOCKS	5u	/* header and 128 entries of 128 bytes */
+#define TABLE_BLOCKS	8u	/* both tables, with all entries */
+#define SPREAD		64u	/* over all of the device */
+#define BTRFS		(65536u >> XP_BLOCK_SHIFT)
+#define NTFS_RECORDS	4u	/* blocks: 16 records of 1 KiB, the system's own */
+
+static void add(struct places *p, const struct slow *s, u64 lba)
+{
+	if (p->n < XP_FP_BLOCKS && lba < slow_blocks(s))
+		p->lba[p->n++] = lba;
+}
+
+static u32 le16_at(const u8 *b)
+{
+	return b[0] | (u32)b[1] << 8;
+}
+
+/* Where NTFS's file table begins, in bytes; 0: this is none. */
+static u64 ntfs_table(const u8 *boot)
+{
+	u64 cluster, sectors;
+
+	memcpy(&cluster, boot + 0x30, sizeof(cluster));
+	if (memcmp(boot + 3, "NTFS    ", 8) != 0)
+		return 0;
+	sectors = boot[0x0d] <= 128 ? boot[0x0d] : 1ull << (256 - boot[0x0d]) % 32;
+	return le64_to_cpu((__le64)cluster) * sectors * le16_at(boot + 0x0b);
+}
+
+/* Where a volume's own contents may begin, bytes from its start. */
+static const u32 inner[] = { 1u << 20, 2u << 20, 3u << 20, 16u << 20, 17u << 20 };
+
+static void add_inner(struct places *p, struct slow *s, u64 sector, u64 sectors)
+{
+	for (u32 i = 0; i < sizeof(inner) / sizeof(*inner); i++) {
+		u64 lba = ((sector << XP_SECTOR_SHIFT) + inner[i]) / XP_BLOCK_SIZE;
+
+		if (inner[i] >> XP_SECTOR_SHIFT >= sectors)
+			break;
+		add(p, s, lba);
+		add(p, s, lba + BTRFS);
+	}
+}
+
+/* What begins at a sector may not be aligned to our blocks. */
+static void add_region(struct places *p, struct slow *s, u64 sector, u64 sectors)
+{
+	u64 first = sector / XP_BLOCK_SECTORS, table;
+
+	add(p, s, first);
+	add(p, s, first + 1);
+	add(p, s, first + BTRFS);
+	if (sector % XP_BLOCK_SECTORS)
+		add(p, s, first + 1 + BTRFS);
+	if (sectors)
+		add(p, s, (sector + sectors - 1) / XP_BLOCK_SECTORS);
+	if (slow_read(s, first))
+		return;
+	table = ntfs_table(s->block + (sector % XP_BLOCK_SECTORS << XP_SECTOR_SHIFT));
+	for (u32 i = 0; table && i < NTFS_RECORDS; i++)
+		add(p, s, ((sector << XP_SECTOR_SHIFT) + table) / XP_BLOCK_SIZE + i);
+}
+
+static void each_partition(struct places *p, struct slow *s, blkid_partlist list,
+			   void (*fn)(struct places *p, struct slow *s, u64 sector, u64 sectors))
+{
+	for (int i = 0; list && i < blkid_partlist_numof_partitions(list); i++) {
+		blkid_partition part = blkid_partlist_get_partition(list, i);
+
+		if (!blkid_partition_is_extended(part))
+			fn(p, s, (u64)blkid_partition_get_start(part), (u64)blkid_partition_get_size(part));
+	}
+}
+
+/* Of a remote disk: its tables, in a file of its size, for who reads only files. -1: no memory. */
+static int copy_tables(struct slow *s)
+{
+	int fd = memfd_create("partition-tables", MFD_CLOEXEC);
+
+	if (fd >= 0 && ftruncate(fd, (off_t)s->bytes)) {
+		close(fd);
+		return -1;
+	}
+	for (u64 lba = 0; fd >= 0 && lba < TABLE_BLOCKS; lba++)
+		if (slow_read(s, lba) ||
+		    pwrite(fd, s->block, XP_BLOCK_SIZE, (off_t)(lba * XP_BLOCK_SIZE)) != XP_BLOCK_SIZE)
+			break;
+	return fd;
+}
+
+static void add_partitions(struct places *p, struct slow *s)
+{
+	int copy = s->fd < 0 ? copy_tables(s) : -1, fd = s->fd < 0 ? copy : s->fd;
+	blkid_probe pr = fd < 0 ? NULL : blkid_new_probe();
+	blkid_partlist list = NULL;
+
+	slow_set_direct(s, false);
+	if (pr && !blkid_probe_set_device(pr, fd, 0, 0) && !blkid_probe_enable_partitions(pr, 1))
+		list = blkid_probe_get_partitions(pr);
+	slow_set_direct(s, true);
+	each_partition(p, s, list, add_region);
+	each_partition(p, s, list, add_inner);
+	blkid_free_probe(pr);
+	if (copy >= 0)
+		close(copy);
+}
+
+static void add_spread(struct places *p, const struct slow *s, const u8 uuid[16])
+{
+	u64 step = max(slow_blocks(s) / SPREAD, (u64)1);
+
+	for (u64 i = 0; i < SPREAD && p->n < XP_FP_BLOCKS; i++) {
+		u8 seed[24];
+
+		memcpy(seed, uuid, 16);
+		memcpy(seed + 16, &i, sizeof(i));
+		add(p, s, i * step + xp_xxh64(seed, sizeof(seed)) % step);
+	}
+}
+
+static int by_lba(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort(struct places *p)
+{
+	u32 n = 0;
+
+	qsort(p->lba, p->n, sizeof(*p->lba), by_lba);
+	for (u32 i = 0; i < p->n; i++)
+		if (!n || p->lba[n - 1] != p->lba[i])
+			p->lba[n++] = p->lba[i];
+	p->n = n;
+}
+
+void fingerprint_places(struct places *p, struct slow *s, const u8 uuid[16])
+{
+	u64 blocks = slow_blocks(s);
+
+	p->n = 0;
+	for (u64 i = 0; i < min(blocks, (u64)GPT_BLOCKS); i++) {
+		add(p, s, i);
+		add(p, s, blocks - 1 - i);
+	}
+	add_spread(p, s, uuid);
+	add_region(p, s, 0, 0);
+	add_inner(p, s, 0, blocks * XP_BLOCK_SECTORS);
+	add_partitions(p, s);
+	sort(p);
+}

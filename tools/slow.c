@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The slow device of a cache that does not run, to be read: a disk, a file, or a server's export. */
+#include "fingerprint.h"
+
+#include <fcntl.h>
+#include <libnbd.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int open_local(struct slow *s, const char *path)
+{
+	struct stat st;
+
+	s->fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	if (s->fd < 0 && errno == EINVAL)	/* a file system that has none */
+		s->fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (s->fd < 0 || fstat(s->fd, &st))
+		return -errno;
+	s->bytes = (u64)st.st_size;
+	if (S_ISBLK(st.st_mode) && ioctl(s->fd, BLKGETSIZE64, &s->bytes))
+		return -errno;
+	return 0;
+}
+
+static int open_remote(struct slow *s, const char *uri)
+{
+	int64_t bytes;
+
+	s->nbd = remote_new();
+	if (!s->nbd)
+		return -ENOMEM;
+	if (nbd_connect_uri(s->nbd, uri) || (bytes = nbd_get_size(s->nbd)) < 0)
+		return nbd_get_errno() ? -nbd_get_errno() : -EIO;
+	s->bytes = (u64)bytes;
+	return 0;
+}
+
+int slow_open(struct slow *s, const char *path)
+{
+	memset(s, 0, sizeof(*s));
+	s->fd = -1;
+	if (posix_memalign((void **)&s->block, XP_BLOCK_SIZE, XP_BLOCK_SIZE))
+		return -ENOMEM;
+	return is_remote(path) ? open_remote(s, path) : open_local(s, path);
+}
+
+void slow_set_direct(struct slow *s, bool on)
+{
+	int flags = fcntl(s->fd, F_GETFL);
+
+	if (s->fd >= 0 && flags >= 0)
+		fcntl(s->fd, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT);
+}
+
+u64 slow_blocks(const struct slow *s)
+{
+	return (s->bytes + XP_BLOCK_SIZE - 1) / XP_BLOCK_SIZE;
+}
+
+static int read_remote(struct slow *s, size_t want, u64 at)
+{
+	if (!want || !nbd_pread(s->nbd, s->block, want, at, 0))
+		return 0;
+	return nbd_get_errno() ? -nbd_get_errno() : -EIO;
+}
+
+/* A file system may open a file for direct I/O, and then not like a place. */
+static int read_local(struct slow *s, size_t want, u64 at)
+{
+	bool direct = true;
+	size_t have = 0;
+	ssize_t n = 1;
+
+	while (have < want && n) {
+		n = pread(s->fd, s->block + have, want - have, (off_t)(at + have));
+		if (n >= 0) {
+			have += (size_t)n;
+		} else if (errno == EINVAL && direct) {
+			direct = false;
+			slow_set_direct(s, false);
+		} else if (errno != EINTR) {
+			return -errno;
+		}
+	}
+	return have == want ? 0 : -EIO;
+}
+
+int slow_read(struct slow *s, u64 lba)
+{
+	u64 at = lba * XP_BLOCK_SIZE;
+	size_t want = (size_t)min((u64)XP_BLOCK_SIZE, at < s->bytes ? s->bytes - at : 0);
+
+	int err;
+
+	if (s->bad > SLOW_BAD_MAX)
+		return -EIO;
+	memset(s->block, 0, XP_BLOCK_SIZE);
+	err = s->nbd ? read_remote(s, want, at) : read_local(s, want, at);
+	s->bad += !!err;
+	return err;
+}
+
+int slow_sync(struct slow *s)
+{
+	if (!s->nbd)
+		return fdatasync(s->fd) ? -errno : 0;
+	if (nbd_can_flush(s->nbd) > 0 && nbd_flush(s->nbd, 0))
+		return nbd_get_errno() ? -nbd_get_errno() : -EIO;
+	return 0;
+}
+
+void slow_close(struct slow *s)
+{
+	if (s->nbd) {
+		nbd_shutdown(s->nbd, 0);
+		nbd_close(s->nbd);
+	}
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s->block);
+	memset(s, 0, sizeof(*s));
+	s->fd = -1;
+}
