@@ -23,7 +23,7 @@ int xp_follow(const struct xp_media *m, const struct xp_sb *sb, u64 seq, void *b
 	u32 missing = 0;
 
 	end->seq = 0;
-	for (; missing <= XP_WINDOW; seq++) {
+	for (; missing <= XP_WINDOW; seq++, missing++) {
 		int err = m->read(m->ctx, start + seq % blocks, 1, b);
 
 		if (err)
@@ -32,11 +32,9 @@ int xp_follow(const struct xp_media *m, const struct xp_sb *sb, u64 seq, void *b
 			end->seq = seq;
 			end->incarnation = le64_to_cpu(b->head.incarnation);
 			missing = 0;
-		} else if (!end->seq) {
-			return -ENOENT;
-		} else {
-			missing++;
 		}
+		if (!end->seq)
+			return -ENOENT;
 	}
 	return 0;
 }

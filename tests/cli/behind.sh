@@ -190,3 +190,4 @@ behind_start "behind: one copy of what was noted is damaged" 3 "written without 
 printf 'x' | dd of=fast bs=1 seek=$((24 * 4096 + 100)) conv=notrunc status=none
 behind_quiet "behind: both are"
 behind_kill
+rm -f fast slow fast.then slow.then

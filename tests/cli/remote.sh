@@ -5,7 +5,7 @@
 document=$root/docs/REMOTE.md
 mkdir -p bin recipes
 ln -s "$xpcache" bin/xpcache
-trap 'stop_server; "$xpcache" stop xpcache0 >/dev/null 2>&1; rm -rf "$dir"' EXIT
+trap '"$xpcache" stop xpcache0 >/dev/null 2>&1; stop_server; rm -rf "$dir"' EXIT
 
 # Each tested block into a file of its name.
 awk '
