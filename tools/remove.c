@@ -35,40 +35,24 @@ static enum xc erase(const char *name, struct device *fast)
 	return ret;
 }
 
-static void node_of(dev_t dev, char *path, size_t len)
+static enum xc remove_running(struct running *r)
 {
-	char kname[64];
-
-	snprintf(path, len, "the device");
-	if (device_kname(dev, kname, sizeof(kname)))
-		device_node(kname, path, len);
-}
-
-static enum xc remove_running(const struct running *r)
-{
-	char fast_path[PATH_MAX], slow_path[PATH_MAX];
 	struct device fast = { .fd = -1 };
 	enum xc ret = stop_check(r);
 
-	if (r->user) {
-		snprintf(fast_path, sizeof(fast_path), "%s", r->fast_path);
-		snprintf(slow_path, sizeof(slow_path), "%s", r->slow_path);
-	} else {
-		node_of(r->fast, fast_path, sizeof(fast_path));
-		node_of(r->slow, slow_path, sizeof(slow_path));
-	}
+	running_paths(r);
 	if (!ret)
 		ret = flush_home(r->name);
 	if (!ret)
 		ret = running_remove(r->name);
 	if (!ret)
-		ret = device_open(&fast, fast_path, true);
+		ret = device_open(&fast, r->fast_path, true);
 	if (!ret)
 		ret = erase(r->name, &fast);
 	device_close(&fast);
 	if (!ret)
 		printf("%s: removed; %s is a plain disk again, %s is free\n", r->name,
-		       slow_path, fast_path);
+		       r->slow_path, r->fast_path);
 	return ret;
 }
 

@@ -78,3 +78,20 @@ void running_node(const struct running *r, char *node, size_t len)
 	else
 		snprintf(node, len, "/dev/mapper/%s", r->name);
 }
+
+static void node_of(dev_t dev, char *path, size_t len)
+{
+	char kname[64];
+
+	snprintf(path, len, "the device");
+	if (device_kname(dev, kname, sizeof(kname)))
+		device_node(kname, path, len);
+}
+
+void running_paths(struct running *r)
+{
+	if (r->user)
+		return;
+	node_of(r->fast, r->fast_path, sizeof(r->fast_path));
+	node_of(r->slow, r->slow_path, sizeof(r->slow_path));
+}

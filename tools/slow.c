@@ -92,7 +92,6 @@ int slow_read(struct slow *s, u64 lba)
 {
 	u64 at = lba * XP_BLOCK_SIZE;
 	size_t want = (size_t)min((u64)XP_BLOCK_SIZE, at < s->bytes ? s->bytes - at : 0);
-
 	int err;
 
 	if (s->bad > SLOW_BAD_MAX)

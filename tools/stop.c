@@ -50,24 +50,6 @@ enum xc stop_check(const struct running *r)
 			claim_opener(&d, who, sizeof(who)) ? who : "open elsewhere");
 }
 
-static void node_of(dev_t dev, char *path, size_t len)
-{
-	char kname[64];
-
-	snprintf(path, len, "the fast device");
-	if (device_kname(dev, kname, sizeof(kname)))
-		device_node(kname, path, len);
-}
-
-/* Those of the user-space engine are known by their paths. */
-static void learn_paths(struct running *r)
-{
-	if (r->user)
-		return;
-	node_of(r->fast, r->fast_path, sizeof(r->fast_path));
-	node_of(r->slow, r->slow_path, sizeof(r->slow_path));
-}
-
 static void say_dirty(const struct running *r, const struct status *s)
 {
 	u64 dirty = status_number(s, "dirty");
@@ -111,7 +93,7 @@ enum xc stop_run(struct options *opt)
 	err = status_read(r.name, &s);
 	if (err)
 		return complain_errno(err, r.name, "cannot read its status");
-	learn_paths(&r);
+	running_paths(&r);
 	signals_hold();
 	ret = running_remove(r.name);
 	signals_release();

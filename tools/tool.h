@@ -332,6 +332,8 @@ bool running_has_name(const char *name);
 const char *running_log(const char *name, const char *rest);
 /* What programs open: /dev/mapper/NAME, /dev/ublkbN, or an NBD URI. */
 void running_node(const struct running *r, char *node, size_t len);
+/* Makes its fast_path and slow_path known, which the kernel knows as numbers. */
+void running_paths(struct running *r);
 
 /* ---------------------------------------------------------- engine.c ---- */
 
