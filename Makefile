@@ -2,7 +2,18 @@
 # xpcache: one Makefile. `make help` lists what it can do; all that is built goes
 # to build/. Parts have rules of their own, included below.
 
+# Where it is installed, each below DESTDIR; as GNU names them.
 PREFIX	?= /usr/local
+sbindir	?= $(PREFIX)/sbin
+datarootdir ?= $(PREFIX)/share
+mandir	?= $(datarootdir)/man
+docdir	?= $(datarootdir)/doc/xpcache
+completiondir ?= $(datarootdir)/bash-completion/completions
+unitdir	?= $(PREFIX)/lib/systemd/system
+
+# The one place of the version: what is packaged is what the program says of itself.
+XP_VERSION := $(shell sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
+
 CUTS	?= 25
 STACK_CUTS ?= 6
 SEED	?= 1
@@ -24,6 +35,7 @@ include tests/fuzz/fuzz.mk
 include tests/crash/crash.mk
 include tests/lab/lab.mk
 include tests/report/report.mk
+include tests/install/install.mk
 
 .PHONY: bootstrap
 bootstrap: ## install what is missing to build and test
@@ -148,10 +160,31 @@ vm-debug: bootstrap ## every job and two power cuts under KASAN and lockdep; bui
 
 # ----------------------------------------------------------- the rest ----
 
-.PHONY: install clean help
-install: all tools-install daemon-install ## PREFIX= and DESTDIR= are heeded; then run depmod -a
-	install -D -m 644 build/module-$(module-name)/dm-xpcache.ko \
-		$(DESTDIR)/lib/modules/$(KVER)/extra/dm-xpcache.ko
+.PHONY: install uninstall clean help
+install: tools-install daemon-install ## programs, manuals, completion, units; PREFIX= and DESTDIR= are heeded
+	install -D -m 644 -t $(DESTDIR)$(docdir) README.md $(wildcard docs/*.md)
+
+# Nobody could stop or flush a cache afterwards. An image in DESTDIR has none of its own.
+uninstall: ## what install has put there; not while a cache needs it
+	@test -n "$(DESTDIR)" || ! test -x $(sbindir)/xpcache || $(sbindir)/xpcache list --needed || test $$? -ne 3
+	rm -f $(addprefix $(DESTDIR)$(sbindir)/,xpcache xpcached) \
+		$(addprefix $(DESTDIR)$(mandir)/man8/,$(notdir $(wildcard docs/*.8))) \
+		$(DESTDIR)$(completiondir)/xpcache $(DESTDIR)$(unitdir)/xpcached-watch.service
+	rm -rf $(DESTDIR)$(docdir)
+
+# From a copy, so that nothing is left beside the sources.
+deb-tree := build/deb/xpcache-$(XP_VERSION)
+
+.PHONY: deb
+deb: ## packages for Debian, not signed: build/deb/xpcache_*.deb and xpcache-dkms_*.deb
+	@scripts/bootstrap deb
+	@rm -rf build/deb
+	@mkdir -p $(deb-tree)
+	@tar -c --exclude=./build --exclude=./.git . | tar -x -C $(deb-tree)
+	cd $(deb-tree) && env -u MAKEFLAGS -u MAKELEVEL -u CFLAGS -u PREFIX dpkg-buildpackage -us -uc -b >../build.log 2>&1 || \
+		{ tail -n 20 ../build.log >&2; echo "deb: not built: see build/deb/build.log" >&2; exit 1; }
+	@rm -rf $(deb-tree)
+	@ls build/deb/*.deb
 
 clean: ## remove build/, kernels of the tests included
 	rm -rf build

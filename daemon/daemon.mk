@@ -24,10 +24,10 @@ build/xpcached: $(DAEMON_OBJ) build/tools/tools.a
 
 .PHONY: daemon-install
 daemon-install: build/xpcached
-	install -D -m 755 build/xpcached $(DESTDIR)$(PREFIX)/sbin/xpcached
-	install -d $(DESTDIR)$(PREFIX)/lib/systemd/system
-	sed 's,@PREFIX@,$(PREFIX),' daemon/xpcached-watch.service \
-		>$(DESTDIR)$(PREFIX)/lib/systemd/system/xpcached-watch.service
+	install -D -m 755 build/xpcached $(DESTDIR)$(sbindir)/xpcached
+	install -d $(DESTDIR)$(unitdir)
+	sed 's,@SBINDIR@,$(sbindir),' daemon/xpcached-watch.service >$(DESTDIR)$(unitdir)/xpcached-watch.service
+	chmod 644 $(DESTDIR)$(unitdir)/xpcached-watch.service
 
 -include $(DAEMON_OBJ:.o=.d)
 

@@ -5,6 +5,7 @@
 #   make module                 for the running kernel
 #   make module KVER=6.1.0-...  for another one whose headers are installed
 #   make module KDIR=/path      for a kernel build tree
+#   make module-install         of the same; DKMS does it for each new kernel by itself
 #
 # The sources of core/ and dm-target/ are linked into one folder of build/, so
 # that a build leaves nothing beside them.
@@ -25,3 +26,8 @@ module:
 	@find $(module-dir) -maxdepth 1 -type l -delete
 	@ln -s $(addprefix $(CURDIR)/,$(module-sources)) $(module-dir)/
 	$(MAKE) -C $(KDIR) M=$(CURDIR)/$(module-dir) $(MODULE_FLAGS) modules
+
+.PHONY: module-install
+module-install: module ## the module, for the running kernel or KVER=; the package xpcache-dkms follows new kernels
+	install -D -m 644 $(module-dir)/dm-xpcache.ko $(DESTDIR)/lib/modules/$(KVER)/extra/dm-xpcache.ko
+	test -n "$(DESTDIR)" || depmod -a $(KVER)

@@ -396,7 +396,8 @@ enum xc list_run(struct options *opt)
 	size_t n, stopped = 0;
 	int err;
 
-	(void)opt;
+	if (opt->needed)
+		return needed_check();
 	if (running_list(&r, &n))	/* no device mapper: no cache runs */
 		n = 0;
 	err = caches_scan(&all);

@@ -12,6 +12,7 @@
  *   signature.c  what blkid sees on a device
  *   caches.c     all caches of this machine: running ones, and those at rest
  *   running.c    running caches, whichever engine runs them
+ *   needed.c     caches that must be looked after before xpcache is uninstalled
  *   kernel.c     device mapper: create, remove, message, status
  *   user.c       xpcached: the same
  *   ublk.c       the kernel's driver for block devices of user space
@@ -45,7 +46,7 @@
 #include "xpcache.h"
 
 #ifndef XPCACHE_VERSION
-#define XPCACHE_VERSION "0.1.0"
+#define XPCACHE_VERSION "?"	/* the Makefile knows it */
 #endif
 
 /* Exit codes; main.c and docs/xpcache.8 describe them. */
@@ -70,6 +71,7 @@ struct options {
 	const char *fast, *slow, *name;
 	const char *engine;	/* "kernel", "user", "auto"; NULL: auto */
 	bool force, discard_dirty, prefer_cache, no_start, offline, all, json, data, help, ublk;
+	bool needed;
 	char **words;		/* bench: all of what arg is the first of */
 	unsigned int nr_words;
 	int argc;		/* and the command as it was given */
@@ -405,6 +407,8 @@ enum xc flush_home(const char *name);
 enum xc flush_by_user(const char *name, const char *fast, const char *slow, const struct options *opt);
 /* Starts the cache @c; its slow device is looked for, or @opt->slow. */
 enum xc start_cache(struct cache *c, const struct options *opt);
+/* Complains of each cache that could not be stopped or flushed without this program. XC_OK: none. */
+enum xc needed_check(void);
 /* Complains if the running cache is open. */
 enum xc stop_check(const struct running *r);
 

@@ -2,7 +2,6 @@
 # The command line: build/xpcache, its tests and its manual page. Needs
 # libdevmapper, libblkid, json-c, xxhash and liburing. CC=clang-14 builds it as well.
 
-XP_VERSION	?= 0.1.0
 TOOLS_LIBS	:= devmapper blkid json-c libxxhash liburing libnbd
 TOOLS_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE \
 		   -D_FILE_OFFSET_BITS=64 -DXPCACHE_VERSION='"$(XP_VERSION)"' -Icore -Itools
@@ -44,7 +43,8 @@ tools-test: build/xpcache build/xpcached build/tests/forge build/tests/dieat.so 
 	tests/cli/run build/xpcache build/tests
 
 tools-install: build/xpcache
-	install -D -m 755 build/xpcache $(DESTDIR)$(PREFIX)/sbin/xpcache
-	install -D -m 644 -t $(DESTDIR)$(PREFIX)/share/man/man8 $(wildcard docs/*.8)
+	install -D -m 755 build/xpcache $(DESTDIR)$(sbindir)/xpcache
+	install -D -m 644 -t $(DESTDIR)$(mandir)/man8 $(wildcard docs/*.8)
+	install -D -m 644 tools/completion/xpcache $(DESTDIR)$(completiondir)/xpcache
 
 -include $(TOOLS_OBJ:.o=.d)

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What is installed, and how it goes away again.
+
+.PHONY: install-test
+install-test: build/xpcache build/xpcached ## packages and make install, in a Debian of their own: needs root, a mirror and minutes
+	@scripts/bootstrap install-test
+	@tests/install/run

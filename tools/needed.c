@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * list --needed: what uninstalling would strand. A cache that runs cannot be stopped or flushed
+ * without us, and of one with dirty blocks the slow device is incomplete. One line for each.
+ */
+#include "tool.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void running_needs(const struct running *r)
+{
+	struct status s;
+	char todo[512];
+
+	snprintf(todo, sizeof(todo), "end what uses it, then xpcache flush %s and xpcache stop %s, or xpcache remove %s",
+		 r->name, r->name, r->name);
+	complain(XC_REFUSED, r->name, todo, "the cache runs, %s dirty",
+		 status_read(r->name, &s) ? "perhaps" : text_blocks(status_number(&s, "dirty")));
+}
+
+/* Damaged metadata may have dirty blocks behind it. */
+static bool stopped_needs(const struct cache *c)
+{
+	char slow[64], todo[PATH_MAX + 200];
+	struct cache_there there;
+	struct device d;
+
+	if (device_look(&d, c->fast.path))
+		return false;
+	cache_look(&d, &there);
+	device_close(&d);
+	if (there.known && !there.dirty)
+		return false;
+	snprintf(slow, sizeof(slow), "%.63s", c->err ? "DEV" : (const char *)c->sb.slow.path);
+	snprintf(todo, sizeof(todo), "xpcache flush --offline --fast %s --slow %s brings them home",
+		 c->fast.path, slow);
+	complain(XC_REFUSED, c->fast.path, todo, "the stopped cache %s has %s dirty", c->name,
+		 there.known ? text_blocks(there.dirty) : "perhaps blocks");
+	return true;
+}
+
+/* ------------------------------------------- daemons that nobody lists ---- */
+
+/* The daemon beside us. */
+static bool our_daemon(struct stat *st)
+{
+	char path[PATH_MAX], *end;
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("xpcached"));
+
+	path[n > 0 ? n : 0] = '\0';
+	end = strrchr(path, '/');
+	if (!end)
+		return false;
+	memcpy(end + 1, "xpcached", sizeof("xpcached"));
+	return !stat(path, st);
+}
+
+/* The word after "--fast" in what a daemon was called with; false: it serves nothing. */
+static bool serves(const char *pid, char *fast, size_t len)
+{
+	char path[64], words[8192];
+	bool serve = false, next = false;
+	size_t n;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/cmdline", pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	n = fread(words, 1, sizeof(words) - 1, f);
+	fclose(f);
+	words[n] = '\0';
+	snprintf(fast, len, "?");
+	for (const char *w = words; w < words + n; w += strlen(w) + 1) {
+		if (next)
+			snprintf(fast, len, "%s", w);
+		next = !strcmp(w, "--fast");
+		serve |= !strcmp(w, "serve");
+	}
+	return serve;
+}
+
+static bool is_listed(const char *fast, const struct running *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].user && !strcmp(list[i].fast_path, fast))
+			return true;
+	return false;
+}
+
+/* Those of other users, and those that were started without us. */
+static enum xc daemons_need(const struct running *list, size_t n)
+{
+	struct stat ours, st;
+	char path[64], fast[PATH_MAX];
+	enum xc ret = XC_OK;
+	struct dirent *e;
+	DIR *dir = our_daemon(&ours) ? opendir("/proc") : NULL;
+
+	while (dir && (e = readdir(dir))) {
+		snprintf(path, sizeof(path), "/proc/%.20s/exe", e->d_name);
+		if (strspn(e->d_name, "0123456789") != strlen(e->d_name) || stat(path, &st) ||
+		    st.st_dev != ours.st_dev || st.st_ino != ours.st_ino ||
+		    !serves(e->d_name, fast, sizeof(fast)) || is_listed(fast, list, n))
+			continue;
+		snprintf(path, sizeof(path), "stop it: kill %.20s", e->d_name);
+		ret = complain(XC_REFUSED, fast, path, "xpcached runs a cache, as process %.20s", e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
+enum xc needed_check(void)
+{
+	struct caches all = { NULL, 0 };
+	struct running *r = NULL;
+	enum xc ret = XC_OK;
+	size_t n = 0;
+	int err = running_list(&r, &n);
+
+	if (err)
+		ret = complain(XC_REFUSED, NULL, NULL, "a cache may run that cannot be asked: %s", strerror(-err));
+	for (size_t i = 0; i < n; i++) {
+		running_needs(&r[i]);
+		ret = XC_REFUSED;
+	}
+	if (daemons_need(r, n))
+		ret = XC_REFUSED;
+	free(r);
+	err = caches_scan(&all);
+	for (size_t i = 0; i < all.n; i++)
+		if (!all.v[i].running && stopped_needs(&all.v[i]))
+			ret = XC_REFUSED;
+	caches_free(&all);
+	if (err && !ret)
+		ret = complain_errno(err, "/sys/class/block", "cannot look for caches");
+	return ret;
+}
