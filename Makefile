@@ -101,7 +101,14 @@ build/vm/ublkwords.so build/vm/ublkstop: build/vm/%: build/tests/%
 	@mkdir -p $(@D)
 	cp $< $@
 
-vm-programs := build/xpcache build/vm/xpcached build/vm/ublkwords.so build/vm/ublkstop build/tests/forge $(guest-programs) $(guest-scripts)
+# The module, signed by a key that no kernel knows.
+build/vm/unknown-key.ko: vm-module-6.12
+	@openssl req -new -x509 -newkey rsa:2048 -nodes -subj /CN=unknown -days 1 \
+		-keyout build/vm/unknown.pem -out build/vm/unknown.x509 2>/dev/null
+	@build/kernel/6.12/headers/scripts/sign-file sha256 build/vm/unknown.pem build/vm/unknown.x509 \
+		"build/module-$$(cat build/kernel/6.12/version)/dm-xpcache.ko" $@
+
+vm-programs := build/xpcache build/vm/xpcached build/vm/ublkwords.so build/vm/ublkstop build/tests/forge build/vm/unknown-key.ko $(guest-programs) $(guest-scripts)
 
 .PHONY: vm-parts vm-selftest vm-module-debug $(kernels:%=vm-module-%)
 vm-module-debug $(kernels:%=vm-module-%): vm-module-%:

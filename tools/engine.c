@@ -105,7 +105,7 @@ enum xc engine_choose(const struct options *opt, const char *fast, const char *s
 		return complain(XC_USAGE, "--engine", "kernel, user or auto", "there is no engine \"%s\"", word);
 	*user = opt->ublk || only_user(fast, slow);
 	if (!*user && !kernel_has_target() && user_can_start()) {
-		printf("no xpcache target in this kernel: the engine in user space runs it\n");
+		printf("%s: the engine in user space runs it\n", kernel_no_target());
 		*user = true;
 	}
 	return XC_OK;

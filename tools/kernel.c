@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Device mapper, through libdevmapper: create, remove, message, status.
+ * Device mapper, through libdevmapper: create, remove, message, status; its module, through
+ * libkmod.
  *
  * libdevmapper prints its own complaints; they are kept instead, and told in
  * ours. What a target refuses it says in the kernel log only, so that is read.
@@ -10,12 +11,13 @@
 
 #include <fcntl.h>
 #include <libdevmapper.h>
+#include <libkmod.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/sysmacros.h>
 #include <sys/utsname.h>
-#include <sys/wait.h>
+#include <syslog.h>
 #include <unistd.h>
 
 #define TARGET		"xpcache"
@@ -106,23 +108,55 @@ static int simple_task(int type, const char *name)
 
 /* ------------------------------------------------------- the module ---- */
 
-void kernel_load(const char *module)
+static int insert_all(struct kmod_list *list)
 {
-	pid_t pid = fork();
+	struct kmod_module *module;
+	struct kmod_list *l;
+	int err = list ? 0 : -ENOENT;
 
-	if (pid == 0) {
-		int null = open("/dev/null", O_RDWR);
-
-		if (null >= 0) {
-			dup2(null, STDOUT_FILENO);
-			dup2(null, STDERR_FILENO);
-		}
-		execlp("modprobe", "modprobe", "-q", module, (char *)NULL);
-		execl("/sbin/modprobe", "modprobe", "-q", module, (char *)NULL);
-		_exit(127);
+	kmod_list_foreach(l, list) {
+		module = kmod_module_get_module(l);
+		if (!err)
+			err = kmod_module_probe_insert_module(module, 0, NULL, NULL, NULL, NULL);
+		kmod_module_unref(module);
 	}
-	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	return err;
+}
+
+int kernel_load(const char *module)
+{
+	struct kmod_ctx *ctx = kmod_new(NULL, NULL);
+	struct kmod_list *list = NULL;
+	int err = -ENOMEM;
+
+	if (ctx) {
+		kmod_set_log_priority(ctx, LOG_EMERG);
+		err = kmod_module_new_from_lookup(ctx, module, &list);
+		if (!err)
+			err = insert_all(list);
+		kmod_module_unref_list(list);
+		kmod_unref(ctx);
+	}
+	return err;
+}
+
+static bool locked_down(void)
+{
+	FILE *f = fopen("/sys/kernel/security/lockdown", "re");
+	char modes[128] = "[none]";
+
+	if (f) {
+		if (!fgets(modes, sizeof(modes), f))
+			strcpy(modes, "[none]");
+		fclose(f);
+	}
+	return !strstr(modes, "[none]");
+}
+
+/* Not signed, or by a key that the kernel does not know: Secure Boot, lockdown or module.sig_enforce. */
+static bool signature_missing(int err)
+{
+	return err == -EKEYREJECTED || err == -ENOKEY || (err == -EPERM && locked_down());
 }
 
 /* 1: it has the target; 0: it has not; negative: there is no device mapper. */
@@ -144,6 +178,8 @@ static int has_target(void)
 	return found;
 }
 
+static int load_error;	/* of the module, the last time there was no target */
+
 /* As has_target(), when what can be loaded is. */
 static int find_target(void)
 {
@@ -151,13 +187,25 @@ static int find_target(void)
 
 	if (have > 0)
 		return have;
-	kernel_load(MODULE);
+	load_error = kernel_load(MODULE);
 	return has_target();
 }
 
 bool kernel_has_target(void)
 {
 	return find_target() > 0;
+}
+
+const char *kernel_no_target(void)
+{
+	static char text[128];
+
+	if (signature_missing(load_error))
+		return "module refused: Secure Boot";
+	if (!load_error || load_error == -ENOENT)
+		return "the running kernel has no xpcache target";
+	snprintf(text, sizeof(text), "module not loaded: %s", strerror(-load_error));
+	return text;
 }
 
 enum xc kernel_ready(void)
@@ -171,10 +219,15 @@ enum xc kernel_ready(void)
 	if (have < 0)
 		return complain(XC_FAILED, "/dev/mapper/control", "modprobe dm-mod",
 				"no device mapper in the running kernel (%s)", uts.release);
+	if (signature_missing(load_error))
+		return complain(XC_FAILED, MODULE, "sign it, see SECURE BOOT in man xpcache; or give --engine user",
+				"%s", kernel_no_target());
+	if (load_error && load_error != -ENOENT)
+		return complain(XC_FAILED, MODULE, "dmesg may tell more", "%s", kernel_no_target());
 	return complain(XC_FAILED, uts.release,
-			"modprobe " MODULE ", or in the sources of xpcache: make module && "
-			"insmod build/module-$(uname -r)/" MODULE ".ko",
-			"the running kernel has no xpcache target");
+			"install xpcache-dkms and linux-headers-$(uname -r), or in the sources of xpcache: "
+			"make module-install",
+			"%s", kernel_no_target());
 }
 
 /* -------------------------------------------------------- the kernel log ---- */

@@ -266,7 +266,8 @@ struct running {
 /* Is there a device mapper, and the target? Loads the modules if it can. */
 enum xc kernel_ready(void);
 bool kernel_has_target(void);	/* without a complaint */
-void kernel_load(const char *module);	/* if it can */
+const char *kernel_no_target(void);	/* why it has not; static */
+int kernel_load(const char *module);	/* negative errno */
 /* 1: *r filled; 0: no such device; negative errno. */
 int kernel_find(const char *name, const char *uuid, struct running *r);
 /* All running caches; free() the result. */
