@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The manual page names every verb, option and exit code that the program has, and the page
-# of a verb that has one of its own its options; each page formats, and those named in
-# another are there.
+# of a verb that has one of its own its options; each page formats, without warnings, and those
+# named in another are there.
 
 page=$root/docs/xpcache.8
 verbs=$("$xpcache" help | sed -n 's/^  xpcache \([a-z]*\) .*/\1/p')
@@ -23,6 +23,9 @@ for page in "$root"/docs/*.8; do
 	name=$(basename "$page" .8)
 	man_warnings=$(groff -mdoc -Tutf8 -ww -z "$page" 2>&1)
 	same "manual page $name formats" "$man_warnings" ""
+	man_warnings=$(man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>&1 >/dev/null)
+	same "manual page $name has no warnings of man" "$man_warnings" ""
+	same "manual page $name can be found by its name" "$(lexgrog "$page" 2>&1 | sed 's/.*"\([^ ]*\) .*/\1/')" "$name"
 	missing=$(sed -n 's/^\.Xr \(xpcache[a-z-]*\) 8.*/\1/p' "$page" | while read -r other; do
 		[ -e "$root/docs/$other.8" ] || echo "$other"
 	done)
