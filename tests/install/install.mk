@@ -2,6 +2,7 @@
 # What is installed, and how it goes away again.
 
 .PHONY: install-test
-install-test: build/xpcache build/xpcached ## packages and make install, in a Debian of their own: needs root, a mirror and minutes
+install-test: bootstrap ## packages and make install, in a Debian of their own: needs root, a mirror and minutes
 	@scripts/bootstrap install-test
+	+@$(MAKE) --no-print-directory build/xpcache build/xpcached
 	@tests/install/run

@@ -3,7 +3,7 @@
 # A kernel without something that the module needs, or with another shape of it, is told in
 # one line, with its name. The headers are those of 6.12, doctored.
 
-kver=$(cat "$root/build/kernel/6.12/version")
+kver=$("$root/tests/vm/kernel" 6.12)
 headers=$dir/doctored
 cp -as "$root/build/kernel/6.12/root/usr" "$headers"
 common=$headers/src/linux-headers-${kver%-amd64}-common/include/linux
