@@ -18,6 +18,7 @@
  *	media.c       blocking access to the fast device, before and after requests
  *	lifecycle.c   first resume, suspend, resume; who owns a cache
  *	target.c      table line, status, messages; the module
+ *	needs.c       what the kernel must have, asked before the rest is compiled
  *
  * Terms. A *part* is what one answer of the core is about: often all of a bio.
  * In xs_map() the device mapper splits off the rest; later the parts of a bio

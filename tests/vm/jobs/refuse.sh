@@ -153,7 +153,7 @@ must dd if=/dev/zero of=$FAST bs=1M count=8 oflag=direct status=none
 must modprobe -r dm-xpcache
 mv /usr/lib/modules/"$(uname -r)"/extra /tmp/
 depmod -a
-refused no-module 1 'insmod|modprobe' try_create
+refused no-module 1 'install xpcache-dkms|make module-install' try_create
 mv /tmp/extra /usr/lib/modules/"$(uname -r)"/
 depmod -a
 equal no-cache-after-no-module "" "$(blkid -p $FAST)"
