@@ -98,6 +98,7 @@ stays() {	# NAME TEXT
 }
 
 # A cache on loop devices that its own /dev has; the user engine runs it.
+rm -f fast slow
 truncate -s 64M fast
 truncate -s 256M slow
 fast=$(losetup -f --show "$dir/fast")
