@@ -33,7 +33,7 @@ static bool shows_another(const char *kname)
 {
 	char uuid[64], who[PATH_MAX];
 
-	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && !strncmp(uuid, "XPCACHE-", 8))
+	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_ours(uuid))
 		return true;
 	return claim_holder(kname, who, sizeof(who));
 }
@@ -224,6 +224,8 @@ static enum xc pick(const struct caches *all, const char *name, struct cache *c)
 	if (n > 1)
 		return complain(XC_REFUSED, name, "say which by --fast DEV; xpcache list shows them",
 				"%zu devices hold a stopped cache of this name", n);
+	if (other)
+		*c = *other;
 	if (other)
 		return other->err ? refuse_superblock(other) : say_running(other);
 	for (size_t i = 0; i < all->n; i++)	/* maybe it is this one */

@@ -76,7 +76,15 @@ static bool swapped(dev_t dev, char *who, size_t len)
 	return found;
 }
 
-static bool held(const char *kname, char *who, size_t len)
+static bool is_partition(const char *kname)
+{
+	char uuid[64 + UUID_HEX];
+
+	return sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_partition(uuid);
+}
+
+/* @but_ours: not its own partitions. */
+static bool held(const char *kname, bool but_ours, char *who, size_t len)
 {
 	char path[PATH_MAX], node[PATH_MAX];
 	struct dirent *e;
@@ -86,10 +94,12 @@ static bool held(const char *kname, char *who, size_t len)
 	snprintf(path, sizeof(path), "/sys/class/block/%s/holders", kname);
 	dir = opendir(path);
 	while (dir && !found && (e = readdir(dir))) {
-		if (e->d_name[0] == '.')
+		bool ours = e->d_name[0] != '.' && is_partition(e->d_name);
+
+		if (e->d_name[0] == '.' || (ours && but_ours))
 			continue;
 		device_node(e->d_name, node, sizeof(node));
-		snprintf(who, len, "part of %s", node);
+		snprintf(who, len, "%s %s", ours ? "by its partition" : "part of", node);
 		found = true;
 	}
 	if (dir)
@@ -149,12 +159,22 @@ bool claim_opener(const struct device *d, char *who, size_t len)
 	return found;
 }
 
-bool claim_holder(const char *kname, char *who, size_t len)
+static bool used(const char *kname, bool but_ours, char *who, size_t len)
 {
 	dev_t dev = number_of(kname);
 
 	return mounted(dev, who, len) || swapped(dev, who, len) ||
-	       held(kname, who, len);
+	       held(kname, but_ours, who, len);
+}
+
+bool claim_holder(const char *kname, char *who, size_t len)
+{
+	return used(kname, false, who, len);
+}
+
+bool claim_user(const char *kname, char *who, size_t len)
+{
+	return used(kname, true, who, len);
 }
 
 /* ------------------------------------------------------ loop devices ---- */
@@ -214,34 +234,16 @@ static enum xc refuse(const char *path, const char *who)
 	return complain(XC_REFUSED, path,
 			is_swap ? "swapoff it first" :
 			strstr(who, "mounted") ? "unmount it first" :
+			strstr(who, "its partition") ? "xpcache partitions --hide first" :
 			strstr(who, "open by") ? "end that first" : "take that apart first",
 			"in use, %s", who);
 }
 
-/* Partitions are directories within the disk's own. */
-static enum xc each_partition(const struct device *d, enum xc (*check)(const char *kname))
-{
-	char path[PATH_MAX], attr[300], text[32];
-	enum xc ret = XC_OK;
-	struct dirent *e;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/sys/class/block/%s", d->kname);
-	dir = opendir(path);
-	while (dir && !ret && (e = readdir(dir))) {
-		snprintf(attr, sizeof(attr), "%s/partition", e->d_name);
-		if (e->d_name[0] != '.' && sysfs_read(d->kname, attr, text, sizeof(text)))
-			ret = check(e->d_name);
-	}
-	if (dir)
-		closedir(dir);
-	return ret;
-}
-
-static enum xc partition_is_held(const char *kname)
+static int partition_is_held(const char *kname, void *ctx)
 {
 	char who[PATH_MAX];
 
+	(void)ctx;
 	return claim_holder(kname, who, sizeof(who)) ? XC_REFUSED : XC_OK;
 }
 
@@ -250,13 +252,14 @@ bool claim_held(const struct device *d, char *who, size_t len)
 	if (claim_holder(d->kname, who, len))
 		return true;
 	snprintf(who, len, "a partition of it is in use");
-	return each_partition(d, partition_is_held);
+	return device_each_partition(d->kname, partition_is_held, NULL);
 }
 
-static enum xc partition_is_free(const char *kname)
+static int partition_is_free(const char *kname, void *ctx)
 {
 	char who[PATH_MAX], node[PATH_MAX];
 
+	(void)ctx;
 	if (!claim_holder(kname, who, sizeof(who)))
 		return XC_OK;
 	device_node(kname, node, sizeof(node));
@@ -275,7 +278,7 @@ enum xc claim_check(const struct device *d)
 		return claim_loop(d->dev, d->ino, who, sizeof(who)) ? refuse(d->path, who) : XC_OK;
 	if (claim_holder(d->kname, who, sizeof(who)))
 		return refuse(d->path, who);
-	return each_partition(d, partition_is_free);
+	return (enum xc)device_each_partition(d->kname, partition_is_free, NULL);
 }
 
 /* Udev looks at a device that was written, and is gone in a moment. */
@@ -291,11 +294,12 @@ static bool stays_open(const struct device *d, char *who, size_t len)
 	return false;
 }
 
-static enum xc partition_is_closed(const char *kname)
+static int partition_is_closed(const char *kname, void *ctx)
 {
 	struct device d = { .is_block = true, .dev = number_of(kname), .fd = -1 };
 	char who[PATH_MAX];
 
+	(void)ctx;
 	if (!stays_open(&d, who, sizeof(who)))
 		return XC_OK;
 	device_node(kname, d.path, sizeof(d.path));
@@ -308,5 +312,5 @@ enum xc claim_closed(const struct device *d)
 
 	if (stays_open(d, who, sizeof(who)))
 		return refuse(d->path, who);
-	return d->is_block ? each_partition(d, partition_is_closed) : XC_OK;
+	return d->is_block ? (enum xc)device_each_partition(d->kname, partition_is_closed, NULL) : XC_OK;
 }

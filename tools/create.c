@@ -41,6 +41,17 @@ static enum xc check_options(const struct options *opt)
 
 /* ------------------------------------------------------------ devices ---- */
 
+/* Below it the same bytes are on the disk's own partition, and start could not tell which. */
+static enum xc check_no_partition(const struct device *d)
+{
+	char uuid[64 + UUID_HEX];
+
+	if (!d->is_block || !sysfs_read(d->kname, "dm/uuid", uuid, sizeof(uuid)) || !kernel_is_partition(uuid))
+		return XC_OK;
+	return complain(XC_REFUSED, d->path, "cache the partition in place of the disk, or take another",
+			"it is a partition of a running cache");
+}
+
 static enum xc check_pair(const struct device *fast, const struct device *slow)
 {
 	if (fast->dev == slow->dev && fast->ino == slow->ino)
@@ -73,6 +84,10 @@ static enum xc take_devices(struct making *k)
 		ret = device_open_any(&k->slow, opt->slow, files);
 	if (!ret)
 		ret = check_pair(&k->fast, &k->slow);
+	if (!ret)
+		ret = check_no_partition(&k->fast);
+	if (!ret)
+		ret = check_no_partition(&k->slow);
 	if (!ret)
 		ret = claim_check(&k->fast);
 	if (!ret)
@@ -277,6 +292,8 @@ static enum xc make(struct making *k)
 				kernel_create(&k->sb, (char *)k->sb.name, &k->fast, &k->slow, k->opt);
 		if (ret)
 			ret = undo(k, ret);
+		else if (!k->user)
+			partitions_started(text_uuid(k->sb.uuid));
 	}
 	signals_release();
 	return ret;
@@ -297,7 +314,7 @@ static void tell_user(const char *name, const char *slow)
 static void tell(const struct making *k)
 {
 	const char *name = (const char *)k->sb.name;
-	const char *content = (const char *)k->sb.slow.content;
+	struct running r;
 
 	printf("%s: %s (%s, %s slots) %s %s (%s)\n", name, k->fast.path,
 	       text_bytes(k->fast.sectors << XP_SECTOR_SHIFT),
@@ -313,8 +330,8 @@ static void tell(const struct making *k)
 		return;
 	}
 	printf("from now on use /dev/mapper/%s and not %s\n", name, k->slow.path);
-	if (!strncmp(content, "gpt:", 4) || !strncmp(content, "dos:", 4))
-		printf("it has partitions: kpartx -a /dev/mapper/%s shows them\n", name);
+	if (kernel_find(name, NULL, &r) == 1)
+		partitions_tell(&r);
 }
 
 enum xc create_run(struct options *opt)

@@ -283,6 +283,25 @@ static int holds_something(const struct dirent *e)
 	       sysfs_read(e->d_name, "size", size, sizeof(size)) && atoll(size) > 0;
 }
 
+int device_each_partition(const char *kname, int (*fn)(const char *kname, void *ctx), void *ctx)
+{
+	char path[PATH_MAX], attr[300], text[32];
+	struct dirent *e;
+	int ret = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), SYSFS_BLOCK "/%s", kname);
+	dir = opendir(path);
+	while (dir && !ret && (e = readdir(dir))) {
+		snprintf(attr, sizeof(attr), "%s/partition", e->d_name);
+		if (e->d_name[0] != '.' && sysfs_read(kname, attr, text, sizeof(text)))
+			ret = fn(e->d_name, ctx);
+	}
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
 int device_each(int (*fn)(const char *kname, void *ctx), void *ctx)
 {
 	struct dirent **names;

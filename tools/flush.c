@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,8 +21,7 @@ static void on_signal(int sig)
 	interrupted = 1;
 }
 
-/* A sync would wait for ever. */
-static enum xc check_running(const char *name)
+enum xc flush_awake(const char *name)
 {
 	struct status s;
 	int err = status_read(name, &s);
@@ -37,7 +37,7 @@ static enum xc check_running(const char *name)
  * What programs wrote without a sync lies in the page cache still. Written out, not synced: a
  * FLUSH of ours would be told, in place of a file system's next, what the slow device has lost.
  */
-static enum xc write_pages_out(const char *path)
+enum xc flush_pages(const char *path)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
 
@@ -52,16 +52,26 @@ static enum xc write_pages_out(const char *path)
 
 static enum xc sync_device(const char *name)
 {
+	struct partition *list;
 	struct running r;
 	char path[PATH_MAX];
-	int found = running_find(name, NULL, &r);
+	int err, found = running_find(name, NULL, &r);
+	enum xc ret;
+	size_t n;
 
 	if (found != 1)
 		return complain_errno(found ? found : ENODEV, name, "cannot tell its device");
 	if (r.user && !*r.ublk)
 		return XC_OK;	/* its clients have page caches, and sync by themselves */
 	running_node(&r, path, sizeof(path));
-	return write_pages_out(path);
+	ret = flush_pages(path);
+	err = ret ? 0 : partitions_of(&r, &list, &n);	/* each has a page cache of its own */
+	if (ret || err)
+		return err ? complain_errno(err, name, "cannot tell its partitions") : ret;
+	for (size_t i = 0; i < n && !ret; i++)
+		ret = flush_pages(list[i].node);
+	free(list);
+	return ret;
 }
 
 struct watch {
@@ -176,7 +186,7 @@ static enum xc check_kept(const char *name)
 
 static enum xc bring_home(const char *name)
 {
-	enum xc ret = check_running(name);
+	enum xc ret = flush_awake(name);
 
 	if (!ret)
 		ret = sync_device(name);

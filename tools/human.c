@@ -235,11 +235,14 @@ void progress_end(void)
 }
 
 static sigset_t held;
+static unsigned int holds;
 
 void signals_hold(void)
 {
 	sigset_t set;
 
+	if (holds++)
+		return;
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -250,7 +253,8 @@ void signals_hold(void)
 
 void signals_release(void)
 {
-	sigprocmask(SIG_SETMASK, &held, NULL);
+	if (!--holds)
+		sigprocmask(SIG_SETMASK, &held, NULL);
 }
 
 /* platform.h wants it of every program that contains the core. */

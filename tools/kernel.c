@@ -230,6 +230,26 @@ enum xc kernel_ready(void)
 			"%s", kernel_no_target());
 }
 
+/* "partN-XPCACHE-...": what follows is the cache's own UUID. NULL: it is none. */
+static const char *partition_of(const char *uuid, u32 *number)
+{
+	int len = 0;
+
+	return sscanf(uuid, KERNEL_PARTITION "%n", number, &len) == 1 && len ? uuid + len : NULL;
+}
+
+bool kernel_is_partition(const char *uuid)
+{
+	u32 number;
+
+	return partition_of(uuid, &number);
+}
+
+bool kernel_is_ours(const char *uuid)
+{
+	return !strncmp(uuid, UUID_PREFIX, strlen(UUID_PREFIX)) || kernel_is_partition(uuid);
+}
+
 /* -------------------------------------------------------- the kernel log ---- */
 
 /* Positioned at its end. -1: not readable. */
@@ -345,8 +365,11 @@ int kernel_find(const char *name, const char *uuid, struct running *r)
 	if (!err)
 		found = learn_info(t, r);
 	dm_task_destroy(t);
-	if (found && r->uuid[0])
+	if (found && r->uuid[0]) {
 		learn_table(r);
+		if (r->open_count)
+			r->open_count = partitions_users(r);
+	}
 	return err < 0 && err != -ENXIO ? err : found;
 }
 
@@ -455,8 +478,7 @@ static bool is_leftover(const char *name)
 
 	if (t && !task_run(t) && dm_task_get_info(t, &info)) {
 		uuid = dm_task_get_uuid(t);
-		leftover = info.exists && uuid &&
-			   !strncmp(uuid, UUID_PREFIX, strlen(UUID_PREFIX)) &&
+		leftover = info.exists && uuid && kernel_is_ours(uuid) &&
 			   (!info.live_table || (info.suspended && !info.open_count &&
 						 never_started(name)));
 	}
@@ -500,12 +522,12 @@ static int create_device(const char *name, const char *uuid)
 	return err;
 }
 
-static int load_table(const char *name, u64 sectors, const char *line)
+static int load_table(const char *name, u64 sectors, const char *target, const char *line)
 {
 	struct dm_task *t = task_new(DM_DEVICE_RELOAD, name);
 	int err = -ENODEV;
 
-	if (t && dm_task_add_target(t, 0, sectors, TARGET, line))
+	if (t && dm_task_add_target(t, 0, sectors, target, line))
 		err = task_run(t);
 	if (t)
 		dm_task_destroy(t);
@@ -514,13 +536,14 @@ static int load_table(const char *name, u64 sectors, const char *line)
 
 /* Step by step, as the target's own errno is lost when libdevmapper does all in
  * one. Metadata is read by the resume. */
-static int create_running(const char *name, const char *uuid, u64 sectors, const char *line)
+static int create_running(const char *name, const char *uuid, u64 sectors, const char *target,
+			  const char *line)
 {
 	int err = create_device(name, uuid);
 
 	if (err)
 		return err;
-	err = load_table(name, sectors, line);
+	err = load_table(name, sectors, target, line);
 	if (!err)
 		err = simple_task(DM_DEVICE_RESUME, name);
 	if (err) {
@@ -544,13 +567,101 @@ enum xc kernel_create(const struct xp_sb *sb, const char *name,
 	snprintf(uuid, sizeof(uuid), UUID_PREFIX "%s", text_uuid(sb->uuid));
 	lock = lock_devices(LOCK_SH);
 	kmsg = kmsg_open();
-	err = create_running(name, uuid, le64_to_cpu(sb->slow.sectors), line);
+	err = create_running(name, uuid, le64_to_cpu(sb->slow.sectors), TARGET, line);
 	unlock_devices(lock);
 	kmsg_reason(kmsg, why, sizeof(why));
 	if (!err)
 		return XC_OK;
 	return complain(refusal(err), name, "dmesg may tell more", "cannot start the cache: %s",
 			*why ? why : *dm_said ? dm_said : strerror(-err));
+}
+
+/* -------------------------------------------------- devices of a cache ---- */
+
+int kernel_linear(const char *name, const char *uuid, dev_t of, u64 start, u64 sectors)
+{
+	char line[64];
+	int lock, err;
+
+	snprintf(line, sizeof(line), "%u:%u %" PRIu64, major(of), minor(of), start);
+	lock = lock_devices(LOCK_SH);
+	err = create_running(name, uuid, sectors, "linear", line);
+	unlock_devices(lock);
+	return err;
+}
+
+int kernel_take_away(const char *name)
+{
+	return simple_task(DM_DEVICE_REMOVE, name);
+}
+
+/* False: it is none of that cache. */
+static bool learn_partition(const char *name, const char *cache, struct partition *p)
+{
+	struct dm_task *t = task_new(DM_DEVICE_INFO, name);
+	const char *uuid, *of;
+	struct dm_info info;
+	bool found = false;
+
+	memset(p, 0, sizeof(*p));
+	if (t && !task_run(t) && dm_task_get_info(t, &info) && info.exists) {
+		uuid = dm_task_get_uuid(t);
+		of = uuid ? partition_of(uuid, &p->number) : NULL;
+		found = of && !strcmp(of, cache);
+		p->dev = makedev(info.major, info.minor);
+		p->open_count = info.open_count;
+		p->holds = info.live_table || info.inactive_table;
+		snprintf(p->name, sizeof(p->name), "%s", name);
+		snprintf(p->node, sizeof(p->node), "/dev/mapper/%s", name);
+	}
+	if (t)
+		dm_task_destroy(t);
+	return found;
+}
+
+/* "MAJOR:MINOR START" */
+static void learn_place(struct partition *p)
+{
+	struct dm_task *t = task_new(DM_DEVICE_TABLE, p->name);
+	char *type = NULL, *params = NULL;
+	uint64_t start, len = 0;
+
+	if (t && !task_run(t)) {
+		dm_get_next_target(t, NULL, &start, &len, &type, &params);
+		if (params && sscanf(params, "%*u:%*u %" SCNu64, &start) == 1) {
+			p->start = start;
+			p->sectors = len;
+		}
+	}
+	if (t)
+		dm_task_destroy(t);
+}
+
+int kernel_partitions(const char *cache, struct partition **list, size_t *n)
+{
+	struct dm_task *t = task_new(DM_DEVICE_LIST, NULL);
+	struct partition p, *grown;
+	struct dm_names *names;
+	int err = t ? task_run(t) : -ENODEV;
+
+	*list = NULL;
+	*n = 0;
+	names = err ? NULL : dm_task_get_names(t);
+	while (names && names->dev && !err) {
+		if (learn_partition(names->name, cache, &p)) {
+			learn_place(&p);
+			grown = realloc(*list, (*n + 1) * sizeof(p));
+			err = grown ? 0 : -ENOMEM;
+			if (grown) {
+				*list = grown;
+				grown[(*n)++] = p;
+			}
+		}
+		names = names->next ? (void *)((char *)names + names->next) : NULL;
+	}
+	if (t)
+		dm_task_destroy(t);
+	return err;
 }
 
 enum xc kernel_remove(const char *name)

@@ -34,6 +34,7 @@ enum {
 	OPT_UBLK	= 1 << 17,
 	OPT_PREFER	= 1 << 18,
 	OPT_NEEDED	= 1 << 19,
+	OPT_HIDE	= 1 << 20,
 };
 
 /* TUNABLE, CLASS: the core knows the rest. */
@@ -72,6 +73,7 @@ static const struct option_row {
 	  "lose the dirty blocks: create --force, of the cache that was there; start, of a disk written without it" },
 	{ "prefer-cache", NULL, OPT_PREFER, FLAG, AT(prefer_cache),
 	  "of a disk written without the cache: bring the dirty blocks home all the same" },
+	{ "hide", NULL, OPT_HIDE, FLAG, AT(hide), "take them away: who wants the whole device finds it free" },
 	{ "all", NULL, OPT_ALL, FLAG, AT(all), "all stopped caches" },
 	{ "needed", NULL, OPT_NEEDED, FLAG, AT(needed),
 	  "complain of each that needs this program still: it runs, or has dirty blocks; exit code 3" },
@@ -165,6 +167,8 @@ static const struct verb {
 	{ "remove", remove_run, "NAME [--fast DEV] [--slow DEV]",
 	  "flush, then end the cache; the slow device is a plain disk again", NEEDS_ROOT, ARG_MUST,
 	  OPT_FAST | OPT_SLOW | OPT_DISCARD | OPT_PREFER },
+	{ "partitions", partitions_run, "NAME [--hide]",
+	  "show the partitions as the table has them now, or hide them", NEEDS_ROOT, ARG_MUST, OPT_HIDE },
 	{ "check", check_run, "FAST [--slow DEV] [--data] [--json]",
 	  "verify a stopped cache, without the kernel module; nothing is written", NEEDS_NOTHING, ARG_MUST,
 	  OPT_SLOW | OPT_DATA | OPT_JSON },
@@ -193,7 +197,7 @@ static void help_all(FILE *f)
 {
 	fprintf(f, "xpcache: a crash-consistent cache on a fast device, before a slow one\n\n");
 	for (size_t i = 0; i < NR_VERBS; i++)
-		fprintf(f, "  xpcache %-9s %s\n  %19s%s\n", verbs[i].name, verbs[i].usage, "",
+		fprintf(f, "  xpcache %-10s %s\n  %20s%s\n", verbs[i].name, verbs[i].usage, "",
 			verbs[i].description);
 	fprintf(f, "\nxpcache VERB --help tells the options of a verb. Exit codes: 0 done, 1 I/O or\n"
 		   "system error, 2 wrong usage, 3 refused to protect data, 4 metadata damaged or\n"

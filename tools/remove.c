@@ -7,6 +7,7 @@
  */
 #include "tool.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 /* The cache rests: @fast holds it, and nothing dirty, or it is refused. */
@@ -35,6 +36,25 @@ static enum xc erase(const char *name, struct device *fast)
 	return ret;
 }
 
+static enum xc end(const struct running *r)
+{
+	struct partitions hidden;
+	enum xc ret;
+
+	if (!r->user)
+		signals_hold();
+	ret = partitions_hide(r, false, &hidden);
+	if (!ret) {
+		ret = running_remove(r->name);
+		if (ret)
+			partitions_back(r, &hidden);
+	}
+	free(hidden.v);
+	if (!r->user)
+		signals_release();
+	return ret;
+}
+
 static enum xc remove_running(struct running *r)
 {
 	struct device fast = { .fd = -1 };
@@ -44,7 +64,7 @@ static enum xc remove_running(struct running *r)
 	if (!ret)
 		ret = flush_home(r->name);
 	if (!ret)
-		ret = running_remove(r->name);
+		ret = end(r);
 	if (!ret)
 		ret = device_open(&fast, r->fast_path, true);
 	if (!ret)

@@ -36,7 +36,7 @@ static int match_one(const char *kname, void *ctx)
 	char path[PATH_MAX], why[512], uuid[64];
 	struct device d;
 
-	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && !strncmp(uuid, "XPCACHE-", 8))
+	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_ours(uuid))
 		return 0;
 	device_node(kname, path, sizeof(path));
 	if (device_look(&d, path))
@@ -161,6 +161,8 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 		signals_hold();
 		ret = user ? user_create(name, c->fast.path, slow.path, opt) :
 			     kernel_create(&c->sb, name, &c->fast, &slow, opt);
+		if (!ret && !user)
+			partitions_started(c->uuid);
 		signals_release();
 	}
 	if (!ret && !opt->offline) {
@@ -187,8 +189,10 @@ static enum xc start_all(const struct options *opt)
 	for (size_t i = 0; i < all.n; i++) {
 		struct cache *c = &all.v[i];
 
-		if (c->running)
+		if (c->running) {
+			partitions_started(c->uuid);	/* if a kill left it without */
 			continue;
+		}
 		n++;
 		if (c->err)
 			one = complain(XC_DAMAGED, c->fast.path, "xpcache check tells more",
@@ -206,7 +210,7 @@ static enum xc start_all(const struct options *opt)
 
 enum xc start_run(struct options *opt)
 {
-	struct cache c;
+	struct cache c = { .running = false };
 	enum xc ret;
 
 	if (opt->all && (opt->arg || opt->fast || opt->slow || opt->name))
@@ -220,5 +224,7 @@ enum xc start_run(struct options *opt)
 	if (opt->all)
 		return start_all(opt);
 	ret = caches_find_stopped(opt->arg, opt->fast, &c);
+	if (ret && c.running && geteuid() == 0)
+		partitions_started(c.uuid);
 	return ret ? ret : start_cache(&c, opt);
 }

@@ -205,6 +205,18 @@ static void show_latency(const struct running *r)
 		latency_summary(&c, &l);
 }
 
+static void show_partitions(const struct running *r)
+{
+	struct partition *list;
+	size_t n;
+
+	if (partitions_of(r, &list, &n))
+		n = 0;
+	for (size_t i = 0; i < n; i++)
+		printf("%s%s%s", i ? ", " : "  parts     ", list[i].node, i + 1 < n ? "" : "\n");
+	free(list);
+}
+
 static void show(const struct running *r, const struct status *s)
 {
 	struct part fast, slow;
@@ -219,6 +231,7 @@ static void show(const struct running *r, const struct status *s)
 		user_uri(r->name, node, sizeof(node));
 		printf("  as well   %s\n", node);
 	}
+	show_partitions(r);
 	printf("  fast      %s, %s\n", fast.path, text_bytes(fast.bytes));
 	printf("  slow      %s, %s\n", slow.path, text_bytes(slow.bytes));
 	if (r->tunables_known)
@@ -264,6 +277,20 @@ static struct json_object *json_limits(const struct xp_tunables *t)
 	return o;
 }
 
+static struct json_object *json_partitions(const struct running *r)
+{
+	struct json_object *array = json_object_new_array();
+	struct partition *list;
+	size_t n;
+
+	if (partitions_of(r, &list, &n))
+		n = 0;
+	for (size_t i = 0; i < n; i++)
+		json_object_array_add(array, json_object_new_string(list[i].node));
+	free(list);
+	return array;
+}
+
 static struct json_object *json_cache(const struct running *r, const struct status *s)
 {
 	u64 hits = status_number(s, "read_hits"), reads = hits + status_number(s, "read_misses");
@@ -283,6 +310,7 @@ static struct json_object *json_cache(const struct running *r, const struct stat
 		user_uri(r->name, device, sizeof(device));
 		json_object_object_add(o, "uri", json_object_new_string(device));
 	}
+	json_object_object_add(o, "partitions", json_partitions(r));
 	json_object_object_add(o, "open_count", json_object_new_int64(r->open_count));
 	json_object_object_add(o, "fast", json_part(&fast));
 	json_object_object_add(o, "slow", json_part(&slow));

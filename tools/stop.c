@@ -2,6 +2,7 @@
 /* stop: the cache rests; its dirty blocks stay on the fast device. */
 #include "tool.h"
 
+#include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@ enum xc stop_check(const struct running *r)
 {
 	const struct device d = { .is_block = true, .dev = r->dev };
 	u32 open_count = r->open_count;
+	enum xc ret;
 	char kname[64], who[PATH_MAX];
 
 	if (*r->ublk)
@@ -38,10 +40,13 @@ enum xc stop_check(const struct running *r)
 	if (r->user)
 		return stop_check_clients(r);
 	if (device_kname(r->dev, kname, sizeof(kname)) &&
-	    claim_holder(kname, who, sizeof(who)))
+	    claim_user(kname, who, sizeof(who)))
 		return complain(XC_REFUSED, r->name,
 				strstr(who, "mounted") ? "unmount it first" : "end that first",
 				"in use, %s", who);
+	ret = partitions_closed(r);
+	if (ret)
+		return ret;
 	if (open_count)
 		open_count = wait_for_closing(r->name);
 	if (!open_count)
@@ -76,30 +81,49 @@ static enum xc cannot_commit(const struct running *r, int err)
 			"the slow device cannot be flushed: %s", strerror(-err));
 }
 
+/* Nobody has it open any more. */
+static enum xc rest(struct running *r, const struct options *opt)
+{
+	struct status s;
+	enum xc ret;
+	int err, committed = running_message(r->name, XP_COMMAND_COMMIT);
+
+	if (committed && !opt->force)
+		return cannot_commit(r, committed);
+	err = status_read(r->name, &s);
+	if (err)
+		return complain_errno(err, r->name, "cannot read its status");
+	running_paths(r);
+	signals_hold();
+	ret = running_remove(r->name);
+	signals_release();
+	if (!ret)
+		say_dirty(r, &s);
+	if (!ret && !committed)
+		fingerprint_at_rest(r->fast_path, r->slow_path, status_number(&s, "seq"));
+	return ret;
+}
+
 enum xc stop_run(struct options *opt)
 {
+	struct partitions hidden;
 	struct running r;
-	struct status s;
 	enum xc ret = caches_find_running(opt->arg, &r);
-	int err, committed;
 
 	if (!ret)
 		ret = stop_check(&r);
 	if (ret)
 		return ret;
-	committed = running_message(r.name, XP_COMMAND_COMMIT);
-	if (committed && !opt->force)
-		return cannot_commit(&r, committed);
-	err = status_read(r.name, &s);
-	if (err)
-		return complain_errno(err, r.name, "cannot read its status");
-	running_paths(&r);
-	signals_hold();
-	ret = running_remove(r.name);
-	signals_release();
-	if (!ret)
-		say_dirty(&r, &s);
-	if (!ret && !committed)
-		fingerprint_at_rest(r.fast_path, r.slow_path, status_number(&s, "seq"));
+	if (!r.user)
+		signals_hold();	/* from here on its partitions are away */
+	ret = partitions_hide(&r, opt->force, &hidden);
+	if (!ret) {
+		ret = rest(&r, opt);
+		if (ret)
+			partitions_back(&r, &hidden);
+	}
+	free(hidden.v);
+	if (!r.user)
+		signals_release();
 	return ret;
 }

@@ -15,6 +15,7 @@
  *   needed.c     caches that must be looked after before xpcache is uninstalled
  *   kernel.c     device mapper: create, remove, message, status
  *   user.c       xpcached: the same
+ *   partitions.c of a running cache: shown, hidden, told; and the verb
  *   ublk.c       the kernel's driver for block devices of user space
  *   engine.c     which engine a cache is for
  *   media.c      the core's blocking access to metadata, over a file descriptor
@@ -70,8 +71,8 @@ struct options {
 	const char *arg;	/* what is not an option: a cache's name, a device or a verb */
 	const char *fast, *slow, *name;
 	const char *engine;	/* "kernel", "user", "auto"; NULL: auto */
-	bool force, discard_dirty, prefer_cache, no_start, offline, all, json, data, help, ublk;
-	bool needed;
+	bool force, discard_dirty, prefer_cache, no_start, offline, all, needed, hide;
+	bool json, data, help, ublk;
 	char **words;		/* bench: all of what arg is the first of */
 	unsigned int nr_words;
 	int argc;		/* and the command as it was given */
@@ -127,7 +128,7 @@ void progress_end(void);
 void progress_say(double part, const char *words);
 double seconds_now(void);
 
-/* Signals that would end the program wait between these two. */
+/* Signals that would end the program wait between these two, which nest. */
 void signals_hold(void);
 void signals_release(void);
 
@@ -173,6 +174,8 @@ void device_node(const char *kname, char *path, size_t len);
 bool device_number(const char *text, dev_t *dev);
 /* The kernel name of a device number; false: gone. */
 bool device_kname(dev_t dev, char *kname, size_t len);
+/* Calls @fn for every partition that the kernel shows of a disk; stops at a non-zero result. */
+int device_each_partition(const char *kname, int (*fn)(const char *kname, void *ctx), void *ctx);
 /* Calls @fn for every block device that holds something; stops at a non-zero result. */
 int device_each(int (*fn)(const char *kname, void *ctx), void *ctx);
 
@@ -182,6 +185,8 @@ int device_each(int (*fn)(const char *kname, void *ctx), void *ctx);
 enum xc claim_check(const struct device *d);
 /* Who has the device open: "mounted at /x"; false: nobody that can be named. */
 bool claim_holder(const char *kname, char *who, size_t len);
+/* The same of a running cache, but its partitions, which have it open whether used or not. */
+bool claim_user(const char *kname, char *who, size_t len);
 /* The same of it and its partitions. */
 bool claim_held(const struct device *d, char *who, size_t len);
 /* Which other program has it open, "open by dd, pid 1234"; takes a look at every process. */
@@ -291,6 +296,51 @@ void table_read(char *params, struct running *r);
 bool kmsg_said(const char *record, char *buf, size_t len);
 /* True if some dm device, ours or not, has the name. */
 bool kernel_has_name(const char *name);
+/* A device-mapper UUID: of a cache, or of a partition of one. */
+bool kernel_is_ours(const char *uuid);
+bool kernel_is_partition(const char *uuid);
+
+/* A partition of a running cache: a linear device, of this UUID, as kpartx has them. */
+#define KERNEL_PARTITION	"part%u-XPCACHE-"
+struct partition {
+	char name[128], node[160];
+	dev_t dev;
+	u32 number, open_count;
+	u64 start, sectors;	/* 512 bytes */
+	bool holds;		/* it has the cache open: not if it is half-made */
+};
+/* Those of the cache with this UUID that there are, in no order; free() the result. -errno. */
+int kernel_partitions(const char *cache, struct partition **list, size_t *n);
+/* A device that shows a part of another. -errno; -EBUSY: there is one of the name, or of the UUID. */
+int kernel_linear(const char *name, const char *uuid, dev_t of, u64 start, u64 sectors);
+int kernel_take_away(const char *name);
+
+/* ------------------------------------------------------- partitions.c ---- */
+
+/* Those that there are, by number; of a cache with a ublk device the kernel's own. -errno. */
+int partitions_of(const struct running *r, struct partition **list, size_t *n);
+/* Each of the table becomes /dev/mapper/NAMEpN, if it is not there, and what the table has no more
+ * goes. Complains of those that cannot: the others are as they should be. Of a cache that the
+ * kernel does not run these two do nothing. */
+enum xc partitions_show(const struct running *r);
+/* The same of the cache with this UUID. */
+enum xc partitions_started(const char *uuid);
+struct partitions {
+	struct partition *v;
+	size_t n;
+};
+/* They go, and what programs wrote to the cache itself, which they kept open, is written out.
+ * Complains if one is in use, or if that was lost (@force: goes on); then all are there again.
+ * free() hidden->v. */
+enum xc partitions_hide(const struct running *r, bool force, struct partitions *hidden);
+/* They are there again, without a look at a device that may have failed. */
+void partitions_back(const struct running *r, struct partitions *hidden);
+/* Complains if one is open. */
+enum xc partitions_closed(const struct running *r);
+/* How many have the cache open, or a partition of it. */
+u32 partitions_users(const struct running *r);
+/* What to use from now on, instead of what: a line for each. False: there is none. */
+bool partitions_tell(const struct running *r);
 
 /* ------------------------------------------------------------ user.c ---- */
 
@@ -402,6 +452,10 @@ const char *status_text(const struct status *s, const char *name);
 void status_show(const struct status *s);
 struct json_object *status_json(const struct status *s);
 
+/* Complains if it is suspended: whoever wants something of the device would wait for ever. */
+enum xc flush_awake(const char *name);
+/* What programs wrote there without a sync goes to the cache. */
+enum xc flush_pages(const char *node);
 /* Brings every dirty block home, with a progress bar. */
 enum xc flush_home(const char *name);
 /* The same of a cache that does not run: by a daemon that has no clients, and ends after it. */
@@ -437,6 +491,7 @@ enum xc flush_run(struct options *opt);
 enum xc stop_run(struct options *opt);
 enum xc start_run(struct options *opt);
 enum xc remove_run(struct options *opt);
+enum xc partitions_run(struct options *opt);
 enum xc check_run(struct options *opt);
 enum xc dump_run(struct options *opt);
 enum xc bench_verb_run(struct options *opt);
