@@ -148,7 +148,10 @@ after_a_kill()
 	are missing-one "xpcache0p1 xpcache0p2"
 	must dmsetup remove xpcache0p2
 	must dmsetup create --notable -u "part2-$uuid" xpcache0p2
-	says half-made-is-no-user 0 "not in use" xpcache status xpcache0
+	sleep 1000 <$CACHE &
+	says in-use-beside-a-half-made-one 0 "^xpcache0 +running +$CACHE\$" xpcache status xpcache0
+	kill $!
+	wait $! 2>/dev/null
 	says none-is-stopped 0 "no stopped cache" xpcache start --all
 	are half-made-one "xpcache0p1 xpcache0p2"
 	try readable dd if=$P2 of=/dev/null bs=64k count=1 status=none
@@ -167,6 +170,8 @@ stop_fails()
 	must dmsetup suspend --noflush --nolockfs layer
 	must dmsetup load layer --table "$all error"
 	must dmsetup resume layer
+	must dd if=/tmp/data of=$CACHE bs=4k seek=$((AT2 / 8 + 512)) count=2 conv=notrunc status=none
+	says stop-tells-what-is-lost 1 "cannot write out what programs wrote there.*: $CACHE" xpcache stop xpcache0
 	says stop-refused 1 "journal cannot be written" xpcache stop xpcache0
 	are there-after-a-failed-stop "xpcache0p1 xpcache0p2"
 	must dmsetup suspend --noflush --nolockfs layer
