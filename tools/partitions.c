@@ -451,15 +451,21 @@ static enum xc show_all(const struct running *r)
 	return ret;
 }
 
+static enum xc refuse_user(const struct running *r)
+{
+	if (!*r->ublk)
+		return complain(XC_USAGE, r->name, "start it with --ublk", "a socket has no partitions");
+	return complain(XC_USAGE, r->name, "blockdev --rereadpt reads them anew",
+			"the partitions of %s are the kernel's own", r->ublk);
+}
+
 enum xc partitions_run(struct options *opt)
 {
 	struct running r;
 	enum xc ret = caches_find_running(opt->arg, &r);
 
 	if (!ret && r.user)
-		ret = complain(XC_USAGE, r.name, *r.ublk ? "blockdev --rereadpt reads them anew" : "start it with --ublk",
-			       *r.ublk ? "the partitions of %s are the kernel's own" :
-			       "a socket has no partitions", r.ublk);
+		ret = refuse_user(&r);
 	if (ret)
 		return ret;
 	kernel_sweep();

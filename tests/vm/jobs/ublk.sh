@@ -60,6 +60,8 @@ equal capabilities "CapEff: 0000000000004000 CapPrm: 0000000000004000" "$(cat /p
 	awk '/^Name/ { ours = $2 !~ /^iou-wrk/ } ours && /^Cap(Prm|Eff)/ { print $1, $2 }' | sort -u | xargs)"
 equal status-in-text "xpcache0  running  $NODE  (not in use)" "$(xpcache status xpcache0 | head -n 1)"
 equal status-in-json "$NODE $URI" "$(xpcache status xpcache0 --json | sed -n 's/^ *"\(device\|uri\)": *"\(.*\)",*$/\2/p' | tr '\n' ' ' | sed 's/ $//')"
+xpcache status xpcache0 | grep -q "^  parts  *${NODE}p1$" && pass status-of-partitions || fail status-of-partitions "$(xpcache status)"
+refused partitions-are-the-kernels 2 "partitions of $NODE are the kernel's own" xpcache partitions xpcache0
 xpcache list | grep -q "xpcache0 .*$NODE\$" && pass list || fail list "$(xpcache list)"
 refused twice 3 "running already, as $NODE" xpcache start --engine user --ublk --fast $FAST --slow $SLOW
 
@@ -68,6 +70,12 @@ refused twice 3 "running already, as $NODE" xpcache start --engine user --ublk -
 verified verify --filename=$NODE --offset=350m --bsrange=512-64k --bs_unaligned=0 --blockalign=512 --number_ios=800
 verified verify-big --filename=$NODE --offset=350m --bs=1m
 verified verify-by-the-page-cache --filename=$NODE --offset=350m --ioengine=psync --direct=0 --bs=4k --size=8m --iodepth=1
+exec 7<>${NODE}p1
+must dd if=/run/piece of=${NODE}p1 bs=1M seek=20 conv=notrunc status=none
+must xpcache flush xpcache0
+equal flush-brings-a-partition-home "$(md5sum </run/piece)" \
+	"$(dd if=$SLOW bs=1M skip=21 count=8 iflag=direct status=none | md5sum)"
+exec 7<&-
 try mkfs mkfs.xfs -q -f ${NODE}p1
 must mount ${NODE}p1 /mnt
 refused stop-while-mounted 3 "in use, mounted at /mnt: ${NODE}p1: unmount it first" xpcache stop xpcache0
