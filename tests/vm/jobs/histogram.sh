@@ -40,25 +40,26 @@ devices
 up_xpcache --dirty-low 80 --dirty-high 95 --idle-ms 0
 must latency $CACHE write 4096 0 $((16 * MIB)) 4096 1
 
-# Two modes, planted: 3000 hits, 150 misses.
+# Two modes, planted: 3000 hits, 150 misses; one more is the look for a partition table at the start.
+missed=151
 was=$(of read-hit 2)
 hits=$(requests read 0 16 3000)
 misses=$(requests read 512 256 150)
 equal hits-counted 3000 $(($(of read-hit 2) - was))
-equal misses-counted 150 "$(of read-miss 2)"
+equal misses-counted $missed "$(of read-miss 2)"
 equal hits-in-their-bins 3000 "$(between read-hit 10000 200000)"
-equal misses-in-their-bins 150 "$(between read-miss 7900000 8200000)"
+equal misses-in-their-bins $missed "$(between read-miss 7900000 8200000)"
 equal writes-counted 4096 "$(of write 2)"
 equal no-other-reads 0 "$(of read-bypass 2)"
 
 # The program's own clock: what is around the target costs the rest.
 mean=$(($(of read-hit 3) / 3000))
 within hits-mean "$mean" 10000 "$(figure mean "$hits")"
-within misses-mean $(($(of read-miss 3) / 150)) 8000000 "$(figure mean "$misses")"
+within misses-mean $(($(of read-miss 3) / missed)) 8000000 "$(figure mean "$misses")"
 within hits-longest "$(of read-hit 5)" "$mean" "$(figure max "$hits")"
 # Of a hit all but the map is the device's.
 within hit-minus-leg $((mean - $(of fast-read 3) / $(of fast-read 2))) 50 2000
-equal legs-of-misses 150 "$(of slow-read 2)"
+equal legs-of-misses $missed "$(of slow-read 2)"
 
 # Each ends in its class.
 requests sync 32 8 500 >/dev/null
