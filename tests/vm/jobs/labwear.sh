@@ -24,8 +24,10 @@ measure_wear()
 	wear plain write 0
 	wear sync sync 64
 	wear dsync dsync 128
+	local before	# the start has looked for a partition table
+	before=$(counter fills)
 	wear filled read 512
-	[ "$(counter fills)" -eq $COUNT ] || die wear-filled "some reads were not kept"
+	[ $(($(counter fills) - before)) -eq $COUNT ] || die wear-filled "some reads were not kept"
 }
 
 MODEL=flash target=xpcache
