@@ -70,12 +70,6 @@ refused twice 3 "running already, as $NODE" xpcache start --engine user --ublk -
 verified verify --filename=$NODE --offset=350m --bsrange=512-64k --bs_unaligned=0 --blockalign=512 --number_ios=800
 verified verify-big --filename=$NODE --offset=350m --bs=1m
 verified verify-by-the-page-cache --filename=$NODE --offset=350m --ioengine=psync --direct=0 --bs=4k --size=8m --iodepth=1
-exec 7<>${NODE}p1
-must dd if=/run/piece of=${NODE}p1 bs=1M seek=20 count=1 conv=notrunc status=none
-must xpcache flush xpcache0
-equal flush-brings-a-partition-home "$(head -c 1M /run/piece | md5sum)" \
-	"$(dd if=$SLOW bs=1M skip=21 count=1 iflag=direct status=none | md5sum)"
-exec 7<&-
 try mkfs mkfs.xfs -q -f ${NODE}p1
 must mount ${NODE}p1 /mnt
 refused stop-while-mounted 3 "in use, mounted at /mnt: ${NODE}p1: unmount it first" xpcache stop xpcache0
