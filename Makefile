@@ -173,11 +173,12 @@ install: tools-install daemon-install ## programs, manuals, completion, units; P
 
 # Nobody could stop or flush a cache afterwards. An image in DESTDIR has none of its own.
 uninstall: ## what install has put there; not while a cache needs it
-	@test -n "$(DESTDIR)" || ! test -x $(sbindir)/xpcache || $(sbindir)/xpcache list --needed || test $$? -ne 3
+	@test "$$(realpath -m "$(DESTDIR)/")" != / || ! test -x $(sbindir)/xpcache || $(sbindir)/xpcache list --needed || test $$? -ne 3
 	rm -f $(addprefix $(DESTDIR)$(sbindir)/,xpcache xpcached) \
 		$(addprefix $(DESTDIR)$(mandir)/man8/,$(notdir $(wildcard docs/*.8))) \
 		$(DESTDIR)$(completiondir)/xpcache $(DESTDIR)$(unitdir)/xpcached-watch.service
-	rm -rf $(DESTDIR)$(docdir)
+	rm -f $(addprefix $(DESTDIR)$(docdir)/,README.md $(notdir $(wildcard docs/*.md)))
+	[ ! -d $(DESTDIR)$(docdir) ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(docdir)
 
 # From a copy, so that nothing is left beside the sources.
 deb-tree := build/deb/xpcache-$(XP_VERSION)

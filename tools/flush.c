@@ -69,7 +69,8 @@ static enum xc sync_device(const char *name)
 	if (ret || err)
 		return err ? complain_errno(err, name, "cannot tell its partitions") : ret;
 	for (size_t i = 0; i < n && !ret; i++)
-		ret = flush_pages(list[i].node);
+		if (list[i].sectors)	/* without a table there is no node, and nothing was written */
+			ret = flush_pages(list[i].node);
 	free(list);
 	return ret;
 }

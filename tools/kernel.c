@@ -156,7 +156,7 @@ static bool locked_down(void)
 /* Not signed, or by a key that the kernel does not know: Secure Boot, lockdown or module.sig_enforce. */
 static bool signature_missing(int err)
 {
-	return err == -EKEYREJECTED || err == -ENOKEY || (err == -EPERM && locked_down());
+	return err == -EKEYREJECTED || err == -ENOKEY || (err == -EPERM && geteuid() == 0 && locked_down());
 }
 
 /* 1: it has the target; 0: it has not; negative: there is no device mapper. */

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static void running_needs(const struct running *r)
@@ -35,7 +34,13 @@ static bool stopped_needs(const struct cache *c)
 	device_close(&d);
 	if (there.known && !there.dirty)
 		return false;
-	snprintf(slow, sizeof(slow), "%.63s", c->err ? "DEV" : (const char *)c->sb.slow.path);
+	if (c->err) {
+		complain(XC_REFUSED, c->fast.path,
+			 "xpcache check tells more; if nothing of it is wanted, xpcache create --force and remove end it",
+			 "metadata of a cache that cannot be read, with perhaps blocks that are dirty: %s", c->message.text);
+		return true;
+	}
+	snprintf(slow, sizeof(slow), "%.63s", (const char *)c->sb.slow.path);
 	snprintf(todo, sizeof(todo), "xpcache flush --offline --fast %s --slow %s brings them home",
 		 c->fast.path, slow);
 	complain(XC_REFUSED, c->fast.path, todo, "the stopped cache %s has %s dirty", c->name,
@@ -45,18 +50,37 @@ static bool stopped_needs(const struct cache *c)
 
 /* ------------------------------------------- daemons that nobody lists ---- */
 
-/* The daemon beside us. */
-static bool our_daemon(struct stat *st)
+static void program_of(const char *pid, char path[PATH_MAX])
 {
-	char path[PATH_MAX], *end;
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - sizeof("xpcached"));
+	char link[64];
+	ssize_t n;
 
+	snprintf(link, sizeof(link), "/proc/%.20s/exe", pid);
+	n = readlink(link, path, PATH_MAX - 1);
 	path[n > 0 ? n : 0] = '\0';
+}
+
+/* The daemon beside us. */
+static bool our_daemon(char path[PATH_MAX])
+{
+	char *end;
+
+	program_of("self", path);
 	end = strrchr(path, '/');
-	if (!end)
+	if (!end || (size_t)(end - path) + sizeof("/xpcached") > PATH_MAX)
 		return false;
 	memcpy(end + 1, "xpcached", sizeof("xpcached"));
-	return !stat(path, st);
+	return true;
+}
+
+/* Also after an upgrade has put another file in its place. */
+static bool runs(const char *pid, const char *program)
+{
+	char path[PATH_MAX];
+	size_t len = strlen(program);
+
+	program_of(pid, path);
+	return !strncmp(path, program, len) && (!path[len] || !strcmp(path + len, " (deleted)"));
 }
 
 /* The word after "--fast" in what a daemon was called with; false: it serves nothing. */
@@ -95,20 +119,17 @@ static bool is_listed(const char *fast, const struct running *list, size_t n)
 /* Those of other users, and those that were started without us. */
 static enum xc daemons_need(const struct running *list, size_t n)
 {
-	struct stat ours, st;
-	char path[64], fast[PATH_MAX];
+	char todo[64], fast[PATH_MAX], ours[PATH_MAX];
 	enum xc ret = XC_OK;
 	struct dirent *e;
-	DIR *dir = our_daemon(&ours) ? opendir("/proc") : NULL;
+	DIR *dir = our_daemon(ours) ? opendir("/proc") : NULL;
 
 	while (dir && (e = readdir(dir))) {
-		snprintf(path, sizeof(path), "/proc/%.20s/exe", e->d_name);
-		if (strspn(e->d_name, "0123456789") != strlen(e->d_name) || stat(path, &st) ||
-		    st.st_dev != ours.st_dev || st.st_ino != ours.st_ino ||
+		if (strspn(e->d_name, "0123456789") != strlen(e->d_name) || !runs(e->d_name, ours) ||
 		    !serves(e->d_name, fast, sizeof(fast)) || is_listed(fast, list, n))
 			continue;
-		snprintf(path, sizeof(path), "stop it: kill %.20s", e->d_name);
-		ret = complain(XC_REFUSED, fast, path, "xpcached runs a cache, as process %.20s", e->d_name);
+		snprintf(todo, sizeof(todo), "stop it: kill %.20s", e->d_name);
+		ret = complain(XC_REFUSED, fast, todo, "xpcached runs a cache, as process %.20s", e->d_name);
 	}
 	if (dir)
 		closedir(dir);

@@ -379,7 +379,8 @@ static enum xc write_out(const struct running *r, bool force)
 void partitions_back(const struct running *r, struct partitions *hidden)
 {
 	for (size_t i = 0; i < hidden->n; i++)
-		show(r, &(struct entry){ hidden->v[i].number, hidden->v[i].start, hidden->v[i].sectors });
+		if (hidden->v[i].sectors)	/* else it was never more than a name */
+			show(r, &(struct entry){ hidden->v[i].number, hidden->v[i].start, hidden->v[i].sectors });
 	hidden->n = 0;
 }
 

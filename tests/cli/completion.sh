@@ -33,6 +33,8 @@ same "completion: verbs of help" "$(offers help rem)" "remove"
 # Nothing of what a file is called is run.
 touch 'disk one' '$(touch run)'
 same "completion: files" "$(offers create --fast 'disk')" "disk one"
+same "completion: after a device" "$(offers create --fast /dev/sda --sl)" "--slow"
+same "completion: a word before is no command" "$(offers check '/touch ran/e;#' --js)$(ls ran 2>/dev/null)" "--json"
 same "completion: a file's name is no command" "$(offers check '$(')$(ls run 2>/dev/null)" '$(touch run)'
 truncate -s 64M fast
 truncate -s 256M slow

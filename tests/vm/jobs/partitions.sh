@@ -12,6 +12,9 @@ P2=${CACHE}p2
 LIMITS="--idle-ms 0 --dirty-low 80 --dirty-high 90"	# nothing goes home by itself
 AT2=300001	# where the second one begins: in the middle of a block
 
+# sleeps PID - it has opened what it is to hold: that comes before the program.
+sleeps() { until [ "$(cat /proc/$1/comm)" = sleep ]; do :; done; }
+
 # Those with a node, and those that device mapper knows.
 nodes() { (cd /dev/mapper && ls -d xpcache0p* 2>/dev/null) | sort -V | xargs; }
 devices() { dmsetup ls | cut -f 1 | grep '^xpcache0p' | sort -V | xargs; }
@@ -78,6 +81,7 @@ come_and_go()
 	tree /mnt >/tmp/wanted
 	must umount /mnt
 	sleep 1000 <$P2 &
+	sleeps $!
 	refused stop-while-open 3 "in use, open by sleep, pid $!: xpcache0p2" xpcache stop xpcache0
 	kill $!
 	wait $! 2>/dev/null
@@ -149,9 +153,12 @@ after_a_kill()
 	must dmsetup remove xpcache0p2
 	must dmsetup create --notable -u "part2-$uuid" xpcache0p2
 	sleep 1000 <$CACHE &
+	sleeps $!
 	says in-use-beside-a-half-made-one 0 "^xpcache0 +running +$CACHE\$" xpcache status xpcache0
 	kill $!
 	wait $! 2>/dev/null
+	rm -f $P2
+	says flush-beside-a-half-made-one 0 "every block is home" xpcache flush xpcache0
 	says none-is-stopped 0 "no stopped cache" xpcache start --all
 	are half-made-one "xpcache0p1 xpcache0p2"
 	try readable dd if=$P2 of=/dev/null bs=64k count=1 status=none
