@@ -224,10 +224,10 @@ static enum xc pick(const struct caches *all, const char *name, struct cache *c)
 	if (n > 1)
 		return complain(XC_REFUSED, name, "say which by --fast DEV; xpcache list shows them",
 				"%zu devices hold a stopped cache of this name", n);
-	if (other)
+	if (other) {
 		*c = *other;
-	if (other)
 		return other->err ? refuse_superblock(other) : say_running(other);
+	}
 	for (size_t i = 0; i < all->n; i++)	/* maybe it is this one */
 		if (all->v[i].err)
 			return refuse_superblock(&all->v[i]);

@@ -36,7 +36,7 @@ static bool stopped_needs(const struct cache *c)
 		return false;
 	if (c->err) {
 		complain(XC_REFUSED, c->fast.path,
-			 "xpcache check tells more; if nothing of it is wanted, xpcache create --force and remove end it",
+			 "xpcache check tells more; if nothing of it is wanted, xpcache create --force --discard-dirty overwrites it",
 			 "metadata of a cache that cannot be read, with perhaps blocks that are dirty: %s", c->message.text);
 		return true;
 	}
