@@ -9,6 +9,12 @@
 #include "request.h"
 #include "slot.h"
 
+/* Not zeros: the slow device does not hold it, and the fast one alone is asked. */
+static bool only_fast(const struct xp_entry *e)
+{
+	return e && e->state == SLOT_MAPPED && e->dirty && !e->zeros;
+}
+
 /* Of zeros, or of a block that has as many readers as it may. */
 static enum xp_act read_hit(struct xp *c, struct xp_req *req, xp_slot_t slot)
 {
@@ -88,11 +94,77 @@ static enum xp_act read_miss(struct xp *c, struct xp_req *req,
 	return XP_SLOW_FILL;
 }
 
+/* I7: what is clean, and what is not mapped. */
+static bool slow_holds(const struct xp_entry *e)
+{
+	return !e || !e->dirty;
+}
+
+/* Blocks from the first on that are so. */
+static u32 alike(struct xp *c, const struct xp_req *req, bool (*so)(const struct xp_entry *e))
+{
+	u32 n, span = min(req_span(req), XP_RUN_MAX);
+
+	for (n = 0; n < span; n++) {
+		xp_slot_t slot = map_mapped(c, lba_add(req_lba(req), n));
+
+		if (!so(is_slot(slot) ? entry_of(c, slot) : NULL))
+			break;
+	}
+	return n;
+}
+
+/*
+ * The fast device has just failed it. What the slow device holds at this moment is right:
+ * a write that the read meets there is beside it in time. What only the fast one has is
+ * asked for apart from that: if it fails again it is an error.
+ */
+static enum xp_act read_elsewhere(struct xp *c, struct xp_req *req)
+{
+	xp_slot_t slot = map_mapped(c, req_lba(req));
+	u32 n = alike(c, req, only_fast);
+
+	req->fast_failed = false;
+	if (n) {
+		req_trim(req, n);
+		return hit_slot(c, slot, req) ? XP_FAST : read_hit(c, req, slot);
+	}
+	n = alike(c, req, slow_holds);
+	if (!n)
+		return read_hit(c, req, slot);	/* of zeros */
+	req_trim(req, n);
+	req->state = REQ_MISS;
+	req->fill.nr_blocks = 0;
+	xp_req_is(req, XP_CLASS_READ_BYPASS);
+	return XP_SLOW;
+}
+
+enum xp_act read_hit_failed(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
+{
+	bool lost = true;
+	u32 i;
+
+	for (i = 0; i < req->nr_blocks; i++) {
+		xp_slot_t slot = slot_add(req->slot, i);
+
+		lost &= only_fast(entry_of(c, slot));
+		slot_unpin(c, slot);
+		requests_wake(c, lba_add(req_lba(req), i), 1, todo);
+	}
+	if (lost)
+		return req_finish(req, err);
+	req->fast_failed = true;
+	xp_list_add(&todo->ready, &req->link);
+	return XP_WAIT;
+}
+
 enum xp_act read_submit(struct xp *c, struct xp_req *req,
 			struct xp_todo *todo)
 {
 	xp_slot_t slot = map_mapped(c, req_lba(req));
 
+	if (req->fast_failed)
+		return read_elsewhere(c, req);
 	if (!is_slot(slot))
 		return read_miss(c, req, todo);
 	if (hit_slot(c, slot, req))

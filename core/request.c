@@ -3,6 +3,7 @@
  * request.c - from xp_submit() to XP_DONE: the states of a request.
  *
  *   read    HIT  (slots pinned, without the lock) ------------ xp_end -> done
+ *                 `-- the device failed it: again, from the slow device where clean
  *           MISS (slots FILLING where admitted) -------------- xp_end -> done
  *   write   DATA (slots WRITING) -- xp_end --> flip: a MAP record and the new
  *               mapping, block by block
@@ -229,7 +230,7 @@ static noinline enum xp_act submit_locked(struct xp *c, struct xp_req *req,
 
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
-	u32 hit = req->op == XP_READ ? xp_hit(c, req) : 0;
+	u32 hit = req->op == XP_READ && !req->fast_failed ? xp_hit(c, req) : 0;
 
 	req->err = 0;
 	if (hit & XP_HIT_OWES)
@@ -252,6 +253,7 @@ static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,
 	case REQ_SLOW_FLUSH:
 		return flush_slow_end(c, req, err, todo);
 	case REQ_HIT:
+		return read_hit_failed(c, req, err, todo);
 	case REQ_PARKED:
 	case REQ_UNDO:
 	case REQ_SYNC:
@@ -284,9 +286,9 @@ static noinline enum xp_act end_locked(struct xp *c, struct xp_req *req, int err
 enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
 		   struct xp_todo *todo)
 {
-	if (req->state != REQ_HIT)
+	if (req->state != REQ_HIT || err)
 		return end_locked(c, req, err, todo);
 	if (xp_hit_end(c, req))
 		xp_hit_bury(c, req, todo);
-	return req_finish(req, err);
+	return req_finish(req, 0);
 }

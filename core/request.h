@@ -105,6 +105,8 @@ bool hit_slot(struct xp *c, xp_slot_t slot, struct xp_req *req);
 /* read.c */
 enum xp_act read_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err);
+/* The fast device has failed a hit. */
+enum xp_act read_hit_failed(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
 
 /* write.c */
 enum xp_act write_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);

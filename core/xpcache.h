@@ -18,7 +18,8 @@
  *        `-- XP_COPY -- private buffer, base, merge,
  *              xp_copied(), the I/O -----------------> xp_end()
  *
- *   xp_end() -> XP_DONE or XP_WAIT, as above.
+ *   xp_end() -> XP_DONE or XP_WAIT, as above. A read that the fast device failed may
+ *   come back in .ready: what it asks for is on the slow device, too.
  *
  * Every call that takes a struct xp_todo adds to it what else the shell must
  * now do. It must do it (xp_todo_empty() says whether there is anything),
@@ -173,6 +174,8 @@ struct xp_req {
 	bool ordered;		/* XP_WRITE: it may come behind an XP_FLUSH of whose error its
 				 * sender was not told; -EIO then */
 	u8 class;		/* enum xp_class; 0 at first. Of all its parts, when it has ended */
+	bool fast_failed;	/* XP_READ: false at first. The core's since: what is clean, from the
+				 * slow device */
 
 	/* The core's answer. */
 	int err;
@@ -275,8 +278,8 @@ static inline enum xp_class xp_leg_class(enum xp_op op, bool fast)
 }
 
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
-/* What xp_submit() and xp_end() do with a read that hits, for a shell in a hurry. They
- * take no lock. After XP_HIT_OWES, and when xp_hit_end() says true, xp_hit_bury() is next,
+/* What xp_submit() and xp_end() do with a read that hits, for a shell in a hurry, and
+ * when the device has not failed it. They take no lock. After XP_HIT_OWES, and when xp_hit_end() says true, xp_hit_bury() is next,
  * before anything else is done with @req; it takes the lock. */
 #define XP_HIT		1u	/* as if XP_FAST had been answered; else xp_submit() knows */
 #define XP_HIT_OWES	2u

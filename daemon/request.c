@@ -125,11 +125,11 @@ static void hit_ended(struct xd_op *op, int err)
 	struct xd_loop *loop = part->io->loop;
 	struct xd_cache *cache = loop->cache;
 
-	if (err)
-		xd_fast_error(cache, "read", part->req.target, err);
-	else
-		xd_timed(loop, XP_CLASS_FAST_READ, part->sent);
-	part->req.err = err;
+	if (err) {	/* what is clean comes again */
+		part_ended(op, err);
+		return;
+	}
+	xd_timed(loop, XP_CLASS_FAST_READ, part->sent);
 	if (xp_hit_end(cache->core, &part->req))
 		xp_hit_bury(cache->core, &part->req, &loop->todo);
 	xd_part_done(part);
@@ -228,6 +228,7 @@ void xd_part_init(struct xd_part *part, struct xd_io *io, u64 sector, u64 end)
 	part->req.fua = io->fua;
 	part->req.ordered = io->ordered;
 	part->req.class = 0;
+	part->req.fast_failed = false;
 	part->req.sector = sector;
 }
 
@@ -253,7 +254,7 @@ void xd_part_submit(struct xd_part *part)
 	enum xp_act act;
 
 	part->req.nr_sectors = part->end - part->req.sector;
-	if (part->req.op == XP_READ && try_hit(part))
+	if (part->req.op == XP_READ && !part->req.fast_failed && try_hit(part))
 		return;
 	part->req.nr_sectors = part->end - part->req.sector;
 	act = xp_submit(loop->cache->core, &part->req, &loop->todo);

@@ -131,16 +131,40 @@ static void hit_timed(struct xs_cache *cache, const struct xs_io *io)
 		       XP_CLASS_FAST_READ, xs_between(io->sent, now));
 }
 
-static void hit_ended(struct xs_cache *cache, struct xs_io *io, blk_status_t status)
+/* The rest of what io_init() says: from here on it is a read as any other. True: it has
+ * nothing left to do. */
+static noinline bool hit_failed(struct xs_cache *cache, struct xs_io *io, struct bio *bio, int err)
 {
-	if (unlikely(status == BLK_STS_AGAIN))
-		;	/* no room in the device's queue: who would not wait for it comes again */
-	else if (unlikely(status))
-		xs_fast_error(cache, "read", io->req.target, blk_status_to_errno(status));
-	else if (io->begun)
+	struct xp_todo todo;
+	bool over;
+
+	io->req.fua = io->req.ordered = io->req.fast_failed = false;
+	io->req.class = 0;
+	io->hit = io->below = io->own = false;
+	io->bio = bio;
+	io->iter.bi_sector = io->req.sector;
+	io->iter.bi_size = io->req.nr_sectors << SECTOR_SHIFT;
+	io->act = XP_FAST;
+	bio->bi_opf &= ~(REQ_NOWAIT | REQ_POLLED);	/* nobody comes again */
+	xs_fast_error(cache, "read", io->req.target, err);
+	xp_todo_init(&todo);
+	rcu_read_lock();	/* as in io_below_ended() */
+	over = xp_end(cache->core, &io->req, err, &todo) == XP_DONE;
+	xs_post(cache, &todo);
+	rcu_read_unlock();
+	return over;
+}
+
+static bool hit_ended(struct xs_cache *cache, struct xs_io *io, struct bio *bio, blk_status_t status)
+{
+	if (unlikely(status && status != BLK_STS_AGAIN))
+		return hit_failed(cache, io, bio, blk_status_to_errno(status));
+	/* AGAIN: no room in the device's queue; who would not wait for it comes again. */
+	if (io->begun && likely(!status))
 		hit_timed(cache, io);
 	if (unlikely(xp_hit_end(cache->core, &io->req)))
 		bury_hit(cache, io);
+	return true;
 }
 
 int xs_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *error)
@@ -148,7 +172,8 @@ int xs_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *error)
 	struct xs_io *io = dm_per_bio_data(bio, sizeof(*io));
 
 	if (io->hit) {
-		hit_ended(ti->private, io, *error);
+		if (!hit_ended(ti->private, io, bio, *error))
+			return DM_ENDIO_INCOMPLETE;
 	} else if (io->below) {
 		if (!io_below_ended(ti->private, io, *error ? blk_status_to_errno(*error) : 0))
 			return DM_ENDIO_INCOMPLETE;
@@ -320,6 +345,8 @@ static bool map_hit(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u
 		dm_accept_partial_bio(bio, io->req.nr_sectors);
 	}
 	io->hit = true;
+	io->iter = bio->bi_iter;	/* in case that the device fails it */
+	io->bi_flags = bio->bi_flags;
 	bio_set_dev(bio, xs_fast(cache));
 	bio->bi_iter.bi_sector = io->req.target;
 	if (unlikely(bio->bi_opf & REQ_NOWAIT) && !bdev_nowait(xs_fast(cache)))
@@ -331,7 +358,7 @@ static bool map_hit(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u
 
 static __always_inline void io_init(struct xs_io *io, struct bio *bio)
 {
-	io->req.fua = io->req.ordered = false;
+	io->req.fua = io->req.ordered = io->req.fast_failed = false;
 	io->req.class = 0;
 	io->hit = io->below = io->own = false;
 	io->bio = bio;

@@ -68,7 +68,7 @@ struct xs_io {
 	u64 begun;		/* xs_time() when it came */
 	u64 sent;		/* and when the present part went to a device */
 	u8 act;			/* enum xp_act: how the present part is done */
-	bool hit;		/* all of it is one hit, and nothing below is of use but .req */
+	bool hit;		/* all of it is one hit; .req, .iter, .bi_flags and the times are set */
 	bool below;		/* bio is with a device: its end is not yet the caller's */
 	bool own;		/* not dm's: xs_commit()'s flush */
 };

@@ -182,6 +182,7 @@ static struct part *part_new(struct user *u, u8 op, u64 sector, u64 end)
 	memset(&p->req, 0xa5, sizeof(p->req));	/* what the core reads it has set, or is below */
 	p->req.op = op;
 	p->req.class = 0;
+	p->req.fast_failed = false;
 	p->req.fua = u->fua;
 	p->req.ordered = u->fua || u->preflush;
 	p->req.sector = sector;
@@ -626,13 +627,29 @@ static void fill_start(struct part *p)
 	e->data = p->fill + skip * SECTOR;
 }
 
+/* The fast device failed it, and it was not asked for elsewhere. */
+static void check_lost(const struct part *p)
+{
+	u64 lba = p->req.sector / XP_BLOCK_SECTORS;
+	struct xp_mapping m;
+	u32 i;
+
+	for (i = 0; i < p->req.nr_blocks; i++)
+		if (!xp_lookup(sim.c, XP_LBA(lba + i), &m) || !m.dirty)
+			violation(P_FAULTY_READS, "block %llu cannot be read, and is not dirty",
+				  (unsigned long long)(lba + i));
+}
+
 static void part_io_end(struct part *p, int err, struct xp_todo *todo)
 {
+	bool hit = p->req.state == REQ_HIT;
 	enum xp_act act;
 
 	if (p->fill && !err)
 		memcpy(part_bytes(p), p->fill, p->req.nr_sectors * SECTOR);
 	act = xp_end(sim.c, &p->req, err, todo);
+	if (hit && act == XP_DONE && p->req.err)
+		check_lost(p);
 	if (p->fill && !err)
 		fill_start(p);
 	p->fill = NULL;

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the cache answers while a device fails. */
+#include "fixture.h"
+
+static struct fixture f;
+
+static int setup(void **state)
+{
+	(void)state;
+	fixture_setup(&f, 8192, 100000);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fixture_teardown(&f);
+	return 0;
+}
+
+static u32 pins(u64 lba)
+{
+	struct xp_mapping m;
+
+	assert_true(xp_lookup(f.c, XP_LBA(lba), &m));
+	return entry_of(f.c, m.slot)->pins;
+}
+
+/* A read that hits, and that the fast device fails: the answer when it comes back. */
+static enum xp_act read_again(struct xp_req *req, u64 lba, u32 nr)
+{
+	assert_int_equal(submit(&f, req, XP_READ, lba * 8, nr * 8, false), XP_FAST);
+	assert_int_equal(xp_end(f.c, req, -EIO, &f.todo), XP_WAIT);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req->link);
+	req->nr_sectors = nr * 8;
+	return xp_submit(f.c, req, &f.todo);
+}
+
+static void a_clean_block_is_read_from_the_slow_device(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	fill_block(&f, 5, 9);
+	assert_int_equal(read_again(&req, 5, 1), XP_SLOW);
+	assert_int_equal(req.nr_sectors, 8);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_int_equal(req.err, 0);
+	assert_int_equal(req.class, XP_CLASS_READ_BYPASS);
+	assert_int_equal(pins(5), 0);
+}
+
+static void if_that_fails_too_it_is_an_error(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	fill_block(&f, 5, 9);
+	assert_int_equal(read_again(&req, 5, 1), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+}
+
+static void a_dirty_block_is_not(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 9);
+	assert_int_equal(submit(&f, &req, XP_READ, 40, 8, false), XP_FAST);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+	assert_int_equal(pins(5), 0);
+}
+
+/* The one in the middle is all that only the fast device has. */
+static void a_run_is_read_in_pieces(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	fill_block(&f, 5, 9);
+	write_blocks(&f, 6, 1, 9);
+	fill_block(&f, 7, 9);	/* in slots side by side */
+	assert_int_equal(submit(&f, &req, XP_READ, 40, 24, false), XP_FAST);
+	assert_int_equal(req.nr_sectors, 24);
+	xp_end(f.c, &req, 0, &f.todo);
+	assert_int_equal(read_again(&req, 5, 3), XP_SLOW);
+	assert_int_equal(req.nr_sectors, 8);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+
+	/* As if the first had not been there: dirty ones are tried alone. */
+	assert_int_equal(read_again(&req, 6, 2), XP_FAST);
+	assert_int_equal(req.nr_sectors, 8);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+}
+
+/* What was written since is not on the slow device. */
+static void a_block_rewritten_meanwhile_is_read_where_it_is(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	fill_block(&f, 5, 9);
+	assert_int_equal(submit(&f, &req, XP_READ, 40, 8, false), XP_FAST);
+	write_blocks(&f, 5, 1, 7);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_WAIT);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
+	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_FAST);
+	assert_int_equal(f.fast[req.target * 512], 7);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+}
+
+static void a_block_that_became_zeros_needs_no_device(void **state)
+{
+	struct xp_req req, zeroes;
+
+	(void)state;
+	fill_block(&f, 5, 9);
+	assert_int_equal(submit(&f, &req, XP_READ, 40, 8, false), XP_FAST);
+	assert_int_equal(submit(&f, &zeroes, XP_ZEROES, 40, 8, false), XP_DONE);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_WAIT);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
+	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_ZERO);
+}
+
+/* They are not on the slow device, whatever is around them. */
+static void zeros_in_the_middle_are_not_read_from_the_slow_device(void **state)
+{
+	struct xp_req req, zeroes;
+
+	(void)state;
+	fill_block(&f, 5, 9);
+	fill_block(&f, 6, 9);
+	assert_int_equal(submit(&f, &req, XP_READ, 40, 16, false), XP_FAST);
+	assert_int_equal(submit(&f, &zeroes, XP_ZEROES, 48, 8, false), XP_DONE);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_WAIT);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
+	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_SLOW);
+	assert_int_equal(req.nr_sectors, 8);
+}
+
+/* The next hit of the same request is one like any other. */
+static void the_rest_of_the_request_is_read_as_ever(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	fill_block(&f, 5, 9);
+	assert_int_equal(read_again(&req, 5, 1), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	write_blocks(&f, 6, 1, 8);
+	req.sector += req.nr_sectors;
+	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_FAST);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(a_clean_block_is_read_from_the_slow_device),
+		T(if_that_fails_too_it_is_an_error),
+		T(a_dirty_block_is_not),
+		T(a_run_is_read_in_pieces),
+		T(a_block_rewritten_meanwhile_is_read_where_it_is),
+		T(a_block_that_became_zeros_needs_no_device),
+		T(zeros_in_the_middle_are_not_read_from_the_slow_device),
+		T(the_rest_of_the_request_is_read_as_ever),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

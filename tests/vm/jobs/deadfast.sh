@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# vm: fast=16M slow=64M timeout=600
+#
+# The fast disk fails under a cache: what the slow disk holds as well is read from
+# there, without an error; what only the fast one has is an error, and nothing else.
+
+. ./lib.sh
+
+FRONT=/dev/mapper/front
+sectors=$(blockdev --getsz $FAST)
+
+# turn TABLE - what the fast disk is from now on.
+turn()
+{
+	must dmsetup suspend --noflush --nolockfs front
+	must dmsetup load front --table "$1"
+	must dmsetup resume front
+}
+
+works() { turn "0 $sectors linear $FAST 0"; }
+
+# Its slots cannot be read or written; its journal can.
+slots_fail()
+{
+	local first
+	first=$(xpcache dump $FRONT --json | sed -n 's/.*"data_start": *\([0-9]*\).*/\1/p' | head -n 1)
+	turn "0 $((first * 8)) linear $FAST 0
+$((first * 8)) $((sectors - first * 8)) error"
+}
+
+# read_blocks FROM COUNT [OPTION...] - of 4 KiB.
+read_blocks() { timeout 120 dd if=$CACHE bs=4k skip="$1" count="$2" iflag=direct status=none "${@:3}"; }
+write_blocks() { timeout 120 dd of=$CACHE bs=4k seek="$1" count="$2" oflag=direct conv=notrunc status=none "${@:3}"; }
+wanted() { dd if=/tmp/wanted bs=4k skip="$1" count="$2" status=none | md5sum; }
+
+# ends_in_error NAME COMMAND... - soon, and with I/O's own error.
+ends_in_error()
+{
+	local out status
+	out=$("${@:2}" 2>&1 >/dev/null)
+	status=$?
+	[ $status -eq 1 ] && grep -q 'Input/output error' <<<"$out" && pass "$1" ||
+		fail "$1" "status $status: $(tail -n 1 <<<"$out")"
+}
+
+cached() { [ "$(counter clean)" -ge "$1" ]; }
+
+# Blocks 0 to 511 clean in the cache.
+warm()
+{
+	read_blocks 0 512 of=/dev/null
+	settled cached 512 || die warm "only $(counter clean) blocks are clean after a minute"
+}
+
+must dd if=/dev/urandom of=/tmp/wanted bs=1M count=4 status=none
+must dd if=/tmp/wanted of=$SLOW bs=1M oflag=direct conv=notrunc status=none
+must dmsetup create front --table "0 $sectors linear $FAST 0"
+must xpcache create --fast $FRONT --slow $SLOW --idle-ms 0
+
+# ---- blocks that cannot be read ----
+warm
+slots_fail
+equal clean-is-read-elsewhere "$(wanted 0 512)" "$(read_blocks 0 512 | md5sum)"
+equal in-small-pieces "$(wanted 3 1)" "$(read_blocks 3 1 | md5sum)"
+[ "$(counter fast_errors)" -gt 0 ] && pass errors-counted || fail errors-counted "no error of the fast disk was counted"
+works
+must dd if=/dev/urandom of=/tmp/new bs=4k count=8 status=none
+must write_blocks 100 8 if=/tmp/new conv=notrunc,fsync
+slots_fail
+ends_in_error dirty-is-an-error read_blocks 100 1
+ends_in_error dirty-in-the-middle-is-an-error read_blocks 96 16
+equal around-it "$(wanted 0 100)" "$(read_blocks 0 100 | md5sum)"
+works
+must dd if=/tmp/new of=/tmp/wanted bs=4k seek=100 conv=notrunc status=none
+equal all-there-again "$(wanted 0 512)" "$(read_blocks 0 512 | md5sum)"
+try flush xpcache flush xpcache0
+must xpcache remove xpcache0
+equal slow-alone "$(md5sum </tmp/wanted)" "$(dd if=$SLOW bs=1M count=4 iflag=direct status=none | md5sum)"
