@@ -203,6 +203,8 @@ struct xp {
 	u32 nr_free, nr_dirty, nr_clean, nr_limbo;
 
 	struct xp_journal journal;
+	bool fast_suspected;	/* it has failed something since the last tick */
+
 	struct xp_batch batch;
 	u32 futile;		/* batches since one brought a block home */
 	struct xp_bypass bypass[XP_BYPASS_MAX];
@@ -329,6 +331,13 @@ void journal_data_done(struct xp *c, u64 seq);
 /* After blocks were written or data done: frees, wakes, seals what now can be. */
 void journal_advance(struct xp *c, struct xp_todo *todo);
 u64 jblock_checksum(struct xp_jblock *b);
+/* The fast device has failed something. If it is gone no journal block may be due for long:
+ * the next tick writes one, and sees. */
+static inline void journal_doubt(struct xp *c, struct xp_todo *todo)
+{
+	c->fast_suspected = true;
+	todo->tick = true;
+}
 
 /* request.c */
 /* Called by journal_advance(), and when the journal failed. */

@@ -239,6 +239,7 @@ void xp_destage_end(struct xp *c, struct xp_run *run)
 	for (i = 0; i < run->nr_blocks; i++)
 		c->batch.entry[run->batch_index + i].home = !run->err;
 	if (run->err) {
+		c->fast_suspected = true;	/* one of the two has failed it */
 		c->batch.nr_failed += run->nr_blocks;
 	} else {
 		c->batch.nr_home += run->nr_blocks;
@@ -335,6 +336,7 @@ void xp_destage_commit(struct xp *c, int err, struct xp_todo *todo)
 	xp_lock(&c->lock);
 	XP_ASSERT(b->state == BATCH_RUNNING);
 	judge(c, err, todo);
+	todo->tick |= c->fast_suspected;
 	if (err || c->failed) {
 		abandon(c);
 	} else {

@@ -292,11 +292,23 @@ void xp_journal_end(struct xp *c, u32 i, int err, struct xp_todo *todo)
 	xp_unlock(&c->lock);
 }
 
+/* One that is under way tells as well as another. */
+static void probe(struct xp *c, struct xp_todo *todo)
+{
+	const struct xp_journal *j = &c->journal;
+
+	c->fast_suspected = false;
+	if (j->sealed == j->written && open_block(c) && seal_possible(c))
+		seal(c, todo);
+}
+
 void xp_tick(struct xp *c, struct xp_todo *todo)
 {
 	xp_lock(&c->lock);
 	policy_evict_ahead(c, todo);
 	journal_commit(c, todo);
+	if (c->fast_suspected)
+		probe(c, todo);
 	bypass_tick(c, todo);
 	todo->tick |= !xp_list_empty(&c->space);	/* whom no hit's end has seen */
 	xp_unlock(&c->lock);

@@ -144,6 +144,7 @@ enum xp_act read_hit_failed(struct xp *c, struct xp_req *req, int err, struct xp
 	bool lost = true;
 	u32 i;
 
+	journal_doubt(c, todo);
 	for (i = 0; i < req->nr_blocks; i++) {
 		xp_slot_t slot = slot_add(req->slot, i);
 

@@ -185,6 +185,8 @@ enum xp_act write_flip(struct xp *c, struct xp_req *req,
 enum xp_act write_end(struct xp *c, struct xp_req *req, int err,
 		      struct xp_todo *todo)
 {
+	if (err)
+		journal_doubt(c, todo);
 	if (err || c->failed) {
 		write_abort(c, req, todo);
 		return req_finish(req, err ? err : -EIO);

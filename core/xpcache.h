@@ -396,6 +396,7 @@ struct xp_stats {
 	u64 waits;				/* requests that had to wait */
 	u64 homes;				/* times that an xp_bring_home() has arrived */
 	u64 pressure;				/* 0 to 1024 */
+	u64 stranded;				/* dirty blocks of a cache that has failed */
 	bool flushing, home;			/* xp_bring_home() is under way; xp_is_clean() */
 	int failed;				/* 0, or the error that stopped it */
 };
@@ -409,6 +410,7 @@ struct xp_shell {
 	u64 memory, histogram_memory;	/* bytes, the shell's own */
 	u64 destage_flushes, fast_bytes_written;
 	u64 fast_errors, slow_errors;	/* operations of the devices that failed */
+	u64 failed_since;		/* seconds since 1970; 0: it has not */
 };
 
 /* "<state> uuid <hex> <name> <count>...": @room bytes at @text with the NUL. Returns the bytes

@@ -65,6 +65,7 @@ static void status(struct xd_control *c, int fd)
 		.fast_bytes_written = xd_get(counts->fast_bytes_written),
 		.fast_errors = xd_get(counts->fast_errors),
 		.slow_errors = xd_get(counts->slow_errors),
+		.failed_since = xd_get(counts->failed_since),
 	};
 	char text[2048];
 	u32 at = xp_status_print(c->cache->core, &shell, text, sizeof(text));

@@ -2,18 +2,30 @@
 /* journal_io.c - writes journal blocks: one operation for each place of the window. */
 #include "engine.h"
 
+#include <time.h>
+
+/* Once: those that were under way with it fail as well. */
+static void journal_failed(struct xd_cache *cache, int err)
+{
+	u64 not_yet = 0;
+
+	xd_count(cache->counts.fast_errors, 1);
+	if (!__atomic_compare_exchange_n(&cache->counts.failed_since, &not_yet, (u64)time(NULL), false,
+					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return;
+	xd_log_event("%s: journal write failed: %s: the cache accepts no more writes; what it acknowledged as durable is safe",
+		     cache->fast->dev.path, strerror(-err));
+}
+
 static void journal_written(struct xd_op *op, int err)
 {
 	struct xd_journal *j = container_of(op, struct xd_journal, op);
 	struct xd_cache *cache = j->cache;
 
-	if (err) {
-		xd_count(cache->counts.fast_errors, 1);
-		xd_log("%s: journal write failed: %s: the cache accepts no more writes; what it acknowledged as durable is safe",
-		       cache->fast->dev.path, strerror(-err));
-	} else {
+	if (err)
+		journal_failed(cache, err);
+	else
 		xd_timed(op->loop, XP_CLASS_FAST_WRITE, j->sent);
-	}
 	xp_journal_end(cache->core, j->i, err, &op->loop->todo);
 }
 

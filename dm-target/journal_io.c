@@ -16,6 +16,16 @@
 
 #include "shell.h"
 
+/* Once: those that were under way with it fail as well. */
+static void journal_failed(struct xs_cache *cache, int err)
+{
+	atomic64_inc(&cache->counts.fast_errors);
+	if (atomic64_cmpxchg(&cache->counts.failed_since, 0, ktime_get_real_seconds()))
+		return;
+	DMERR("%pg: journal write failed (error %d): the cache accepts no more writes; what it acknowledged as durable is safe",
+	      xs_fast(cache), err);
+}
+
 static void journal_written(struct bio *bio)
 {
 	struct xs_journal_io *j = bio->bi_private;
@@ -23,13 +33,10 @@ static void journal_written(struct bio *bio)
 	int err = blk_status_to_errno(bio->bi_status);
 	struct xp_todo todo;
 
-	if (err) {
-		atomic64_inc(&cache->counts.fast_errors);
-		DMERR("%pg: journal write failed (error %d): the cache accepts no more writes; what it acknowledged as durable is safe",
-		      xs_fast(cache), err);
-	} else {
+	if (err)
+		journal_failed(cache, err);
+	else
 		xs_timed(cache, XP_CLASS_FAST_WRITE, xs_since(j->sent));
-	}
 	xp_todo_init(&todo);
 	xp_journal_end(cache->core, j->i, err, &todo);
 	xs_post(cache, &todo);

@@ -190,6 +190,7 @@ static void put_info(struct line *l, struct xs_cache *cache)
 		.fast_bytes_written = atomic64_read(&c->fast_bytes_written),
 		.fast_errors = atomic64_read(&c->fast_errors),
 		.slow_errors = atomic64_read(&c->slow_errors),
+		.failed_since = atomic64_read(&c->failed_since),
 	};
 
 	if (!smp_load_acquire(&cache->core)) {	/* with recover()'s release */

@@ -235,7 +235,7 @@ enum xc flush_by_user(const char *name, const char *fast, const char *slow, cons
 	ret = user_create(name, fast, slow, opt);
 	if (!ret) {
 		ret = interrupted ? XC_INTERRUPTED : bring_home(name);
-		stopped = running_remove(name);
+		stopped = running_remove(name, false);
 		ret = ret ? ret : stopped;
 	}
 	signals_let(was);
@@ -254,7 +254,7 @@ static enum xc start_and_bring_home(struct cache *c, struct options *opt, u64 *s
 	ret = bring_home(c->name);
 	if (running_find(c->name, NULL, r) == 1 && !status_read(c->name, &s))
 		*seq = status_number(&s, "seq");
-	stopped = running_remove(c->name);
+	stopped = running_remove(c->name, false);
 	if (stopped)
 		*seq = 0;
 	return ret ? ret : stopped;

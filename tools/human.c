@@ -115,6 +115,18 @@ const char *text_duration(u64 t)
 	return s;
 }
 
+const char *text_time(u64 t)
+{
+	time_t seconds = (time_t)t;
+	struct tm tm;
+	size_t len;
+	char *s = next_text(&len);
+
+	if (!localtime_r(&seconds, &tm) || !strftime(s, len, "%Y-%m-%d %H:%M:%S", &tm))
+		snprintf(s, len, "%" PRIu64, t);
+	return s;
+}
+
 const char *text_percent(u64 part, u64 whole)
 {
 	size_t len;

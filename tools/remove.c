@@ -45,7 +45,7 @@ static enum xc end(const struct running *r)
 		signals_hold();
 	ret = partitions_hide(r, false, &hidden);
 	if (!ret) {
-		ret = running_remove(r->name);
+		ret = running_remove(r->name, false);
 		if (ret)
 			partitions_back(r, &hidden);
 	}

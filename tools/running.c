@@ -49,9 +49,9 @@ int running_status(const char *name, char *line, size_t len)
 	return user_has(name) ? user_status(name, line, len) : kernel_status(name, line, len);
 }
 
-enum xc running_remove(const char *name)
+enum xc running_remove(const char *name, bool losing)
 {
-	return user_has(name) ? user_stop(name) : kernel_remove(name);
+	return user_has(name) ? user_stop(name, losing) : kernel_remove(name);
 }
 
 bool running_has_name(const char *name)

@@ -186,6 +186,24 @@ void status_show(const struct status *s)
 	show_machinery(s);
 }
 
+/* What it means, and what to do. */
+static void show_failure(const struct running *r, const struct status *s, const char *fast)
+{
+	u64 since = status_number(s, "failed_since"), stranded = status_number(s, "stranded");
+
+	if (strcmp(s->state, "failed") != 0)
+		return;
+	printf("  %sfailed    since %s: %s cannot be written%s\n", colour_bad(),
+	       since ? text_time(since) : "some time", fast, colour_off());
+	if (stranded)
+		printf("            %s %s there alone; all else is read from the slow device\n",
+		       text_blocks(stranded), stranded == 1 ? "is" : "are");
+	else
+		printf("            nothing is dirty; reads go on from the slow device\n");
+	printf("            connect it again, then xpcache stop --force %s and xpcache start %s\n",
+	       r->name, r->name);
+}
+
 static void show_limits(const struct xp_tunables *t)
 {
 	printf("  limits    %u to %u %% dirty, ", t->dirty_low, t->dirty_high);
@@ -234,6 +252,7 @@ static void show(const struct running *r, const struct status *s)
 	show_partitions(r);
 	printf("  fast      %s, %s\n", fast.path, text_bytes(fast.bytes));
 	printf("  slow      %s, %s\n", slow.path, text_bytes(slow.bytes));
+	show_failure(r, s, fast.path);
 	if (r->tunables_known)
 		show_limits(&r->tunables);
 	status_show(s);

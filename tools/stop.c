@@ -95,7 +95,7 @@ static enum xc rest(struct running *r, const struct options *opt)
 		return complain_errno(err, r->name, "cannot read its status");
 	running_paths(r);
 	signals_hold();
-	ret = running_remove(r->name);
+	ret = running_remove(r->name, committed);
 	signals_release();
 	if (!ret)
 		say_dirty(r, &s);

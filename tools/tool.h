@@ -108,6 +108,7 @@ const char *text_bytes(u64 n);		/* 1.50 GiB */
 const char *text_blocks(u64 n);		/* 12,288 blocks (48 MiB) */
 const char *text_count(u64 n);		/* 1,234,567 */
 const char *text_duration(u64 seconds);	/* 1:02:03 */
+const char *text_time(u64 seconds);	/* since 1970: 2026-05-31 23:59:59, here */
 const char *text_percent(u64 part, u64 whole);
 const char *text_uuid(const u8 uuid[16]);
 
@@ -360,7 +361,7 @@ void tunable_option(const struct xp_tunable *row, char text[TUNABLE_OPTION]);
 bool user_can_start(void);	/* is xpcached installed? */
 /* Returns when clients can connect; with @opt->offline none can. */
 enum xc user_create(const char *name, const char *fast, const char *slow, const struct options *opt);
-enum xc user_stop(const char *name);
+enum xc user_stop(const char *name, bool losing);
 
 /* ------------------------------------------------------------ ublk.c ---- */
 
@@ -379,7 +380,8 @@ int running_list(struct running **list, size_t *n);
 int running_message(const char *name, enum xp_command command);
 int running_ask(const char *name, const char *message, char **answer);
 int running_status(const char *name, char *line, size_t len);
-enum xc running_remove(const char *name);
+/* @losing: what it cannot make durable by now. */
+enum xc running_remove(const char *name, bool losing);
 bool running_has_name(const char *name);
 /* "PLACE tells more@rest": where its errors are told. Static. */
 const char *running_log(const char *name, const char *rest);

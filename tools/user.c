@@ -224,7 +224,7 @@ static int stop_and_wait(const char *name, char *waits, size_t len)
 	return err;
 }
 
-enum xc user_stop(const char *name)
+enum xc user_stop(const char *name, bool losing)
 {
 	char waits[PATH_MAX + 200] = "";
 	int err = stop_and_wait(name, waits, sizeof(waits));
@@ -236,7 +236,7 @@ enum xc user_stop(const char *name)
 		return complain(XC_REFUSED, name, "wait, or see its log", "it stops already");
 	if (err == -EINTR)
 		return complain(XC_FAILED, name, "xpcache start brings it back", "ended at once, by a second signal");
-	return err ? complain_errno(err, name, "it did not stop in order") : XC_OK;
+	return err && !losing ? complain_errno(err, name, "it did not stop in order") : XC_OK;
 }
 
 /* ------------------------------------------------------------------ find ---- */

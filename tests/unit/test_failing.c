@@ -157,6 +157,73 @@ static void the_rest_of_the_request_is_read_as_ever(void **state)
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
 }
 
+/* Fails what the todo asks of the journal. */
+static void fail_journal(void)
+{
+	while (f.todo.journal) {
+		u32 i = (u32)__builtin_ctz(f.todo.journal);
+		struct xp_journal_io io;
+
+		f.todo.journal &= ~(1u << i);
+		xp_journal_io(f.c, i, &io);
+		xp_journal_end(f.c, i, -EIO, &f.todo);
+	}
+}
+
+static struct xp_stats stats(void)
+{
+	struct xp_stats s;
+
+	xp_get_stats(f.c, &s);
+	return s;
+}
+
+/* A device that is gone may be written to seldom: one that failed a read is asked. */
+static void a_tick_finds_that_the_device_is_gone(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	fill_block(&f, 5, 9);
+	write_blocks(&f, 6, 2, 9);
+	flush(&f);
+	f.todo.tick = false;
+	xp_tick(f.c, &f.todo);
+	assert_int_equal(f.todo.journal, 0);
+	assert_int_equal(read_again(&req, 5, 1), XP_SLOW);
+	assert_true(f.todo.tick);
+	assert_int_equal(stats().failed, 0);
+	xp_tick(f.c, &f.todo);
+	assert_int_not_equal(f.todo.journal, 0);
+	fail_journal();
+	assert_int_equal(stats().failed, -EIO);
+	assert_int_equal(stats().stranded, 2);
+	assert_int_equal(read_again(&req, 5, 1), XP_SLOW);
+	xp_tick(f.c, &f.todo);
+	assert_int_equal(f.todo.journal, 0);
+}
+
+static void a_bad_spot_is_not_the_end(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	write_blocks(&f, 6, 1, 9);
+	flush(&f);
+	assert_int_equal(submit(&f, &req, XP_WRITE, 40, 8, false), XP_FAST);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
+	xp_tick(f.c, &f.todo);
+	assert_int_not_equal(f.todo.journal, 0);
+	write_journal(&f);
+	assert_int_equal(stats().failed, 0);
+	assert_int_equal(stats().stranded, 0);
+	xp_tick(f.c, &f.todo);		/* one is enough */
+	assert_int_equal(f.todo.journal, 0);
+	write_blocks(&f, 5, 1, 7);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 6), 9);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -170,6 +237,8 @@ int main(void)
 		T(a_block_that_became_zeros_needs_no_device),
 		T(zeros_in_the_middle_are_not_read_from_the_slow_device),
 		T(the_rest_of_the_request_is_read_as_ever),
+		T(a_tick_finds_that_the_device_is_gone),
+		T(a_bad_spot_is_not_the_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,6 +45,19 @@ ends_in_error()
 
 cached() { [ "$(counter clean)" -ge "$1" ]; }
 
+gone() { turn "0 $sectors error"; }
+state() { dmsetup status xpcache0 | cut -d ' ' -f 4; }
+failed() { [ "$(state)" = failed ]; }
+
+# put_back - a stop that says what is lost, and a start with the fast disk there.
+put_back()
+{
+	refused stop-asks 1 'journal cannot be written' xpcache stop xpcache0
+	try stop-force timeout 120 xpcache stop xpcache0 --force
+	works
+	must xpcache start --fast $FRONT --slow $SLOW --idle-ms 0
+}
+
 # Blocks 0 to 511 clean in the cache.
 warm()
 {
@@ -73,6 +86,36 @@ equal around-it "$(wanted 0 100)" "$(read_blocks 0 100 | md5sum)"
 works
 must dd if=/tmp/new of=/tmp/wanted bs=4k seek=100 conv=notrunc status=none
 equal all-there-again "$(wanted 0 512)" "$(read_blocks 0 512 | md5sum)"
+
+# ---- gone, with nothing dirty ----
 try flush xpcache flush xpcache0
+warm
+gone
+equal gone-clean-reads "$(wanted 0 512)" "$(read_blocks 0 512 | md5sum)"
+equal gone-never-cached "$(wanted 600 64)" "$(read_blocks 600 64 | md5sum)"
+settled failed && pass found-gone || fail found-gone "a minute later it is $(state)"
+grep -qE '^  failed +since 2.* cannot be written' <<<"$(xpcache status xpcache0)" && pass says-since || fail says-since "$(xpcache status xpcache0)"
+equal nothing-stranded 0 "$(counter stranded)"
+ends_in_error gone-clean-write write_blocks 600 1 if=/dev/zero
+try suspend timeout 60 dmsetup suspend xpcache0
+try resume timeout 60 dmsetup resume xpcache0
+equal gone-clean-after-resume "$(wanted 0 512)" "$(read_blocks 0 512 | md5sum)"
+put_back
+equal back-clean "$(wanted 0 1024)" "$(read_blocks 0 1024 | md5sum)"
+
+# ---- gone, with dirty blocks ----
+must dd if=/dev/urandom of=/tmp/new bs=4k count=8 status=none
+must write_blocks 300 8 if=/tmp/new conv=notrunc,fsync
+gone
+ends_in_error gone-dirty-reads read_blocks 304 1
+equal gone-dirty-around-it "$(wanted 308 200)" "$(read_blocks 308 200 | md5sum)"
+ends_in_error gone-dirty-write write_blocks 600 1 if=/dev/zero
+settled failed && pass found-gone-dirty || fail found-gone-dirty "a minute later it is $(state)"
+equal stranded 8 "$(counter stranded)"
+refused flush-says-so 1 'journal cannot be written, and 8 blocks' xpcache flush xpcache0
+put_back
+must dd if=/tmp/new of=/tmp/wanted bs=4k seek=300 conv=notrunc status=none
+equal back-dirty "$(wanted 0 1024)" "$(read_blocks 0 1024 | md5sum)"
+try flush-when-back xpcache flush xpcache0
 must xpcache remove xpcache0
 equal slow-alone "$(md5sum </tmp/wanted)" "$(dd if=$SLOW bs=1M count=4 iflag=direct status=none | md5sum)"
