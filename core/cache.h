@@ -150,6 +150,11 @@ struct xp_bypass {
  * for now, and nobody is left waiting for it. */
 #define XP_FUTILE_MAX	3u
 
+/* After so many batches that failed the pauses are as long as they get. */
+#define XP_PAUSES_MAX	6u
+#define XP_PAUSE_MS	1000u
+#define XP_PAUSE_MS_MAX	30000u
+
 struct xp_batch_entry {
 	u32 slot;
 	u8 zeros;
@@ -207,6 +212,7 @@ struct xp {
 
 	struct xp_batch batch;
 	u32 futile;		/* batches since one brought a block home */
+	u32 failing;		/* the same, pauses or not; 1 after one that brought home a part */
 	struct xp_bypass bypass[XP_BYPASS_MAX];
 	u64 bypass_done;	/* writes around the cache that ended */
 	u64 bypass_flushed;	/* of those, how many a slow flush has covered */

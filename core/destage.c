@@ -58,6 +58,8 @@ void xp_bring_home(struct xp *c, bool on)
 {
 	xp_lock(&c->lock);
 	c->flushing = on;
+	if (on)
+		c->failing = 0;
 	xp_unlock(&c->lock);
 }
 
@@ -325,8 +327,23 @@ static void judge(struct xp *c, int err, struct xp_todo *todo)
 		c->futile = 0;
 	else if (err || b->nr_failed)
 		c->futile = min(c->futile + 1, XP_FUTILE_MAX);
+	if (err || (b->nr_failed && !b->nr_home))
+		c->failing = min(c->failing + 1, XP_PAUSES_MAX);
+	else if (b->nr_failed)
+		c->failing = 1;
+	else if (b->nr_home || !b->nr)
+		c->failing = 0;
 	if (c->futile == XP_FUTILE_MAX)
 		xp_list_splice(&todo->ready, &c->space);
+}
+
+u32 xp_destage_pause(struct xp *c)
+{
+	u32 failing = XP_READ_ONCE(c->failing);
+
+	if (XP_READ_ONCE(c->space.head))	/* a writer; it is let go after XP_FUTILE_MAX */
+		failing = min(failing, 1u);
+	return failing ? min(XP_PAUSE_MS << (failing - 1), XP_PAUSE_MS_MAX) : 0;
 }
 
 void xp_destage_commit(struct xp *c, int err, struct xp_todo *todo)

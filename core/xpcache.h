@@ -355,6 +355,9 @@ bool xp_destage_begin(struct xp *c, struct xp_todo *todo);
 enum xp_next xp_destage_next(struct xp *c, struct xp_run *run);
 void xp_destage_end(struct xp *c, struct xp_run *run);
 void xp_destage_commit(struct xp *c, int err, struct xp_todo *todo);
+/* ms to wait after the last batch before the next one, since it had errors; 0: it had none,
+ * or somebody cannot wait: to be asked again about once a second. Any context. */
+u32 xp_destage_pause(struct xp *c);
 
 /* Makes xp_destage_wanted() true while there is a dirty block (the cache is
  * idle, say); @on false ends it. */
@@ -411,6 +414,7 @@ struct xp_shell {
 	u64 destage_flushes, fast_bytes_written;
 	u64 fast_errors, slow_errors;	/* operations of the devices that failed */
 	u64 failed_since;		/* seconds since 1970; 0: it has not */
+	u64 destage_failing_since;	/* the same: batches have had errors since then */
 };
 
 /* "<state> uuid <hex> <name> <count>...": @room bytes at @text with the NUL. Returns the bytes

@@ -13,8 +13,9 @@
 
 #include <cap-ng.h>
 #include <stdlib.h>
+#include <time.h>
 
-#define BACK_OFF_NS	1000000000u		/* after an error */
+#define BACK_OFF_NS	1000000000u		/* a step of a pause after errors */
 #define ERRORS_MAX	8u			/* of a batch: then the device, not a sector, is bad */
 #define YIELD_NS	20000000u		/* of a run, to callers' reads of the slow device */
 #define BUSY_PRESSURE	512u			/* writers wait: no run yields */
@@ -215,14 +216,38 @@ static void measure(struct xd_cache *cache)
 		       (xd_get(cache->block_ns) * 3 + (xd_now() - d->begun) / d->taken) / 4);
 }
 
+/* Step by step: somebody may come who cannot wait. */
+static void back_off(struct xd_cache *cache)
+{
+	struct xd_destage *d = &cache->destage;
+	u64 pause_ns = xp_destage_pause(cache->core) * 1000000ull;
+
+	if (xd_now() < d->ended + pause_ns && !xd_get(d->stopping)) {
+		d->state = XD_BACK_OFF;
+		xd_timer_arm(xd_first_loop(cache), &d->back_off, BACK_OFF_NS);
+		return;
+	}
+	d->state = XD_REST;
+	xd_destage_kick(cache);
+}
+
 static void back_off_over(struct xd_event *event, int res)
 {
 	struct xd_cache *cache = container_of(event, struct xd_cache, destage.back_off.event);
 
 	(void)res;
 	cache->destage.back_off.armed = false;
-	cache->destage.state = XD_REST;
-	xd_destage_kick(cache);
+	back_off(cache);
+}
+
+static void note_failing(struct xd_cache *cache)
+{
+	u64 *since = &cache->counts.destage_failing_since;
+
+	if (!xp_destage_pause(cache->core))
+		xd_set(*since, 0);
+	else if (!xd_get(*since))
+		xd_set(*since, (u64)time(NULL));
 }
 
 static void flushed(struct xd_op *op, int err)
@@ -236,12 +261,9 @@ static void flushed(struct xd_op *op, int err)
 		xd_timed(op->loop, XP_CLASS_SLOW_FLUSH, d->sent);
 	xp_destage_commit(cache->core, err, &op->loop->todo);
 	measure(cache);
-	d->state = XD_REST;
-	if (err || d->errors) {
-		d->state = XD_BACK_OFF;
-		xd_timer_arm(op->loop, &d->back_off, BACK_OFF_NS);
-	}
-	xd_destage_kick(cache);
+	note_failing(cache);
+	d->ended = xd_now();
+	back_off(cache);
 }
 
 /* With all runs of the batch over: the flush, and what follows from it. */

@@ -216,7 +216,7 @@ struct xd_destage {
 	u32 errors, taken;	/* of this batch: runs that failed; blocks */
 	bool waiting;		/* XP_NEXT_WAIT: for a kick */
 	bool stopping;
-	u64 begun, sent;
+	u64 begun, sent, ended;	/* xd_now() of a batch */
 	struct xd_op op;
 	struct xd_timer back_off;
 };
@@ -230,7 +230,7 @@ struct xd_journal {
 
 struct xd_counts {
 	u64 fast_bytes_written, fast_errors, slow_errors, destage_flushes;
-	u64 failed_since;	/* seconds since 1970; 0: it has not */
+	u64 failed_since, destage_failing_since;	/* seconds since 1970; 0: it does not */
 };
 
 struct xd_cache {

@@ -135,6 +135,7 @@ struct xs_writeback {
 	struct xs_hauler *hauler;
 	u32 nr_haulers;
 	struct bio_set bios;
+	unsigned long ended;	/* jiffies, of a batch: a pause begins then */
 	u64 block_ns;		/* measured time to bring a block home; written by the work only */
 	bool stopping;		/* suspended: no new batch */
 	bool idle;		/* clock.c: no request for idle_ms */
@@ -167,7 +168,7 @@ struct xs_counts {
 	atomic64_t fast_bytes_written;
 	atomic64_t fast_errors, slow_errors;
 	atomic64_t destage_flushes;
-	atomic64_t failed_since;	/* seconds since 1970; 0: it has not */
+	atomic64_t failed_since, destage_failing_since;	/* seconds since 1970; 0: it does not */
 };
 
 struct xs_cache {

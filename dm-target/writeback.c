@@ -16,7 +16,7 @@
 
 #include "shell.h"
 
-#define BACK_OFF	HZ			/* after an error */
+#define BACK_OFF	HZ			/* a step of a pause after errors */
 #define ERRORS_MAX	8u			/* of a batch: then the device, not a sector, is bad */
 #define YIELD_MAX	msecs_to_jiffies(20)	/* of a run, to callers' reads of the slow device */
 
@@ -291,8 +291,18 @@ static void measure(struct xs_writeback *w, u64 ns)
 		WRITE_ONCE(w->block_ns, (w->block_ns * 3 + div_u64(ns, w->taken)) / 4);
 }
 
+static void note_failing(struct xs_cache *cache)
+{
+	atomic64_t *since = &cache->counts.destage_failing_since;
+
+	if (!xp_destage_pause(cache->core))
+		atomic64_set(since, 0);
+	else if (!atomic64_read(since))
+		atomic64_set(since, ktime_get_real_seconds());
+}
+
 /* With all runs of the batch over: the flush, and what follows from it. */
-static bool finish_batch(struct xs_cache *cache)
+static void finish_batch(struct xs_cache *cache)
 {
 	u64 sent = xs_time(cache);
 	struct xp_todo todo;
@@ -307,14 +317,13 @@ static bool finish_batch(struct xs_cache *cache)
 	xp_todo_init(&todo);
 	xp_destage_commit(cache->core, err, &todo);
 	xs_perform(cache, &todo);
-	return !err && !cache->writeback.errors;
+	note_failing(cache);
 }
 
-static bool run_batch(struct xs_cache *cache)
+static void run_batch(struct xs_cache *cache)
 {
 	struct xs_writeback *w = &cache->writeback;
 	u64 begun = ktime_get_ns();
-	bool ok;
 	u32 i;
 
 	w->errors = 0;
@@ -325,9 +334,17 @@ static bool run_batch(struct xs_cache *cache)
 	/* One that never got a thread is not waited for. */
 	for (i = 1; i < w->nr_haulers; i++)
 		cancel_work_sync(&w->hauler[i].work);
-	ok = finish_batch(cache);
+	finish_batch(cache);
 	measure(w, ktime_get_ns() - begun);
-	return ok;
+	w->ended = jiffies;
+}
+
+/* Step by step: somebody may come who cannot wait. */
+static bool pauses(struct xs_cache *cache)
+{
+	unsigned long pause = msecs_to_jiffies(xp_destage_pause(cache->core));
+
+	return pause && time_before(jiffies, cache->writeback.ended + pause);
 }
 
 static bool begin_batch(struct xs_cache *cache)
@@ -348,14 +365,16 @@ static void lead(struct work_struct *work)
 	struct xs_writeback *w = &cache->writeback;
 
 	for (;;) {
-		if (READ_ONCE(w->stopping) || !xp_destage_wanted(cache->core) ||
-		    !begin_batch(cache))
+		if (READ_ONCE(w->stopping))
 			return;
-		if (!run_batch(cache) && !READ_ONCE(w->stopping)) {
+		if (pauses(cache)) {
 			/* Also if we have been kicked; further kicks find it queued. */
 			mod_delayed_work(w->wq, &w->work, BACK_OFF);
 			return;
 		}
+		if (!xp_destage_wanted(cache->core) || !begin_batch(cache))
+			return;
+		run_batch(cache);
 	}
 }
 

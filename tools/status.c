@@ -191,8 +191,14 @@ static void show_failure(const struct running *r, const struct status *s, const 
 {
 	u64 since = status_number(s, "failed_since"), stranded = status_number(s, "stranded");
 
-	if (strcmp(s->state, "failed") != 0)
+	u64 destage = status_number(s, "destage_failing_since");
+
+	if (strcmp(s->state, "failed") != 0) {
+		if (destage)
+			printf("  %strouble   blocks fail to go home since %s%s; they stay, and it is tried again, every half a minute at least\n",
+			       colour_bad(), text_time(destage), colour_off());
 		return;
+	}
 	printf("  %sfailed    since %s: %s cannot be written%s\n", colour_bad(),
 	       since ? text_time(since) : "some time", fast, colour_off());
 	if (stranded)

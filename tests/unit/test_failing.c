@@ -224,6 +224,92 @@ static void a_bad_spot_is_not_the_end(void **state)
 	assert_int_equal(mapped_byte(&f, 6), 9);
 }
 
+/* One batch, of which each run and the flush had these errors. */
+static u32 pause_after(int run_err, int flush_err)
+{
+	struct xp_run *run = malloc(sizeof(*run));
+
+	assert_true(xp_destage_begin(f.c, &f.todo));
+	write_journal(&f);
+	while (xp_destage_next(f.c, run) == XP_NEXT_RUN) {
+		run->err = run_err;
+		xp_destage_end(f.c, run);
+	}
+	xp_destage_commit(f.c, flush_err, &f.todo);
+	write_journal(&f);
+	free(run);
+	return xp_destage_pause(f.c);
+}
+
+static void pauses_grow_to_a_bound(void **state)
+{
+	static const u32 ms[] = { 1000, 2000, 4000, 8000, 16000, 30000, 30000 };
+	u32 i;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 9);
+	xp_drain(f.c, true);
+	assert_int_equal(xp_destage_pause(f.c), 0);
+	for (i = 0; i < sizeof(ms) / sizeof(*ms); i++)
+		assert_int_equal(pause_after(i % 2 ? -EIO : 0, -EIO), ms[i]);
+	assert_int_equal(pause_after(0, 0), 0);
+	write_blocks(&f, 5, 1, 9);
+	assert_int_equal(pause_after(-EIO, 0), 1000);	/* from the beginning */
+}
+
+/* Somebody asks for it now: it may have been repaired for that. */
+static void a_flush_ends_the_pause(void **state)
+{
+	(void)state;
+	write_blocks(&f, 5, 1, 9);
+	xp_drain(f.c, true);
+	pause_after(-EIO, 0);
+	assert_int_equal(pause_after(-EIO, 0), 2000);
+	xp_bring_home(f.c, true);
+	assert_int_equal(xp_destage_pause(f.c), 0);
+	assert_int_equal(pause_after(-EIO, 0), 1000);
+}
+
+/* A writer that waits for a slot is told soon that none will come. */
+static void who_waits_for_a_slot_ends_it_too(void **state)
+{
+	struct xp_req req;
+	u64 lba;
+
+	(void)state;
+	for (lba = 0; stats().free; lba++)
+		write_blocks(&f, lba, 1, 1);
+	flush(&f);
+	pause_after(-EIO, 0);
+	assert_int_equal(pause_after(-EIO, 0), 2000);
+	assert_int_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_WAIT);
+	assert_int_equal(xp_destage_pause(f.c), 1000);
+}
+
+/* One bad sector must not keep all else from going home. */
+static void a_batch_that_got_something_home_has_the_shortest(void **state)
+{
+	struct xp_run *run = malloc(sizeof(*run));
+	int n = 0;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 9);
+	xp_drain(f.c, true);
+	pause_after(-EIO, 0);
+	assert_int_equal(pause_after(-EIO, 0), 2000);
+	write_blocks(&f, 50, 1, 9);
+	assert_true(xp_destage_begin(f.c, &f.todo));
+	write_journal(&f);
+	while (xp_destage_next(f.c, run) == XP_NEXT_RUN) {
+		run->err = n++ ? 0 : -EIO;
+		xp_destage_end(f.c, run);
+	}
+	assert_int_equal(n, 2);
+	xp_destage_commit(f.c, 0, &f.todo);
+	assert_int_equal(xp_destage_pause(f.c), 1000);
+	free(run);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -239,6 +325,10 @@ int main(void)
 		T(the_rest_of_the_request_is_read_as_ever),
 		T(a_tick_finds_that_the_device_is_gone),
 		T(a_bad_spot_is_not_the_end),
+		T(pauses_grow_to_a_bound),
+		T(a_flush_ends_the_pause),
+		T(who_waits_for_a_slot_ends_it_too),
+		T(a_batch_that_got_something_home_has_the_shortest),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
