@@ -94,6 +94,21 @@ static void undo_block(struct xp *c, xp_lba_t lba, xp_slot_t slot)
 	journal_free_later(c, slot);
 }
 
+/* No recovery will find the record beside what holds, but nobody writes to the slots again. */
+void beside_abort(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+{
+	u32 i;
+
+	for (i = req->progress; i < req->nr_blocks; i++) {
+		xp_slot_t slot = slot_add(req->slot, i);
+
+		journal_unlist(c, slot);
+		map_remove(c, slot);
+		entry_of(c, slot)->state = SLOT_LIMBO;
+	}
+	requests_wake(c, req_lba(req), req->nr_blocks, todo);
+}
+
 enum xp_act beside_undo(struct xp *c, struct xp_req *req,
 			struct xp_todo *todo)
 {
@@ -116,8 +131,10 @@ enum xp_act beside_end(struct xp *c, struct xp_req *req, int err,
 {
 	u64 seq = xp_seq_n(req->record_seq);
 
-	if (c->failed)
-		return req_finish(req, -EIO);
+	if (c->failed) {
+		beside_abort(c, req, todo);
+		return pass_again(c, req, -EIO, todo);
+	}
 	if (err) {
 		req->err = err;
 		return beside_undo(c, req, todo);

@@ -41,6 +41,8 @@ enum xp_act bypass_submit(struct xp *c, struct xp_req *req, u32 span)
 		xp_lba_t lba = lba_add(req_lba(req), n);
 
 		map_find(c, lba, &f);
+		if (c->pass == PASS_ON)
+			pass_unmap(c, &f);
 		if (!may_bypass(c, &f, lba))
 			break;
 		if (is_slot(f.filling))
@@ -99,7 +101,7 @@ void bypass_tick(struct xp *c, struct xp_todo *todo)
 {
 	bool doubted = c->bypass_flushed < c->bypass_doubted;
 
-	if (c->failed)
+	if (c->failed && c->pass != PASS_ON)
 		return;
 	todo->tick |= bypass_in_doubt(c);
 	if (c->doubt_ticks)

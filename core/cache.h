@@ -183,6 +183,12 @@ struct xp_batch {
 	u64 barrier;		/* journal block that must be written before its first run */
 };
 
+enum xp_pass {
+	PASS_OFF,
+	PASS_MARKING,		/* writes wait for the mark */
+	PASS_ON,
+};
+
 #define XP_HIT_COUNTERS	16u	/* so many processors count without meeting */
 
 struct xp {
@@ -209,6 +215,9 @@ struct xp {
 
 	struct xp_journal journal;
 	bool fast_suspected;	/* it has failed something since the last tick */
+	bool tables_written;	/* somebody may have made new partitions */
+	u8 pass;		/* enum xp_pass, passing.c */
+	u64 cleaned;		/* newest journal block with a record that made a dirty block clean */
 
 	struct xp_batch batch;
 	u32 futile;		/* batches since one brought a block home */
@@ -337,6 +346,8 @@ void journal_data_done(struct xp *c, u64 seq);
 /* After blocks were written or data done: frees, wakes, seals what now can be. */
 void journal_advance(struct xp *c, struct xp_todo *todo);
 u64 jblock_checksum(struct xp_jblock *b);
+/* Has a journal block written, unless one is under way. Returns the newest that is. */
+u64 journal_probe(struct xp *c, struct xp_todo *todo);
 /* The fast device has failed something. If it is gone no journal block may be due for long:
  * the next tick writes one, and sees. */
 static inline void journal_doubt(struct xp *c, struct xp_todo *todo)
@@ -367,6 +378,11 @@ static inline void requests_relieve(struct xp *c, struct xp_todo *todo)
 /* bypass.c */
 /* Has their slow flush made when it is due. */
 void bypass_tick(struct xp *c, struct xp_todo *todo);
+
+/* passing.c */
+bool pass_possible(const struct xp *c);
+/* The cache has failed. */
+void pass_begin(struct xp *c, struct xp_todo *todo);
 
 /* policy.c: what to admit, what to evict, and when to expect a FLUSH */
 bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks);

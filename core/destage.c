@@ -34,7 +34,7 @@ bool xp_destage_wanted(struct xp *c)
 	xp_lock(&c->lock);
 	destage_note_arrival(c);
 	drain = c->draining || c->flushing;
-	if (c->batch.state == BATCH_NONE && !c->failed) {
+	if (c->batch.state == BATCH_NONE && (!c->failed || c->pass == PASS_ON)) {
 		if (c->nr_dirty)
 			wanted = drain || c->nr_dirty > c->dirty_low ||
 				 !xp_list_empty(&c->space);
@@ -282,6 +282,7 @@ static bool clean_one(struct xp *c, const struct xp_batch_entry *be,
 		journal_add(c, XP_REC_CLEAN, 0, entry_lba(e), slot, 0);
 		slot_set_dirty(c, e, false);
 	}
+	c->cleaned = journal_open(c);
 	return true;
 }
 
@@ -354,10 +355,11 @@ void xp_destage_commit(struct xp *c, int err, struct xp_todo *todo)
 	XP_ASSERT(b->state == BATCH_RUNNING);
 	judge(c, err, todo);
 	todo->tick |= c->fast_suspected;
+	if (!err && (!c->failed || c->pass == PASS_ON))
+		c->bypass_flushed = max(c->bypass_flushed, b->bypassed);
 	if (err || c->failed) {
 		abandon(c);
 	} else {
-		c->bypass_flushed = max(c->bypass_flushed, b->bypassed);
 		b->state = BATCH_CLEANING;
 		b->next = 0;
 		destage_progress(c, todo);

@@ -13,6 +13,8 @@
  *   block 32                scratch area, for benchmarks of the raw device
  *   journal_start           the journal ring
  *   data_start              slot 0, aligned to 1 MiB
+ *
+ * And one block of the slow device, at times: struct xp_mark.
  */
 #ifndef XP_FORMAT_H
 #define XP_FORMAT_H
@@ -35,6 +37,8 @@
 #define XP_SB_MAGIC		"xpcache\n"	/* 8 bytes, no terminator */
 #define XP_SB_VERSION		2u
 #define XP_FP_MAGIC		"xpfinger"	/* 8 bytes, no terminator */
+#define XP_MARK_MAGIC		"xppassed"	/* 8 bytes, no terminator */
+#define XP_MARK_VERSION		1u
 #define XP_JOURNAL_MAGIC	0x4c4e4a50u	/* "PJNL" on the medium */
 
 /* Features. A reader that does not know a bit of
@@ -51,7 +55,7 @@
 #define XP_MAX_SEQ		(1ull << 62)	/* of seq and incarnation: more is damage */
 #define XP_MIN_SLOTS		8u
 
-/* Who the slow device is. It is never written to, so it is known by what it
+/* Who the slow device is. It is never written to but for the mark (struct xp_mark), so it is known by what it
  * says of itself; empty strings are unknown. NUL-padded. */
 struct xp_sb_slow {
 	__le64	sectors;		/*   0 size, 512-byte sectors */
@@ -113,7 +117,24 @@ struct xp_fp {
 	__le32	count;			/*  56 blocks that follow, by lba */
 	__le32	flags;			/*  60 XP_FP_*, others zero */
 	struct xp_fp_block block[XP_FP_BLOCKS];	/* 64 */
-	u8	reserved2[8];		/* 4080 zero */
+	__le64	mark;			/* 4080 lba where a mark may be (struct xp_mark); 0: nowhere */
+	__le64	checksum;		/* 4088 XXH64, seed 0, of bytes 0 to 4087 */
+};
+
+/*
+ * On the SLOW device, in a block of no partition and no table, zeros before: writes have gone past
+ * the cache since its fast device was gone, with nothing dirty on it. Nothing that this has is of
+ * use when it is there again: what it has clean is old, and what it has dirty by a journal block
+ * after seq was never acknowledged. Whoever starts the cache makes it forget, then erases this.
+ */
+struct xp_mark {
+	u8	magic[8];		/*   0 XP_MARK_MAGIC */
+	__le32	version;		/*   8 XP_MARK_VERSION */
+	__le32	reserved;		/*  12 zero */
+	u8	uuid[16];		/*  16 of the cache */
+	__le64	incarnation;		/*  32 of the journal then, */
+	__le64	seq;			/*  40 and its newest block known to be durable */
+	u8	reserved2[4040];	/*  48 zero */
 	__le64	checksum;		/* 4088 XXH64, seed 0, of bytes 0 to 4087 */
 };
 
@@ -163,6 +184,9 @@ static_assert(offsetof(struct xp_sb, slow) == 160, "superblock layout");
 static_assert(offsetof(struct xp_sb, checksum) == 4088, "superblock layout");
 static_assert(sizeof(struct xp_fp) == 4096, "fingerprint is one block");
 static_assert(offsetof(struct xp_fp, block) == 64, "fingerprint layout");
+static_assert(offsetof(struct xp_fp, mark) == 4080, "fingerprint layout");
+static_assert(sizeof(struct xp_mark) == XP_BLOCK_SIZE, "mark is one block");
+static_assert(offsetof(struct xp_mark, checksum) == 4088, "mark layout");
 static_assert(sizeof(struct xp_jheader) == 64, "journal header");
 static_assert(offsetof(struct xp_jheader, checksum) == 56, "journal header");
 static_assert(sizeof(struct xp_record) == 24, "journal record");

@@ -281,8 +281,10 @@ void xp_journal_end(struct xp *c, u32 i, int err, struct xp_todo *todo)
 {
 	xp_lock(&c->lock);
 	XP_ASSERT(c->journal.window[i].state == BLOCK_SEALED);
-	if (err && !c->failed)
-		c->failed = err;	/* I9: nothing is acknowledged from here on */
+	if (err && !c->failed) {
+		c->failed = err;	/* I9: it acknowledges nothing from here on */
+		pass_begin(c, todo);
+	}
 	if (!c->failed)
 		c->journal.window[i].state = BLOCK_WRITTEN;
 	if (c->failed)
@@ -292,14 +294,14 @@ void xp_journal_end(struct xp *c, u32 i, int err, struct xp_todo *todo)
 	xp_unlock(&c->lock);
 }
 
-/* One that is under way tells as well as another. */
-static void probe(struct xp *c, struct xp_todo *todo)
+u64 journal_probe(struct xp *c, struct xp_todo *todo)
 {
 	const struct xp_journal *j = &c->journal;
 
 	c->fast_suspected = false;
 	if (j->sealed == j->written && open_block(c) && seal_possible(c))
 		seal(c, todo);
+	return j->sealed;
 }
 
 void xp_tick(struct xp *c, struct xp_todo *todo)
@@ -308,7 +310,7 @@ void xp_tick(struct xp *c, struct xp_todo *todo)
 	policy_evict_ahead(c, todo);
 	journal_commit(c, todo);
 	if (c->fast_suspected)
-		probe(c, todo);
+		journal_probe(c, todo);
 	bypass_tick(c, todo);
 	todo->tick |= !xp_list_empty(&c->space);	/* whom no hit's end has seen */
 	xp_unlock(&c->lock);

@@ -9,6 +9,7 @@
  *               mapping, block by block
  *                 |  no room in the journal: PARKED, flip goes on later
  *                 `-- done, or FUA: SYNC until its records are written
+ *                 `-- data failed: DOUBTED until it is known whether the device is gone
  *   write   DATA -- xp_copied --> BESIDE: records with checksums are on their
  *               way beside the data -- xp_end --> SYNC_BESIDE until they are
  *               written --> flip without records -- done
@@ -64,8 +65,8 @@ static enum xp_act flush_slow_end(struct xp *c, struct xp_req *req, int err,
 	}
 	c->bypass_flushed = max(c->bypass_flushed, req->bypassed);
 	destage_note_arrival(c);
-	if (c->failed)
-		return req_finish(req, -EIO);
+	if (c->failed)	/* all that was acknowledged is there now, or it is not known to be */
+		return req_finish(req, c->pass == PASS_OFF ? -EIO : 0);
 	return req_sync(c, req, xp_seq_n(req->seq));
 }
 
@@ -105,7 +106,7 @@ static enum xp_act sync_end(struct xp *c, struct xp_req *req,
 		journal_data_done(c, xp_seq_n(req->record_seq));
 		return req_finish(req, req->err);
 	}
-	return req_finish(req, 0);
+	return req_finish(req, req->state == REQ_DOUBTED ? req->err : 0);
 }
 
 static void progress_sync(struct xp *c, struct xp_todo *todo)
@@ -141,20 +142,27 @@ static void progress_parked(struct xp *c, struct xp_todo *todo)
 	}
 }
 
-/* The journal failed: what waits for it gets EIO, the rest is tried again and
+/* The journal failed: what waits for it gets EIO, or passes; the rest is tried again and
  * sees the failure itself. The map stays as it is, for reads. */
 static void fail_all(struct xp *c, struct xp_todo *todo)
 {
 	struct xp_link *link;
 
-	while ((link = xp_list_pop(&c->sync)))
-		settle(req_of(link), req_finish(req_of(link), -EIO), todo);
+	while ((link = xp_list_pop(&c->sync))) {
+		struct xp_req *req = req_of(link);
+
+		if (req->state == REQ_SYNC_BESIDE)
+			beside_abort(c, req, todo);
+		settle(req, pass_again(c, req, -EIO, todo), todo);
+	}
 	while ((link = xp_list_pop(&c->parked))) {
 		struct xp_req *req = req_of(link);
 
 		if (req->state == REQ_PARKED)
 			write_abort(c, req, todo);
-		settle(req, req_finish(req, -EIO), todo);
+		else
+			beside_abort(c, req, todo);
+		settle(req, pass_again(c, req, -EIO, todo), todo);
 	}
 	xp_list_splice(&todo->ready, &c->busy);
 	xp_list_splice(&todo->ready, &c->space);
@@ -202,10 +210,12 @@ void requests_progress(struct xp *c, struct xp_todo *todo)
 static enum xp_act refuse(struct xp *c, struct xp_req *req,
 			  struct xp_todo *todo)
 {
-	if (!c->failed)
-		requests_relieve(c, todo);
+	requests_relieve(c, todo);
 	return req_finish(req, -EIO);
 }
+
+/* The tables that say whose the place of the mark is: MBR, and the header of GPT. */
+#define TABLE_SECTORS	(2 * XP_BLOCK_SECTORS)
 
 static noinline enum xp_act submit_locked(struct xp *c, struct xp_req *req,
 					  struct xp_todo *todo)
@@ -214,9 +224,13 @@ static noinline enum xp_act submit_locked(struct xp *c, struct xp_req *req,
 
 	xp_lock(&c->lock);
 	XP_ASSERT(c->running);
+	if (unlikely(req->sector < TABLE_SECTORS) && req->op > XP_READ && req->op != XP_FLUSH)
+		c->tables_written = true;
 	if (req->op == XP_READ)
 		act = read_submit(c, req, todo);
-	else if (c->failed || (req->ordered && bypass_in_doubt(c)))
+	else if (unlikely(c->failed))
+		act = pass_submit(c, req);
+	else if (req->ordered && bypass_in_doubt(c))
 		act = refuse(c, req, todo);
 	else if (req->op == XP_WRITE)
 		act = write_submit(c, req, todo);
@@ -259,6 +273,7 @@ static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,
 	case REQ_SYNC:
 	case REQ_SYNC_BESIDE:
 	case REQ_SYNC_UNDO:
+	case REQ_DOUBTED:
 		break;
 	}
 	XP_ASSERT(!"xp_end() of a request that the core keeps");

@@ -22,6 +22,7 @@ enum xp_req_state {
 	REQ_SYNC,
 	REQ_SYNC_BESIDE,
 	REQ_SYNC_UNDO,
+	REQ_DOUBTED,
 };
 
 static inline struct xp_req *req_of(struct xp_link *link)
@@ -127,6 +128,9 @@ enum xp_act beside_flip(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 /* Goes on with undoing the records from req->progress. */
 enum xp_act beside_undo(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 
+/* The journal failed: gives up slots whose records may be out. */
+void beside_abort(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+
 /* zeroes.c */
 enum xp_act zeroes_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 
@@ -145,5 +149,15 @@ void bypass_flush_failed(struct xp *c, u64 bypassed, struct xp_todo *todo);
 bool bypass_in_doubt(const struct xp *c);
 enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 		       struct xp_todo *todo);
+
+/* passing.c */
+struct xp_found;
+/* Of a cache that has failed; not a read. */
+enum xp_act pass_submit(struct xp *c, struct xp_req *req);
+/* The cache has failed under it: to be submitted again, or @err. */
+enum xp_act pass_again(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
+/* It has given back its slots since the fast device failed it. */
+enum xp_act pass_doubted(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
+void pass_unmap(struct xp *c, struct xp_found *f);
 
 #endif /* XP_REQUEST_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rest.c - a cache that does not run: where its journal ends, and how it forgets.
+ * rest.c - a cache that does not run: where its journal ends, and how it forgets; and what
+ * happens to a mark.
  *
  * For the command line; the kernel's module has none of it.
  */
@@ -59,4 +60,46 @@ int xp_forget(struct xp *c, const struct xp_media *m, void *block)
 	b->head.durable_seq = cpu_to_le64(seq);
 	b->head.checksum = cpu_to_le64(jblock_checksum(b));
 	return m->write(m->ctx, j->start + seq % j->blocks, 1, b);
+}
+
+/* The number of the journal block with the slot's newest MAP record. */
+static u64 seq_of(struct xp *c, const struct xp_entry *e)
+{
+	const struct xp_journal *j = &c->journal;
+	u64 position, back;
+
+	while (!(e->list_prev & XP_LIST_HEAD))
+		e = &c->entry[e->list_prev];
+	position = e->list_prev & ~XP_LIST_HEAD;
+	back = (j->sealed % j->blocks + j->blocks - position) % j->blocks;
+	return j->sealed - back;
+}
+
+/* Passing began with nothing dirty (passing.c). */
+static bool dirty_before(struct xp *c, u64 seq)
+{
+	u32 i;
+
+	for (i = 0; i < c->nr_slots; i++) {
+		const struct xp_entry *e = &c->entry[i];
+
+		if (e->state == SLOT_MAPPED && e->dirty && seq_of(c, e) <= seq)
+			return true;
+	}
+	return false;
+}
+
+int xp_unmark(struct xp *c, const struct xp_media *fast, const struct xp_media *slow, u64 lba,
+	      void *block)
+{
+	const struct xp_mark *m = block;
+	int err;
+
+	if (dirty_before(c, le64_to_cpu(m->seq)))
+		return -EUCLEAN;
+	err = xp_forget(c, fast, block);
+	if (err)
+		return err;
+	memset(block, 0, XP_BLOCK_SIZE);
+	return slow->write(slow->ctx, lba, 1, block);
 }

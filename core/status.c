@@ -41,6 +41,7 @@ static void put_now(struct xp_text *l, const struct xp_shell *shell, const struc
 	put_count(l, "pressure", s->pressure);
 	put_count(l, "flushing", s->flushing);
 	put_count(l, "home", s->home);
+	put_count(l, "passing", s->passing);
 	put_count(l, "stranded", s->stranded);
 	put_count(l, "failed_since", shell->failed_since);
 	put_count(l, "destage_failing_since", shell->destage_failing_since);

@@ -189,7 +189,7 @@ enum xp_act write_end(struct xp *c, struct xp_req *req, int err,
 		journal_doubt(c, todo);
 	if (err || c->failed) {
 		write_abort(c, req, todo);
-		return req_finish(req, err ? err : -EIO);
+		return pass_doubted(c, req, err ? err : -EIO, todo);
 	}
 	return write_flip(c, req, todo);
 }

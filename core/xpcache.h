@@ -214,6 +214,7 @@ struct xp_todo {
 	u32 journal;		/* bit i: xp_journal_io(i), write it, xp_journal_end(i) */
 	bool work;		/* xp_destage_wanted() may have become true */
 	bool tick;		/* records wait in memory: xp_tick() within about a second */
+	bool mark;		/* write the mark, see xp_mark_make() */
 };
 
 static inline void xp_todo_init(struct xp_todo *t)
@@ -223,12 +224,13 @@ static inline void xp_todo_init(struct xp_todo *t)
 	t->journal = 0;
 	t->work = false;
 	t->tick = false;
+	t->mark = false;
 }
 
 static inline bool xp_todo_empty(const struct xp_todo *t)
 {
 	return xp_list_empty(&t->done) && xp_list_empty(&t->ready) &&
-	       !t->journal && !t->work && !t->tick;
+	       !t->journal && !t->work && !t->tick && !t->mark;
 }
 
 /* All of @from goes to @to. */
@@ -239,6 +241,7 @@ static inline void xp_todo_splice(struct xp_todo *to, struct xp_todo *from)
 	to->journal |= from->journal;
 	to->work |= from->work;
 	to->tick |= from->tick;
+	to->mark |= from->mark;
 	xp_todo_init(from);
 }
 
@@ -382,6 +385,23 @@ u32 xp_pressure(struct xp *c);
 u64 xp_pace(u64 *next, u64 now, u32 blocks, u64 block_ns, u32 pressure);
 #define XP_PACE_SLACK	1000000u	/* less is not worth a sleep: paid by the next */
 
+/* ------------------------------------------------------------ passing ---- */
+
+/*
+ * The fast device is gone, with nothing dirty on it; writes wait until that is noted on the slow
+ * device (passing.c). After a todo with .mark set, once in a cache's life, the shell
+ *  1. reads the block at slow sector xp_mark_sector();
+ *  2. asks xp_mark_make(), which makes the mark of it; false: it is somebody's, -EEXIST;
+ *  3. writes it there, and when that has ended flushes the slow device;
+ *  4. says xp_mark_end(), with the first error.
+ * It may allocate nothing for that, as somebody waits.
+ */
+u64 xp_mark_sector(const struct xp *c);
+bool xp_mark_make(struct xp *c, void *block);
+void xp_mark_end(struct xp *c, int err, struct xp_todo *todo);
+/* Is it one, of this cache? Then it must not start before xp_unmark(). */
+bool xp_mark_is(const struct xp_sb *sb, const void *block);
+
 /* -------------------------------------------------------------- state ---- */
 
 struct xp_stats {
@@ -400,6 +420,7 @@ struct xp_stats {
 	u64 homes;				/* times that an xp_bring_home() has arrived */
 	u64 pressure;				/* 0 to 1024 */
 	u64 stranded;				/* dirty blocks of a cache that has failed */
+	bool passing;				/* writes go to the slow device */
 	bool flushing, home;			/* xp_bring_home() is under way; xp_is_clean() */
 	int failed;				/* 0, or the error that stopped it */
 };
@@ -439,6 +460,7 @@ struct xp_options {
 	bool slow_discards;	/* pass discards of unmapped blocks to the slow device */
 	u32 dirty_low;		/* percent of slots: destage above */
 	u32 dirty_high;		/* percent: writers are slowed towards, and held at, it */
+	u64 mark_lba;		/* where a mark may be written; 0: nowhere */
 };
 
 #define XP_DEFAULT_DIRTY_LOW	10u
@@ -450,9 +472,10 @@ struct xp_tunables {
 	u32 dirty_high;
 	u32 idle_ms;		/* the shell's: all dirty blocks go home when idle so long; 0: never */
 	u32 histogram;		/* the shell's: 1: how long requests take is recorded; 0: not */
+	u32 mark;		/* mark_lba of struct xp_options; start's, not the user's */
 };
 
-#define XP_TUNABLES	4u
+#define XP_TUNABLES	5u
 
 struct xp_tunable {
 	const char *name;	/* the table line's; the command line has '-' for '_' */
@@ -624,6 +647,13 @@ int xp_forget(struct xp *c, const struct xp_media *m, void *block);
 /* After the last request has ended: nothing acknowledged is still only in
  * memory when this returns 0. May sleep; writes through @m. */
 int xp_close(struct xp *c, const struct xp_media *m);
+
+/* After xp_look(): @block is what the slow device holds at @lba, and xp_mark_is(). The cache forgets
+ * all it has, then the mark is erased; after a crash in between it is done once more. @slow: blocking
+ * access to that device, as to the other. -EUCLEAN: dirty blocks that were acknowledged; nothing was
+ * changed. @c is of no more use. */
+int xp_unmark(struct xp *c, const struct xp_media *fast, const struct xp_media *slow, u64 lba,
+	      void *block);
 
 /* For check and dump: what block @lba is mapped to. False: not cached. */
 struct xp_mapping {

@@ -9,16 +9,17 @@
  */
 #include "sim.h"
 
-void disk_init(struct disk *d, const char *name, u64 sectors, bool volatile_cache)
+void disk_init(struct disk *d, const char *name, u64 sectors, u64 tail, bool volatile_cache)
 {
 	u64 i;
 
 	d->name = name;
 	d->sectors = sectors;
+	d->tail = tail;
 	d->volatile_cache = volatile_cache;
-	d->floor = arena_alloc(&sim.arena, sectors * sizeof(*d->floor));
-	d->seen = arena_alloc(&sim.arena, sectors * sizeof(*d->seen));
-	for (i = 0; i < sectors; i++)
+	d->floor = arena_alloc(&sim.arena, disk_all(d) * sizeof(*d->floor));
+	d->seen = arena_alloc(&sim.arena, disk_all(d) * sizeof(*d->seen));
+	for (i = 0; i < disk_all(d); i++)
 		d->floor[i] = d->seen[i] = &content_zero;
 	d->pending = NULL;
 	d->pending_end = &d->pending;
@@ -46,7 +47,7 @@ struct write *disk_submit(struct disk *d, u64 sector, u32 nr, const u8 *bytes, b
 	struct write *w = arena_alloc(&sim.arena, sizeof(*w) + nr * sizeof(w->content[0]));
 	u32 i;
 
-	if (sector + nr > d->sectors)
+	if (sector + nr > disk_all(d))
 		violation(P_HOST, "%s: write past its end", d->name);
 	check_alone(d, sector, nr);
 	w->sector = sector;
@@ -124,7 +125,7 @@ void disk_read(const struct disk *d, u64 sector, u32 nr, u8 *bytes)
 	u32 i;
 
 	for (i = 0; i < nr; i++)
-		memcpy(bytes + i * SECTOR, sector + i < d->sectors ?
+		memcpy(bytes + i * SECTOR, sector + i < disk_all(d) ?
 		       d->seen[sector + i]->bytes : content_zero.bytes, SECTOR);
 }
 

@@ -32,12 +32,20 @@ void fault_turn(u64 *rng)
 		f->on = false;
 		return;
 	}
+	/* Mostly when there is nothing to lose. */
+	if (sim.geometry.fast_goes && !xp_is_clean(sim.c) && !chance(rng, 6))
+		return;
 	f->on = true;
 	f->disk = (u8)below(rng, 2);
 	f->ops = ops[below(rng, 4)];
 	f->left = chance(rng, 2) ? 1 : UINT32_MAX;
+	if (sim.geometry.fast_goes && !chance(rng, 8)) {
+		f->disk = 0;
+		f->ops = 7;
+		f->left = UINT32_MAX;
+	}
 	f->after = 0;
-	f->spot = !f->disk && chance(rng, 4);
+	f->spot = !f->disk && !sim.geometry.fast_goes && chance(rng, 4);
 	trace("--- errors of the %s device%s: ops %u, %s", f->disk ? "slow" : "fast",
 	      f->spot ? ", not of its journal" : "", f->ops, f->left == 1 ? "one" : "until healed");
 }

@@ -61,12 +61,12 @@ void image_of_floor(void)
 {
 	u64 i;
 
-	memcpy(image.fast, sim.fast.floor, sim.fast.sectors * sizeof(*image.fast));
-	memcpy(image.slow, sim.slow.floor, sim.slow.sectors * sizeof(*image.slow));
+	memcpy(image.fast, sim.fast.floor, disk_all(&sim.fast) * sizeof(*image.fast));
+	memcpy(image.slow, sim.slow.floor, disk_all(&sim.slow) * sizeof(*image.slow));
 	image.hash = 0;
-	for (i = 0; i < sim.fast.sectors; i++)
+	for (i = 0; i < disk_all(&sim.fast); i++)
 		image.hash += cell_hash(key_of(false, i), image.fast[i]);
-	for (i = 0; i < sim.slow.sectors; i++)
+	for (i = 0; i < disk_all(&sim.slow); i++)
 		image.hash += cell_hash(key_of(true, i), image.slow[i]);
 	nr_undo = 0;
 }
@@ -101,8 +101,8 @@ bool image_seen_before(void)
 
 void image_new_run(void)
 {
-	image.fast = arena_alloc(&sim.arena, sim.fast.sectors * sizeof(*image.fast));
-	image.slow = arena_alloc(&sim.arena, sim.slow.sectors * sizeof(*image.slow));
+	image.fast = arena_alloc(&sim.arena, disk_all(&sim.fast) * sizeof(*image.fast));
+	image.slow = arena_alloc(&sim.arena, disk_all(&sim.slow) * sizeof(*image.slow));
 	nr_undo = 0;
 	image_forget_seen();
 }

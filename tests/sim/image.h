@@ -39,8 +39,8 @@ extern struct xp *state_core;
 extern void *state_memory;
 
 void recover_new_run(void);
-int recover(const struct xp_media *media, void *memory, struct xp **c, bool restating,
-	    struct xp_message *msg);
+int recover(const struct xp_media *fast, const struct xp_media *slow, void *memory, struct xp **c,
+	    bool restating, struct xp_message *msg);
 /* On the image, with @cuts further cuts, the first at write @first_cut. Returns
  * what the last attempt took. */
 struct medium recover_image(struct arena *arena, void *memory, struct xp **c, u32 cuts,

@@ -10,14 +10,14 @@ void life_start(void)
 	sim.now++;
 	disk_flush(&sim.slow, sim.now);		/* xpcache.h: before the first request */
 	sim.faulted = false;
-	err = recover(&live_media, sim.memory, &sim.c, true, &msg);
+	err = recover(&live_media, &live_slow, sim.memory, &sim.c, true, &msg);
 	if (err && sim.faulted) {
 		trace("does not start: %s", msg.text);
 		figures.failed_starts++;
 		if (!msg.text[0])
 			violation(P_ERRORS, "does not start, and does not say why");
 		sim.fault.on = false;
-		err = recover(&live_media, sim.memory, &sim.c, true, &msg);
+		err = recover(&live_media, &live_slow, sim.memory, &sim.c, true, &msg);
 	}
 	sim.faulted = false;
 	if (err) {
@@ -43,8 +43,8 @@ static bool check_once(void)
 
 static void settle_on_image(struct disk *d, const struct content **cells)
 {
-	memcpy(d->floor, cells, d->sectors * sizeof(*cells));
-	memcpy(d->seen, cells, d->sectors * sizeof(*cells));
+	memcpy(d->floor, cells, disk_all(d) * sizeof(*cells));
+	memcpy(d->seen, cells, disk_all(d) * sizeof(*cells));
 	d->pending = NULL;
 	d->pending_end = &d->pending;
 }

@@ -31,6 +31,25 @@ static int live_write(void *ctx, u64 block, u32 nr, const void *buf)
 
 const struct xp_media live_media = { NULL, live_read, live_write };
 
+/* Of the slow one only the block that may hold the mark is asked for. */
+static int live_slow_read(void *ctx, u64 block, u32 nr, void *buf)
+{
+	(void)ctx;
+	disk_read(&sim.slow, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS, buf);
+	return 0;
+}
+
+static int live_slow_write(void *ctx, u64 block, u32 nr, const void *buf)
+{
+	(void)ctx;
+	sim.now++;
+	disk_complete(&sim.slow, disk_submit(&sim.slow, block * XP_BLOCK_SECTORS,
+					     nr * XP_BLOCK_SECTORS, buf, true));
+	return 0;
+}
+
+const struct xp_media live_slow = { NULL, live_slow_read, live_slow_write };
+
 static int medium_read(void *ctx, u64 block, u32 nr, void *buf)
 {
 	struct medium *m = ctx;
@@ -45,9 +64,19 @@ static int medium_read(void *ctx, u64 block, u32 nr, void *buf)
 	return 0;
 }
 
-static int medium_write(void *ctx, u64 block, u32 nr, const void *buf)
+static int medium_slow_read(void *ctx, u64 block, u32 nr, void *buf)
 {
-	struct medium *m = ctx;
+	u64 s = block * XP_BLOCK_SECTORS;
+	u32 i;
+
+	(void)ctx;
+	for (i = 0; i < nr * XP_BLOCK_SECTORS; i++)
+		memcpy((u8 *)buf + i * SECTOR, image.slow[s + i]->bytes, SECTOR);
+	return 0;
+}
+
+static int put(struct medium *m, bool slow, u64 block, u32 nr, const void *buf)
+{
 	u64 s = block * XP_BLOCK_SECTORS;
 	bool torn = !m->writes_left--;
 	u32 i;
@@ -55,8 +84,18 @@ static int medium_write(void *ctx, u64 block, u32 nr, const void *buf)
 	m->writes++;
 	for (i = 0; i < nr * XP_BLOCK_SECTORS; i++)
 		if (!torn || chance(m->rng, 2))
-			image_put(false, s + i, content_new(m->arena, (const u8 *)buf + i * SECTOR));
+			image_put(slow, s + i, content_new(m->arena, (const u8 *)buf + i * SECTOR));
 	return torn ? -ENODEV : 0;
+}
+
+static int medium_slow_write(void *ctx, u64 block, u32 nr, const void *buf)
+{
+	return put(ctx, true, block, nr, buf);
+}
+
+static int medium_write(void *ctx, u64 block, u32 nr, const void *buf)
+{
+	return put(ctx, false, block, nr, buf);
 }
 
 /* ------------------------------------------------------------ recovering ---- */
@@ -75,20 +114,62 @@ void recover_new_run(void)
 	sim.scratch = arena_alloc(&sim.arena, xp_recover_memory(&sim.sb));
 }
 
-int recover(const struct xp_media *media, void *memory, struct xp **c, bool restating,
-	    struct xp_message *msg)
+static u64 place(void)
+{
+	return (sim.geometry.slow_sectors + XP_BLOCK_SECTORS - 1) / XP_BLOCK_SECTORS;
+}
+
+static struct xp *core_new(void *memory)
 {
 	const struct geometry *g = &sim.geometry;
 	struct xp_options opt = {
 		.volatile_fast = g->fast_volatile, .slow_discards = g->slow_discards,
 		.dirty_low = g->dirty_low, .dirty_high = g->dirty_high,
+		.mark_lba = g->has_place ? place() : 0,
 	};
 
 	memset(memory, 0, xp_memory(&sim.sb));
+	return xp_init(memory, &sim.sb, &opt);
+}
+
+/* What `xpcache start` does first. */
+static int unmark(const struct xp_media *fast, const struct xp_media *slow, void *memory,
+		  struct xp_message *msg)
+{
+	u8 block[XP_BLOCK_SIZE] __attribute__((aligned(8)));
+	int err = slow->read(slow->ctx, place(), 1, block);
+	struct xp *c;
+
+	if (err || !xp_mark_is(&sim.sb, block))
+		return err;
+	figures.unmarked++;
+	c = core_new(memory);
+	err = xp_look(c, fast, sim.scratch, NULL, msg);
+	if (!err)
+		err = xp_unmark(c, fast, slow, place(), block);
+	if (err == -EUCLEAN && !msg->text[0])
+		snprintf(msg->text, sizeof(msg->text), "dirty blocks, and a mark");
+	return err;
+}
+
+int recover(const struct xp_media *fast, const struct xp_media *slow, void *memory, struct xp **c,
+	    bool restating, struct xp_message *msg)
+{
+	int err;
+
 	msg->text[0] = '\0';
-	*c = xp_init(memory, &sim.sb, &opt);
 	figures.recoveries++;
-	return xp_recover(*c, media, sim.scratch, restating, msg);
+	err = restating ? unmark(fast, slow, memory, msg) : 0;
+	*c = core_new(memory);
+	return err ? err : xp_recover(*c, fast, sim.scratch, restating, msg);
+}
+
+static bool is_marked(void)
+{
+	u8 block[XP_BLOCK_SIZE] __attribute__((aligned(8)));
+
+	medium_slow_read(NULL, place(), 1, block);
+	return xp_mark_is(&sim.sb, block);
 }
 
 struct medium recover_image(struct arena *arena, void *memory, struct xp **c, u32 cuts,
@@ -98,8 +179,9 @@ struct medium recover_image(struct arena *arena, void *memory, struct xp **c, u3
 
 	for (;;) {
 		struct medium m = { arena, cuts ? first_cut : UINT32_MAX, UINT32_MAX, rng, 0, 0 };
-		struct xp_media media = { &m, medium_read, medium_write };
-		int err = recover(&media, memory, c, true, &msg);
+		struct xp_media fast = { &m, medium_read, medium_write };
+		struct xp_media slow = { &m, medium_slow_read, medium_slow_write };
+		int err = recover(&fast, &slow, memory, c, true, &msg);
 
 		if (!err)
 			return m;
@@ -116,11 +198,15 @@ struct medium recover_image(struct arena *arena, void *memory, struct xp **c, u3
 void look_at_image(u32 failing_read)
 {
 	struct medium m = { &sim.state, UINT32_MAX, failing_read, NULL, 0, 0 };
-	struct xp_media media = { &m, medium_read, medium_write };
+	struct xp_media fast = { &m, medium_read, medium_write };
+	struct xp_media slow = { &m, medium_slow_read, medium_slow_write };
 	bool fails = failing_read != UINT32_MAX;
 	struct xp_message msg;
-	int err = recover(&media, state_memory, &state_core, fails, &msg);
+	int err;
 
+	if (fails && is_marked())	/* what it has taken back before is no harm */
+		return;
+	err = recover(&fast, &slow, state_memory, &state_core, fails, &msg);
 	figures.failed_starts += fails;
 	if (m.writes)
 		violation(P_ERRORS, "a recovery that %s wrote", fails ? "could not read" : "looks only");

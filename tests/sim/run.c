@@ -152,6 +152,25 @@ static void nothing_dirty(struct geometry *g, u64 *rng)
 	g->hot = 48;
 }
 
+/* The fast device is gone, again and again, and mostly nothing is dirty. */
+static void fast_goes(struct geometry *g, u64 *rng)
+{
+	g->fast_goes = g->has_place = true;
+	g->fault_one_in = 5 + below(rng, 40);
+	g->cut_one_in = 30 + below(rng, 150);
+	g->dirty_low = 0;
+	g->destage = 15 + below(rng, 25);
+	g->users = 1 + below(rng, 4);
+	g->ops[XP_READ] = 20 + below(rng, 50);
+	g->ops[XP_WRITE] = 75 - g->ops[XP_READ];
+	g->ops[XP_DISCARD] = below(rng, 3);
+	g->ops[XP_ZEROES] = below(rng, 3);
+	g->ops[XP_FLUSH] = 20;
+	g->fua = chance(rng, 2) ? 0 : below(rng, 70);
+	g->ticks = 5 + below(rng, 20);
+	g->hot = 6 + below(rng, 8);
+}
+
 static void specialise(u64 *rng)
 {
 	static void (* const about[])(struct geometry *, u64 *) = {
@@ -169,6 +188,8 @@ static void specialise(u64 *rng)
 		zeroes_around,
 		nothing_dirty,
 		slots_used_again,
+		fast_goes,
+		fast_goes,
 		NULL,			/* nothing in particular */
 	};
 	u32 n = below(rng, sizeof(about) / sizeof(*about));
@@ -212,6 +233,7 @@ static void draw_geometry(u64 *rng)
 	g->check_one_in = check_one_in(sim.seed);
 	g->completing = below(rng, 3);
 	g->depth = depth[below(rng, 10)];
+	g->has_place = !chance(rng, 4);
 	specialise(rng);
 	/* As xp_sb_verify() has it: a quarter is two windows and holds a full map. */
 	if (g->short_ring)
@@ -277,9 +299,9 @@ static void make_disks(u64 *rng)
 	u8 bytes[SECTOR];
 	u64 s;
 
-	disk_init(&sim.fast, "fast", le64_to_cpu(sim.sb.fast_blocks) * XP_BLOCK_SECTORS,
+	disk_init(&sim.fast, "fast", le64_to_cpu(sim.sb.fast_blocks) * XP_BLOCK_SECTORS, 0,
 		  sim.geometry.fast_volatile);
-	disk_init(&sim.slow, "slow", sim.geometry.slow_sectors, true);
+	disk_init(&sim.slow, "slow", sim.geometry.slow_sectors, 2 * XP_BLOCK_SECTORS, true);
 	for (s = 0; s < sim.slow.sectors; s++) {
 		payload_fill(bytes, s, ++sim.next_id);
 		sim.slow.floor[s] = sim.slow.seen[s] = content_new(&sim.arena, bytes);
@@ -297,6 +319,14 @@ static bool core_failed(void)
 
 	xp_get_stats(sim.c, &s);
 	return s.failed;
+}
+
+static bool core_passes(void)
+{
+	struct xp_stats s;
+
+	xp_get_stats(sim.c, &s);
+	return s.passing;
 }
 
 static bool ring_tight(void)
@@ -370,9 +400,13 @@ static void restart(u64 *rng)
 
 	trace("--- stop and start");
 	if (!settle_down(rng, false)) {
-		if (!xp_close(sim.c, &live_media))
+		if (xp_close(sim.c, &live_media)) {
+			power_cut(rng);
+			return;
+		}
+		if (!core_passes())
 			violation(P_ERRORS, "closed well, with a journal that failed");
-		power_cut(rng);
+		life_start();
 		return;
 	}
 	sim.fault = fault;
@@ -410,7 +444,7 @@ static void step(u64 *rng)
 		fault_turn(rng);
 		return;
 	}
-	if (below(rng, 100) < (core_failed() ? 50 : g->ticks)) {
+	if (below(rng, 100) < (core_failed() && !core_passes() ? 50 : g->ticks)) {
 		shell_tick(rng);
 		return;
 	}

@@ -34,6 +34,9 @@ enum event_kind {
 	IO_RUN_READ,
 	IO_RUN_WRITE,
 	IO_BATCH_FLUSH,
+	IO_MARK_READ,
+	IO_MARK_WRITE,
+	IO_MARK_FLUSH,
 };
 
 /* Something that is under way and will end. */
@@ -410,6 +413,26 @@ static void part_perform(struct part *p, enum xp_act act, struct xp_todo *todo)
 	}
 }
 
+static bool passing(void)
+{
+	struct xp_stats s;
+
+	xp_get_stats(sim.c, &s);
+	return s.passing;
+}
+
+/* It may have been copied for the other device, which failed it. A caller that changes its
+ * buffer meanwhile gets what it holds now; ours is told to have changed its mind. */
+static void pass(struct part *p)
+{
+	u32 i;
+
+	for (i = 0; p->req.op == XP_WRITE && i < p->req.nr_sectors; i++)
+		payload_fill(part_bytes(p) + i * SECTOR, p->req.sector + i, p->u->id);
+	p->u->hit = false;
+	figures.passed++;
+}
+
 static void part_submit(struct part *p, struct xp_todo *todo)
 {
 	u64 end = p->end;
@@ -421,10 +444,42 @@ static void part_submit(struct part *p, struct xp_todo *todo)
 		p->waited |= p->req.op == XP_WRITE;
 		return;
 	}
+	if (act == XP_SLOW && p->req.op != XP_READ && passing())
+		pass(p);
 	p->around |= act == XP_SLOW;
 	p->filled |= act == XP_SLOW_FILL;
 	split(p, end, todo);
 	part_perform(p, act, todo);
+}
+
+/* ---------------------------------------------------------------- mark ---- */
+
+static void mark_begin(void)
+{
+	struct event *e = event_add(IO_MARK_READ, NULL);
+
+	trace("--- the fast device is gone, a mark");
+	start_read(e, &sim.slow, xp_mark_sector(sim.c), XP_BLOCK_SECTORS,
+		   arena_alloc(&sim.arena, XP_BLOCK_SIZE));
+}
+
+static void mark_read(const struct event *e, int err, struct xp_todo *todo)
+{
+	if (!err && !xp_mark_make(sim.c, e->data))
+		err = -EEXIST;
+	if (err)
+		xp_mark_end(sim.c, err, todo);
+	else
+		start_write(event_add(IO_MARK_WRITE, NULL), &sim.slow, e->sector, XP_BLOCK_SECTORS,
+			    e->data, false);
+}
+
+static void mark_written(int err, struct xp_todo *todo)
+{
+	if (err)
+		xp_mark_end(sim.c, err, todo);
+	else
+		start_flush(event_add(IO_MARK_FLUSH, NULL), &sim.slow);
 }
 
 static void perform(struct xp_todo *todo)
@@ -437,6 +492,9 @@ static void perform(struct xp_todo *todo)
 			batch_wanted |= xp_destage_wanted(sim.c);
 		clock_runs |= todo->tick;
 		todo->work = todo->tick = false;
+		if (todo->mark)
+			mark_begin();
+		todo->mark = false;
 		while (todo->journal) {
 			u32 i = (u32)__builtin_ctz(todo->journal);
 
@@ -707,6 +765,16 @@ static void dispatch(struct event *e, int err, struct xp_todo *todo)
 		break;
 	case IO_RUN_WRITE:
 		run_end(e->run, err);
+		break;
+	case IO_MARK_READ:
+		mark_read(e, err, todo);
+		break;
+	case IO_MARK_WRITE:
+		mark_written(err, todo);
+		break;
+	case IO_MARK_FLUSH:
+		figures.marks += !err;
+		xp_mark_end(sim.c, err, todo);
 		break;
 	case IO_BATCH_FLUSH:
 		xp_destage_commit(sim.c, err, todo);

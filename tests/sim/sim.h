@@ -86,13 +86,19 @@ struct write {
 struct disk {
 	const char *name;
 	u64 sectors;
+	u64 tail;		/* more of them behind, which no request reaches: for the mark */
 	bool volatile_cache;
 	const struct content **floor;	/* what survives a cut for certain */
 	const struct content **seen;	/* what a read finds */
 	struct write *pending, **pending_end;
 };
 
-void disk_init(struct disk *d, const char *name, u64 sectors, bool volatile_cache);
+void disk_init(struct disk *d, const char *name, u64 sectors, u64 tail, bool volatile_cache);
+static inline u64 disk_all(const struct disk *d)
+{
+	return d->sectors + d->tail;
+}
+
 struct write *disk_submit(struct disk *d, u64 sector, u32 nr, const u8 *bytes, bool fua);
 void disk_complete(struct disk *d, struct write *w);
 /* Each sector has landed or not. On the fast device it may be garbage: there
@@ -112,8 +118,8 @@ struct image {
 
 /* Recovers every image that a cut may leave now, and asks the oracle. */
 void crash_check(u64 *rng);
-/* The fast device, blocking: for recovery, close and format. */
-extern const struct xp_media live_media;
+/* The devices, blocking: for recovery, close and format, and for the mark. */
+extern const struct xp_media live_media, live_slow;
 void crash_new_run(void);
 /* One image that a cut may leave now, for others to look at: before a recovery, and
  * after it, when the oracle has seen it. */
@@ -208,6 +214,8 @@ struct geometry {
 	u32 cut_one_in, fault_one_in;	/* steps; 0: never */
 	u32 completing;		/* 0: any; 1: oldest first; 2: newest first */
 	u32 destage, ticks;	/* of 100 steps */
+	bool has_place;		/* for a mark */
+	bool fast_goes;		/* the error is that the fast device is gone */
 	bool short_ring;	/* not as xp_sb_verify() would have it */
 	u32 stragglers;		/* one in so many writes beside a record takes long, or of
 				 * journal blocks, with a short ring */
@@ -257,6 +265,7 @@ struct figures {
 	    recovery_cuts, lives;
 	u64 faults[2][3][3];	/* by disk, enum disk_op, enum fault_kind */
 	u64 failed_commits, failed_starts, failed_closes, tight;
+	u64 marks, passed, unmarked;
 };
 
 extern struct figures figures;

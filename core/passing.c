@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * passing.c - a cache whose fast device is gone, with nothing dirty on it: writes pass to the
+ * slow device.
+ *
+ *	failed --nothing dirty, and a place--> MARKING --mark durable--> ON
+ *	   `--------------------------------> OFF <--not zeros, error---'
+ *
+ * The fast device cannot be told. When it is there again its map is of old, and looks as after a
+ * power cut. So a mark says so on the slow device, in a block that is nobody's, and is durable
+ * before the first write passes; whoever starts the cache looks there first (rest.c).
+ *
+ * True from MARKING on: nothing acknowledged is on the fast device alone, and its journal says so.
+ * Writes that were under way come again, and are acknowledged when the slow device has them.
+ */
+#include "journal.h"
+#include "request.h"
+#include "slot.h"
+
+/* Not while a record that made a block clean may be missing: it would come back dirty, and go
+ * home over what has passed. Nor once a partition table was written: whose the place is then
+ * is not known. */
+bool pass_possible(const struct xp *c)
+{
+	return c->opt.mark_lba && !c->tables_written && !c->nr_dirty &&
+	       c->cleaned <= c->journal.written;
+}
+
+void pass_begin(struct xp *c, struct xp_todo *todo)
+{
+	if (!pass_possible(c))
+		return;
+	c->pass = PASS_MARKING;
+	todo->mark = true;
+}
+
+/* ------------------------------------------------------------ the mark ---- */
+
+u64 xp_mark_sector(const struct xp *c)
+{
+	return c->opt.mark_lba * XP_BLOCK_SECTORS;
+}
+
+static bool is_zero(const u8 *byte, u32 n)
+{
+	return !byte[0] && !memcmp(byte, byte + 1, n - 1);
+}
+
+bool xp_mark_make(struct xp *c, void *block)
+{
+	struct xp_mark *m = block;
+
+	if (!is_zero(block, XP_BLOCK_SIZE))
+		return false;
+	memcpy(m->magic, XP_MARK_MAGIC, sizeof(m->magic));
+	m->version = cpu_to_le32(XP_MARK_VERSION);
+	memcpy(m->uuid, c->journal.uuid, sizeof(m->uuid));
+	xp_lock(&c->lock);
+	m->incarnation = cpu_to_le64(c->journal.incarnation);
+	m->seq = cpu_to_le64(c->journal.durable);
+	xp_unlock(&c->lock);
+	m->checksum = cpu_to_le64(xp_xxh64(m, offsetof(struct xp_mark, checksum)));
+	return true;
+}
+
+bool xp_mark_is(const struct xp_sb *sb, const void *block)
+{
+	const struct xp_mark *m = block;
+
+	return !memcmp(m->magic, XP_MARK_MAGIC, sizeof(m->magic)) &&
+	       !memcmp(m->uuid, sb->uuid, sizeof(m->uuid)) &&
+	       le64_to_cpu(m->checksum) == xp_xxh64(m, offsetof(struct xp_mark, checksum));
+}
+
+void xp_mark_end(struct xp *c, int err, struct xp_todo *todo)
+{
+	xp_lock(&c->lock);
+	XP_ASSERT(c->pass == PASS_MARKING);
+	c->pass = err ? PASS_OFF : PASS_ON;
+	xp_list_splice(&todo->ready, &c->room);
+	xp_unlock(&c->lock);
+}
+
+/* ------------------------------------------------------------ requests ---- */
+
+enum xp_act pass_again(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
+{
+	if (c->pass == PASS_OFF)
+		return req_finish(req, err);
+	xp_list_add(&todo->ready, &req->link);
+	return XP_WAIT;
+}
+
+/* Is it the device, or a bad spot of it? Until a journal block has told, the write waits. */
+enum xp_act pass_doubted(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
+{
+	u64 seq;
+
+	if (c->failed)
+		return pass_again(c, req, err, todo);
+	if (!pass_possible(c))
+		return req_finish(req, err);
+	seq = journal_probe(c, todo);
+	if (journal_is_written(c, seq))
+		return req_finish(req, err);
+	req->err = err;
+	return req_wait_block(c, req, seq, REQ_DOUBTED);
+}
+
+static enum xp_act pass_flush(struct xp *c, struct xp_req *req)
+{
+	c->stats.flushes++;
+	xp_req_is(req, XP_CLASS_FLUSH);
+	if (c->bypass_flushed == c->bypass_done)
+		return req_finish(req, 0);
+	c->stats.flushes_slow++;
+	req->bypassed = c->bypass_done;
+	req->state = REQ_SLOW_FLUSH;
+	return XP_SLOW;
+}
+
+/* The mark must stay. */
+static bool over_mark(const struct xp *c, const struct xp_req *req)
+{
+	return req->op != XP_FLUSH && xp_lba_n(req_lba(req)) <= c->opt.mark_lba &&
+	       c->opt.mark_lba < xp_lba_n(req_lba(req)) + req_span(req);
+}
+
+static enum xp_act pass_zeroes(struct xp *c, struct xp_req *req)
+{
+	u32 span = req_starts_partial(req) ? 1 : min(req->nr_sectors / XP_BLOCK_SECTORS, XP_RUN_MAX);
+
+	xp_req_is(req, XP_CLASS_DISCARD);
+	if (req->op == XP_ZEROES || (c->opt.slow_discards && !req_starts_partial(req)))
+		return bypass_submit(c, req, span);
+	req_trim(req, span);
+	return req_finish(req, 0);
+}
+
+enum xp_act pass_submit(struct xp *c, struct xp_req *req)
+{
+	if (c->pass == PASS_OFF || over_mark(c, req))
+		return req_finish(req, -EIO);
+	if (c->pass == PASS_MARKING)
+		return req_wait(c, &c->room, req);
+	if (req->ordered && bypass_in_doubt(c))
+		return req_finish(req, -EIO);
+	if (req->op == XP_FLUSH)
+		return pass_flush(c, req);
+	if (req->op == XP_WRITE)
+		return bypass_submit(c, req, min(req_span(req), XP_RUN_MAX));
+	return pass_zeroes(c, req);
+}
+
+/* What the slow device is about to get the fast one does not hold any more, if it ever comes
+ * to be asked. An end of a mapping that the journal had yet to take is in the mark. */
+void pass_unmap(struct xp *c, struct xp_found *f)
+{
+	if (is_slot(f->mapped)) {
+		XP_ASSERT(!entry_of(c, f->mapped)->dirty);
+		journal_unlist(c, f->mapped);
+		slot_supersede(c, f->mapped);
+	}
+	f->mapped = f->unmapping = XP_SLOT(XP_NIL);
+}
