@@ -46,6 +46,7 @@ static int make_core(struct xd_cache *cache, struct xp_message *msg)
 		.slow_discards = cache->slow->can_discard,
 		.dirty_low = cache->tunables.dirty_low,
 		.dirty_high = cache->tunables.dirty_high,
+		.mark_lba = cache->tunables.mark,
 	};
 	u64 bytes = xp_memory(&cache->sb);
 
@@ -114,7 +115,11 @@ static int load(struct xd_cache *cache, struct xp_message *msg)
 		snprintf(msg->text, sizeof(msg->text), "the slow device cannot be flushed");
 		return err;
 	}
-	err = make_core(cache, msg);
+	err = xd_mark_setup(cache);
+	if (!err)
+		err = xd_mark_check(cache, msg);
+	if (!err)
+		err = make_core(cache, msg);
 	return err ? err : recover(cache, msg);
 }
 
@@ -205,6 +210,7 @@ static void release(struct xd_cache *cache)
 	xd_destage_free(cache);
 	free(cache->loop);
 	free(cache->memory);
+	free(cache->mark.block);
 	close_devices(cache);
 }
 

@@ -40,6 +40,7 @@ enum xd_kind { XD_READ, XD_WRITE, XD_FLUSH, XD_DISCARD, XD_ZERO };
 enum xd_consumer {
 	XD_CLIENTS,		/* writes around the cache, and their flushes */
 	XD_DESTAGE,
+	XD_MARK,		/* that writes pass the cache */
 	XD_CONSUMERS
 };
 

@@ -14,6 +14,7 @@
  *	todo.c        performs what the core adds to a struct xp_todo
  *	journal_io.c  writes journal blocks
  *	destage.c     brings dirty blocks home
+ *	mark.c        notes on the slow device that writes pass the cache
  *	clock.c       once a second: commits, notices an idle cache
  *	timing.c      how long it all takes
  *	cache.c       start and stop: metadata, recovery, threads
@@ -228,6 +229,12 @@ struct xd_journal {
 	u64 sent;
 };
 
+/* One block of the slow device, once in a cache's life. */
+struct xd_mark {
+	struct xd_op op;
+	u8 *block;		/* with a place for it */
+};
+
 struct xd_counts {
 	u64 fast_bytes_written, fast_errors, slow_errors, destage_flushes;
 	u64 failed_since, destage_failing_since;	/* seconds since 1970; 0: it does not */
@@ -248,6 +255,7 @@ struct xd_cache {
 	struct xd_loop *loop;
 	u32 nr_loops;
 	struct xd_journal journal[XP_WINDOW];
+	struct xd_mark mark;
 
 	/* The first loop's. */
 	struct xd_destage destage;
@@ -343,6 +351,13 @@ void xd_fills_free(struct xd_loop *loop);
 /* journal_io.c */
 void xd_journal_setup(struct xd_cache *cache);
 void xd_journal_write(struct xd_loop *loop, u32 mask);
+
+/* mark.c */
+int xd_mark_setup(struct xd_cache *cache);
+/* Has it written. */
+void xd_mark(struct xd_loop *loop);
+/* Before recovery: whether there is one. */
+int xd_mark_check(struct xd_cache *cache, struct xp_message *msg);
 
 /* destage.c */
 int xd_destage_setup(struct xd_cache *cache);

@@ -40,6 +40,10 @@ void xd_perform(struct xd_loop *loop)
 		todo->journal = 0;
 		todo->tick = false;	/* the clock ticks anyhow */
 		xd_journal_write(loop, journal);
+		if (todo->mark) {
+			todo->mark = false;
+			xd_mark(loop);
+		}
 		if (todo->work) {
 			todo->work = false;
 			xd_destage_kick(loop->cache);

@@ -143,6 +143,7 @@ static struct xp *make_core(struct xs_cache *cache, const struct xp_sb *sb)
 		.slow_discards = bdev_max_discard_sectors(xs_slow(cache)) != 0,
 		.dirty_low = cache->options.dirty_low,
 		.dirty_high = cache->options.dirty_high,
+		.mark_lba = cache->options.mark,
 	};
 
 	cache->memory = __vmalloc(xp_memory(sb), MAP_GFP | __GFP_ZERO);
@@ -215,6 +216,11 @@ static int load(struct xs_cache *cache, struct xp_sb *sb, struct xp_message *msg
 	err = blkdev_issue_flush(xs_slow(cache));
 	if (err) {
 		xs_slow_error(cache, "flush", 0, err);
+		unclaim(cache);
+		return err;
+	}
+	err = xs_mark_check(cache, sb);
+	if (err) {
 		unclaim(cache);
 		return err;
 	}

@@ -13,6 +13,7 @@
  *	todo.c        performs what the core adds to a struct xp_todo
  *	journal_io.c  writes journal blocks
  *	writeback.c   brings dirty blocks home
+ *	mark.c        notes on the slow device that writes pass the cache
  *	clock.c       once a second: commits, notices an idle cache
  *	timing.c      how long it all takes: histograms
  *	media.c       blocking access to the fast device, before and after requests
@@ -206,6 +207,8 @@ struct xs_cache {
 	struct xs_throttle throttle;
 	struct xs_clock clock;
 	struct xs_writeback writeback;
+	struct work_struct mark_work;
+	void *mark_block;	/* with a place for a mark */
 	struct xs_journal_io *journal;	/* XP_WINDOW of them */
 
 	atomic_t in_flight;	/* the shell's own I/O: journal blocks, fills; work taken out of todo */
@@ -329,6 +332,14 @@ void xs_writeback_idle(struct xs_cache *cache, bool on);
 void xs_writeback_flush(struct xs_cache *cache, bool on);
 void xs_writeback_start(struct xs_cache *cache);
 void xs_writeback_stop(struct xs_cache *cache);
+
+/* mark.c */
+int xs_mark_setup(struct xs_cache *cache);
+void xs_mark_free(struct xs_cache *cache);
+/* Has it written. Any context. */
+void xs_mark(struct xs_cache *cache);
+/* Before recovery: whether there is one; sleeps. */
+int xs_mark_check(struct xs_cache *cache, const struct xp_sb *sb);
 
 /* throttle.c */
 void xs_throttle_setup(struct xs_cache *cache);

@@ -86,6 +86,8 @@ static int alloc_parts(struct xs_cache *cache)
 		err = xs_copies_alloc(cache);
 	if (!err)
 		err = xs_writeback_alloc(cache);
+	if (!err)
+		err = xs_mark_setup(cache);
 	if (!err && cache->options.histogram && xs_timing_switch(cache, true))
 		DMWARN("%pg: no memory for histograms: it goes on without", xs_fast(cache));
 	if (err)
@@ -116,6 +118,7 @@ static void target_dtr(struct dm_target *ti)
 	xs_release(cache);
 	xs_copies_free(cache);
 	xs_fills_free(cache);
+	xs_mark_free(cache);
 	xs_timing_free(cache);
 	kfree(cache->journal);
 	if (cache->slow)

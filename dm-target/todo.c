@@ -50,6 +50,10 @@ void xs_perform(struct xs_cache *cache, struct xp_todo *todo)
 
 		todo->journal = 0;
 		xs_journal_write(cache, journal);
+		if (todo->mark) {
+			todo->mark = false;
+			xs_mark(cache);
+		}
 		if (todo->tick) {
 			todo->tick = false;
 			xs_clock_records(cache);
@@ -71,6 +75,8 @@ void xs_post(struct xs_cache *cache, struct xp_todo *todo)
 		xs_writeback_kick(cache);
 	if (todo->tick)
 		xs_clock_records(cache);
+	if (todo->mark)
+		xs_mark(cache);
 	if (todo->journal || !xp_list_empty(&todo->ready)) {
 		bool ready = !xp_list_empty(&todo->ready);
 		unsigned long flags;

@@ -58,6 +58,18 @@ int fingerprint_mark(const struct xp_media *m, const struct xp_sb *sb, bool stal
 	return write_both(m, &fp, newest);
 }
 
+int fingerprint_place(const struct xp_media *m, const struct xp_sb *sb, u64 lba)
+{
+	struct xp_fp fp;
+	int newest = read_newest(m, sb, &fp);
+
+	if (newest < 0)
+		return -ENOENT;
+	fp.mark = cpu_to_le64(lba);
+	fp.serial = cpu_to_le64(le64_to_cpu(fp.serial) + 1);
+	return write_both(m, &fp, newest);
+}
+
 /* A bad sector is left out. */
 static int hash_slow(struct xp_fp *fp, struct slow *s)
 {
@@ -105,6 +117,7 @@ static int take(const struct xp_media *m, u64 fast_blocks, struct slow *s, u64 s
 	newest = read_newest(m, &sb, &old);
 	fp.serial = cpu_to_le64(newest < 0 ? 1 : le64_to_cpu(old.serial) + 1);
 	fp.flags = newest < 0 ? 0 : old.flags;	/* only who has forgotten the stale ones takes that away */
+	fp.mark = newest < 0 ? 0 : old.mark;
 	fp.taken = cpu_to_le64((u64)time(NULL));
 	fp.incarnation = cpu_to_le64(end.incarnation);
 	fp.seq = cpu_to_le64(end.seq);

@@ -5,6 +5,7 @@
  *   fingerprint_take()     stop, create, flush --offline: some blocks' hashes, to the fast device
  *   behind_check()         start: has somebody written behind the cache's back? (tool.h)
  *   fingerprint_places()   which blocks
+ *   fingerprint_gaps()     blocks of no partition; mark_prepare() (tool.h) takes one
  *   slow_*()               the slow device, whatever it is
  *   fs_newer()             which of two states of a file system is the later one
  */
@@ -25,6 +26,7 @@ struct slow {
 	u32 bad;		/* blocks that could not be read; beyond SLOW_BAD_MAX no other is tried: */
 				/* a disk that is dying takes half a minute for each */
 	u8 *block;		/* 4096 bytes, of the last slow_read() */
+	const char *path;
 };
 
 /* Negative errno. Whatever came of it, slow_close(). */
@@ -33,6 +35,8 @@ int slow_open(struct slow *s, const char *path);
 int slow_read(struct slow *s, u64 lba);
 /* What it holds now it holds after a power cut too. */
 int slow_sync(struct slow *s);
+/* s->block to there, durably. */
+int slow_write(struct slow *s, u64 lba);
 /* Libraries read what is aligned to nothing: while they do. */
 void slow_set_direct(struct slow *s, bool on);
 u64 slow_blocks(const struct slow *s);
@@ -51,6 +55,10 @@ struct places {
  */
 void fingerprint_places(struct places *p, struct slow *s, const u8 uuid[16]);
 
+/* Up to two whole blocks that no partition has, nor a partition table, nor a boot loader: how many.
+ * None without a table. Whether they hold zeros is another matter. */
+u32 fingerprint_gaps(struct slow *s, u64 lba[2]);
+
 /* --------------------------------------------------------- fingerprint.c ---- */
 
 /* The newer of two valid ones of the cache. False: there is none. */
@@ -60,6 +68,8 @@ bool fingerprint_read(const struct xp_media *m, const struct xp_sb *sb, struct x
 int fingerprint_take(const struct device *fast, const char *slow, u64 seq);
 /* Says in it that what is clean is of no use any more, or is none any more. */
 int fingerprint_mark(const struct xp_media *m, const struct xp_sb *sb, bool stale);
+/* Remembers where a mark may be. -ENOENT: there is no fingerprint. */
+int fingerprint_place(const struct xp_media *m, const struct xp_sb *sb, u64 lba);
 
 /* ---------------------------------------------------------------- fs_age.c ---- */
 

@@ -103,21 +103,84 @@ static int copy_tables(struct slow *s)
 	return fd;
 }
 
+struct tables {
+	int copy;
+	blkid_probe probe;
+	blkid_partlist list;	/* NULL: none */
+};
+
+static void tables_read(struct tables *t, struct slow *s)
+{
+	int fd;
+
+	t->copy = s->fd < 0 ? copy_tables(s) : -1;
+	fd = s->fd < 0 ? t->copy : s->fd;
+	t->probe = fd < 0 ? NULL : blkid_new_probe();
+	t->list = NULL;
+	slow_set_direct(s, false);
+	if (t->probe && !blkid_probe_set_device(t->probe, fd, 0, 0) &&
+	    !blkid_probe_enable_partitions(t->probe, 1))
+		t->list = blkid_probe_get_partitions(t->probe);
+	slow_set_direct(s, true);
+}
+
+static void tables_free(struct tables *t)
+{
+	blkid_free_probe(t->probe);
+	if (t->copy >= 0)
+		close(t->copy);
+}
+
 static void add_partitions(struct places *p, struct slow *s)
 {
-	int copy = s->fd < 0 ? copy_tables(s) : -1, fd = s->fd < 0 ? copy : s->fd;
-	blkid_probe pr = fd < 0 ? NULL : blkid_new_probe();
-	blkid_partlist list = NULL;
+	struct tables t;
 
-	slow_set_direct(s, false);
-	if (pr && !blkid_probe_set_device(pr, fd, 0, 0) && !blkid_probe_enable_partitions(pr, 1))
-		list = blkid_probe_get_partitions(pr);
-	slow_set_direct(s, true);
-	each_partition(p, s, list, add_region);
-	each_partition(p, s, list, add_inner);
-	blkid_free_probe(pr);
-	if (copy >= 0)
-		close(copy);
+	tables_read(&t, s);
+	each_partition(p, s, t.list, add_region);
+	each_partition(p, s, t.list, add_inner);
+	tables_free(&t);
+}
+
+/* From the first sector of a partition to the end of the last. */
+static void extent_of(blkid_partlist list, u64 *first, u64 *end)
+{
+	*first = UINT64_MAX;
+	*end = 0;
+	for (int i = 0; i < blkid_partlist_numof_partitions(list); i++) {
+		blkid_partition part = blkid_partlist_get_partition(list, i);
+		u64 start = (u64)blkid_partition_get_start(part);
+
+		*first = min(*first, start);
+		*end = max(*end, start + (u64)blkid_partition_get_size(part));
+	}
+}
+
+/* What a boot loader lies in before the first partition, and GPT's copy at the end with room for
+ * its entries: so many blocks are never free. */
+#define BOOT_BLOCKS	128u
+#define COPY_BLOCKS	16u
+
+u32 fingerprint_gaps(struct slow *s, u64 lba[2])
+{
+	u64 blocks = s->bytes / XP_BLOCK_SIZE, first, end;
+	blkid_parttable table = NULL;
+	const char *type;
+	struct tables t;
+	u32 n = 0;
+
+	tables_read(&t, s);
+	if (t.list)
+		table = blkid_partlist_get_table(t.list);
+	type = table ? blkid_parttable_get_type(table) : NULL;
+	if (type && (!strcmp(type, "gpt") || !strcmp(type, "dos")) && blkid_partlist_numof_partitions(t.list)) {
+		extent_of(t.list, &first, &end);
+		if (first / XP_BLOCK_SECTORS > BOOT_BLOCKS)
+			lba[n++] = first / XP_BLOCK_SECTORS - 1;
+		if (blocks > COPY_BLOCKS && (blocks - COPY_BLOCKS - 1) * XP_BLOCK_SECTORS >= end)
+			lba[n++] = blocks - COPY_BLOCKS - 1;
+	}
+	tables_free(&t);
+	return n;
 }
 
 static void add_spread(struct places *p, const struct slow *s, const u8 uuid[16])

@@ -42,6 +42,7 @@ int slow_open(struct slow *s, const char *path)
 {
 	memset(s, 0, sizeof(*s));
 	s->fd = -1;
+	s->path = path;
 	if (posix_memalign((void **)&s->block, XP_BLOCK_SIZE, XP_BLOCK_SIZE))
 		return -ENOMEM;
 	return is_remote(path) ? open_remote(s, path) : open_local(s, path);
@@ -109,6 +110,29 @@ int slow_sync(struct slow *s)
 	if (nbd_can_flush(s->nbd) > 0 && nbd_flush(s->nbd, 0))
 		return nbd_get_errno() ? -nbd_get_errno() : -EIO;
 	return 0;
+}
+
+static int write_local(const struct slow *s, u64 at)
+{
+	int fd = open(s->path, O_WRONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (pwrite(fd, s->block, XP_BLOCK_SIZE, (off_t)at) != XP_BLOCK_SIZE || fdatasync(fd))
+		err = errno ? -errno : -EIO;
+	close(fd);
+	return err;
+}
+
+int slow_write(struct slow *s, u64 lba)
+{
+	u64 at = lba * XP_BLOCK_SIZE;
+
+	if (!s->nbd)
+		return write_local(s, at);
+	if (nbd_pwrite(s->nbd, s->block, XP_BLOCK_SIZE, at, 0))
+		return nbd_get_errno() ? -nbd_get_errno() : -EIO;
+	return slow_sync(s);
 }
 
 void slow_close(struct slow *s)

@@ -129,6 +129,7 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 {
 	const char *name = opt->name ? opt->name : c->name;
 	struct device slow = { .fd = -1 };
+	struct options marked = *opt;
 	enum xc ret = cache_check_name(name);
 	char node[512];
 	bool user;
@@ -156,11 +157,13 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 	if (!ret && !user)
 		ret = kernel_ready();
 	if (!ret)
+		ret = mark_prepare(name, c->fast.path, slow.path, &marked.tunables.mark);
+	if (!ret)
 		ret = behind_check(c, slow.path, opt);
 	if (!ret) {
 		signals_hold();
-		ret = user ? user_create(name, c->fast.path, slow.path, opt) :
-			     kernel_create(&c->sb, name, &c->fast, &slow, opt);
+		ret = user ? user_create(name, c->fast.path, slow.path, &marked) :
+			     kernel_create(&c->sb, name, &c->fast, &slow, &marked);
 		if (!ret && !user)
 			partitions_started(c->uuid);
 		signals_release();

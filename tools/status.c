@@ -201,7 +201,9 @@ static void show_failure(const struct running *r, const struct status *s, const 
 	}
 	printf("  %sfailed    since %s: %s cannot be written%s\n", colour_bad(),
 	       since ? text_time(since) : "some time", fast, colour_off());
-	if (stranded)
+	if (status_number(s, "passing"))
+		printf("            nothing is dirty; writes go to the slow device, and the next start drops what the cache has\n");
+	else if (stranded)
 		printf("            %s %s there alone; all else is read from the slow device\n",
 		       text_blocks(stranded), stranded == 1 ? "is" : "are");
 	else

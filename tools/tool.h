@@ -21,6 +21,7 @@
  *   media.c      the core's blocking access to metadata, over a file descriptor
  *   offline.c    a cache at rest, its map rebuilt by the core's own recovery
  *   behind.c     has somebody written to the slow device meanwhile? over fingerprint.h
+ *   mark.c       have writes passed the cache, while its fast device was gone?
  *   check_sb.c   check_ring.c  check_data.c: parts of check, over check.h; what
  *                they find goes to findings.c
  *   ring.c       what recovery saw of the journal ring
@@ -469,12 +470,17 @@ enum xc needed_check(void);
 /* Complains if the running cache is open. */
 enum xc stop_check(const struct running *r);
 
-/* -------------------------------------------- behind.c, fingerprint.c ---- */
+/* ------------------------------------ behind.c, mark.c, fingerprint.c ---- */
 
 /* Complains if the slow device was written since @c came to rest, and @opt does not say what is to
  * become of its dirty blocks. When it returns 0 the cache may start: what it had clean is dropped
  * if the disk is another. */
 enum xc behind_check(const struct cache *c, const char *slow_path, const struct options *opt);
+/*
+ * Before the cache on @fast starts: if writes have passed it, what it has is dropped, and the mark
+ * that said so erased; that is told. *@place: where the next mark may be written, 0: nowhere.
+ */
+enum xc mark_prepare(const char *name, const char *fast, const char *slow, u32 *place);
 /* The cache on @fast has come to rest, @seq was its newest journal block or one of the last: for
  * behind_check(). Complains if it cannot be. */
 void fingerprint_at_rest(const char *fast, const char *slow, u64 seq);

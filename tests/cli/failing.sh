@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The fast device fails under the engine in user space: every operation of ./fast, while ./broken is there.
 
-uri="nbd+unix:///?socket=$dir/run/failing.sock"
+failing_uri="nbd+unix:///?socket=$dir/run/failing.sock"
 
 # up ARGUMENT...: the cache, by a daemon whose devices can fail.
 up() { LD_PRELOAD=$faulty FAULTY="/fast 7 1 $dir/broken" "$xpcache" start --fast fast --slow slow "$@" >out 2>&1 || fail "failing: start" "it does not"; }
 stays() { "$xpcache" status failing --json | python3 -c "import json,sys; print(json.load(sys.stdin)['caches'][0]$1)"; }
 until_is() { local n; for n in $(seq 100); do [ "$(stays "$1")" = "$2" ] && return; sleep 0.1; done; fail "failing: $1 is $2" "it is $(stays "$1")"; }
 # at OFFSET BYTES: what the cache says, or nothing
-at() { PATH=/usr/bin:$PATH nbdsh -u "$uri" -c "import sys; sys.stdout.buffer.write(h.pread($2, $1))" 2>/dev/null; }
-put() { PATH=/usr/bin:$PATH nbdsh -u "$uri" -c "h.pwrite(open('$2', 'rb').read(), $1)" 2>/dev/null; }
-sync_it() { PATH=/usr/bin:$PATH nbdsh -u "$uri" -c "h.flush()" 2>/dev/null; }
+at() { PATH=/usr/bin:$PATH nbdsh -u "$failing_uri" -c "import sys; sys.stdout.buffer.write(h.pread($2, $1))" 2>/dev/null; }
+put() { PATH=/usr/bin:$PATH nbdsh -u "$failing_uri" -c "h.pwrite(open('$2', 'rb').read(), $1)" 2>/dev/null; }
+sync_it() { PATH=/usr/bin:$PATH nbdsh -u "$failing_uri" -c "h.flush()" 2>/dev/null; }
 fails() { local name=$1; shift; if "$@" >out 2>&1; then fail "$name" "it does not fail"; else pass "$name"; fi; }
 
 rm -f fast slow broken
@@ -19,7 +19,7 @@ head -c 64M /dev/urandom >slow
 cp slow wanted
 "$xpcache" create --fast fast --slow slow --name failing --no-start >out 2>&1 || fail "failing: create" "it does not"
 up --idle-ms 0
-PATH=/usr/bin:$PATH nbdsh -u "$uri" -c "for n in range(8): h.pread(65536, n * 65536)" >out 2>&1
+PATH=/usr/bin:$PATH nbdsh -u "$failing_uri" -c "for n in range(8): h.pread(65536, n * 65536)" >out 2>&1
 until_is "['counters']['clean']" 128
 
 touch broken
@@ -58,3 +58,72 @@ same "failing: put back it is all there" "$(cksum <got)" "$(head -c 65536 wanted
 expect "failing: and goes home" 0 "" flush failing
 same "failing: the slow device alone" "$(cksum <slow)" "$(cksum <wanted)"
 expect "failing: remove" 0 "" remove failing
+
+# ---- with a place for the mark: a partition table, and zeros before the first partition ----
+table() { sfdisk -q "$1" >out 2>&1 <<<'label: gpt
+start=2048, size=100000
+' || fail "failing: partitions" "sfdisk"; }
+mark_of() { stays "['limits']['mark']"; }
+rm -f fast slow
+truncate -s 16M fast
+truncate -s 64M slow
+table slow
+head -c 32M /dev/urandom | dd of=slow bs=1M seek=1 conv=notrunc iflag=fullblock status=none
+cp slow wanted
+"$xpcache" create --fast fast --slow slow --name failing --no-start >out 2>&1 || fail "failing: create" "it does not"
+up --idle-ms 0
+same "failing: the place is before the first partition" "$(mark_of)" 255
+for n in 16 17 18 19; do at $((n << 20)) 65536 >out; done
+until_is "['counters']['clean']" 64
+
+touch broken
+head -c 65536 /dev/urandom >new
+put $((17 << 20)) new && pass "failing: a write passes" || fail "failing: a write passes" "it is an error"
+sync_it && pass "failing: and a flush" || fail "failing: and a flush" "it is an error"
+dd if=new of=wanted bs=65536 seek=$((17 * 16)) conv=notrunc status=none
+same "failing: the slow device has it" "$(dd if=slow bs=65536 skip=$((17 * 16)) count=1 status=none | cksum)" "$(cksum <new)"
+same "failing: it passes, says status" "$(stays "['counters']['passing']")" 1
+expect "failing: and in words" 0 "writes go to the slow device" status failing
+at $((17 << 20)) 65536 >got
+same "failing: it is read back" "$(cksum <got)" "$(cksum <new)"
+at $((18 << 20)) 65536 >got
+same "failing: what did not pass is read, too" "$(cksum <got)" "$(dd if=wanted bs=65536 skip=$((18 * 16)) count=1 status=none | cksum)"
+same "failing: the mark is there" "$(dd if=slow bs=4096 skip=255 count=1 status=none | head -c 8)" xppassed
+fails "failing: nobody writes over it" put $((255 * 4096)) new
+pkill -9 -f "xpcached serve.*$dir"
+rm broken
+for _ in $(seq 100); do pgrep -f "xpcached serve.*$dir" >/dev/null || break; sleep 0.1; done
+up --idle-ms 0
+grep -qE "writes went to .* alone while .* was gone: 64 blocks|of no use, and dropped" out && pass "failing: start says so" || fail "failing: start says so" "$(cat out)"
+same "failing: nothing is left of it" "$(stays "['counters']['clean']")" 0
+same "failing: nor of the mark" "$(dd if=slow bs=4096 skip=255 count=1 status=none | tr -d '\0' | wc -c)" 0
+at $((17 << 20)) 65536 >got
+same "failing: what passed is read" "$(cksum <got)" "$(cksum <new)"
+
+# A new table takes the place away, until the next start.
+head -c 4096 slow >table
+put 0 table && sync_it || fail "failing: the table is written" "it is not"
+expect "failing: it goes home" 0 "" flush failing
+touch broken
+fails "failing: no write passes with a new table" put $((17 << 20)) new
+expect "failing: stop it" 0 "no dirty block" stop failing --force
+rm broken
+
+# Dirty blocks: no write passes.
+up --idle-ms 0
+put $((18 << 20)) new && sync_it || fail "failing: dirty blocks" "not written"
+touch broken
+fails "failing: no write passes with dirty blocks" put $((17 << 20)) new
+expect "failing: stop it then" 0 "dirty" stop failing --force
+rm broken
+
+# Something in the only places.
+up --idle-ms 0
+expect "failing: back home" 0 "" flush failing
+expect "failing: and stopped" 0 "no dirty block" stop failing
+printf x | dd of=slow bs=4096 seek=255 conv=notrunc status=none
+printf x | dd of=slow bs=4096 seek=$((16384 - 17)) conv=notrunc status=none
+up --idle-ms 0
+same "failing: no place" "$(mark_of)" 0
+expect "failing: stop the last" 0 "" stop failing
+expect "failing: remove the last" 0 "" remove --fast fast failing

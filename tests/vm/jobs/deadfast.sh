@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=16M slow=64M timeout=600
+# vm: fast=16M slow=64M timeout=900
 #
 # The fast disk fails under a cache: what the slow disk holds as well is read from
 # there, without an error; what only the fast one has is an error, and nothing else.
@@ -43,6 +43,8 @@ ends_in_error()
 		fail "$1" "status $status: $(tail -n 1 <<<"$out")"
 }
 
+# all_home - and the journal says so.
+all_home() { xpcache flush xpcache0 >/dev/null && dmsetup message xpcache0 0 commit && [ "$(counter dirty)" = 0 ]; }
 cached() { [ "$(counter clean)" -ge "$1" ]; }
 
 gone() { turn "0 $sectors error"; }
@@ -58,12 +60,28 @@ put_back()
 	must xpcache start --fast $FRONT --slow $SLOW --idle-ms 0
 }
 
+# part DEVICE - what its partition holds.
+part() { dd if="$1" bs=1M skip=1 count=40 iflag=direct status=none | md5sum; }
+
 # Blocks 0 to 511 clean in the cache.
 warm()
 {
 	read_blocks 0 512 of=/dev/null
 	settled cached 512 || die warm "only $(counter clean) blocks are clean after a minute"
 }
+
+if [ "$BOOT" = 2 ]; then
+	# What passed is there, and nothing older: the fast disk is back with all that it had.
+	held=$(part $SLOW)
+	out=$(xpcache start --fast $FAST --slow $SLOW --idle-ms 0 2>&1)
+	echo "$out"
+	grep -q 'of no use, and dropped' <<<"$out" && pass start-says-so || fail start-says-so "$out"
+	equal nothing-stale "$held" "$(part $CACHE)"
+	equal empty 0 "$(counter clean)"
+	must xpcache remove xpcache0
+	equal mark-erased 0 "$(dd if=$SLOW bs=4k skip=255 count=1 iflag=direct status=none | tr -d '\0' | wc -c)"
+	exit 0
+fi
 
 must dd if=/dev/urandom of=/tmp/wanted bs=1M count=4 status=none
 must dd if=/tmp/wanted of=$SLOW bs=1M oflag=direct conv=notrunc status=none
@@ -119,3 +137,49 @@ equal back-dirty "$(wanted 0 1024)" "$(read_blocks 0 1024 | md5sum)"
 try flush-when-back xpcache flush xpcache0
 must xpcache remove xpcache0
 equal slow-alone "$(md5sum </tmp/wanted)" "$(dd if=$SLOW bs=1M count=4 iflag=direct status=none | md5sum)"
+
+# ---- gone with nothing dirty, and a place for a mark: a file system goes on ----
+must dd if=/dev/zero of=$SLOW bs=1M count=1 oflag=direct conv=notrunc status=none
+must sfdisk -q $SLOW <<<'label: gpt
+start=2048, size=40MiB
+'
+must xpcache create --fast $FRONT --slow $SLOW --idle-ms 0
+grep -q ' mark 255$' <<<"$(dmsetup table xpcache0)" && pass place || fail place "$(dmsetup table xpcache0)"
+must dmsetup create part --table "0 81920 linear $CACHE 2048"
+must mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0 /dev/mapper/part
+must mount /dev/mapper/part /mnt
+fill /mnt/before 4 1000
+must sync
+echo 3 >/proc/sys/vm/drop_caches
+before=$(tree /mnt/before)
+settled all_home || die clean "$(counter dirty) blocks are dirty"
+gone
+fill /mnt/while 6 1000 && sync /mnt/while && pass files-are-written || fail files-are-written "they are not"
+must dd if=/dev/urandom of=/mnt/before/file0 bs=1k count=1000 conv=notrunc,fsync status=none
+equal passing 1 "$(counter passing)"
+grep -q 'writes go to the slow device' <<<"$(xpcache status xpcache0)" && pass says-passing || fail says-passing "$(xpcache status xpcache0)"
+echo 3 >/proc/sys/vm/drop_caches
+equal the-rest-is-read "$(tail -n +2 <<<"$before")" "$(tree /mnt/before | tail -n +2)"
+while=$(tree /mnt)
+must umount /mnt
+must e2fsck -f -n /dev/mapper/part
+must dmsetup remove part
+try stop-needs-no-force timeout 120 xpcache stop xpcache0
+works
+out=$(xpcache start --fast $FRONT --slow $SLOW --idle-ms 0 2>&1)
+echo "$out"
+grep -q 'of no use, and dropped' <<<"$out" && pass start-drops || fail start-drops "$out"
+must dmsetup create part --table "0 81920 linear $CACHE 2048"
+must mount /dev/mapper/part /mnt
+equal all-that-passed "$while" "$(tree /mnt)"
+
+# The same, and the power goes.
+must sync
+echo 3 >/proc/sys/vm/drop_caches
+tree /mnt >/dev/null
+settled all_home || die clean-again "$(counter dirty) blocks are dirty"
+gone
+fill /mnt/third 4 1000 && sync /mnt/third && pass written-before-the-cut || fail written-before-the-cut "they are not"
+must umount /mnt
+equal passing-before-the-cut 1 "$(counter passing)"
+cut_power

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * mark.c - the block of the slow device that tells that writes have passed the cache.
+ *
+ *	read --zeros--> write --> flush --> writes pass
+ */
+#include "engine.h"
+
+#include <stdlib.h>
+
+static void mark_end(struct xd_op *op, int err)
+{
+	struct xd_cache *cache = op->owner;
+	u64 sector = xp_mark_sector(cache->core);
+
+	if (err)
+		xd_log_event("%s: no write passes to the slow device: sector %llu of it cannot be marked: %s",
+			     cache->fast->dev.path, (unsigned long long)sector, strerror(-err));
+	else
+		xd_log_event("%s: failed with nothing dirty: from now on writes pass to the slow device, whose sector %llu says so",
+			     cache->fast->dev.path, (unsigned long long)sector);
+	xp_mark_end(cache->core, err, &op->loop->todo);
+}
+
+static void next(struct xd_op *op, enum xd_kind kind, void (*end)(struct xd_op *op, int err))
+{
+	struct xd_cache *cache = op->owner;
+
+	op->kind = (u8)kind;
+	op->data = kind == XD_FLUSH ? NULL : cache->mark.block;
+	op->end = end;
+	xd_device_submit(cache->slow, op->loop, op);
+}
+
+static void written(struct xd_op *op, int err)
+{
+	if (err)
+		mark_end(op, err);
+	else
+		next(op, XD_FLUSH, mark_end);
+}
+
+static void seen(struct xd_op *op, int err)
+{
+	struct xd_cache *cache = op->owner;
+
+	if (!err && !xp_mark_make(cache->core, cache->mark.block))
+		err = -EEXIST;
+	if (err)
+		mark_end(op, err);
+	else
+		next(op, XD_WRITE, written);
+}
+
+void xd_mark(struct xd_loop *loop)
+{
+	struct xd_op *op = &loop->cache->mark.op;
+
+	op->loop = loop;
+	op->bytes = XP_BLOCK_SIZE;
+	op->offset = xp_mark_sector(loop->cache->core) << XP_SECTOR_SHIFT;
+	next(op, XD_READ, seen);
+}
+
+int xd_mark_setup(struct xd_cache *cache)
+{
+	void *block;
+
+	cache->mark.op = (struct xd_op){ .consumer = XD_MARK, .registered = -1, .owner = cache };
+	if (!cache->tunables.mark)
+		return 0;
+	if (posix_memalign(&block, XP_BLOCK_SIZE, XP_BLOCK_SIZE))
+		return -ENOMEM;
+	cache->mark.block = block;
+	return 0;
+}
+
+int xd_mark_check(struct xd_cache *cache, struct xp_message *msg)
+{
+	u64 offset = (u64)cache->tunables.mark << XP_BLOCK_SHIFT;
+	int err;
+
+	if (!cache->tunables.mark)
+		return 0;
+	if (offset + XP_BLOCK_SIZE > cache->sectors << XP_SECTOR_SHIFT) {
+		snprintf(msg->text, sizeof(msg->text), "the slow device has no block %u to be marked", cache->tunables.mark);
+		return -EINVAL;
+	}
+	err = cache->slow->ops->pread(cache->slow, cache->mark.block, XP_BLOCK_SIZE, offset);
+	if (err) {
+		snprintf(msg->text, sizeof(msg->text), "block %u of the slow device cannot be read", cache->tunables.mark);
+		return err;
+	}
+	if (!xp_mark_is(&cache->sb, cache->mark.block))
+		return 0;
+	snprintf(msg->text, sizeof(msg->text), "writes have passed this cache, says block %u of the slow device: xpcache start sets that right",
+		 cache->tunables.mark);
+	return -ESTALE;
+}

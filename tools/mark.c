@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Have writes passed the cache while its fast device was gone (core/passing.c)? The mark says so:
+ * at the place that the fingerprint remembers, or where it would be written today.
+ */
+#include "fingerprint.h"
+
+#include <stdlib.h>
+
+struct ground {
+	const char *name;
+	struct device fast;
+	struct slow slow;
+	struct offline o;
+	struct xp_fp fp;
+	bool noted;		/* the fingerprint is there */
+	bool owned;		/* the fast device is open for writing */
+	u64 gap[2];
+	u32 nr_gaps;
+};
+
+static void close_ground(struct ground *g)
+{
+	offline_close(&g->o);
+	slow_close(&g->slow);
+	device_close(&g->fast);
+}
+
+static enum xc open_fast(struct ground *g)
+{
+	int err = offline_open(&g->o, &g->fast);
+
+	if (!err)
+		g->noted = fingerprint_read(&g->o.media.io, &g->o.sb, &g->fp);
+	return offline_complain(&g->o, &g->fast, err);
+}
+
+static enum xc open_ground(struct ground *g, const char *fast, const char *slow)
+{
+	enum xc ret = device_open(&g->fast, fast, true);
+	int err;
+
+	if (!ret)
+		ret = open_fast(g);
+	if (ret)
+		return ret;
+	err = slow_open(&g->slow, slow);
+	if (err)
+		return complain_errno(err, slow, "cannot open it");
+	g->nr_gaps = fingerprint_gaps(&g->slow, g->gap);
+	return XC_OK;
+}
+
+static enum xc own(struct ground *g)
+{
+	enum xc ret = XC_OK;
+
+	if (!g->owned) {
+		offline_close(&g->o);
+		ret = device_reopen(&g->fast, DEVICE_OWN);
+		if (!ret)
+			ret = open_fast(g);
+		g->owned = !ret;
+	}
+	return ret;
+}
+
+/* ------------------------------------------------------------ a mark ---- */
+
+/* For the core; it gives us the block of @s back. */
+static int write_slow(void *ctx, u64 block, u32 nr_blocks, const void *buf)
+{
+	struct slow *s = ctx;
+
+	XP_ASSERT(nr_blocks == 1 && buf == s->block);
+	return slow_write(s, block);
+}
+
+static enum xc take_back(struct ground *g, u64 lba)
+{
+	const struct xp_media slow = { .ctx = &g->slow, .write = write_slow };
+	enum xc ret = own(g);
+	int err;
+
+	if (ret)
+		return ret;
+	err = offline_load(&g->o);
+	if (err)
+		return offline_complain(&g->o, &g->fast, err);
+	err = xp_unmark(g->o.core, &g->o.media.io, &slow, lba, g->slow.block);
+	if (err == -EUCLEAN)
+		return complain(XC_REFUSED, g->fast.path, "nothing was changed; xpcache check --slow tells more",
+				"writes have passed it, and %s are dirty there all the same", text_blocks(g->o.stats.dirty));
+	if (err)
+		return complain_errno(err, g->name, "cannot take back that writes have passed it");
+	printf("%s: writes went to %s alone while %s was gone: %s there are of no use, and dropped\n", g->name,
+	       g->slow.path, g->fast.path, text_blocks(g->o.stats.clean + g->o.stats.dirty));
+	return XC_OK;
+}
+
+/* Is there one? Of what cannot be read nothing is known. */
+static bool is_mark(struct ground *g, u64 lba)
+{
+	return lba && !slow_read(&g->slow, lba) && xp_mark_is(&g->o.sb, g->slow.block);
+}
+
+static enum xc look(struct ground *g)
+{
+	u64 noted = g->noted ? le64_to_cpu(g->fp.mark) : 0;
+	enum xc ret = is_mark(g, noted) ? take_back(g, noted) : XC_OK;
+
+	for (u32 i = 0; i < g->nr_gaps && !ret; i++)
+		if (is_mark(g, g->gap[i]))
+			ret = take_back(g, g->gap[i]);
+	return ret;
+}
+
+/* ----------------------------------------------------------- a place ---- */
+
+static bool is_free(struct ground *g, u64 lba)
+{
+	const u8 *b = g->slow.block;
+
+	return lba <= UINT32_MAX && !slow_read(&g->slow, lba) &&
+	       !b[0] && !memcmp(b, b + 1, XP_BLOCK_SIZE - 1);
+}
+
+static u64 choose(struct ground *g)
+{
+	for (u32 i = 0; i < g->nr_gaps; i++)
+		if (is_free(g, g->gap[i]))
+			return g->gap[i];
+	return 0;
+}
+
+/* Remembered before it can be used: partitions may be others when it is looked for. */
+static u64 remember(struct ground *g, u64 lba)
+{
+	if (!lba || !g->noted || le64_to_cpu(g->fp.mark) == lba)
+		return g->noted ? lba : 0;
+	if (own(g))
+		return 0;
+	return fingerprint_place(&g->o.media.io, &g->o.sb, lba) ? 0 : lba;
+}
+
+enum xc mark_prepare(const char *name, const char *fast, const char *slow, u32 *place)
+{
+	struct ground g = { .name = name, .fast.fd = -1, .slow.fd = -1 };
+	enum xc ret = open_ground(&g, fast, slow);
+
+	*place = 0;
+	if (!ret)
+		ret = look(&g);
+	if (!ret)
+		*place = (u32)remember(&g, choose(&g));
+	close_ground(&g);
+	return ret;
+}
