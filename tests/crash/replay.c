@@ -332,8 +332,8 @@ static void prepare(void)
 	sim.geometry.dirty_low = 50;
 	sim.geometry.dirty_high = 90;
 	under_way = calloc(IDS_MAX, sizeof(*under_way));
-	disk_init(&sim.fast, "fast", book.fast_sectors, true);
-	disk_init(&sim.slow, "slow", book.slow_sectors, true);
+	disk_init(&sim.fast, "fast", book.fast_sectors, 0, true);
+	disk_init(&sim.slow, "slow", book.slow_sectors, 0, true);
 }
 
 static double seconds(void)

@@ -137,9 +137,12 @@ static int unmark(const struct xp_media *fast, const struct xp_media *slow, void
 		  struct xp_message *msg)
 {
 	u8 block[XP_BLOCK_SIZE] __attribute__((aligned(8)));
-	int err = slow->read(slow->ctx, place(), 1, block);
 	struct xp *c;
+	int err;
 
+	if (!sim.geometry.has_place)
+		return 0;
+	err = slow->read(slow->ctx, place(), 1, block);
 	if (err || !xp_mark_is(&sim.sb, block))
 		return err;
 	figures.unmarked++;
@@ -168,6 +171,8 @@ static bool is_marked(void)
 {
 	u8 block[XP_BLOCK_SIZE] __attribute__((aligned(8)));
 
+	if (!sim.geometry.has_place)
+		return false;
 	medium_slow_read(NULL, place(), 1, block);
 	return xp_mark_is(&sim.sb, block);
 }

@@ -355,11 +355,12 @@ state_of()
 }
 
 # Who asks for something that cannot be done is told. Writes to the slow disk are
-# the cache's own: callers see them fail only when it is full.
+# the cache's own: callers see them fail only when it is full. What cannot be read from the
+# fast disk is read from the slow one, unless it is dirty.
 callers_told()
 {
 	case $CELL in
-	slow-write-* | slow-flush-*) ;;
+	slow-write-* | slow-flush-* | fast-read-once | fast-read-forever) ;;
 	*) [ "$FAILED" -gt 0 ] || blame "no request failed" ;;
 	esac
 }
