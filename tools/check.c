@@ -128,6 +128,9 @@ static void check_slow(struct check *k, const struct device *slow)
 			      text_bytes(slow->sectors << XP_SECTOR_SHIFT));
 	else
 		finding_problem(&k->found, "slow device %s: not that of this cache: %s", slow->path, why);
+	if (mark_there(&k->o.media.io, &k->o.sb, slow->path))
+		finding_note(&k->found, "slow device %s: writes went there alone while the fast device was gone; the next start drops what that has",
+			     slow->path);
 	if (k->recovered)
 		check_beyond(k, slow);
 }

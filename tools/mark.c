@@ -115,6 +115,22 @@ static enum xc look(struct ground *g)
 	return ret;
 }
 
+bool mark_there(const struct xp_media *m, const struct xp_sb *sb, const char *slow)
+{
+	struct ground g = { .slow.fd = -1, .o.sb = *sb };
+	bool there = false;
+
+	if (!slow_open(&g.slow, slow)) {
+		if (fingerprint_read(m, sb, &g.fp))
+			there = is_mark(&g, le64_to_cpu(g.fp.mark));
+		g.nr_gaps = fingerprint_gaps(&g.slow, g.gap);
+		for (u32 i = 0; i < g.nr_gaps; i++)
+			there |= is_mark(&g, g.gap[i]);
+	}
+	slow_close(&g.slow);
+	return there;
+}
+
 /* ----------------------------------------------------------- a place ---- */
 
 static bool is_free(struct ground *g, u64 lba)

@@ -481,6 +481,8 @@ enum xc behind_check(const struct cache *c, const char *slow_path, const struct 
  * that said so erased; that is told. *@place: where the next mark may be written, 0: nowhere.
  */
 enum xc mark_prepare(const char *name, const char *fast, const char *slow, u32 *place);
+/* Would it find one? Changes nothing. */
+bool mark_there(const struct xp_media *m, const struct xp_sb *sb, const char *slow);
 /* The cache on @fast has come to rest, @seq was its newest journal block or one of the last: for
  * behind_check(). Complains if it cannot be. */
 void fingerprint_at_rest(const char *fast, const char *slow, u64 seq);

@@ -75,6 +75,7 @@ up --idle-ms 0
 same "failing: the place is before the first partition" "$(mark_of)" 255
 for n in 16 17 18 19; do at $((n << 20)) 65536 >out; done
 until_is "['counters']['clean']" 64
+sync_it		# the journal knows them
 
 touch broken
 head -c 65536 /dev/urandom >new
@@ -93,8 +94,11 @@ fails "failing: nobody writes over it" put $((255 * 4096)) new
 pkill -9 -f "xpcached serve.*$dir"
 rm broken
 for _ in $(seq 100); do pgrep -f "xpcached serve.*$dir" >/dev/null || break; sleep 0.1; done
+expect "failing: check tells" 0 "the next start drops what that has" check fast --slow slow
+"${xpcache}d" serve --fast fast --slow slow --socket s --control c --log l --detach --mark 255 >out 2>&1 && fail "failing: past the tool it does not start" "it does"
+grep -q "writes have passed this cache" out && pass "failing: past the tool it does not start" || fail "failing: past the tool it does not start" "without a word"
 up --idle-ms 0
-grep -qE "writes went to .* alone while .* was gone: 64 blocks|of no use, and dropped" out && pass "failing: start says so" || fail "failing: start says so" "$(cat out)"
+grep -qE "writes went to .* alone while .* was gone: 64 blocks .* dropped" out && pass "failing: start says so" || fail "failing: start says so" "$(cat out)"
 same "failing: nothing is left of it" "$(stays "['counters']['clean']")" 0
 same "failing: nor of the mark" "$(dd if=slow bs=4096 skip=255 count=1 status=none | tr -d '\0' | wc -c)" 0
 at $((17 << 20)) 65536 >got
