@@ -106,7 +106,7 @@ must dd if=/tmp/new of=/tmp/wanted bs=4k seek=100 conv=notrunc status=none
 equal all-there-again "$(wanted 0 512)" "$(read_blocks 0 512 | md5sum)"
 
 # ---- gone, with nothing dirty ----
-try flush xpcache flush xpcache0
+try flush all_home
 warm
 gone
 equal gone-clean-reads "$(wanted 0 512)" "$(read_blocks 0 512 | md5sum)"
