@@ -340,10 +340,13 @@ static void judge(struct xp *c, int err, struct xp_todo *todo)
 
 u32 xp_destage_pause(struct xp *c)
 {
-	u32 failing = XP_READ_ONCE(c->failing);
+	u32 failing;
 
-	if (XP_READ_ONCE(c->space.head))	/* a writer; it is let go after XP_FUTILE_MAX */
+	xp_lock(&c->lock);
+	failing = c->failing;
+	if (!xp_list_empty(&c->space))	/* a writer; it is let go after XP_FUTILE_MAX */
 		failing = min(failing, 1u);
+	xp_unlock(&c->lock);
 	return failing ? min(XP_PAUSE_MS << (failing - 1), XP_PAUSE_MS_MAX) : 0;
 }
 

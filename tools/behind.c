@@ -185,7 +185,7 @@ static int load_map(struct look *k)
 	return err;
 }
 
-static void wait_until_free(const struct device *d)
+void wait_until_free(const struct device *d)
 {
 	const struct timespec pause = { .tv_nsec = FREE_PAUSE_MS * 1000000 };
 

@@ -288,11 +288,11 @@ static enum xc make(struct making *k)
 		note_slow(k);
 	device_close(&k->slow);
 	device_close(&k->fast);
-	if (!ret && !k->opt->no_start)
-		ret = mark_prepare((char *)k->sb.name, k->fast.path, k->slow.path, &marked.tunables.mark);
 	if (!ret && !k->opt->no_start) {
-		ret = k->user ? user_create((char *)k->sb.name, k->fast.path, k->slow.path, &marked) :
-				kernel_create(&k->sb, (char *)k->sb.name, &k->fast, &k->slow, &marked);
+		ret = mark_prepare((char *)k->sb.name, k->fast.path, k->slow.path, &marked.tunables.mark);
+		if (!ret)
+			ret = k->user ? user_create((char *)k->sb.name, k->fast.path, k->slow.path, &marked) :
+					kernel_create(&k->sb, (char *)k->sb.name, &k->fast, &k->slow, &marked);
 		if (ret)
 			ret = undo(k, ret);
 		else if (!k->user)

@@ -71,6 +71,11 @@ int fingerprint_mark(const struct xp_media *m, const struct xp_sb *sb, bool stal
 /* Remembers where a mark may be. -ENOENT: there is no fingerprint. */
 int fingerprint_place(const struct xp_media *m, const struct xp_sb *sb, u64 lba);
 
+/* ---------------------------------------------------------------- behind.c ---- */
+
+/* Of who was killed, for a moment. */
+void wait_until_free(const struct device *d);
+
 /* ---------------------------------------------------------------- fs_age.c ---- */
 
 /*

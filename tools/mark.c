@@ -57,6 +57,7 @@ static enum xc own(struct ground *g)
 
 	if (!g->owned) {
 		offline_close(&g->o);
+		wait_until_free(&g->fast);
 		ret = device_reopen(&g->fast, DEVICE_OWN);
 		if (!ret)
 			ret = open_fast(g);
