@@ -297,10 +297,13 @@ void xp_journal_end(struct xp *c, u32 i, int err, struct xp_todo *todo)
 u64 journal_probe(struct xp *c, struct xp_todo *todo)
 {
 	const struct xp_journal *j = &c->journal;
+	bool asked = j->sealed != j->written;	/* by a block under way */
 
-	c->fast_suspected = false;
-	if (j->sealed == j->written && open_block(c) && seal_possible(c))
+	if (!asked && open_block(c) && !open_is_last(c) && seal_possible(c)) {
 		seal(c, todo);
+		asked = true;
+	}
+	c->fast_suspected = !asked && !c->failed;
 	return j->sealed;
 }
 
@@ -311,6 +314,7 @@ void xp_tick(struct xp *c, struct xp_todo *todo)
 	journal_commit(c, todo);
 	if (c->fast_suspected)
 		journal_probe(c, todo);
+	todo->tick |= c->fast_suspected;	/* there was no place for a block */
 	bypass_tick(c, todo);
 	todo->tick |= !xp_list_empty(&c->space);	/* whom no hit's end has seen */
 	xp_unlock(&c->lock);

@@ -570,6 +570,13 @@ int xp_look(struct xp *c, const struct xp_media *m, void *scratch,
 	return err;
 }
 
+static bool is_dirty(struct xp *c, xp_lba_t lba)
+{
+	struct xp_mapping m;
+
+	return xp_lookup(c, lba, &m) && m.dirty;
+}
+
 int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	       bool restating, struct xp_message *msg)
 {
@@ -592,6 +599,7 @@ int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 				 "journal: cannot write to the fast device");
 		return err;
 	}
+	c->tables_written = is_dirty(c, XP_LBA(0)) || is_dirty(c, XP_LBA(1));
 	c->running = true;
 	return 0;
 }
@@ -599,6 +607,7 @@ int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 int xp_close(struct xp *c, const struct xp_media *m)
 {
 	struct xp_todo todo;
+	int err;
 
 	xp_todo_init(&todo);
 	xp_lock(&c->lock);
@@ -606,5 +615,8 @@ int xp_close(struct xp *c, const struct xp_media *m)
 	xp_unlock(&c->lock);
 	if (c->failed)	/* what passed is on the slow device, as after a write around the cache */
 		return c->pass == PASS_ON ? 0 : c->failed;
-	return write_out(c, m, &todo);
+	err = write_out(c, m, &todo);
+	if (c->pass == PASS_MARKING)	/* nobody is left to write the mark */
+		c->pass = PASS_OFF;
+	return err;
 }

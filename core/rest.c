@@ -75,7 +75,7 @@ static u64 seq_of(struct xp *c, const struct xp_entry *e)
 	return j->sealed - back;
 }
 
-/* Passing began with nothing dirty (passing.c). */
+/* Passing began with nothing dirty (passing.c), and the cache has not run since. */
 static bool dirty_before(struct xp *c, u64 seq)
 {
 	u32 i;
@@ -90,12 +90,13 @@ static bool dirty_before(struct xp *c, u64 seq)
 }
 
 int xp_unmark(struct xp *c, const struct xp_media *fast, const struct xp_media *slow, u64 lba,
-	      void *block)
+	      bool losing, void *block)
 {
 	const struct xp_mark *m = block;
 	int err;
 
-	if (dirty_before(c, le64_to_cpu(m->seq)))
+	if (!losing && c->nr_dirty &&
+	    (le64_to_cpu(m->incarnation) != c->journal.incarnation || dirty_before(c, le64_to_cpu(m->seq))))
 		return -EUCLEAN;
 	err = xp_forget(c, fast, block);
 	if (err)

@@ -650,10 +650,10 @@ int xp_close(struct xp *c, const struct xp_media *m);
 
 /* After xp_look(): @block is what the slow device holds at @lba, and xp_mark_is(). The cache forgets
  * all it has, then the mark is erased; after a crash in between it is done once more. @slow: blocking
- * access to that device, as to the other. -EUCLEAN: dirty blocks that were acknowledged; nothing was
- * changed. @c is of no more use. */
+ * access to that device, as to the other. -EUCLEAN, unless @losing: dirty blocks that were
+ * acknowledged; nothing was changed. @c is of no more use. */
 int xp_unmark(struct xp *c, const struct xp_media *fast, const struct xp_media *slow, u64 lba,
-	      void *block);
+	      bool losing, void *block);
 
 /* For check and dump: what block @lba is mapped to. False: not cached. */
 struct xp_mapping {

@@ -289,7 +289,8 @@ static enum xc make(struct making *k)
 	device_close(&k->slow);
 	device_close(&k->fast);
 	if (!ret && !k->opt->no_start) {
-		ret = mark_prepare((char *)k->sb.name, k->fast.path, k->slow.path, &marked.tunables.mark);
+		ret = mark_prepare((char *)k->sb.name, k->fast.path, k->slow.path, true,
+				   &marked.tunables.mark);
 		if (!ret)
 			ret = k->user ? user_create((char *)k->sb.name, k->fast.path, k->slow.path, &marked) :
 					kernel_create(&k->sb, (char *)k->sb.name, &k->fast, &k->slow, &marked);

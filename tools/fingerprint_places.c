@@ -155,29 +155,92 @@ static void extent_of(blkid_partlist list, u64 *first, u64 *end)
 	}
 }
 
+#define GPT_MAGIC	"EFI PART"
+#define GPT_LAST	48u	/* of the header: the last sector that is not GPT's own, */
+#define GPT_ENTRIES	72u	/* the first of the partitions' entries, and how many of what size */
+#define GPT_COUNT	80u
+#define GPT_SIZE	84u
+#define LDM		0x42	/* a Windows dynamic disk keeps its database behind the last partition */
+
+static u64 le64_at(const u8 *b)
+{
+	__le64 field;
+
+	memcpy(&field, b, sizeof(field));
+	return le64_to_cpu(field);
+}
+
+static u32 le32_at(const u8 *b)
+{
+	return le16_at(b) | le16_at(b + 2) << 16;
+}
+
+/* Narrows [*first, *end) sectors down to what GPT's tables leave, wherever they are. Not to the
+ * first that a partition may have: it is where most tools align the first one to. */
+static void gpt_leaves(struct slow *s, u64 *first, u64 *end)
+{
+	static const struct { u64 lba; u32 at, sectors; } header[] = {
+		{ 0, 512, 1 }, { 1, 0, XP_BLOCK_SECTORS },
+	};
+
+	for (size_t i = 0; i < sizeof(header) / sizeof(*header); i++) {
+		const u8 *h = s->block + header[i].at;
+
+		if (slow_read(s, header[i].lba) || memcmp(h, GPT_MAGIC, strlen(GPT_MAGIC)) != 0)
+			continue;
+		*first = le64_at(h + GPT_ENTRIES) * header[i].sectors +
+			 (((u64)le32_at(h + GPT_COUNT) * le32_at(h + GPT_SIZE) + 511) >> XP_SECTOR_SHIFT);
+		*end = (le64_at(h + GPT_LAST) + 1) * header[i].sectors;
+		return;
+	}
+	*end = 0;
+}
+
+static bool has_ldm(blkid_partlist list)
+{
+	for (int i = 0; i < blkid_partlist_numof_partitions(list); i++)
+		if (blkid_partition_get_type(blkid_partlist_get_partition(list, i)) == LDM)
+			return true;
+	return false;
+}
+
 /* What a boot loader lies in before the first partition, and GPT's copy at the end with room for
  * its entries: so many blocks are never free. */
 #define BOOT_BLOCKS	128u
 #define COPY_BLOCKS	16u
 
+/* Sectors that the kind of table leaves to partitions; false: no table that we know. */
+static bool table_leaves(struct slow *s, blkid_partlist list, u64 *first, u64 *end)
+{
+	blkid_parttable table = list ? blkid_partlist_get_table(list) : NULL;
+	const char *type = table ? blkid_parttable_get_type(table) : NULL;
+
+	if (!type || !blkid_partlist_numof_partitions(list))
+		return false;
+	*first = 0;
+	*end = s->bytes >> XP_SECTOR_SHIFT;
+	if (!strcmp(type, "gpt"))
+		gpt_leaves(s, first, end);
+	else if (strcmp(type, "dos") != 0 || has_ldm(list))
+		return false;
+	return true;
+}
+
 u32 fingerprint_gaps(struct slow *s, u64 lba[2])
 {
-	u64 blocks = s->bytes / XP_BLOCK_SIZE, first, end;
-	blkid_parttable table = NULL;
-	const char *type;
+	u64 blocks = s->bytes / XP_BLOCK_SIZE, first, end, from, to, place[2];
 	struct tables t;
 	u32 n = 0;
 
 	tables_read(&t, s);
-	if (t.list)
-		table = blkid_partlist_get_table(t.list);
-	type = table ? blkid_parttable_get_type(table) : NULL;
-	if (type && (!strcmp(type, "gpt") || !strcmp(type, "dos")) && blkid_partlist_numof_partitions(t.list)) {
+	if (table_leaves(s, t.list, &from, &to)) {
 		extent_of(t.list, &first, &end);
-		if (first / XP_BLOCK_SECTORS > BOOT_BLOCKS)
-			lba[n++] = first / XP_BLOCK_SECTORS - 1;
-		if (blocks > COPY_BLOCKS && (blocks - COPY_BLOCKS - 1) * XP_BLOCK_SECTORS >= end)
-			lba[n++] = blocks - COPY_BLOCKS - 1;
+		place[0] = first / XP_BLOCK_SECTORS > BOOT_BLOCKS ? first / XP_BLOCK_SECTORS - 1 : 0;
+		place[1] = blocks > COPY_BLOCKS && (blocks - COPY_BLOCKS - 1) * XP_BLOCK_SECTORS >= end ?
+			   blocks - COPY_BLOCKS - 1 : 0;
+		for (u32 i = 0; i < 2; i++)
+			if (place[i] && place[i] * XP_BLOCK_SECTORS >= from && (place[i] + 1) * XP_BLOCK_SECTORS <= to)
+				lba[n++] = place[i];
 	}
 	tables_free(&t);
 	return n;

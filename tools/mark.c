@@ -14,6 +14,7 @@ struct ground {
 	struct offline o;
 	struct xp_fp fp;
 	bool noted;		/* the fingerprint is there */
+	bool losing;		/* dirty blocks may go with the clean ones */
 	bool owned;		/* the fast device is open for writing */
 	u64 gap[2];
 	u32 nr_gaps;
@@ -88,9 +89,10 @@ static enum xc take_back(struct ground *g, u64 lba)
 	err = offline_load(&g->o);
 	if (err)
 		return offline_complain(&g->o, &g->fast, err);
-	err = xp_unmark(g->o.core, &g->o.media.io, &slow, lba, g->slow.block);
+	err = xp_unmark(g->o.core, &g->o.media.io, &slow, lba, g->losing, g->slow.block);
 	if (err == -EUCLEAN)
-		return complain(XC_REFUSED, g->fast.path, "nothing was changed; xpcache check --slow tells more",
+		return complain(XC_REFUSED, g->fast.path,
+				"nothing was changed; xpcache check --slow tells more, --discard-dirty loses them",
 				"writes have passed it, and %s are dirty there all the same", text_blocks(g->o.stats.dirty));
 	if (err)
 		return complain_errno(err, g->name, "cannot take back that writes have passed it");
@@ -99,20 +101,29 @@ static enum xc take_back(struct ground *g, u64 lba)
 	return XC_OK;
 }
 
-/* Is there one? Of what cannot be read nothing is known. */
-static bool is_mark(struct ground *g, u64 lba)
+/* Is there one? False: *err too. */
+static bool is_mark(struct ground *g, u64 lba, int *err)
 {
-	return lba && !slow_read(&g->slow, lba) && xp_mark_is(&g->o.sb, g->slow.block);
+	*err = lba ? slow_read(&g->slow, lba) : 0;
+	return lba && !*err && xp_mark_is(&g->o.sb, g->slow.block);
+}
+
+/* Of a place that cannot be read nothing is known, and the map may be of old. */
+static enum xc look_at(struct ground *g, u64 lba)
+{
+	int err;
+
+	if (is_mark(g, lba, &err))
+		return take_back(g, lba);
+	return err ? complain_errno(err, g->slow.path, "cannot tell whether writes have passed the cache") : XC_OK;
 }
 
 static enum xc look(struct ground *g)
 {
-	u64 noted = g->noted ? le64_to_cpu(g->fp.mark) : 0;
-	enum xc ret = is_mark(g, noted) ? take_back(g, noted) : XC_OK;
+	enum xc ret = look_at(g, g->noted ? le64_to_cpu(g->fp.mark) : 0);
 
 	for (u32 i = 0; i < g->nr_gaps && !ret; i++)
-		if (is_mark(g, g->gap[i]))
-			ret = take_back(g, g->gap[i]);
+		ret = look_at(g, g->gap[i]);
 	return ret;
 }
 
@@ -120,13 +131,14 @@ bool mark_there(const struct xp_media *m, const struct xp_sb *sb, const char *sl
 {
 	struct ground g = { .slow.fd = -1, .o.sb = *sb };
 	bool there = false;
+	int err;
 
 	if (!slow_open(&g.slow, slow)) {
 		if (fingerprint_read(m, sb, &g.fp))
-			there = is_mark(&g, le64_to_cpu(g.fp.mark));
+			there = is_mark(&g, le64_to_cpu(g.fp.mark), &err);
 		g.nr_gaps = fingerprint_gaps(&g.slow, g.gap);
 		for (u32 i = 0; i < g.nr_gaps; i++)
-			there |= is_mark(&g, g.gap[i]);
+			there |= is_mark(&g, g.gap[i], &err);
 	}
 	slow_close(&g.slow);
 	return there;
@@ -160,9 +172,9 @@ static u64 remember(struct ground *g, u64 lba)
 	return fingerprint_place(&g->o.media.io, &g->o.sb, lba) ? 0 : lba;
 }
 
-enum xc mark_prepare(const char *name, const char *fast, const char *slow, u32 *place)
+enum xc mark_prepare(const char *name, const char *fast, const char *slow, bool losing, u32 *place)
 {
-	struct ground g = { .name = name, .fast.fd = -1, .slow.fd = -1 };
+	struct ground g = { .name = name, .fast.fd = -1, .slow.fd = -1, .losing = losing };
 	enum xc ret = open_ground(&g, fast, slow);
 
 	*place = 0;

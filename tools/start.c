@@ -157,7 +157,8 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 	if (!ret && !user)
 		ret = kernel_ready();
 	if (!ret)
-		ret = mark_prepare(name, c->fast.path, slow.path, &marked.tunables.mark);
+		ret = mark_prepare(name, c->fast.path, slow.path, opt->discard_dirty,
+				   &marked.tunables.mark);
 	if (!ret)
 		ret = behind_check(c, slow.path, opt);
 	if (!ret) {

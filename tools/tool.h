@@ -480,7 +480,7 @@ enum xc behind_check(const struct cache *c, const char *slow_path, const struct 
  * Before the cache on @fast starts: if writes have passed it, what it has is dropped, and the mark
  * that said so erased; that is told. *@place: where the next mark may be written, 0: nowhere.
  */
-enum xc mark_prepare(const char *name, const char *fast, const char *slow, u32 *place);
+enum xc mark_prepare(const char *name, const char *fast, const char *slow, bool losing, u32 *place);
 /* Would it find one? Changes nothing. */
 bool mark_there(const struct xp_media *m, const struct xp_sb *sb, const char *slow);
 /* The cache on @fast has come to rest, @seq was its newest journal block or one of the last: for

@@ -236,6 +236,8 @@ enum xc user_stop(const char *name, bool losing)
 		return complain(XC_REFUSED, name, "wait, or see its log", "it stops already");
 	if (err == -EINTR)
 		return complain(XC_FAILED, name, "xpcache start brings it back", "ended at once, by a second signal");
+	/* What the daemon could not make durable; not that nothing is known of it. */
+	losing &= err != -ETIMEDOUT && err != -EPROTO && err != -ECONNREFUSED && err != -ENOENT;
 	return err && !losing ? complain_errno(err, name, "it did not stop in order") : XC_OK;
 }
 

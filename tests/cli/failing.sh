@@ -131,3 +131,27 @@ up --idle-ms 0
 same "failing: no place" "$(mark_of)" 0
 expect "failing: stop the last" 0 "" stop failing
 expect "failing: remove the last" 0 "" remove --fast fast failing
+
+# The gap before the first partition is not free where GPT's entries were moved there.
+rm -f fast slow
+truncate -s 16M fast
+truncate -s 64M slow
+table slow
+python3 - <<'PY'
+import struct, zlib
+with open("slow", "r+b") as f:
+    f.seek(512)
+    header = bytearray(f.read(92))
+    f.seek(1024)
+    entries = f.read(128 * 128)
+    f.seek(2012 * 512)
+    f.write(entries)
+    struct.pack_into("<Q", header, 72, 2012)
+    struct.pack_into("<I", header, 16, 0)
+    struct.pack_into("<I", header, 16, zlib.crc32(header))
+    f.seek(512)
+    f.write(header)
+PY
+"$xpcache" create --fast fast --slow slow --name failing >out 2>&1 || fail "failing: create with moved entries" "it does not"
+same "failing: the place is not among the entries" "$(mark_of)" $((16384 - 17))
+expect "failing: remove that" 0 "" remove failing

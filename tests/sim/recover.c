@@ -149,7 +149,7 @@ static int unmark(const struct xp_media *fast, const struct xp_media *slow, void
 	c = core_new(memory);
 	err = xp_look(c, fast, sim.scratch, NULL, msg);
 	if (!err)
-		err = xp_unmark(c, fast, slow, place(), block);
+		err = xp_unmark(c, fast, slow, place(), false, block);
 	if (err == -EUCLEAN && !msg->text[0])
 		snprintf(msg->text, sizeof(msg->text), "dirty blocks, and a mark");
 	return err;

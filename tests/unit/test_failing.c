@@ -444,6 +444,49 @@ static void new_tables_withdraw_the_place(void **state)
 	assert_false(f.todo.mark);
 }
 
+/* What was written in an earlier run: the tool read the tables that the slow device has still. */
+static void tables_that_are_not_home_withdraw_it(void **state)
+{
+	(void)state;
+	write_blocks(&f, 1, 1, 9);
+	flush(&f);
+	fixture_reopen(&f);
+	xp_drain(f.c, true);
+	destage_batch(&f, 0);
+	fill_block(&f, 5, 9);
+	flush(&f);
+	fail_now();
+	assert_false(f.todo.mark);
+}
+
+static void tables_that_are_home_do_not(void **state)
+{
+	(void)state;
+	write_blocks(&f, 1, 1, 9);
+	xp_drain(f.c, true);
+	destage_batch(&f, 0);
+	flush(&f);
+	fixture_reopen(&f);
+	fill_block(&f, 5, 9);
+	flush(&f);
+	fail_now();
+	assert_true(f.todo.mark);
+}
+
+/* It would land on the mark. */
+static void what_is_on_its_way_there_does_too(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	fill_block(&f, 5, 9);
+	flush(&f);
+	assert_int_equal(submit(&f, &req, XP_ZEROES, PLACE * 8, 8, false), XP_SLOW);
+	fail_now();
+	assert_false(f.todo.mark);
+	xp_end(f.c, &req, 0, &f.todo);
+}
+
 static void nobody_writes_over_the_mark(void **state)
 {
 	struct xp_req req;
@@ -514,7 +557,7 @@ static int slow_write(void *ctx, u64 block, u32 nr, const void *buf)
 }
 
 /* With what is on the fast device now. */
-static int unmark(u64 seq)
+static int unmark(u64 seq, u64 incarnation)
 {
 	const struct xp_media slow = { .write = slow_write };
 	void *scratch = malloc(xp_recover_memory(&f.sb));
@@ -526,8 +569,9 @@ static int unmark(u64 seq)
 	assert_int_equal(xp_look(f.c, &f.media, scratch, NULL, &f.msg), 0);
 	memset(m, 0, sizeof(*m));
 	m->seq = cpu_to_le64(seq);
+	m->incarnation = cpu_to_le64(incarnation);
 	slow_written = 0;
-	err = xp_unmark(f.c, &f.media, &slow, PLACE, m);
+	err = xp_unmark(f.c, &f.media, &slow, PLACE, false, m);
 	free(scratch);
 	free(m);
 	return err;
@@ -535,16 +579,17 @@ static int unmark(u64 seq)
 
 static void what_it_has_is_forgotten_and_the_mark_erased(void **state)
 {
-	u64 seq;
+	u64 seq, incarnation;
 
 	(void)state;
 	fill_block(&f, 5, 9);
 	flush(&f);
 	seq = stats().seq;
+	incarnation = stats().incarnation;
 	write_blocks(&f, 6, 1, 9);	/* as one that was under way */
 	flush(&f);
 	memset(slow_block, 1, sizeof(slow_block));
-	assert_int_equal(unmark(seq), 0);
+	assert_int_equal(unmark(seq, incarnation), 0);
 	assert_int_equal(slow_written, PLACE);
 	assert_int_equal(slow_block[0] | slow_block[4095], 0);
 	fixture_reopen(&f);
@@ -560,8 +605,27 @@ static void dirty_blocks_of_before_are_not(void **state)
 	write_blocks(&f, 6, 1, 9);
 	flush(&f);
 	writes = f.media_writes;
-	assert_int_equal(unmark(stats().seq), -EUCLEAN);
+	assert_int_equal(unmark(stats().seq, stats().incarnation), -EUCLEAN);
 	assert_int_equal(f.media_writes, writes);
+	assert_int_equal(slow_written, 0);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 6), 9);
+}
+
+/* Somebody started it and left the mark where it was. */
+static void what_it_acknowledged_since_is_not_forgotten(void **state)
+{
+	u64 seq, incarnation;
+
+	(void)state;
+	fill_block(&f, 5, 9);
+	flush(&f);
+	seq = stats().seq;
+	incarnation = stats().incarnation;
+	fixture_reopen(&f);
+	write_blocks(&f, 6, 1, 9);
+	flush(&f);
+	assert_int_equal(unmark(seq, incarnation), -EUCLEAN);
 	assert_int_equal(slow_written, 0);
 	fixture_reopen(&f);
 	assert_int_equal(mapped_byte(&f, 6), 9);
@@ -593,11 +657,15 @@ int main(void)
 		P(so_does_a_cleaning_that_is_not_in_the_journal),
 		P(the_clock_sees_to_that),
 		P(new_tables_withdraw_the_place),
+		P(tables_that_are_not_home_withdraw_it),
+		P(tables_that_are_home_do_not),
+		P(what_is_on_its_way_there_does_too),
 		P(nobody_writes_over_the_mark),
 		P(the_write_that_fails_first_passes_too),
 		P(a_write_to_a_bad_spot_fails_when_that_is_known),
 		P(what_it_has_is_forgotten_and_the_mark_erased),
 		P(dirty_blocks_of_before_are_not),
+		P(what_it_acknowledged_since_is_not_forgotten),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
