@@ -5,7 +5,8 @@
 behind_uri="nbd+unix:///?socket=$dir/run/behind.sock"
 head -c 4M /dev/urandom >data
 
-# A cache that holds all of its disk: an ext4, and 4 MiB behind it, at 48 MiB, dirty.
+# A cache that holds most of its disk: an ext4, its superblock surely, and 4 MiB behind it, at 48 MiB,
+# dirty. (nbdcopy asks for so much at once that some of it is not admitted.)
 behind_cache() {
 	rm -f fast slow
 	truncate -s 64M fast
@@ -14,7 +15,7 @@ behind_cache() {
 	head -c 16M /dev/urandom | dd of=slow bs=1M seek=40 conv=notrunc iflag=fullblock status=none
 	"$xpcache" create --fast fast --slow slow --name behind --idle-ms 0 --dirty-low 70 >out 2>&1 || fail "behind: create" "no cache"
 	nbdcopy "$behind_uri" null: >out 2>&1
-	[ "${1:-}" = clean ] || PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'h.pwrite(open("data", "rb").read(), 48 << 20); h.flush()' >out 2>&1
+	[ "${1:-}" = clean ] || PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'h.pread(4096, 0); h.pwrite(open("data", "rb").read(), 48 << 20); h.flush()' >out 2>&1
 }
 
 behind_stop() { "$xpcache" stop behind >out 2>&1 || fail "behind: stop" "it does not"; }
@@ -151,6 +152,7 @@ behind_stop
 # Killed: what the fingerprint says is of an earlier rest.
 behind_cache
 behind_kill
+"$xpcache" dump fast | grep -qE "^ +0 +[0-9]+" && pass "behind: it has the superblock" || fail "behind: it has the superblock" "no"
 behind_quiet "behind: killed, and nobody wrote"
 holds && pass "behind: nothing is lost" || fail "behind: nothing is lost" "it differs"
 behind_kill
