@@ -542,6 +542,46 @@ static void a_write_to_a_bad_spot_fails_when_that_is_known(void **state)
 	assert_int_equal(stats().failed, 0);
 }
 
+/* Every place of the journal's window but the last is taken; @beside holds the oldest. */
+static void window_up_to_the_last(struct xp_req *beside)
+{
+	u64 hash = 1;
+	u32 n;
+
+	assert_int_equal(submit(&f, beside, XP_WRITE, 40, 8, true), XP_COPY);
+	xp_copied(f.c, beside, &hash, &f.todo);
+	write_journal(&f);
+	for (n = 0; n < XP_WINDOW - 2; n++) {
+		fill_block(&f, 100 + n, 9);
+		xp_tick(f.c, &f.todo);
+		assert_int_not_equal(f.todo.journal, 0);
+		write_journal(&f);
+	}
+}
+
+/* That place is for who takes back what the oldest block says: until then no doubt is cleared up. */
+static void a_doubt_leaves_the_journals_last_place(void **state)
+{
+	struct xp_req beside, req;
+
+	(void)state;
+	assert_int_equal(submit(&f, &req, XP_WRITE, 400, 8, false), XP_FAST);
+	window_up_to_the_last(&beside);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+	assert_int_equal(f.todo.journal, 0);
+	xp_tick(f.c, &f.todo);
+	assert_int_equal(f.todo.journal, 0);
+	assert_int_equal(xp_end(f.c, &beside, -EIO, &f.todo), XP_WAIT);
+	assert_int_not_equal(f.todo.journal, 0);	/* its end, in the last place */
+	write_journal(&f);
+	xp_tick(f.c, &f.todo);
+	write_journal(&f);
+	assert_int_equal(beside.err, -EIO);
+	assert_int_equal(mapped_byte(&f, 5), -1);
+	assert_int_equal(stats().failed, 0);
+}
+
 /* ------------------------------------------------------ taking it back ---- */
 
 static u8 slow_block[XP_BLOCK_SIZE];
@@ -663,6 +703,7 @@ int main(void)
 		P(nobody_writes_over_the_mark),
 		P(the_write_that_fails_first_passes_too),
 		P(a_write_to_a_bad_spot_fails_when_that_is_known),
+		P(a_doubt_leaves_the_journals_last_place),
 		P(what_it_has_is_forgotten_and_the_mark_erased),
 		P(dirty_blocks_of_before_are_not),
 		P(what_it_acknowledged_since_is_not_forgotten),
