@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=16M slow=64M timeout=900
+# vm: fast=16M slow=64M timeout=900 quick=6.12
 #
 # The fast disk fails under a cache: what the slow disk holds as well is read from
 # there, without an error; what only the fast one has is an error, and nothing else.
