@@ -346,7 +346,8 @@ void journal_data_done(struct xp *c, u64 seq);
 /* After blocks were written or data done: frees, wakes, seals what now can be. */
 void journal_advance(struct xp *c, struct xp_todo *todo);
 u64 jblock_checksum(struct xp_jblock *b);
-/* Has a journal block written, unless one is under way. Returns the newest that is. */
+/* Has a journal block written that tells whether the fast device is there; its number. One that is
+ * under way may have landed before the device went: then the next, as soon as there is a place. */
 u64 journal_probe(struct xp *c, struct xp_todo *todo);
 /* The fast device has failed something. If it is gone no journal block may be due for long:
  * the next tick writes one, and sees. */
@@ -413,5 +414,11 @@ static inline bool policy_sync_follows(const struct xp *c, u32 nr_blocks)
 void destage_note_arrival(struct xp *c);
 /* Called by requests_progress(). */
 void destage_progress(struct xp *c, struct xp_todo *todo);
+/* Somebody gets an error because nothing goes home: whether that is still so is soon to be seen. */
+static inline void destage_soon(struct xp *c, struct xp_todo *todo)
+{
+	c->failing = min(c->failing, 1u);
+	todo->work = true;
+}
 
 #endif /* XP_CACHE_H */

@@ -275,6 +275,8 @@ void journal_advance(struct xp *c, struct xp_todo *todo)
 		seal_if_wanted(c, todo);
 		requests_progress(c, todo);
 	} while (retire(c));
+	if (c->fast_suspected)
+		journal_probe(c, todo);
 }
 
 void xp_journal_end(struct xp *c, u32 i, int err, struct xp_todo *todo)
@@ -297,14 +299,14 @@ void xp_journal_end(struct xp *c, u32 i, int err, struct xp_todo *todo)
 u64 journal_probe(struct xp *c, struct xp_todo *todo)
 {
 	const struct xp_journal *j = &c->journal;
-	bool asked = j->sealed != j->written;	/* by a block under way */
 
-	if (!asked && open_block(c) && !open_is_last(c) && seal_possible(c)) {
+	c->fast_suspected = false;
+	if (j->sealed == j->written && open_block(c) && !open_is_last(c) && seal_possible(c)) {
 		seal(c, todo);
-		asked = true;
+		return j->sealed;
 	}
-	c->fast_suspected = !asked && !c->failed;
-	return j->sealed;
+	c->fast_suspected = !c->failed;
+	return journal_open(c);
 }
 
 void xp_tick(struct xp *c, struct xp_todo *todo)

@@ -94,17 +94,12 @@ enum xp_act pass_again(struct xp *c, struct xp_req *req, int err, struct xp_todo
 /* Is it the device, or a bad spot of it? Until a journal block has told, the write waits. */
 enum xp_act pass_doubted(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
 {
-	u64 seq;
-
 	if (c->failed)
 		return pass_again(c, req, err, todo);
 	if (!pass_possible(c))
 		return req_finish(req, err);
-	seq = journal_probe(c, todo);
-	if (journal_is_written(c, seq))
-		return req_finish(req, err);
 	req->err = err;
-	return req_wait_block(c, req, seq, REQ_DOUBTED);
+	return req_wait_block(c, req, journal_probe(c, todo), REQ_DOUBTED);
 }
 
 static enum xp_act pass_flush(struct xp *c, struct xp_req *req)

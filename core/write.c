@@ -30,8 +30,10 @@ static enum xp_act write_without_slot(struct xp *c, struct xp_req *req,
 	policy_evict(c, c->low_free, todo);
 	journal_commit(c, todo);
 	coming = c->nr_limbo || c->nr_clean > c->nr_slots / 64;
-	if (mapped && !coming && c->futile == XP_FUTILE_MAX)
+	if (mapped && !coming && c->futile == XP_FUTILE_MAX) {
+		destage_soon(c, todo);
 		return req_finish(req, -EIO);
+	}
 	if (mapped || coming) {
 		todo->work = todo->tick = true;
 		return req_wait(c, &c->space, req);

@@ -286,6 +286,29 @@ static void who_waits_for_a_slot_ends_it_too(void **state)
 	assert_int_equal(xp_destage_pause(f.c), 1000);
 }
 
+/* Nobody waits any more once writers are told; but each that is told asks for another try. */
+static void who_gets_none_ends_it_as_well(void **state)
+{
+	struct xp_req req;
+	u64 lba;
+	u32 i;
+
+	(void)state;
+	for (lba = 0; stats().free; lba++)
+		write_blocks(&f, lba, 1, 1);
+	flush(&f);
+	for (i = 0; i < 2 * XP_FUTILE_MAX; i++)
+		pause_after(-EIO, 0);
+	assert_true(xp_destage_pause(f.c) > 1000);
+	f.todo.work = false;
+	assert_int_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+	assert_true(f.todo.work);
+	assert_int_equal(xp_destage_pause(f.c), 1000);
+	pause_after(0, 0);
+	assert_int_not_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_DONE);
+}
+
 /* One bad sector must not keep all else from going home. */
 static void a_batch_that_got_something_home_has_the_shortest(void **state)
 {
@@ -542,6 +565,32 @@ static void a_write_to_a_bad_spot_fails_when_that_is_known(void **state)
 	assert_int_equal(stats().failed, 0);
 }
 
+/* One that is out may have landed before the device went. */
+static void it_is_not_told_by_a_block_of_before(void **state)
+{
+	struct xp_journal_io io;
+	struct xp_req req;
+	u32 out;
+
+	(void)state;
+	assert_int_equal(submit(&f, &req, XP_WRITE, 40, 8, false), XP_FAST);
+	fill_block(&f, 100, 9);
+	xp_tick(f.c, &f.todo);
+	assert_int_not_equal(f.todo.journal, 0);
+	out = (u32)__builtin_ctz(f.todo.journal);
+	f.todo.journal = 0;
+	xp_journal_io(f.c, out, &io);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_WAIT);
+	assert_int_equal(f.todo.journal, 0);
+	xp_journal_end(f.c, out, 0, &f.todo);
+	assert_ptr_equal(xp_list_pop(&f.todo.done), NULL);
+	assert_int_not_equal(f.todo.journal, 0);	/* the one that tells */
+	fail_journal();
+	assert_ptr_equal(xp_list_pop(&f.todo.done), NULL);
+	mark(0);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
+}
+
 /* Every place of the journal's window but the last is taken; @beside holds the oldest. */
 static void window_up_to_the_last(struct xp_req *beside)
 {
@@ -567,16 +616,14 @@ static void a_doubt_leaves_the_journals_last_place(void **state)
 	(void)state;
 	assert_int_equal(submit(&f, &req, XP_WRITE, 400, 8, false), XP_FAST);
 	window_up_to_the_last(&beside);
-	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
-	assert_int_equal(req.err, -EIO);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_WAIT);
 	assert_int_equal(f.todo.journal, 0);
 	xp_tick(f.c, &f.todo);
 	assert_int_equal(f.todo.journal, 0);
 	assert_int_equal(xp_end(f.c, &beside, -EIO, &f.todo), XP_WAIT);
 	assert_int_not_equal(f.todo.journal, 0);	/* its end, in the last place */
 	write_journal(&f);
-	xp_tick(f.c, &f.todo);
-	write_journal(&f);
+	assert_int_equal(req.err, -EIO);
 	assert_int_equal(beside.err, -EIO);
 	assert_int_equal(mapped_byte(&f, 5), -1);
 	assert_int_equal(stats().failed, 0);
@@ -690,6 +737,7 @@ int main(void)
 		T(pauses_grow_to_a_bound),
 		T(a_flush_ends_the_pause),
 		T(who_waits_for_a_slot_ends_it_too),
+		T(who_gets_none_ends_it_as_well),
 		T(a_batch_that_got_something_home_has_the_shortest),
 		P(writes_pass_behind_the_mark),
 		P(without_a_mark_nothing_passes),
@@ -703,6 +751,7 @@ int main(void)
 		P(nobody_writes_over_the_mark),
 		P(the_write_that_fails_first_passes_too),
 		P(a_write_to_a_bad_spot_fails_when_that_is_known),
+		P(it_is_not_told_by_a_block_of_before),
 		P(a_doubt_leaves_the_journals_last_place),
 		P(what_it_has_is_forgotten_and_the_mark_erased),
 		P(dirty_blocks_of_before_are_not),
