@@ -313,10 +313,10 @@ void xp_tick(struct xp *c, struct xp_todo *todo)
 {
 	xp_lock(&c->lock);
 	policy_evict_ahead(c, todo);
-	journal_commit(c, todo);
 	if (c->fast_suspected)
 		journal_probe(c, todo);
-	todo->tick |= c->fast_suspected;	/* there was no place for a block */
+	journal_commit(c, todo);
+	todo->tick |= c->fast_suspected;	/* there was no place for a block, or one is under way */
 	bypass_tick(c, todo);
 	todo->tick |= !xp_list_empty(&c->space);	/* whom no hit's end has seen */
 	xp_unlock(&c->lock);

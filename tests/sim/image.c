@@ -102,6 +102,7 @@ bool image_seen_before(void)
 void image_new_run(void)
 {
 	image.fast = arena_alloc(&sim.arena, disk_all(&sim.fast) * sizeof(*image.fast));
+	memset(image.fast, 0, disk_all(&sim.fast) * sizeof(*image.fast));
 	image.slow = arena_alloc(&sim.arena, disk_all(&sim.slow) * sizeof(*image.slow));
 	nr_undo = 0;
 	image_forget_seen();
@@ -126,7 +127,7 @@ void image_dump(void)
 	struct xp_jblock b;
 	u64 at, i;
 
-	for (at = 0; image.fast && at < sim.geometry.ring; at++) {
+	for (at = 0; image.fast && image.fast[0] && at < sim.geometry.ring; at++) {
 		u64 s = (le64_to_cpu(sim.sb.journal_start) + at) * XP_BLOCK_SECTORS;
 
 		for (i = 0; i < XP_BLOCK_SECTORS; i++)

@@ -375,7 +375,8 @@ static void healed(u64 *rng)
 	u32 i;
 
 	for (i = 0; i < 4 && shell_tick(rng); i++)
-		;
+		while (shell_ios())
+			shell_complete(rng);
 	if (i == 4)
 		violation(P_LIVES, "the clock of an idle cache does not come to rest");
 	sim.faulted = false;
