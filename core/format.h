@@ -47,7 +47,8 @@
  *   incompat   must not touch it. */
 #define XP_COMPAT_KNOWN		0ull
 #define XP_RO_COMPAT_KNOWN	0ull
-#define XP_INCOMPAT_KNOWN	0ull
+#define XP_INCOMPAT_MARK	(1ull << 0)	/* a mark on the slow device may say that writes have passed it */
+#define XP_INCOMPAT_KNOWN	XP_INCOMPAT_MARK
 
 /* lbas of a journal record and of the in-memory map have 40 bits: 4 PiB. */
 #define XP_MAX_LBAS		(1ull << 40)

@@ -29,6 +29,7 @@ struct look {
 	struct offline o;
 	struct xp_fp fp;
 	bool mapped;		/* the map is there */
+	u64 doubt;		/* of mark_prepare() */
 	char found[160];	/* what was written behind the cache's back; "": nothing, as far as one can tell */
 };
 
@@ -233,6 +234,10 @@ static int compare(struct look *k)
 {
 	int err;
 
+	if (k->doubt) {
+		found(k, "it cannot be read at %s, where that would be said", place(k->doubt));
+		return 0;
+	}
 	if (le32_to_cpu(k->fp.flags) & XP_FP_STALE) {
 		found(k, "as found before a --prefer-cache that did not end");
 		return 0;
@@ -260,6 +265,8 @@ static enum xc forget(struct look *k)
 
 	if (!err && le32_to_cpu(k->fp.flags) & XP_FP_STALE)
 		err = fingerprint_mark(&k->o.media.io, &k->o.sb, false);
+	if (!err && k->doubt)	/* whatever is there, it was about what is forgotten */
+		fingerprint_place(&k->o.media.io, &k->o.sb, 0);
 	return err ? complain_errno(err, k->fast.path, "cannot empty the cache") : XC_OK;
 }
 
@@ -268,8 +275,8 @@ static void say_dropped(const struct look *k)
 	const struct xp_stats *s = &k->o.stats;
 
 	if (s->clean || s->dirty)
-		printf("%s: %s was written without the cache (%s): %s of it dropped\n", k->name,
-		       k->slow_path, k->found, text_blocks(s->clean));
+		printf("%s: %s %s written without the cache (%s): %s of it dropped\n", k->name, k->slow_path,
+		       k->doubt ? "may have been" : "was", k->found, text_blocks(s->clean));
 	if (s->dirty)
 		printf("%s: and %s that were dirty, as you asked\n", k->name, text_blocks(s->dirty));
 }
@@ -279,8 +286,8 @@ static enum xc refuse(const struct look *k)
 	return complain(XC_REFUSED, k->slow_path,
 			"nothing was changed; --prefer-cache brings the dirty blocks home over what the disk holds now, "
 			"--discard-dirty loses them and keeps the disk as it is; man xpcache says how to look at it first",
-			"written without the cache %s (%s), while %s are dirty on %s", k->name, k->found,
-			text_blocks(k->o.stats.dirty), k->fast.path);
+			"%swritten without the cache %s (%s), while %s are dirty on %s",
+			k->doubt ? "may have been " : "", k->name, k->found, text_blocks(k->o.stats.dirty), k->fast.path);
 }
 
 /* What is dirty goes home, whatever is there now; no client can come between. */
@@ -321,8 +328,8 @@ static enum xc prefer_cache(struct look *k)
 	if (err)
 		return complain_errno(err, k->fast.path, "cannot note what is to be done");
 	k->fp.flags |= cpu_to_le32(XP_FP_STALE);
-	printf("%s: %s go home to %s, over what was written there without the cache (%s)\n", k->name,
-	       text_blocks(k->o.stats.dirty), k->slow_path, k->found);
+	printf("%s: %s go home to %s, over what %s written there without the cache (%s)\n", k->name,
+	       text_blocks(k->o.stats.dirty), k->slow_path, k->doubt ? "may have been" : "was", k->found);
 	close_look(k);
 	ret = bring_home(k);
 	if (!ret)
@@ -351,14 +358,14 @@ static enum xc decide(struct look *k)
 	return ret;
 }
 
-enum xc behind_check(const struct cache *c, const char *slow_path, const struct options *opt)
+enum xc behind_check(const struct cache *c, const char *slow_path, const struct options *opt, u64 doubt)
 {
-	struct look k = { .c = c, .opt = opt, .slow_path = slow_path, .fast.fd = -1, .slow.fd = -1,
+	struct look k = { .c = c, .opt = opt, .slow_path = slow_path, .doubt = doubt, .fast.fd = -1, .slow.fd = -1,
 			  .name = opt->name ? opt->name : c->name };
 	enum xc ret = open_look(&k);
 	int err;
 
-	if (!ret && fingerprint_read(&k.o.media.io, &k.o.sb, &k.fp)) {
+	if (!ret && (fingerprint_read(&k.o.media.io, &k.o.sb, &k.fp) || doubt)) {
 		err = compare(&k);
 		if (err)
 			ret = offline_complain(&k.o, &k.fast, err);

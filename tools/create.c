@@ -280,6 +280,7 @@ static enum xc undo(struct making *k, enum xc why)
 static enum xc make(struct making *k)
 {
 	struct options marked = *k->opt;
+	u64 doubt;	/* of a cache that has nothing yet? */
 	enum xc ret;
 
 	signals_hold();
@@ -290,7 +291,7 @@ static enum xc make(struct making *k)
 	device_close(&k->fast);
 	if (!ret && !k->opt->no_start) {
 		ret = mark_prepare((char *)k->sb.name, k->fast.path, k->slow.path, true,
-				   &marked.tunables.mark);
+				   &marked.tunables.mark, &doubt);
 		if (!ret)
 			ret = k->user ? user_create((char *)k->sb.name, k->fast.path, k->slow.path, &marked) :
 					kernel_create(&k->sb, (char *)k->sb.name, &k->fast, &k->slow, &marked);

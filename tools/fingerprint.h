@@ -76,6 +76,11 @@ int fingerprint_place(const struct xp_media *m, const struct xp_sb *sb, u64 lba)
 /* Of who was killed, for a moment. */
 void wait_until_free(const struct device *d);
 
+/* ------------------------------------------------------------------ mark.c ---- */
+
+/* Of a cache that is no more; @fp is its last fingerprint. Complains if it stays. */
+void mark_erase(const struct xp_sb *sb, const struct xp_fp *fp, const char *slow);
+
 /* ---------------------------------------------------------------- fs_age.c ---- */
 
 /*

@@ -159,6 +159,8 @@ static bool signature_missing(int err)
 	return err == -EKEYREJECTED || err == -ENOKEY || (err == -EPERM && geteuid() == 0 && locked_down());
 }
 
+static u32 target_minor;	/* of the version of the target that is loaded */
+
 /* 1: it has the target; 0: it has not; negative: there is no device mapper. */
 static int has_target(void)
 {
@@ -170,8 +172,10 @@ static int has_target(void)
 		found = -ENODEV;
 	} else {
 		for (v = dm_task_get_versions(t); v && !found;
-		     v = v->next ? (void *)((char *)v + v->next) : NULL)
+		     v = v->next ? (void *)((char *)v + v->next) : NULL) {
 			found = !strcmp(v->name, TARGET);
+			target_minor = v->version[1];
+		}
 	}
 	if (t)
 		dm_task_destroy(t);
@@ -415,9 +419,12 @@ int kernel_list(struct running **list, size_t *n)
 static void table_line(char *line, size_t len, const struct device *fast,
 		       const struct device *slow, const struct options *opt)
 {
+	struct xp_tunables tunables = opt->tunables;
 	char options[XP_TUNABLES_TEXT];
 
-	xp_tunables_print(&opt->tunables, options);
+	if (target_minor < 1)	/* loaded before an upgrade, and other caches keep it */
+		tunables.mark = 0;
+	xp_tunables_print(&tunables, options);
 	snprintf(line, len, "%u:%u %u:%u%s", major(fast->dev), minor(fast->dev),
 		 major(slow->dev), minor(slow->dev), options);
 }

@@ -13,7 +13,9 @@ struct ground {
 	struct slow slow;
 	struct offline o;
 	struct xp_fp fp;
+	bool marks;		/* of a cache that may have one */
 	bool noted;		/* the fingerprint is there */
+	u64 doubt;		/* a block that may be one, and cannot be read; 0: none */
 	bool losing;		/* dirty blocks may go with the clean ones */
 	bool owned;		/* the fast device is open for writing */
 	u64 gap[2];
@@ -31,8 +33,10 @@ static enum xc open_fast(struct ground *g)
 {
 	int err = offline_open(&g->o, &g->fast);
 
-	if (!err)
+	if (!err) {
+		g->marks = le64_to_cpu(g->o.sb.incompat) & XP_INCOMPAT_MARK;
 		g->noted = fingerprint_read(&g->o.media.io, &g->o.sb, &g->fp);
+	}
 	return offline_complain(&g->o, &g->fast, err);
 }
 
@@ -108,22 +112,25 @@ static bool is_mark(struct ground *g, u64 lba, int *err)
 	return lba && !*err && xp_mark_is(&g->o.sb, g->slow.block);
 }
 
-/* Of a place that cannot be read nothing is known, and the map may be of old. */
-static enum xc look_at(struct ground *g, u64 lba)
+/* Every place was noted before it was used. Of the one that cannot be read nothing is known, and the
+ * map may be of old; where the note is lost, of any that might be one. */
+static enum xc look_at(struct ground *g, u64 lba, bool may_be)
 {
 	int err;
 
 	if (is_mark(g, lba, &err))
 		return take_back(g, lba);
-	return err ? complain_errno(err, g->slow.path, "cannot tell whether writes have passed the cache") : XC_OK;
+	if (err && may_be)
+		g->doubt = lba;
+	return XC_OK;
 }
 
 static enum xc look(struct ground *g)
 {
-	enum xc ret = look_at(g, g->noted ? le64_to_cpu(g->fp.mark) : 0);
+	enum xc ret = look_at(g, g->noted ? le64_to_cpu(g->fp.mark) : 0, true);
 
 	for (u32 i = 0; i < g->nr_gaps && !ret; i++)
-		ret = look_at(g, g->gap[i]);
+		ret = look_at(g, g->gap[i], g->marks && !g->noted);
 	return ret;
 }
 
@@ -142,6 +149,29 @@ bool mark_there(const struct xp_media *m, const struct xp_sb *sb, const char *sl
 	}
 	slow_close(&g.slow);
 	return there;
+}
+
+/* Of a cache that is no more. */
+void mark_erase(const struct xp_sb *sb, const struct xp_fp *fp, const char *slow)
+{
+	struct ground g = { .slow.fd = -1, .o.sb = *sb };
+	u64 place[3];
+	u32 n = 0;
+	int err;
+
+	if (!slow_open(&g.slow, slow)) {
+		n = fingerprint_gaps(&g.slow, place);
+		place[n++] = le64_to_cpu(fp->mark);
+	}
+	for (u32 i = 0; i < n; i++) {
+		if (!is_mark(&g, place[i], &err))
+			continue;
+		memset(g.slow.block, 0, XP_BLOCK_SIZE);
+		err = slow_write(&g.slow, place[i]);
+		if (err)
+			complain_errno(err, slow, "cannot erase the mark of writes that passed the cache");
+	}
+	slow_close(&g.slow);
 }
 
 /* ----------------------------------------------------------- a place ---- */
@@ -172,7 +202,7 @@ static u64 remember(struct ground *g, u64 lba)
 	return fingerprint_place(&g->o.media.io, &g->o.sb, lba) ? 0 : lba;
 }
 
-enum xc mark_prepare(const char *name, const char *fast, const char *slow, bool losing, u32 *place)
+enum xc mark_prepare(const char *name, const char *fast, const char *slow, bool losing, u32 *place, u64 *doubt)
 {
 	struct ground g = { .name = name, .fast.fd = -1, .slow.fd = -1, .losing = losing };
 	enum xc ret = open_ground(&g, fast, slow);
@@ -180,7 +210,8 @@ enum xc mark_prepare(const char *name, const char *fast, const char *slow, bool 
 	*place = 0;
 	if (!ret)
 		ret = look(&g);
-	if (!ret)
+	*doubt = g.doubt;
+	if (!ret && g.marks && !g.doubt)
 		*place = (u32)remember(&g, choose(&g));
 	close_ground(&g);
 	return ret;

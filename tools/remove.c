@@ -5,15 +5,17 @@
  * Flush, stop, look offline that no dirty block is left, and only then erase
  * the superblocks. Wherever it is interrupted, there is a good cache or none.
  */
-#include "tool.h"
+#include "fingerprint.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The cache rests: @fast holds it, and nothing dirty, or it is refused. */
-static enum xc erase(const char *name, struct device *fast)
+/* The cache rests: @fast holds it, and nothing dirty, or it is refused. Once it is no more, a mark on
+ * @slow (NULL: who knows which that is) has nobody to tell. */
+static enum xc erase(const char *name, struct device *fast, const char *slow)
 {
 	enum xc ret = device_reopen(fast, DEVICE_OWN);
+	struct xp_fp fp;
 	struct xp_sb zeros;
 	struct offline o;
 	int err;
@@ -29,8 +31,12 @@ static enum xc erase(const char *name, struct device *fast)
 	else if (o.stats.dirty)
 		ret = complain(XC_REFUSED, name, "xpcache start, then remove again; nothing is lost",
 			       "%s became dirty meanwhile", text_blocks(o.stats.dirty));
-	else if ((err = xp_sb_erase(&o.media.io, &zeros)))
+	if (!ret && !fingerprint_read(&o.media.io, &o.sb, &fp))
+		fp.mark = 0;
+	if (!ret && (err = xp_sb_erase(&o.media.io, &zeros)))
 		ret = complain_errno(err, fast->path, "cannot erase the superblock");
+	if (!ret && slow)
+		mark_erase(&o.sb, &fp, slow);
 	offline_close(&o);
 	signals_release();
 	return ret;
@@ -68,7 +74,7 @@ static enum xc remove_running(struct running *r)
 	if (!ret)
 		ret = device_open(&fast, r->fast_path, true);
 	if (!ret)
-		ret = erase(r->name, &fast);
+		ret = erase(r->name, &fast, r->slow_path);
 	device_close(&fast);
 	if (!ret)
 		printf("%s: removed; %s is a plain disk again, %s is free\n", r->name,
@@ -100,6 +106,7 @@ static enum xc count_dirty(const struct cache *c, u64 *dirty)
 static enum xc remove_stopped(struct cache *c, const struct options *opt)
 {
 	struct device fast = { .fd = -1 };
+	char slow[PATH_MAX];
 	struct running r;
 	u64 dirty = 0;
 	enum xc ret = count_dirty(c, &dirty);
@@ -118,7 +125,7 @@ static enum xc remove_stopped(struct cache *c, const struct options *opt)
 	if (!ret)
 		ret = claim_check(&fast);
 	if (!ret)
-		ret = erase(c->name, &fast);
+		ret = erase(c->name, &fast, slow_known(c, opt, slow, sizeof(slow)) ? slow : NULL);
 	device_close(&fast);
 	if (!ret)
 		printf("%s: removed; its slow device is a plain disk again, %s is free\n",

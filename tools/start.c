@@ -57,6 +57,17 @@ static int match_one(const char *kname, void *ctx)
 	return 0;
 }
 
+bool slow_known(const struct cache *c, const struct options *opt, char *path, size_t len)
+{
+	struct search s = { .cache = c };
+
+	if (!opt->slow && identity_known(&c->sb.slow))
+		device_each(match_one, &s);
+	if (opt->slow || s.n == 1)
+		snprintf(path, len, "%s", opt->slow ? opt->slow : s.found.path);
+	return opt->slow || s.n == 1;
+}
+
 static enum xc find_slow(const struct cache *c, struct device *slow)
 {
 	struct search s = { .cache = c };
@@ -132,6 +143,7 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 	struct options marked = *opt;
 	enum xc ret = cache_check_name(name);
 	char node[512];
+	u64 doubt = 0;
 	bool user;
 
 	if (!ret)
@@ -158,9 +170,9 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 		ret = kernel_ready();
 	if (!ret)
 		ret = mark_prepare(name, c->fast.path, slow.path, opt->discard_dirty,
-				   &marked.tunables.mark);
+				   &marked.tunables.mark, &doubt);
 	if (!ret)
-		ret = behind_check(c, slow.path, opt);
+		ret = behind_check(c, slow.path, opt, doubt);
 	if (!ret) {
 		signals_hold();
 		ret = user ? user_create(name, c->fast.path, slow.path, &marked) :

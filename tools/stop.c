@@ -99,7 +99,7 @@ static enum xc rest(struct running *r, const struct options *opt)
 	signals_release();
 	if (!ret)
 		say_dirty(r, &s);
-	if (!ret && !committed)
+	if (!ret && !committed && !status_number(&s, "passing"))
 		fingerprint_at_rest(r->fast_path, r->slow_path, status_number(&s, "seq"));
 	return ret;
 }

@@ -465,6 +465,8 @@ enum xc flush_home(const char *name);
 enum xc flush_by_user(const char *name, const char *fast, const char *slow, const struct options *opt);
 /* Starts the cache @c; its slow device is looked for, or @opt->slow. */
 enum xc start_cache(struct cache *c, const struct options *opt);
+/* The slow device as @opt names it, or the only one that it can be. */
+bool slow_known(const struct cache *c, const struct options *opt, char *path, size_t len);
 /* Complains of each cache that could not be stopped or flushed without this program. XC_OK: none. */
 enum xc needed_check(void);
 /* Complains if the running cache is open. */
@@ -475,12 +477,13 @@ enum xc stop_check(const struct running *r);
 /* Complains if the slow device was written since @c came to rest, and @opt does not say what is to
  * become of its dirty blocks. When it returns 0 the cache may start: what it had clean is dropped
  * if the disk is another. */
-enum xc behind_check(const struct cache *c, const char *slow_path, const struct options *opt);
+enum xc behind_check(const struct cache *c, const char *slow_path, const struct options *opt, u64 doubt);
 /*
  * Before the cache on @fast starts: if writes have passed it, what it has is dropped, and the mark
  * that said so erased; that is told. *@place: where the next mark may be written, 0: nowhere.
+ * *@doubt, for behind_check(): a block that cannot be read, and may say so; 0: none.
  */
-enum xc mark_prepare(const char *name, const char *fast, const char *slow, bool losing, u32 *place);
+enum xc mark_prepare(const char *name, const char *fast, const char *slow, bool losing, u32 *place, u64 *doubt);
 /* Would it find one? Changes nothing. */
 bool mark_there(const struct xp_media *m, const struct xp_sb *sb, const char *slow);
 /* The cache on @fast has come to rest, @seq was its newest journal block or one of the last: for

@@ -430,6 +430,8 @@ static void add_tunables(struct words *w, const struct xp_tunables *t)
 		const struct xp_tunable *row = &xp_tunable_rows[i];
 		char option[TUNABLE_OPTION], number[16];
 
+		if (xp_tunable_value(t, row) == row->initial)
+			continue;
 		tunable_option(row, option);
 		snprintf(number, sizeof(number), "%u", xp_tunable_value(t, row));
 		add(w, keep(w, "--%s%s", option, ""), keep(w, "%s%s", number, ""));

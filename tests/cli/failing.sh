@@ -155,3 +155,59 @@ PY
 "$xpcache" create --fast fast --slow slow --name failing >out 2>&1 || fail "failing: create with moved entries" "it does not"
 same "failing: the place is not among the entries" "$(mark_of)" $((16384 - 17))
 expect "failing: remove that" 0 "" remove failing
+
+# ---- places that cannot be read, and marks of caches that are no more ----
+bad_start() { local bad=$1; shift; LD_PRELOAD=$badread BADREAD=$bad expect "$@"; }
+with_place() {
+	rm -f fast slow
+	truncate -s 16M fast
+	truncate -s 64M slow
+	table slow
+	head -c 32M /dev/urandom | dd of=slow bs=1M seek=1 conv=notrunc iflag=fullblock status=none
+	"$xpcache" create --fast fast --slow slow --name failing --idle-ms 0 >out 2>&1 || fail "failing: create" "it does not"
+}
+ends() { "$xpcache" stop failing >out 2>&1 || fail "failing: stop" "it does not"; }
+
+with_place
+put $((18 << 20)) new && sync_it || fail "failing: dirty blocks" "not written"
+ends
+bad_start 16367 "failing: a bad block where no mark can be is nothing" 0 "^failing: started" start --fast fast --slow slow --idle-ms 0
+ends
+bad_start 255 "failing: a bad block where one may be, and dirty blocks" 3 "may have been written without the cache failing .it cannot be read at 1020 KiB.*, where that would be said.*--prefer-cache.*--discard-dirty" start --fast fast --slow slow
+bad_start 255 "failing: the dirty ones go home" 0 "go home to slow" start --fast fast --slow slow --prefer-cache
+same "failing: they are there" "$(dd if=slow bs=65536 skip=$((18 * 16)) count=1 status=none | cksum)" "$(cksum <new)"
+same "failing: no place" "$(mark_of)" 0
+ends
+bad_start 255 "failing: from then on no mark was there" 0 "^failing: started" start --fast fast --slow slow
+grep -q "without the cache" out && fail "failing: it is not said twice" "it is"
+expect "failing: remove with a bad block" 0 "" remove failing
+
+with_place
+at $((18 << 20)) 65536 >out
+put $((19 << 20)) new && sync_it && "$xpcache" flush failing >out 2>&1 || fail "failing: a flush" "it does not"
+ends
+bad_start 255 "failing: a bad block where one may be, and clean ones" 0 "may have been written without the cache.* dropped" start --fast fast --slow slow
+expect "failing: remove that one too" 0 "" remove failing
+
+# An older version must not believe what has a mark; what it has made gets no place.
+with_place
+ends
+expect "failing: a feature says so" 0 "incompat +0x1\$" dump fast
+"$forge" fast set incompat 0
+up
+same "failing: without it there is no place" "$(mark_of)" 0
+expect "failing: remove the old" 0 "" remove failing
+
+with_place
+ends
+up --idle-ms 0
+at $((18 << 20)) 65536 >out
+sync_it
+touch broken
+put $((17 << 20)) new && sync_it || fail "failing: it passes" "it does not"
+rm broken
+expect "failing: stop what has passed" 0 "" stop failing
+grep -q "cannot note" out && fail "failing: stop what has passed" "$(cat out)"
+same "failing: the mark stays" "$(dd if=slow bs=4096 skip=255 count=1 status=none | head -c 8)" xppassed
+expect "failing: remove it stopped" 0 "" remove --fast fast --slow slow failing
+same "failing: no mark after remove" "$(dd if=slow bs=4096 skip=255 count=1 status=none | tr -d '\0' | wc -c)" 0
