@@ -92,19 +92,21 @@ static bool read_value(const char *word, u32 *value)
 /* What the words mean, without a sentence; false: not to be taken. */
 static bool understand(const struct words *w, struct xp_tunables *t)
 {
-	bool low = false, high = false, idle = false, record = false, *given;
+	bool low = false, high = false, idle = false, record = false, mark = false,
+	     *given;
 	u32 i, n, *value;
 
-	*t = (struct xp_tunables){ 10, 80, 5000, 1 };
+	*t = (struct xp_tunables){ 10, 80, 5000, 1, 0 };
 	if (w->n < 2 || (w->n > 2 && (!read_value(w->word[2], &n) || n != w->n - 3 || n % 2)))
 		return false;
 	for (i = 3; i < w->n; i += 2) {
 		const char *name = w->word[i];
 
 		given = !strcmp(name, "dirty_low") ? &low : !strcmp(name, "dirty_high") ? &high :
-			!strcmp(name, "idle_ms") ? &idle : !strcmp(name, "histogram") ? &record : NULL;
+			!strcmp(name, "idle_ms") ? &idle : !strcmp(name, "histogram") ? &record :
+			!strcmp(name, "mark") ? &mark : NULL;
 		value = given == &low ? &t->dirty_low : given == &high ? &t->dirty_high :
-			given == &idle ? &t->idle_ms : &t->histogram;
+			given == &idle ? &t->idle_ms : given == &record ? &t->histogram : &t->mark;
 		if (!given || *given || !read_value(w->word[i + 1], value))
 			return false;
 		*given = true;
@@ -115,7 +117,7 @@ static bool understand(const struct words *w, struct xp_tunables *t)
 static bool is_default(const struct xp_tunables *t)
 {
 	return t->dirty_low == 10 && t->dirty_high == 80 && t->idle_ms == 5000 &&
-	       t->histogram == 1;
+	       t->histogram == 1 && !t->mark;
 }
 
 static void check_print(const struct xp_tunables *t)
