@@ -185,6 +185,17 @@ static const struct xp_ring_block *next_candidate(const struct recovery *r,
 	return best;
 }
 
+/* What is numbered from here on stays far below XP_MAX_SEQ, and is found again. */
+static int check_numbers(struct recovery *r, const struct xp_ring_block *head)
+{
+	u64 incarnation = r->c->journal.incarnation;
+
+	if (head->seq < XP_MAX_SEQ / 2 && incarnation < XP_MAX_SEQ / 2)
+		return 0;
+	return refuse(r, "has a number that no cache comes to, or its incarnation is one",
+		      head->seq, incarnation);
+}
+
 /* Blocks in flight at a cut bound how many candidates can fail. */
 #define CANDIDATES_MAX	(4 * XP_WINDOW)
 
@@ -204,7 +215,7 @@ static int pick(struct recovery *r)
 			r->witness->candidate(r->witness->ctx, head, gap);
 		if (!gap) {
 			r->head = *head;
-			return 0;
+			return check_numbers(r, head);
 		}
 		if (gap <= head->durable)
 			return refuse(r, "is damaged or missing, though a later one says it was durable; later one",

@@ -148,6 +148,23 @@ static struct xp_jblock *forge(void)
 	return ring_block(&f, s.seq);
 }
 
+/* Else the next block would be numbered too high to be one, and what it says be lost. */
+static void numbers_leave_room_for_what_follows(void **state)
+{
+	struct xp_jblock *b = forge();
+
+	(void)state;
+	b->head.incarnation = cpu_to_le64(XP_MAX_SEQ - 1);
+	reseal(b);
+	refused("no cache comes to");
+	b->head.incarnation = cpu_to_le64(XP_MAX_SEQ / 2 - 1);
+	reseal(b);
+	fixture_reopen(&f);
+	write_blocks(&f, 9, 1, 4);
+	flush(&f);
+	refused("no cache comes to");
+}
+
 static void bad_records_are_refused(void **state)
 {
 	struct xp_jblock *b = forge(), kept = *b;
@@ -691,6 +708,7 @@ int main(void)
 		T(a_torn_head_is_left_out),
 		T(damage_below_durable_is_refused),
 		T(no_journal_is_refused),
+		T(numbers_leave_room_for_what_follows),
 		T(bad_records_are_refused),
 		T(a_block_in_the_wrong_place_is_none),
 		T(too_many_broken_chains_are_refused),
