@@ -144,86 +144,23 @@ def kvm_works():
     return b"Unable to mount root" in done.stdout
 
 
-class Machine:
-    """One boot. start(), then look at report() until finished() or kill()."""
+class Guest:
+    """One boot of a machine whose command() a subclass knows. start(), then look at report()
+    until it has ended or kill(); or run() it all."""
 
-    def __init__(self, series, job, folder, environment=None, watchful=True, served=None):
-        self.series = series
+    def __init__(self, folder):
         self.folder = folder
         self.console = folder / "console.log"
         self.reports = folder / "report.log"
         self.process = None
         self.seen = 0
-        self.served = served        # by whom the disks are, if not files of ours
         folder.mkdir(parents=True, exist_ok=True)
-        self.wants = wants(job)
-        self.watchful = watchful and self.wants.get("watch") != "no"
-        self.environment = dict(environment or {})
-        self.initrd = payload(series, job, self.environment, folder)
 
-    def command(self):
-        kver = release(self.series)
-        want = self.wants
-        accel = accelerator()
-        # One processor until init: the emulator's may run code that another has just
-        # patched, and a kernel patches most of its code while it boots.
-        # And no look whether the timer ticks: on a loaded host an emulated one is late.
-        append = ("console=ttyS0 panic=-1 oops=panic loglevel=5 mitigations=off no_timer_check "
-                  "maxcpus=1 noreplace-smp ")
-        if self.watchful:
-            append += WATCHFUL.get(self.series, "")
-        if want.get("clock") == "instructions":
-            # One instruction is one nanosecond, an idle machine is at its next timer at
-            # once: figures are the same whatever else the host does. String moves of
-            # bytes would count one each, so the kernel is not told that they are fast.
-            speed = ["-smp", "1", "-accel", "tcg,thread=single", "-cpu", "max,-erms,-fsrm",
-                     "-icount", "shift=0,sleep=off"]
-        elif accel == "kvm":
-            speed = ["-smp", want.get("cpus", "2"), "-accel", "kvm", "-cpu", "host"]
-        else:
-            speed = ["-smp", want.get("cpus", "2"), "-accel", "tcg,thread=multi", "-cpu", "max"]
-        command = [
-            "qemu-system-x86_64", "-M", "q35", "-display", "none", "-monitor", "none",
-            "-no-reboot", "-nic", "none", "-m", want.get("memory", "1G"), *speed,
-            "-kernel", str(BUILD / "kernel" / self.series / "root/boot" / f"vmlinuz-{kver}"),
-            "-initrd", str(self.initrd), "-append", append,
-            "-serial", f"file:{self.console}",
-            "-device", "virtio-serial-pci", "-chardev", f"file,id=report,path={self.reports}",
-            "-device", "virtserialport,chardev=report,name=report",
-            "-device", "virtio-scsi-pci,id=scsi",
-        ]
-        if want.get("usr") == "host":
-            command += ["-virtfs", "local,path=/usr,mount_tag=usr,security_model=none,"
-                                   "readonly=on,multidevs=remap"]
-        if self.served:
-            return command + self.served_drives()
-        command += self.drive("fast", want.get("fast", "256M"), "nvme,serial=fast0")
-        throttle = f",throttling.iops-total={want['slow-iops']}" if "slow-iops" in want else ""
-        command += self.drive("slow", want.get("slow", "1G"),
-                              SLOW_DEVICE, throttle)
-        # On virtio: a second SCSI disk may be found first, and take the name sda.
-        for n, size in enumerate(filter(None, want.get("extra", "").split(","))):
-            command += self.drive(f"extra{n}", size, f"virtio-blk-pci,serial=extra{n}")
-        return command
-
-    def drive(self, name, size, device, options=""):
-        # unsafe: the host's page cache outlives a killed machine, so nothing is
-        # gained by syncing it at each of the guest's flushes.
-        path = disk(self.folder / f"{name}.img", size)
-        return ["-drive", f"file={path},if=none,id={name},format=raw,cache=unsafe,"
-                          f"discard=unmap{options}",
-                "-device", f"{device},drive={name}"]
-
-    def served_drives(self):
-        """A recorder's: /dev/vda is the fast disk, /dev/vdb the diary. (An emulated NVMe
-        disk says that it heeds FUA, and does not.)"""
-        command = []
-        for name, device in (("fast", f"virtio-blk-pci,serial=fast0,write-cache={self.served.fast_cache}"),
-                             ("slow", SLOW_DEVICE), ("diary", "virtio-blk-pci,serial=diary")):
-            command += ["-drive", f"file=nbd+unix:///{name}?socket={self.served.socket},if=none,"
-                                  f"id={name},format=raw,cache=none,discard=unmap",
-                        "-device", f"{device},drive={name}"]
-        return command
+    def talk(self):
+        """The devices of console and report."""
+        return ["-serial", f"file:{self.console}",
+                "-device", "virtio-serial-pci", "-chardev", f"file,id=report,path={self.reports}",
+                "-device", "virtserialport,chardev=report,name=report"]
 
     def start(self):
         self.reports.write_text("")
@@ -276,6 +213,80 @@ class Machine:
         """Lines of the kernel's log that must not be there."""
         text = self.console.read_text(errors="replace") if self.console.exists() else ""
         return [line.strip() for line in text.splitlines() if ALARM.search(line)]
+
+
+class Machine(Guest):
+    """A kernel and an initramfs with one job; the disks are the job's."""
+
+    def __init__(self, series, job, folder, environment=None, watchful=True, served=None):
+        super().__init__(folder)
+        self.series = series
+        self.served = served        # by whom the disks are, if not files of ours
+        self.wants = wants(job)
+        self.watchful = watchful and self.wants.get("watch") != "no"
+        self.environment = dict(environment or {})
+        self.initrd = payload(series, job, self.environment, folder)
+
+    def command(self):
+        kver = release(self.series)
+        want = self.wants
+        accel = accelerator()
+        # One processor until init: the emulator's may run code that another has just
+        # patched, and a kernel patches most of its code while it boots.
+        # And no look whether the timer ticks: on a loaded host an emulated one is late.
+        append = ("console=ttyS0 panic=-1 oops=panic loglevel=5 mitigations=off no_timer_check "
+                  "maxcpus=1 noreplace-smp ")
+        if self.watchful:
+            append += WATCHFUL.get(self.series, "")
+        if want.get("clock") == "instructions":
+            # One instruction is one nanosecond, an idle machine is at its next timer at
+            # once: figures are the same whatever else the host does. String moves of
+            # bytes would count one each, so the kernel is not told that they are fast.
+            speed = ["-smp", "1", "-accel", "tcg,thread=single", "-cpu", "max,-erms,-fsrm",
+                     "-icount", "shift=0,sleep=off"]
+        elif accel == "kvm":
+            speed = ["-smp", want.get("cpus", "2"), "-accel", "kvm", "-cpu", "host"]
+        else:
+            speed = ["-smp", want.get("cpus", "2"), "-accel", "tcg,thread=multi", "-cpu", "max"]
+        command = [
+            "qemu-system-x86_64", "-M", "q35", "-display", "none", "-monitor", "none",
+            "-no-reboot", "-nic", "none", "-m", want.get("memory", "1G"), *speed,
+            "-kernel", str(BUILD / "kernel" / self.series / "root/boot" / f"vmlinuz-{kver}"),
+            "-initrd", str(self.initrd), "-append", append,
+            *self.talk(), "-device", "virtio-scsi-pci,id=scsi",
+        ]
+        if want.get("usr") == "host":
+            command += ["-virtfs", "local,path=/usr,mount_tag=usr,security_model=none,"
+                                   "readonly=on,multidevs=remap"]
+        if self.served:
+            return command + self.served_drives()
+        command += self.drive("fast", want.get("fast", "256M"), "nvme,serial=fast0")
+        throttle = f",throttling.iops-total={want['slow-iops']}" if "slow-iops" in want else ""
+        command += self.drive("slow", want.get("slow", "1G"),
+                              SLOW_DEVICE, throttle)
+        # On virtio: a second SCSI disk may be found first, and take the name sda.
+        for n, size in enumerate(filter(None, want.get("extra", "").split(","))):
+            command += self.drive(f"extra{n}", size, f"virtio-blk-pci,serial=extra{n}")
+        return command
+
+    def drive(self, name, size, device, options=""):
+        # unsafe: the host's page cache outlives a killed machine, so nothing is
+        # gained by syncing it at each of the guest's flushes.
+        path = disk(self.folder / f"{name}.img", size)
+        return ["-drive", f"file={path},if=none,id={name},format=raw,cache=unsafe,"
+                          f"discard=unmap{options}",
+                "-device", f"{device},drive={name}"]
+
+    def served_drives(self):
+        """A recorder's: /dev/vda is the fast disk, /dev/vdb the diary. (An emulated NVMe
+        disk says that it heeds FUA, and does not.)"""
+        command = []
+        for name, device in (("fast", f"virtio-blk-pci,serial=fast0,write-cache={self.served.fast_cache}"),
+                             ("slow", SLOW_DEVICE), ("diary", "virtio-blk-pci,serial=diary")):
+            command += ["-drive", f"file=nbd+unix:///{name}?socket={self.served.socket},if=none,"
+                                  f"id={name},format=raw,cache=none,discard=unmap",
+                        "-device", f"{device},drive={name}"]
+        return command
 
     def forget(self):
         """The big files; logs stay."""
