@@ -26,6 +26,7 @@ all: build/xpcache build/xpcached module ## the command line, the daemon, and th
 include tools/tools.mk
 include daemon/daemon.mk
 include dm-target/module.mk
+include boot/boot.mk
 include tests/unit/unit.mk
 include tests/daemon/daemon-test.mk
 include tests/daemon/watch.mk
@@ -168,7 +169,7 @@ vm-debug: bootstrap ## every job and two power cuts under KASAN and lockdep; bui
 # ----------------------------------------------------------- the rest ----
 
 .PHONY: install uninstall clean help
-install: tools-install daemon-install ## programs, manuals, completion, units; PREFIX= and DESTDIR= are heeded
+install: tools-install daemon-install boot-install ## programs, manuals, completion, units; PREFIX= and DESTDIR= are heeded
 	install -D -m 644 -t $(DESTDIR)$(docdir) README.md $(wildcard docs/*.md)
 
 # Nobody could stop or flush a cache afterwards. An image in DESTDIR has none of its own.
@@ -176,7 +177,8 @@ uninstall: ## what install has put there; not while a cache needs it
 	@test "$$(realpath -m "$(DESTDIR)/")" != / || ! test -x $(sbindir)/xpcache || $(sbindir)/xpcache list --needed || test $$? -ne 3
 	rm -f $(addprefix $(DESTDIR)$(sbindir)/,xpcache xpcached) \
 		$(addprefix $(DESTDIR)$(mandir)/man8/,$(notdir $(wildcard docs/*.8))) \
-		$(DESTDIR)$(completiondir)/xpcache $(DESTDIR)$(unitdir)/xpcached-watch.service
+		$(DESTDIR)$(completiondir)/xpcache $(DESTDIR)$(unitdir)/xpcached-watch.service \
+		$(addprefix $(DESTDIR),$(boot-files))
 	rm -f $(addprefix $(DESTDIR)$(docdir)/,README.md $(notdir $(wildcard docs/*.md)))
 	[ ! -d $(DESTDIR)$(docdir) ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(docdir)
 

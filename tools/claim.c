@@ -83,10 +83,23 @@ static bool is_partition(const char *kname)
 	return sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_partition(uuid);
 }
 
+/* @ours: through a partition of ours. */
+static void say_holder(const char *kname, bool ours, char *who, size_t len)
+{
+	char node[PATH_MAX], uuid[128];
+
+	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_hold(uuid)) {
+		snprintf(who, len, "kept for a cache that does not run (xpcache forget lets go of it)");
+		return;
+	}
+	device_node(kname, node, sizeof(node));
+	snprintf(who, len, "%s %s", ours ? "by its partition" : "part of", node);
+}
+
 /* @but_ours: not its own partitions. */
 static bool held(const char *kname, bool but_ours, char *who, size_t len)
 {
-	char path[PATH_MAX], node[PATH_MAX];
+	char path[PATH_MAX];
 	struct dirent *e;
 	bool found = false;
 	DIR *dir;
@@ -98,8 +111,7 @@ static bool held(const char *kname, bool but_ours, char *who, size_t len)
 
 		if (e->d_name[0] == '.' || (ours && but_ours))
 			continue;
-		device_node(e->d_name, node, sizeof(node));
-		snprintf(who, len, "%s %s", ours ? "by its partition" : "part of", node);
+		say_holder(e->d_name, ours, who, len);
 		found = true;
 	}
 	if (dir)

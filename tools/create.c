@@ -19,6 +19,7 @@ struct making {
 	struct device fast, slow;
 	struct xp_sb sb;
 	bool user;		/* the engine in user space runs it */
+	bool adopted;		/* the slow device is in use, and stays so until the next boot */
 	bool wipe;		/* something else is on the fast device, and may go */
 };
 
@@ -90,11 +91,11 @@ static enum xc take_devices(struct making *k)
 		ret = check_no_partition(&k->slow);
 	if (!ret)
 		ret = claim_check(&k->fast);
-	if (!ret)
+	if (!ret && !k->adopted)
 		ret = claim_check(&k->slow);
 	if (!ret)
 		ret = device_reopen(&k->fast, DEVICE_OWN);
-	if (!ret)
+	if (!ret && !k->adopted)
 		ret = device_reopen(&k->slow, DEVICE_CLAIM);
 	return ret;
 }
@@ -285,7 +286,7 @@ static enum xc make(struct making *k)
 
 	signals_hold();
 	ret = format(k);
-	if (!ret)
+	if (!ret && !k->adopted)	/* what it holds now changes until the start */
 		note_slow(k);
 	device_close(&k->slow);
 	device_close(&k->fast);
@@ -364,9 +365,36 @@ enum xc create_run(struct options *opt)
 		ret = prepare_superblock(&k);
 	if (!ret)
 		ret = make(&k);
+	if (!ret && !opt->no_start && k.slow.is_block && k.fast.is_block) {
+		known_note(&k.sb);
+		fence_changed(k.slow.dev);
+	}
 	if (!ret)
 		tell(&k);
 	device_close(&k.fast);
 	device_close(&k.slow);
+	return ret;
+}
+
+enum xc create_adopted(const struct options *from, const char *slow, struct xp_sb *sb)
+{
+	struct options opt = *from;
+	struct making k = { .opt = &opt, .fast.fd = -1, .slow.fd = -1, .adopted = true };
+	enum xc ret;
+
+	opt.slow = slow;
+	opt.no_start = true;
+	ret = check_options(&opt);
+	if (!ret)
+		ret = take_devices(&k);
+	if (!ret)
+		ret = check_contents(&k);
+	if (!ret)
+		ret = prepare_superblock(&k);
+	if (!ret)
+		ret = make(&k);
+	device_close(&k.fast);
+	device_close(&k.slow);
+	*sb = k.sb;
 	return ret;
 }

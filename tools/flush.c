@@ -299,23 +299,45 @@ static void tell(const char *name)
 		       text_blocks(status_number(&s, "dirty")));
 }
 
-enum xc flush_run(struct options *opt)
+static enum xc flush_named(const char *name)
 {
 	struct running r;
-	enum xc ret;
+	enum xc ret = caches_find_running(name, &r);
 
+	if (!ret)
+		ret = flush_home(r.name);
+	if (!ret)
+		tell(r.name);
+	return ret;
+}
+
+/* The boot loader reads the disk below the cache: what it is to find there must be home. */
+static enum xc flush_boot(void)
+{
+	struct known *list;
+	size_t n = known_all(&list);
+	enum xc ret = XC_OK, one;
+	struct running r;
+
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].start == START_NOT || running_find(NULL, list[i].uuid, &r) != 1)
+			continue;
+		one = flush_named(list[i].uuid);
+		ret = ret ? ret : one;
+	}
+	free(list);
+	return ret;
+}
+
+enum xc flush_run(struct options *opt)
+{
 	if (opt->offline || opt->fast || opt->slow)
 		return opt->offline ? flush_offline(opt) :
 		       complain(XC_USAGE, opt->fast ? "--fast" : "--slow", "give --offline too", "a running cache has a name");
 	if (opt->prefer_cache || opt->discard_dirty)
 		return complain(XC_USAGE, opt->prefer_cache ? "--prefer-cache" : "--discard-dirty", "give --offline too",
 				"that is asked when a stopped cache starts");
-	if (!opt->arg)
-		return complain(XC_USAGE, "flush", "xpcache list shows all", "the name is missing");
-	ret = caches_find_running(opt->arg, &r);
-	if (!ret)
-		ret = flush_home(r.name);
-	if (!ret)
-		tell(r.name);
-	return ret;
+	if (!opt->boot == !opt->arg)
+		return complain(XC_USAGE, "flush", "xpcache list shows all", "give a name, or --boot");
+	return opt->boot ? flush_boot() : flush_named(opt->arg);
 }

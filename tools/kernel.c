@@ -602,6 +602,58 @@ int kernel_take_away(const char *name)
 	return simple_task(DM_DEVICE_REMOVE, name);
 }
 
+/* The uuid of the device that holds a slow device while its cache does not run. */
+#define HOLD_PREFIX	"XPCACHEFENCE-"
+
+static void hold_names(const char *uuid, char name[64], char full[64])
+{
+	snprintf(name, 64, "xpcache-fence-%.8s", uuid);
+	snprintf(full, 64, HOLD_PREFIX "%s", uuid);
+}
+
+int kernel_hold(const char *uuid, dev_t slow)
+{
+	char name[64], full[64];
+
+	hold_names(uuid, name, full);
+	return kernel_linear(name, full, slow, 0, 1);
+}
+
+static dev_t held_device(struct dm_task *t)
+{
+	struct dm_deps *deps = dm_task_get_deps(t);
+
+	return deps && deps->count == 1 ? makedev(major(deps->device[0]), minor(deps->device[0])) : 0;
+}
+
+dev_t kernel_is_held(const char *uuid)
+{
+	struct dm_task *t = task_new(DM_DEVICE_DEPS, NULL);
+	char name[64], full[64];
+	dev_t dev = 0;
+
+	hold_names(uuid, name, full);
+	if (t && dm_task_set_uuid(t, full) && !task_run(t))
+		dev = held_device(t);
+	if (t)
+		dm_task_destroy(t);
+	return dev;
+}
+
+dev_t kernel_let_go(const char *uuid)
+{
+	dev_t dev = kernel_is_held(uuid);
+	char name[64], full[64];
+
+	hold_names(uuid, name, full);
+	return dev && !simple_task(DM_DEVICE_REMOVE, name) ? dev : 0;
+}
+
+bool kernel_is_hold(const char *uuid)
+{
+	return !strncmp(uuid, HOLD_PREFIX, strlen(HOLD_PREFIX));
+}
+
 /* False: it is none of that cache. */
 static bool learn_partition(const char *name, const char *cache, struct partition *p)
 {

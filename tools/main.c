@@ -35,6 +35,9 @@ enum {
 	OPT_PREFER	= 1 << 18,
 	OPT_NEEDED	= 1 << 19,
 	OPT_HIDE	= 1 << 20,
+	OPT_BOOT	= 1 << 23,
+	OPT_WAIT	= 1 << 21,
+	OPT_ADOPT	= 1 << 22,
 };
 
 /* TUNABLE, CLASS: the core knows the rest. */
@@ -77,6 +80,11 @@ static const struct option_row {
 	{ "all", NULL, OPT_ALL, FLAG, AT(all), "all stopped caches" },
 	{ "needed", NULL, OPT_NEEDED, FLAG, AT(needed),
 	  "complain of each that needs this program still: it runs, or has dirty blocks; exit code 3" },
+	{ "boot", NULL, OPT_BOOT, FLAG, AT(boot),
+	  "those that this machine starts by itself, as /etc/xpcache says" },
+	{ "wait", "SECONDS", OPT_WAIT, SECONDS, AT(wait), "with --boot: so long at most for their devices; 30 if nothing is said" },
+	{ "undo", NULL, OPT_ADOPT, FLAG, AT(undo), "takes back what adopt has done" },
+	{ "yes", NULL, OPT_ADOPT, FLAG, AT(yes), "do not ask" },
 	{ "data", NULL, OPT_DATA, FLAG, AT(data),
 	  "read every cached block too, and compare what has a checksum" },
 	{ "interval", "SECONDS", OPT_LIVE, SECONDS, AT(interval),
@@ -155,20 +163,27 @@ static const struct verb {
 	  OPT_LIVE | OPT_SHAPE | OPT_FORMAT | OPT_JSON },
 	{ "top", top_run, "[--interval SECONDS] [--count N] [--json]",
 	  "watch all running caches at work", NEEDS_ROOT, ARG_NONE, OPT_LIVE | OPT_JSON },
-	{ "flush", flush_run, "NAME | --offline --fast DEV --slow DEV",
+	{ "flush", flush_run, "NAME | --boot | --offline --fast DEV --slow DEV",
 	  "bring every dirty block home to the slow device", NEEDS_ROOT, ARG_MAY,
-	  OPT_OFFLINE | OPT_FAST | OPT_SLOW | OPT_FORCE | OPT_DISCARD | OPT_PREFER },
-	{ "stop", stop_run, "NAME [--force]",
-	  "stop a cache; dirty blocks stay on the fast device", NEEDS_ROOT, ARG_MUST, OPT_FORCE },
+	  OPT_BOOT | OPT_OFFLINE | OPT_FAST | OPT_SLOW | OPT_FORCE | OPT_DISCARD | OPT_PREFER },
+	{ "stop", stop_run, "NAME | --boot [--force]",
+	  "stop a cache; dirty blocks stay on the fast device", NEEDS_ROOT, ARG_MAY, OPT_FORCE | OPT_BOOT },
 	{ "start", start_run, "[NAME | --all] [OPTION...]",
 	  "start a stopped cache again", NEEDS_ROOT, ARG_MAY,
 	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_ENGINE | OPT_UBLK | OPT_ALL | OPT_LIMITS | OPT_FORCE |
-	  OPT_DISCARD | OPT_PREFER },
+	  OPT_DISCARD | OPT_PREFER | OPT_BOOT | OPT_WAIT },
 	{ "remove", remove_run, "NAME [--fast DEV] [--slow DEV]",
 	  "flush, then end the cache; the slow device is a plain disk again", NEEDS_ROOT, ARG_MUST,
 	  OPT_FAST | OPT_SLOW | OPT_DISCARD | OPT_PREFER },
 	{ "partitions", partitions_run, "NAME [--hide]",
 	  "show the partitions as the table has them now, or hide them", NEEDS_ROOT, ARG_MUST, OPT_HIDE },
+	{ "forget", forget_run, "NAME [--force]",
+	  "no longer keep the slow device of a cache that is lost from others", NEEDS_ROOT, ARG_MUST, OPT_FORCE },
+	{ "fence", fence_run, "DEV",
+	  "for udev: is this the slow device of a cache? keeps it for that", NEEDS_ROOT, ARG_MUST, 0 },
+	{ "adopt", adopt_run, "--fast DEV [OPTION...] | --undo",
+	  "put the disk that / is on behind a cache, at the next boot", NEEDS_ROOT, ARG_NONE,
+	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_FORCE | OPT_DISCARD | OPT_ADOPT },
 	{ "check", check_run, "FAST [--slow DEV] [--data] [--json]",
 	  "verify a stopped cache, without the kernel module; nothing is written", NEEDS_NOTHING, ARG_MUST,
 	  OPT_SLOW | OPT_DATA | OPT_JSON },
@@ -265,15 +280,16 @@ static enum xc set_tunable(struct options *opt, const struct option_row *row, co
 	return complain(XC_USAGE, option, todo, "%s", msg.text);
 }
 
-static enum xc set_seconds(double *to, const char *text)
+static enum xc set_seconds(double *to, const struct option_row *row, const char *text)
 {
-	char *end;
+	char *end, option[32];
 
 	*to = strtod(text, &end);
 	if (*text >= '0' && *text <= '9' && !*end && *to >= 0.1 && *to <= 86400)
 		return XC_OK;
-	return complain(XC_USAGE, "--interval", "give another SECONDS",
-			"an interval is 0.1 to 86400 seconds, not \"%s\"", text);
+	snprintf(option, sizeof(option), "--%s", row->name);
+	return complain(XC_USAGE, option, "give another SECONDS",
+			"it is 0.1 to 86400 seconds, not \"%s\"", text);
 }
 
 static enum xc set_number(u64 *to, const char *text)
@@ -307,7 +323,7 @@ static enum xc set_option(struct options *opt, const struct option_row *row, con
 	case TUNABLE:
 		return set_tunable(opt, row, text);
 	case SECONDS:
-		return set_seconds(to, text);
+		return set_seconds(to, row, text);
 	case NUMBER:
 		return set_number(to, text);
 	case CLASS:

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The cache rests: @fast holds it, and nothing dirty, or it is refused. Once it is no more, a mark on
- * @slow (NULL: who knows which that is) has nobody to tell. */
-static enum xc erase(const char *name, struct device *fast, const char *slow)
+/* The cache rests: @fast holds it, and nothing dirty, or it is refused. @slow: 0 if not known. Once it
+ * is no more, a mark at @path (NULL: not known) has nobody to tell. */
+static enum xc erase(const char *name, struct device *fast, dev_t slow, const char *path)
 {
 	enum xc ret = device_reopen(fast, DEVICE_OWN);
 	struct xp_fp fp;
@@ -35,8 +35,10 @@ static enum xc erase(const char *name, struct device *fast, const char *slow)
 		fp.mark = 0;
 	if (!ret && (err = xp_sb_erase(&o.media.io, &zeros)))
 		ret = complain_errno(err, fast->path, "cannot erase the superblock");
-	if (!ret && slow)
-		mark_erase(&o.sb, &fp, slow);
+	if (!ret && path)
+		mark_erase(&o.sb, &fp, path);
+	if (!ret)
+		fence_end(text_uuid(o.sb.uuid), slow);
 	offline_close(&o);
 	signals_release();
 	return ret;
@@ -74,7 +76,7 @@ static enum xc remove_running(struct running *r)
 	if (!ret)
 		ret = device_open(&fast, r->fast_path, true);
 	if (!ret)
-		ret = erase(r->name, &fast, r->slow_path);
+		ret = erase(r->name, &fast, r->slow, r->slow_path);
 	device_close(&fast);
 	if (!ret)
 		printf("%s: removed; %s is a plain disk again, %s is free\n", r->name,
@@ -102,11 +104,23 @@ static enum xc count_dirty(const struct cache *c, u64 *dirty)
 	return ret;
 }
 
+enum xc erase_stopped(const struct cache *c, const char *slow)
+{
+	struct device fast = { .fd = -1 };
+	char path[PATH_MAX];
+	enum xc ret = device_open(&fast, c->fast.path, true);
+
+	if (!ret)
+		ret = claim_check(&fast);
+	if (!ret)
+		ret = erase(c->name, &fast, 0, slow_known(c, slow, path, sizeof(path)) ? path : NULL);
+	device_close(&fast);
+	return ret;
+}
+
 /* With dirty blocks it must run once more; without, erasing is all. */
 static enum xc remove_stopped(struct cache *c, const struct options *opt)
 {
-	struct device fast = { .fd = -1 };
-	char slow[PATH_MAX];
 	struct running r;
 	u64 dirty = 0;
 	enum xc ret = count_dirty(c, &dirty);
@@ -121,12 +135,7 @@ static enum xc remove_stopped(struct cache *c, const struct options *opt)
 				complain(XC_FAILED, c->name, NULL, "it did not start");
 		return ret;
 	}
-	ret = device_open(&fast, c->fast.path, true);
-	if (!ret)
-		ret = claim_check(&fast);
-	if (!ret)
-		ret = erase(c->name, &fast, slow_known(c, opt, slow, sizeof(slow)) ? slow : NULL);
-	device_close(&fast);
+	ret = erase_stopped(c, opt->slow);
 	if (!ret)
 		printf("%s: removed; its slow device is a plain disk again, %s is free\n",
 		       c->name, c->fast.path);

@@ -57,15 +57,15 @@ static int match_one(const char *kname, void *ctx)
 	return 0;
 }
 
-bool slow_known(const struct cache *c, const struct options *opt, char *path, size_t len)
+bool slow_known(const struct cache *c, const char *named, char *path, size_t len)
 {
 	struct search s = { .cache = c };
 
-	if (!opt->slow && identity_known(&c->sb.slow))
+	if (!named && identity_known(&c->sb.slow))
 		device_each(match_one, &s);
-	if (opt->slow || s.n == 1)
-		snprintf(path, len, "%s", opt->slow ? opt->slow : s.found.path);
-	return opt->slow || s.n == 1;
+	if (named || s.n == 1)
+		snprintf(path, len, "%s", named ? named : s.found.path);
+	return named || s.n == 1;
 }
 
 static enum xc find_slow(const struct cache *c, struct device *slow)
@@ -136,7 +136,7 @@ static enum xc check_features(const struct cache *c)
 			"features this version may read but not write, bits 0x%" PRIx64, unknown);
 }
 
-enum xc start_cache(struct cache *c, const struct options *opt)
+static enum xc start_it(struct cache *c, const struct options *opt)
 {
 	const char *name = opt->name ? opt->name : c->name;
 	struct device slow = { .fd = -1 };
@@ -193,6 +193,18 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 	return ret;
 }
 
+enum xc start_cache(struct cache *c, const struct options *opt)
+{
+	dev_t kept = fence_lift(c->uuid);
+	enum xc ret = start_it(c, opt);
+
+	if (ret)
+		fence_again(c->uuid, kept);
+	else if (c->fast.is_block && !opt->offline)
+		known_note(&c->sb);
+	return ret;
+}
+
 static enum xc start_all(const struct options *opt)
 {
 	enum xc ret = XC_OK, one;
@@ -232,11 +244,16 @@ enum xc start_run(struct options *opt)
 	if (opt->all && (opt->arg || opt->fast || opt->slow || opt->name))
 		return complain(XC_USAGE, "--all", "give either",
 				"it goes with no name and no device");
-	if (opt->all && (opt->discard_dirty || opt->prefer_cache))
-		return complain(XC_USAGE, "--all", "name the cache whose disk you have looked at",
+	if (opt->boot && (opt->all || opt->arg || opt->fast || opt->slow || opt->name))
+		return complain(XC_USAGE, "--boot", "give it alone",
+				"it goes with no name, no device and no --all");
+	if ((opt->all || opt->boot) && (opt->discard_dirty || opt->prefer_cache))
+		return complain(XC_USAGE, opt->all ? "--all" : "--boot", "name the cache whose disk you have looked at",
 				"what is to be lost is said of one cache");
 	if (geteuid() == 0)
 		kernel_sweep();
+	if (opt->boot)
+		return start_at_boot(opt);
 	if (opt->all)
 		return start_all(opt);
 	ret = caches_find_stopped(opt->arg, opt->fast, &c);

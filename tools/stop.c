@@ -104,11 +104,11 @@ static enum xc rest(struct running *r, const struct options *opt)
 	return ret;
 }
 
-enum xc stop_run(struct options *opt)
+static enum xc stop_one(const char *name, const struct options *opt)
 {
 	struct partitions hidden;
 	struct running r;
-	enum xc ret = caches_find_running(opt->arg, &r);
+	enum xc ret = caches_find_running(name, &r);
 
 	if (!ret)
 		ret = stop_check(&r);
@@ -125,5 +125,32 @@ enum xc stop_run(struct options *opt)
 	free(hidden.v);
 	if (!r.user)
 		signals_release();
+	if (!ret)
+		fence_changed(r.slow);
 	return ret;
+}
+
+/* What start --boot has started; the cache below / stays, of course. */
+static enum xc stop_at_shutdown(const struct options *opt)
+{
+	struct known *list;
+	size_t n = known_all(&list);
+	enum xc ret = XC_OK, one;
+	struct running r;
+
+	for (size_t i = 0; i < n; i++) {
+		if (list[i].start != START_AT_BOOT || running_find(NULL, list[i].uuid, &r) != 1)
+			continue;
+		one = stop_one(list[i].uuid, opt);
+		ret = ret ? ret : one;
+	}
+	free(list);
+	return ret;
+}
+
+enum xc stop_run(struct options *opt)
+{
+	if (!opt->boot == !opt->arg)
+		return complain(XC_USAGE, "stop", "xpcache stop NAME", "give a name, or --boot");
+	return opt->boot ? stop_at_shutdown(opt) : stop_one(opt->arg, opt);
 }

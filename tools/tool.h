@@ -72,7 +72,7 @@ struct options {
 	const char *arg;	/* what is not an option: a cache's name, a device or a verb */
 	const char *fast, *slow, *name;
 	const char *engine;	/* "kernel", "user", "auto"; NULL: auto */
-	bool force, discard_dirty, prefer_cache, no_start, offline, all, needed, hide;
+	bool force, discard_dirty, prefer_cache, no_start, offline, all, boot, needed, hide, undo, yes;
 	bool json, data, help, ublk;
 	char **words;		/* bench: all of what arg is the first of */
 	unsigned int nr_words;
@@ -86,7 +86,7 @@ struct options {
 	bool tuned;		/* one of the tunables was given */
 	bool csv, hgrm, total;
 	int class;		/* enum xp_class; -1: none was given */
-	double interval;	/* seconds; 0: none was given */
+	double interval, wait;	/* seconds; 0: none was given */
 	u64 count;		/* looks; 0: no end */
 	struct xp_tunables tunables;
 };
@@ -286,6 +286,13 @@ enum xc kernel_create(const struct xp_sb *sb, const char *name,
 		      const struct device *fast, const struct device *slow,
 		      const struct options *opt);
 enum xc kernel_remove(const char *name);
+/* Keeps the slow device of a cache that does not run: while a device of ours has it, no mount,
+ * no swap, no RAID and no volume group can take it or a partition of it. A cache's start can. */
+int kernel_hold(const char *uuid, dev_t slow);
+/* The device that is held, or was until now; 0: none. */
+dev_t kernel_is_held(const char *uuid);
+dev_t kernel_let_go(const char *uuid);
+bool kernel_is_hold(const char *uuid);	/* by the uuid of a dm device */
 /* Negative errno. */
 int kernel_message(const char *name, enum xp_command command);
 /* The answer of the target to a message; malloc()ed into *answer. 0 or -errno. */
@@ -438,6 +445,36 @@ enum xc caches_find_running(const char *name, struct running *r);
 const char *cache_plain_name(const char *name);
 enum xc cache_check_name(const char *name);
 
+/* ----------------------------------------------------------- known.c ---- */
+
+enum start_when { START_NOT, START_AT_BOOT, START_IN_INITRAMFS };
+
+/* A cache of this machine, whether its devices are here or not. */
+struct known {
+	char name[NAME_LEN], uuid[UUID_HEX];
+	enum start_when start;
+	struct xp_sb_slow slow;
+};
+
+/* All of them; free() the result. Complains of records that cannot be read. */
+size_t known_all(struct known **list);
+bool known_find(const char *name_or_uuid, struct known *k);
+/* Whole or not at all. Negative errno. */
+int known_write(const struct known *k);
+/* Notes a cache that is not known yet; complains if it cannot. */
+void known_note(const struct xp_sb *sb);
+bool known_forget(const char *uuid);	/* false: it was not known */
+
+/* ----------------------------------------------------------- fence.c ---- */
+
+/* Lets go of the slow device, for the start of its cache. For fence_again(), if that fails. */
+dev_t fence_lift(const char *uuid);
+void fence_again(const char *uuid, dev_t slow);
+/* The cache is no more: forgets it, and lets its slow device go (0: the one that is held). */
+void fence_end(const char *uuid, dev_t slow);
+/* Lets udev look at a slow device and its partitions again. */
+void fence_changed(dev_t slow);
+
 /* ----------------------------------------------------- status.c, flush.c ---- */
 
 struct status {
@@ -465,10 +502,16 @@ enum xc flush_home(const char *name);
 enum xc flush_by_user(const char *name, const char *fast, const char *slow, const struct options *opt);
 /* Starts the cache @c; its slow device is looked for, or @opt->slow. */
 enum xc start_cache(struct cache *c, const struct options *opt);
-/* The slow device as @opt names it, or the only one that it can be. */
-bool slow_known(const struct cache *c, const struct options *opt, char *path, size_t len);
+/* The slow device as it is @named (or NULL), or the only one that it can be. */
+bool slow_known(const struct cache *c, const char *named, char *path, size_t len);
 /* Complains of each cache that could not be stopped or flushed without this program. XC_OK: none. */
 enum xc needed_check(void);
+/* Starts the known ones that are to start by themselves, as their devices come. */
+enum xc start_at_boot(const struct options *opt);
+/* A cache of a slow device that is in use: not started, and the device is only looked at. */
+enum xc create_adopted(const struct options *opt, const char *slow, struct xp_sb *sb);
+/* Takes the superblocks of a cache that has nothing dirty; else refuses. */
+enum xc erase_stopped(const struct cache *c, const char *slow);
 /* Complains if the running cache is open. */
 enum xc stop_check(const struct running *r);
 
@@ -507,6 +550,9 @@ enum xc remove_run(struct options *opt);
 enum xc partitions_run(struct options *opt);
 enum xc check_run(struct options *opt);
 enum xc dump_run(struct options *opt);
+enum xc adopt_run(struct options *opt);
+enum xc fence_run(struct options *opt);
+enum xc forget_run(struct options *opt);
 enum xc bench_verb_run(struct options *opt);
 void bench_help(void);		/* its tests */
 

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * adopt: the disk below the running root moves behind a cache at the next boot.
+ *
+ * A mounted disk cannot be taken, and need not: an empty cache holds nothing of it. So the cache is
+ * made now, and the initramfs starts it before / is mounted. Until then the disk is used as ever.
+ * Every step can be taken back, and is if a later one fails.
+ */
+#include "fstab.h"
+#include "initramfs.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+struct adoption {
+	struct options *opt;
+	char disk[PATH_MAX];	/* node of the disk below / */
+	struct fstab fstab;
+};
+
+/* --------------------------------------------------------- below the root ---- */
+
+/* btrfs mounts under a number of its own: then its source says the device. */
+static dev_t device_of_root(void)
+{
+	FILE *f = fopen("/proc/self/mountinfo", "re");
+	char line[8192], point[PATH_MAX], source[PATH_MAX];
+	struct stat st;
+	dev_t dev = 0;
+
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *rest = strstr(line, " - ");
+
+		if (sscanf(line, "%*d %*d %*u:%*u %*s %4095s", point) == 1 && !strcmp(point, "/") &&
+		    rest && sscanf(rest, " - %*s %4095s", source) == 1 && !stat(source, &st) &&
+		    S_ISBLK(st.st_mode))
+			dev = st.st_rdev;	/* the last one lies on top */
+	}
+	if (f)
+		fclose(f);
+	return dev;
+}
+
+/* Down through volumes and encryption, while there is one device below. */
+static bool go_down(char *kname, size_t len)
+{
+	char path[PATH_MAX], below[64] = "";
+	struct dirent *e;
+	unsigned int n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/sys/class/block/%s/slaves", kname);
+	dir = opendir(path);
+	while (dir && (e = readdir(dir)))
+		if (e->d_name[0] != '.' && ++n)
+			snprintf(below, sizeof(below), "%.63s", e->d_name);
+	if (dir)
+		closedir(dir);
+	if (n == 1)
+		snprintf(kname, len, "%s", below);
+	return n == 1;
+}
+
+static enum xc find_disk(struct adoption *a)
+{
+	char kname[64], uuid[128], node[PATH_MAX];
+	dev_t root = device_of_root();
+	struct device d;
+
+	if (!root || !device_kname(root, kname, sizeof(kname)))
+		return complain(XC_REFUSED, "/", "name the disk by --slow", "it is on no block device");
+	do {
+		if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_ours(uuid))
+			return complain(XC_REFUSED, "/", "xpcache status shows it", "it is on a cache already");
+	} while (go_down(kname, sizeof(kname)));
+	device_node(kname, node, sizeof(node));
+	if (device_look(&d, node))
+		return complain(XC_FAILED, node, NULL, "cannot open the device below /");
+	device_close(&d);
+	if (!device_kname(d.disk, kname, sizeof(kname)))
+		return complain(XC_FAILED, node, NULL, "cannot tell the disk it is on");
+	device_node(kname, a->disk, sizeof(a->disk));
+	return XC_OK;
+}
+
+/* ----------------------------------------------------------------- checks ---- */
+
+/* What the kernel is told must lead to the cache as well. */
+static enum xc check_command_line(void)
+{
+	FILE *f = fopen("/proc/cmdline", "re");
+	char line[4096] = "", *root;
+
+	if (f && !fgets(line, sizeof(line), f))
+		*line = '\0';
+	if (f)
+		fclose(f);
+	root = strstr(line, "root=");
+	if (!root || !strncmp(root, "root=UUID=", 10) || !strncmp(root, "root=LABEL=", 11) ||
+	    !strncmp(root, "root=/dev/mapper/", 17))
+		return XC_OK;
+	root[strcspn(root, " \n")] = '\0';
+	return complain(XC_REFUSED, "/proc/cmdline",
+			"say root=UUID=... in the boot loader (GRUB: no GRUB_DISABLE_LINUX_UUID in /etc/default/grub, then update-grub)",
+			"the kernel is told %s, which is the disk without the cache", root);
+}
+
+static enum xc check(struct adoption *a)
+{
+	struct device d = { .fd = -1 };
+	enum xc ret = initramfs_check();
+
+	if (!ret)
+		ret = kernel_ready();
+	if (!ret && !a->opt->slow)
+		ret = find_disk(a);
+	else if (!ret)
+		snprintf(a->disk, sizeof(a->disk), "%s", a->opt->slow);
+	if (!ret)
+		ret = check_command_line();
+	if (!ret)
+		ret = device_open(&d, a->disk, false);
+	if (!ret && d.partition)
+		ret = complain(XC_REFUSED, a->disk, "name the whole disk", "it is a partition");
+	a->fstab.disk = d.dev;
+	device_close(&d);
+	return ret;
+}
+
+/* -------------------------------------------------------------- the words ---- */
+
+static enum xc say_what(struct adoption *a)
+{
+	printf("xpcache will, of this system:\n"
+	       "  make a cache on %s; what is there is lost\n"
+	       "  start it at the next boot before %s, on which / is; until then the disk is used as ever\n",
+	       a->opt->fast, a->disk);
+	a->fstab.tell = true;
+	return fstab_look(&a->fstab);
+}
+
+static enum xc ask(const struct options *opt)
+{
+	char answer[16] = "";
+
+	printf("  make the initramfs of every kernel again\nxpcache adopt --undo takes it back.\n");
+	if (opt->yes)
+		return XC_OK;
+	if (!isatty(STDIN_FILENO))
+		return complain(XC_REFUSED, "adopt", "say --yes", "there is no terminal to ask at");
+	printf("Go on? [y/N] ");
+	fflush(stdout);
+	if (fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y'))
+		return XC_OK;
+	return complain(XC_REFUSED, "adopt", NULL, "nothing was changed");
+}
+
+/* --------------------------------------------------------------- there ---- */
+
+static enum xc note(const struct xp_sb *sb)
+{
+	struct known k = { .start = START_IN_INITRAMFS, .slow = sb->slow };
+	int err;
+
+	snprintf(k.name, sizeof(k.name), "%.31s", (const char *)sb->name);
+	snprintf(k.uuid, sizeof(k.uuid), "%s", text_uuid(sb->uuid));
+	err = known_write(&k);
+	return err ? complain_errno(err, "/etc/xpcache", "cannot note the cache") : XC_OK;
+}
+
+static enum xc erase_cache(const char *uuid)
+{
+	struct caches all;
+	enum xc ret = XC_OK;
+
+	if (caches_scan(&all))
+		return XC_OK;
+	for (size_t i = 0; i < all.n; i++)
+		if (!strcmp(all.v[i].uuid, uuid))
+			ret = erase_stopped(&all.v[i], NULL);
+	caches_free(&all);
+	return ret;
+}
+
+/* In the order in which a boot in between is right: first nothing waits for the cache any more. */
+static enum xc take_back(const char *uuid)
+{
+	enum xc ret;
+
+	known_forget(uuid);
+	fstab_restore();
+	ret = initramfs_make();
+	return ret ? ret : erase_cache(uuid);
+}
+
+static enum xc go(struct adoption *a)
+{
+	struct xp_sb sb;
+	enum xc ret = create_adopted(a->opt, a->disk, &sb);
+	char uuid[UUID_HEX];
+
+	if (ret)
+		return ret;
+	snprintf(uuid, sizeof(uuid), "%s", text_uuid(sb.uuid));
+	signals_hold();
+	ret = note(&sb);
+	a->fstab.tell = false;
+	if (!ret)
+		ret = fstab_change(&a->fstab);
+	if (!ret)
+		ret = initramfs_make();
+	if (ret)
+		take_back(uuid);
+	signals_release();
+	if (!ret)
+		printf("%s: at the next boot it is before %s\n", (const char *)sb.name, a->disk);
+	return ret;
+}
+
+/* ------------------------------------------------------------- and back ---- */
+
+/* The one that the initramfs starts. */
+static bool find_adopted(struct known *k)
+{
+	struct known *list;
+	size_t n = known_all(&list);
+	bool found = false;
+
+	for (size_t i = 0; i < n && !found; i++) {
+		found = list[i].start == START_IN_INITRAMFS;
+		*k = list[i];
+	}
+	free(list);
+	return found;
+}
+
+static enum xc undo(void)
+{
+	struct running r;
+	struct known k;
+	enum xc ret;
+
+	if (!find_adopted(&k))
+		return complain(XC_NOT_FOUND, "adopt", "xpcache list shows all", "no cache of this system was adopted");
+	if (running_find(NULL, k.uuid, &r) == 1)
+		return complain(XC_REFUSED, k.name, "boot a live system and xpcache remove it there",
+				"/ is on it");
+	signals_hold();
+	ret = take_back(k.uuid);
+	signals_release();
+	if (!ret)
+		printf("%s: taken back; the system boots without it\n", k.name);
+	return ret;
+}
+
+enum xc adopt_run(struct options *opt)
+{
+	struct adoption a = { .opt = opt };
+	enum xc ret;
+
+	if (opt->undo)
+		return undo();
+	if (!opt->fast)
+		return complain(XC_USAGE, "--fast", "xpcache adopt --fast DEV", "the fast device is missing");
+	ret = check(&a);
+	if (!ret)
+		ret = say_what(&a);
+	if (!ret)
+		ret = ask(opt);
+	return ret ? ret : go(&a);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The slow device of a cache is kept for it: udev asks for each disk that comes whether it is one,
+ * and gives it no names and no readers if so (boot/59-xpcache.rules). While the cache does not
+ * run, a device of ours holds it, so that a mount by its path fails as well.
+ *
+ * What lets go of it: the start of its cache, remove, and forget, for whom the fast device is lost.
+ */
+#include "tool.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+/* ---------------------------------------------------------- one device ---- */
+
+static bool is_running(const char *uuid)
+{
+	struct running r;
+
+	return running_find(NULL, uuid, &r) == 1;
+}
+
+dev_t fence_lift(const char *uuid)
+{
+	struct known k;
+
+	return geteuid() == 0 && known_find(uuid, &k) ? kernel_let_go(uuid) : 0;
+}
+
+void fence_again(const char *uuid, dev_t slow)
+{
+	int err = slow ? kernel_hold(uuid, slow) : 0;
+
+	if (err)
+		complain_errno(err, uuid, "cannot keep its slow device from others");
+}
+
+static void ask_udev(const char *kname)
+{
+	char path[PATH_MAX];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/sys/class/block/%s/uevent", kname);
+	f = fopen(path, "we");
+	if (f) {
+		fputs("change", f);
+		fclose(f);
+	}
+}
+
+/* A partition takes from its disk what udev knows of that: first the disk. */
+void fence_changed(dev_t slow)
+{
+	char kname[64], path[PATH_MAX];
+	struct dirent *e;
+	DIR *dir;
+
+	if (!slow || !device_kname(slow, kname, sizeof(kname)))
+		return;
+	ask_udev(kname);
+	snprintf(path, sizeof(path), "/sys/class/block/%s", kname);
+	dir = opendir(path);
+	while (dir && (e = readdir(dir)))
+		if (!strncmp(e->d_name, kname, strlen(kname)))
+			ask_udev(e->d_name);
+	if (dir)
+		closedir(dir);
+}
+
+void fence_end(const char *uuid, dev_t slow)
+{
+	dev_t kept = geteuid() == 0 ? kernel_let_go(uuid) : 0;
+
+	known_forget(uuid);
+	fence_changed(slow ? slow : kept);
+}
+
+/* ----------------------------------------------------------------- udev ---- */
+
+/* True: its cache has it, or a device of ours. Not of a disk that was taken before we were asked:
+ * who uses it would lose it by a fence that comes too late. */
+static bool keep(const struct known *k, const struct device *d)
+{
+	int err;
+
+	if (is_running(k->uuid) || kernel_is_held(k->uuid))
+		return true;
+	err = kernel_hold(k->uuid, d->dev);
+	if (err)
+		complain_errno(err, d->path, "is used by others, and its cache does not run");
+	return !err;
+}
+
+/* Called for every disk of the machine: one that knows no cache reads none of them. */
+enum xc fence_run(struct options *opt)
+{
+	struct known *list;
+	size_t n = known_all(&list);
+	struct device d;
+	char why[512];
+
+	setenv("DM_DISABLE_UDEV", "1", 1);	/* it is udev that waits for us */
+	if (n && !device_look(&d, opt->arg)) {
+		for (size_t i = 0; i < n; i++)
+			if (identity_same(&list[i].slow, &d, false, why, sizeof(why)) &&
+			    keep(&list[i], &d))
+				printf("XPCACHE_FENCED=%s\nXPCACHE_UUID=%s\n", list[i].name,
+				       list[i].uuid);
+		device_close(&d);
+	}
+	free(list);
+	return XC_OK;
+}
+
+/* --------------------------------------------------------------- forget ---- */
+
+/* Why that would lose something; "" if it is known not to. */
+static void what_is_lost(const struct known *k, char *why, size_t len)
+{
+	struct caches all;
+	struct cache_there there;
+	struct device d;
+	bool found = false;
+
+	snprintf(why, len, "its fast device is not here, and may have dirty blocks");
+	if (caches_scan(&all))
+		return;
+	for (size_t i = 0; i < all.n && !found; i++) {
+		found = !strcmp(all.v[i].uuid, k->uuid);
+		if (!found || device_look(&d, all.v[i].fast.path))
+			continue;
+		if (!cache_look(&d, &there) || !there.known)
+			snprintf(why, len, "how many dirty blocks it has cannot be told");
+		else if (there.dirty)
+			snprintf(why, len, "%s on %s are dirty", text_blocks(there.dirty), d.path);
+		else
+			*why = '\0';
+		device_close(&d);
+	}
+	caches_free(&all);
+}
+
+enum xc forget_run(struct options *opt)
+{
+	const char *name = cache_plain_name(opt->arg);
+	struct known k;
+	char why[PATH_MAX + 128];
+
+	if (!known_find(name, &k))
+		return complain(XC_NOT_FOUND, name, "xpcache list shows all",
+				"no cache of this name is known to this machine");
+	if (is_running(k.uuid))
+		return complain(XC_REFUSED, k.name, "xpcache remove ends it", "it is running");
+	what_is_lost(&k, why, sizeof(why));
+	if (*why && !opt->force)
+		return complain(XC_REFUSED, k.name,
+				"xpcache remove brings them home; --force lets go of the slow device as it is",
+				"%s", why);
+	fence_end(k.uuid, 0);
+	if (known_find(k.uuid, &k))
+		return complain(XC_FAILED, k.name, "is it read-only?", "cannot take its file from /etc/xpcache away");
+	printf("%s: forgotten; nothing keeps its slow device (%s) from being used alone%s%s\n", k.name,
+	       identity_text(&k.slow), *why ? ", although " : "", why);
+	return XC_OK;
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Who makes the initramfs of this system, and to have it made again. */
+#include "initramfs.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct maker {
+	const char *program;
+	const char *ours;		/* of the package: without it it would forget the cache */
+	const char *const args[8];
+} makers[] = {
+	{ "/usr/sbin/update-initramfs", "/usr/share/initramfs-tools/hooks/xpcache",
+	  { "update-initramfs", "-u", "-k", "all", NULL } },
+	{ "/usr/bin/dracut", "/usr/lib/dracut/modules.d/90xpcache/module-setup.sh",
+	  { "dracut", "--force", "--regenerate-all", NULL } },
+};
+
+static const struct maker *maker_here(void)
+{
+	for (size_t i = 0; i < sizeof(makers) / sizeof(*makers); i++)
+		if (!access(makers[i].program, X_OK) && !access(makers[i].ours, F_OK))
+			return &makers[i];
+	return NULL;
+}
+
+enum xc initramfs_check(void)
+{
+	if (maker_here())
+		return XC_OK;
+	return complain(XC_REFUSED, "initramfs",
+			"install the package xpcache, and initramfs-tools or dracut",
+			"nothing here would put the cache into it");
+}
+
+static int run(const struct maker *m)
+{
+	pid_t pid = fork();
+	int status = -1;
+
+	if (pid == 0) {
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+		execv(m->program, (char *const *)m->args);
+		_exit(127);
+	}
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+enum xc initramfs_make(void)
+{
+	const struct maker *m = maker_here();
+	int status;
+
+	if (!m)
+		return initramfs_check();
+	fflush(stdout);
+	status = run(m);
+	if (!status)
+		return XC_OK;
+	return complain(XC_FAILED, m->program, "its own words are above", "the initramfs could not be made, status %d",
+			WIFEXITED(status) ? WEXITSTATUS(status) : status);
+}

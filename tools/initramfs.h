@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The initramfs of this system: initramfs-tools' or dracut's. */
+#ifndef INITRAMFS_H
+#define INITRAMFS_H
+
+#include "tool.h"
+
+/* Complains if none would start a cache. */
+enum xc initramfs_check(void);
+/* Makes those of all kernels again; takes a minute. */
+enum xc initramfs_make(void);
+
+#endif /* INITRAMFS_H */

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The caches this machine knows, running or not: one file each in /etc/xpcache.
+ *
+ * All that a start needs is on the fast device. But a slow device must be kept from others also
+ * while its fast device is not there, and at boot somebody must know what to wait for. So what
+ * create and start have seen is noted, and remove takes it away.
+ */
+#include "tool.h"
+
+#include <dirent.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DIRECTORY	"/etc/xpcache"
+
+static const char *const start_word[] = {
+	[START_NOT] = "no",
+	[START_AT_BOOT] = "boot",
+	[START_IN_INITRAMFS] = "initramfs",
+};
+
+/* The tests have one of their own. */
+static const char *directory(void)
+{
+	const char *other = getenv("XPCACHE_ETC");
+
+	return other ? other : DIRECTORY;
+}
+
+static void path_of(const char *uuid, char *path, size_t len)
+{
+	snprintf(path, len, "%s/%s.json", directory(), uuid);
+}
+
+/* ------------------------------------------------------------- reading ---- */
+
+static const char *text_in(struct json_object *o, const char *key)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(o, key, &value) ? json_object_get_string(value) : "";
+}
+
+static u64 number_in(struct json_object *o, const char *key)
+{
+	struct json_object *value;
+
+	return json_object_object_get_ex(o, key, &value) ? json_object_get_uint64(value) : 0;
+}
+
+static void put_field(u8 *field, size_t size, const char *text)
+{
+	snprintf((char *)field, size, "%s", text);
+}
+
+static bool read_start(const char *word, enum start_when *when)
+{
+	for (unsigned int i = 0; i < sizeof(start_word) / sizeof(*start_word); i++)
+		if (!strcmp(word, start_word[i])) {
+			*when = i;
+			return true;
+		}
+	return false;
+}
+
+/* What is wrong with it; NULL: nothing. */
+static const char *parse(struct json_object *o, struct known *k)
+{
+	struct xp_sb_slow *slow = &k->slow;
+	struct json_object *s;
+
+	memset(k, 0, sizeof(*k));
+	snprintf(k->name, sizeof(k->name), "%s", text_in(o, "name"));
+	snprintf(k->uuid, sizeof(k->uuid), "%s", text_in(o, "uuid"));
+	if (strlen(k->uuid) != UUID_HEX - 1 || !*k->name)
+		return "name or uuid is missing";
+	if (!read_start(text_in(o, "start"), &k->start))
+		return "start is one of no, boot, initramfs";
+	if (!json_object_object_get_ex(o, "slow", &s))
+		return "slow is missing";
+	slow->sectors = cpu_to_le64(number_in(s, "sectors"));
+	slow->logical_size = cpu_to_le32((u32)number_in(s, "logical_size"));
+	put_field(slow->hwid, sizeof(slow->hwid), text_in(s, "hardware"));
+	put_field(slow->content, sizeof(slow->content), text_in(s, "content"));
+	put_field(slow->path, sizeof(slow->path), text_in(s, "path"));
+	return slow->sectors && identity_known(slow) ? NULL : "the slow device cannot be known by it";
+}
+
+static bool read_one(const char *path, struct known *k)
+{
+	struct json_object *o = json_object_from_file(path);
+	const char *wrong = o ? parse(o, k) : "it is not JSON";
+
+	if (o)
+		json_object_put(o);
+	if (wrong)
+		complain(XC_FAILED, path, "mend it, or remove it", "%s", wrong);
+	return !wrong;
+}
+
+static int is_record(const struct dirent *e)
+{
+	return strlen(e->d_name) == UUID_HEX - 1 + strlen(".json") && strstr(e->d_name, ".json");
+}
+
+size_t known_all(struct known **list)
+{
+	struct dirent **names;
+	char path[PATH_MAX];
+	size_t good = 0;
+	int n = scandir(directory(), &names, is_record, alphasort);
+
+	*list = n > 0 ? calloc((size_t)n, sizeof(**list)) : NULL;
+	for (int i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "%s/%s", directory(), names[i]->d_name);
+		if (*list && read_one(path, &(*list)[good]))
+			good++;
+		free(names[i]);
+	}
+	if (n >= 0)
+		free(names);
+	return good;
+}
+
+bool known_find(const char *name, struct known *k)
+{
+	struct known *list;
+	size_t n = known_all(&list);
+	bool found = false;
+
+	for (size_t i = 0; i < n && !found; i++) {
+		*k = list[i];
+		found = !strcmp(k->name, name) || !strcmp(k->uuid, name);
+	}
+	free(list);
+	return found;
+}
+
+/* ------------------------------------------------------------- writing ---- */
+
+static void add_field(struct json_object *o, const char *key, const u8 *field)
+{
+	json_object_object_add(o, key, json_object_new_string((const char *)field));
+}
+
+static struct json_object *record(const struct known *k)
+{
+	struct json_object *o = json_object_new_object(), *slow = json_object_new_object();
+
+	json_object_object_add(o, "name", json_object_new_string(k->name));
+	json_object_object_add(o, "uuid", json_object_new_string(k->uuid));
+	json_object_object_add(o, "start", json_object_new_string(start_word[k->start]));
+	add_field(slow, "hardware", k->slow.hwid);
+	add_field(slow, "content", k->slow.content);
+	add_field(slow, "path", k->slow.path);
+	json_object_object_add(slow, "sectors", json_object_new_uint64(le64_to_cpu(k->slow.sectors)));
+	json_object_object_add(slow, "logical_size",
+			       json_object_new_int64(le32_to_cpu(k->slow.logical_size)));
+	json_object_object_add(o, "slow", slow);
+	return o;
+}
+
+static int sync_file(const char *path)
+{
+	FILE *f = fopen(path, "re");
+	int err = !f || fsync(fileno(f)) ? -errno : 0;
+
+	if (f)
+		fclose(f);
+	return err;
+}
+
+/* The old one, or the new one: never half of it, whenever the power goes. */
+static int write_whole(const char *path, struct json_object *o)
+{
+	char fresh[PATH_MAX + 8];
+	int err = 0;
+
+	snprintf(fresh, sizeof(fresh), "%s.new", path);
+	if (mkdir(directory(), 0755) && errno != EEXIST)
+		return -errno;
+	if (json_object_to_file_ext(fresh, o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE))
+		err = errno ? -errno : -EIO;
+	if (!err)
+		err = sync_file(fresh);
+	if (!err && rename(fresh, path))
+		err = -errno;
+	if (err)
+		unlink(fresh);
+	return err ? err : sync_file(directory());
+}
+
+int known_write(const struct known *k)
+{
+	struct json_object *o = record(k);
+	char path[PATH_MAX];
+	int err;
+
+	path_of(k->uuid, path, sizeof(path));
+	errno = 0;
+	err = write_whole(path, o);
+	json_object_put(o);
+	return err;
+}
+
+void known_note(const struct xp_sb *sb)
+{
+	struct known k = { .start = START_AT_BOOT, .slow = sb->slow }, old;
+	int err;
+
+	if (geteuid() != 0 || !identity_known(&sb->slow))
+		return;
+	snprintf(k.name, sizeof(k.name), "%.31s", (const char *)sb->name);
+	snprintf(k.uuid, sizeof(k.uuid), "%s", text_uuid(sb->uuid));
+	if (known_find(k.uuid, &old))
+		return;
+	err = known_write(&k);
+	if (err)
+		complain_errno(err, directory(),
+			       "cannot note the cache, so nothing starts it at boot or keeps its slow device from others");
+}
+
+bool known_forget(const char *uuid)
+{
+	char path[PATH_MAX];
+
+	path_of(uuid, path, sizeof(path));
+	return !unlink(path);
+}
