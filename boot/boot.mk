@@ -8,7 +8,7 @@ dracutdir ?= $(PREFIX)/lib/dracut
 # After those that write below /boot: they are run in the order of their names.
 boot-changes := /etc/kernel/postinst.d/zzz-xpcache /etc/kernel/postrm.d/zzz-xpcache \
 	/etc/initramfs/post-update.d/zzz-xpcache
-boot-files := $(udevdir)/rules.d/59-xpcache.rules $(unitdir)/xpcache.service \
+boot-files := $(udevdir)/rules.d/59-xpcache.rules $(unitdir)/xpcache.service $(unitdir)/xpcache-left.service \
 	$(initramfsdir)/hooks/xpcache $(initramfsdir)/scripts/local-top/xpcache $(boot-changes)
 
 .PHONY: boot-install
@@ -16,10 +16,11 @@ boot-install:
 	@install -d $(sort $(dir $(addprefix $(DESTDIR),$(boot-files))))
 	sed 's,@SBINDIR@,$(sbindir),g' boot/59-xpcache.rules >$(DESTDIR)$(udevdir)/rules.d/59-xpcache.rules
 	sed 's,@SBINDIR@,$(sbindir),g' boot/xpcache.service >$(DESTDIR)$(unitdir)/xpcache.service
+	sed 's,@SBINDIR@,$(sbindir),g' boot/xpcache-left.service >$(DESTDIR)$(unitdir)/xpcache-left.service
 	sed 's,@SBINDIR@,$(sbindir),g' boot/initramfs-tools/hook >$(DESTDIR)$(initramfsdir)/hooks/xpcache
 	install -m 755 boot/initramfs-tools/local-top $(DESTDIR)$(initramfsdir)/scripts/local-top/xpcache
 	chmod 755 $(DESTDIR)$(initramfsdir)/hooks/xpcache
-	chmod 644 $(DESTDIR)$(udevdir)/rules.d/59-xpcache.rules $(DESTDIR)$(unitdir)/xpcache.service
+	chmod 644 $(DESTDIR)$(udevdir)/rules.d/59-xpcache.rules $(DESTDIR)$(unitdir)/xpcache.service $(DESTDIR)$(unitdir)/xpcache-left.service
 	for file in $(boot-changes); do \
 		sed 's,@SBINDIR@,$(sbindir),g' boot/flush-boot-files >$(DESTDIR)$$file; chmod 755 $(DESTDIR)$$file; \
 	done

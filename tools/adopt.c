@@ -222,7 +222,7 @@ static enum xc go(struct adoption *a)
 
 /* ------------------------------------------------------------- and back ---- */
 
-/* The one that the initramfs starts. */
+/* The one that the initramfs starts, or is to leave. */
 static bool find_adopted(struct known *k)
 {
 	struct known *list;
@@ -230,25 +230,64 @@ static bool find_adopted(struct known *k)
 	bool found = false;
 
 	for (size_t i = 0; i < n && !found; i++) {
-		found = list[i].start == START_IN_INITRAMFS;
+		found = list[i].start == START_IN_INITRAMFS || list[i].start == START_TO_LEAVE;
 		*k = list[i];
 	}
 	free(list);
 	return found;
 }
 
+/* / is on it. The initramfs of the next boot brings all home and mounts / from the plain disk; the
+ * superblock stays until no initramfs waits for it any more: see end_left(). */
+static enum xc leave_at_boot(struct known *k)
+{
+	int err;
+	enum xc ret;
+
+	k->start = START_TO_LEAVE;
+	err = known_write(k);
+	if (err)
+		return complain_errno(err, "/etc/xpcache", "cannot note that / is to leave the cache");
+	ret = initramfs_make();
+	if (!ret)
+		printf("%s: at the next boot every block goes home, then / is on the plain disk\n", k->name);
+	return ret;
+}
+
+/* The initramfs of this boot has left it. Whatever of this is done when the power goes, the next
+ * boot is right: it leaves it again, or knows nothing of it. */
+static enum xc end_left(const char *uuid)
+{
+	enum xc ret = take_back(uuid);
+
+	if (ret)
+		return ret;
+	left_forget(uuid);
+	printf("/ is on the plain disk, and there is no cache before it any more\n");
+	return XC_OK;
+}
+
 static enum xc undo(void)
 {
+	char uuid[UUID_HEX];
 	struct running r;
 	struct known k;
 	enum xc ret;
 
+	if (left_find(uuid)) {
+		signals_hold();
+		ret = end_left(uuid);
+		signals_release();
+		return ret;
+	}
 	if (!find_adopted(&k))
 		return complain(XC_NOT_FOUND, "adopt", "xpcache list shows all", "no cache of this system was adopted");
-	if (running_find(NULL, k.uuid, &r) == 1)
-		return complain(XC_REFUSED, k.name, "boot a live system and xpcache remove it there",
-				"/ is on it");
 	signals_hold();
+	if (running_find(NULL, k.uuid, &r) == 1) {
+		ret = leave_at_boot(&k);
+		signals_release();
+		return ret;
+	}
 	ret = take_back(k.uuid);
 	signals_release();
 	if (!ret)

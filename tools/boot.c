@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* start --boot: the caches that are to start by themselves, each as soon as its devices are here. */
+/*
+ * start --boot: the caches that are to start by themselves, each as soon as its devices are here.
+ *
+ * One that / leaves (adopt --undo) is brought home instead, and does not start: / is mounted from
+ * the plain disk then, and adopt --undo, called again by the running system, ends the cache.
+ */
 #include "tool.h"
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define WAIT_SECONDS	30.0
@@ -16,7 +22,7 @@ struct awaited {
 };
 
 struct boot {
-	const struct options *opt;
+	struct options opt;
 	struct awaited *list;
 	size_t n, left;
 	enum xc ret;		/* of the first that failed */
@@ -24,9 +30,24 @@ struct boot {
 
 /* --------------------------------------------------------------- devices ---- */
 
+/* Before its rules have run somebody else may get the device. */
+static bool udev_has_seen(dev_t dev)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/run/udev/data/b%u:%u", major(dev), minor(dev));
+	return access("/run/udev/control", F_OK) || !access(path, F_OK);
+}
+
+struct search {
+	const struct cache *cache;
+	dev_t slow;
+};
+
 static int is_slow_of(const char *kname, void *ctx)
 {
-	const struct cache *c = ctx;
+	struct search *s = ctx;
+	const struct cache *c = s->cache;
 	char path[PATH_MAX], why[512], uuid[128];
 	struct device d;
 	bool same;
@@ -36,9 +57,19 @@ static int is_slow_of(const char *kname, void *ctx)
 	device_node(kname, path, sizeof(path));
 	if (device_look(&d, path))
 		return 0;
-	same = d.dev != c->fast.dev && identity_same(&c->sb.slow, &d, false, why, sizeof(why));
+	same = d.dev != c->fast.dev && identity_same(&c->sb.slow, &d, false, why, sizeof(why)) &&
+	       udev_has_seen(d.dev);
 	device_close(&d);
+	s->slow = d.dev;
 	return same;
+}
+
+/* 0: it is not here yet. */
+static dev_t slow_of(const struct cache *c)
+{
+	struct search s = { .cache = c };
+
+	return device_each(is_slow_of, &s) > 0 ? s.slow : 0;
 }
 
 /* Changes when a device comes. */
@@ -57,28 +88,55 @@ static u64 devices_here(void)
 
 /* ------------------------------------------------------------------ round ---- */
 
-static enum xc start_found(struct cache *c, const struct options *opt)
+static bool is_home(const struct cache *c)
+{
+	struct cache_there there;
+	struct device d;
+	bool home = !device_look(&d, c->fast.path) && cache_look(&d, &there) && there.known && !there.dirty;
+
+	device_close(&d);
+	return home;
+}
+
+static enum xc leave(struct cache *c, dev_t slow, const struct options *opt)
+{
+	enum xc ret = fence_open(c->uuid);
+
+	if (!ret && !is_home(c))
+		ret = flush_stopped(c, opt);
+	if (ret) {
+		left_forget(c->uuid);
+		fence_changed(slow);
+		return ret;
+	}
+	fence_opened(c->uuid, slow);
+	printf("%s: every block is home; it is left, and its slow device used alone\n", c->name);
+	return XC_OK;
+}
+
+static enum xc start_found(const struct awaited *a, struct cache *c, dev_t slow, const struct options *opt)
 {
 	if (c->running)
 		return XC_OK;
 	if (c->err)
 		return complain(XC_DAMAGED, c->fast.path, "xpcache check tells more", "%s",
 				c->message.text);
-	return start_cache(c, opt);
+	return a->known.start == START_TO_LEAVE ? leave(c, slow, opt) : start_cache(c, opt);
 }
 
 static void look_at(struct boot *b, struct cache *c)
 {
 	for (size_t i = 0; i < b->n; i++) {
 		struct awaited *a = &b->list[i];
+		dev_t slow = 0;
 		enum xc ret;
 
 		if (a->done || strcmp(a->known.uuid, c->uuid) != 0)
 			continue;
 		a->fast_here = true;
-		if (!c->running && !c->err && device_each(is_slow_of, c) <= 0)
+		if (!c->running && !c->err && !(slow = slow_of(c)))
 			continue;	/* not yet */
-		ret = start_found(c, b->opt);
+		ret = start_found(a, c, slow, &b->opt);
 		b->ret = b->ret ? b->ret : ret;
 		a->done = true;
 		b->left--;
@@ -146,7 +204,7 @@ static size_t to_start(struct boot *b)
 
 	b->list = calloc(n + 1, sizeof(*b->list));
 	for (size_t i = 0; b->list && i < n; i++)
-		if (known[i].start != START_NOT)
+		if (known[i].start != START_NOT && !left_is(known[i].uuid))
 			b->list[b->n++].known = known[i];
 	free(known);
 	return b->n;
@@ -154,8 +212,9 @@ static size_t to_start(struct boot *b)
 
 enum xc start_at_boot(const struct options *opt)
 {
-	struct boot b = { .opt = opt };
+	struct boot b = { .opt = *opt };
 
+	b.opt.engine = "kernel";	/* what is mounted is a device, not a socket */
 	b.left = to_start(&b);
 	wait_for(&b, opt->wait > 0 ? opt->wait : WAIT_SECONDS);
 	if (b.left) {

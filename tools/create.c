@@ -366,7 +366,7 @@ enum xc create_run(struct options *opt)
 	if (!ret)
 		ret = make(&k);
 	if (!ret && !opt->no_start && k.slow.is_block && k.fast.is_block) {
-		known_note(&k.sb);
+		known_note(&k.sb, k.user);
 		fence_changed(k.slow.dev);
 	}
 	if (!ret)

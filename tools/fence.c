@@ -31,7 +31,8 @@ dev_t fence_lift(const char *uuid)
 
 void fence_again(const char *uuid, dev_t slow)
 {
-	int err = slow ? kernel_hold(uuid, slow) : 0;
+	struct known k;
+	int err = slow && geteuid() == 0 && known_find(uuid, &k) ? kernel_hold(uuid, slow) : 0;
 
 	if (err)
 		complain_errno(err, uuid, "cannot keep its slow device from others");
@@ -77,20 +78,46 @@ void fence_end(const char *uuid, dev_t slow)
 	fence_changed(slow ? slow : kept);
 }
 
+/* From now on udev is told that it is a disk as any. */
+enum xc fence_open(const char *uuid)
+{
+	int lock = known_lock(uuid, true), err = left_write(uuid);
+
+	known_unlock(lock);
+	return err ? complain_errno(err, user_directory(), "cannot note what the cache has left") : XC_OK;
+}
+
+void fence_opened(const char *uuid, dev_t slow)
+{
+	kernel_let_go(uuid);
+	fence_changed(slow);
+}
+
 /* ----------------------------------------------------------------- udev ---- */
 
-/* True: its cache has it, or a device of ours. Not of a disk that was taken before we were asked:
- * who uses it would lose it by a fence that comes too late. */
+/* Not of a disk that was taken before we were asked: who uses it would lose it by a fence that
+ * comes too late. */
+static bool hold(const struct known *k, const struct device *d)
+{
+	int err = kernel_hold(k->uuid, d->dev);
+
+	if (err)
+		complain_errno(err, d->path, err == -EBUSY ? "is used by others, and its cache does not run" :
+							     "cannot be kept from who has its path");
+	return err != -EBUSY;
+}
+
+/* True: its cache has it, or a device of ours. */
 static bool keep(const struct known *k, const struct device *d)
 {
-	int err;
+	int lock = known_lock(k->uuid, false);
+	bool kept = true;	/* also by who is about to start it */
 
-	if (is_running(k->uuid) || kernel_is_held(k->uuid))
-		return true;
-	err = kernel_hold(k->uuid, d->dev);
-	if (err)
-		complain_errno(err, d->path, "is used by others, and its cache does not run");
-	return !err;
+	if (lock >= 0)
+		kept = !left_is(k->uuid) &&
+		       (is_running(k->uuid) || kernel_is_held(k->uuid) || hold(k, d));
+	known_unlock(lock);
+	return kept;
 }
 
 /* Called for every disk of the machine: one that knows no cache reads none of them. */

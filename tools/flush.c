@@ -243,7 +243,7 @@ enum xc flush_by_user(const char *name, const char *fast, const char *slow, cons
 }
 
 /* Whatever ends us, it does not run on. *@seq: of its journal at the end; 0: it did not rest in order. */
-static enum xc start_and_bring_home(struct cache *c, struct options *opt, u64 *seq, struct running *r)
+static enum xc start_and_bring_home(struct cache *c, const struct options *opt, u64 *seq, struct running *r)
 {
 	enum xc ret = start_cache(c, opt), stopped;
 	struct status s;
@@ -260,28 +260,37 @@ static enum xc start_and_bring_home(struct cache *c, struct options *opt, u64 *s
 	return ret ? ret : stopped;
 }
 
-/* Nobody but us uses it meanwhile, and it rests again when this returns. */
-static enum xc flush_offline(struct options *opt)
+/* Nobody but us uses it meanwhile. */
+enum xc flush_stopped(struct cache *c, const struct options *opt)
 {
+	struct options offline = *opt;
 	struct sigaction was[NR_CAUGHT];
 	struct running r;
-	struct cache c;
 	enum xc ret;
 	u64 seq;
+
+	offline.engine = "user";
+	offline.offline = true;
+	signals_catch(was);
+	ret = start_and_bring_home(c, &offline, &seq, &r);
+	signals_let(was);
+	if (seq)
+		fingerprint_at_rest(r.fast_path, r.slow_path, seq);
+	return ret;
+}
+
+static enum xc flush_offline(const struct options *opt)
+{
+	struct cache c;
+	enum xc ret;
 
 	if (!opt->fast || opt->arg)
 		return complain(XC_USAGE, opt->arg ? opt->arg : "--fast",
 				"xpcache flush --offline --fast DEV --slow DEV",
 				opt->arg ? "the devices say which" : "the fast device is missing");
-	opt->engine = "user";
 	ret = caches_find_stopped(NULL, opt->fast, &c);
-	if (ret)
-		return ret;
-	signals_catch(was);
-	ret = start_and_bring_home(&c, opt, &seq, &r);
-	signals_let(was);
-	if (seq)
-		fingerprint_at_rest(r.fast_path, r.slow_path, seq);
+	if (!ret)
+		ret = flush_stopped(&c, opt);
 	if (!ret)
 		printf("%s: every block is home, the slow device is complete; it does not run\n", c.name);
 	return ret;

@@ -615,6 +615,8 @@ int kernel_hold(const char *uuid, dev_t slow)
 {
 	char name[64], full[64];
 
+	if (access("/sys/class/misc/device-mapper", F_OK))
+		kernel_load("dm-mod");	/* udev is earlier than who else needs it */
 	hold_names(uuid, name, full);
 	return kernel_linear(name, full, slow, 0, 1);
 }

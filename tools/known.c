@@ -10,16 +10,20 @@
 
 #include <dirent.h>
 #include <json-c/json.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define DIRECTORY	"/etc/xpcache"
+#define LEFT		".left"
 
 static const char *const start_word[] = {
 	[START_NOT] = "no",
 	[START_AT_BOOT] = "boot",
 	[START_IN_INITRAMFS] = "initramfs",
+	[START_TO_LEAVE] = "leave",
 };
 
 /* The tests have one of their own. */
@@ -78,7 +82,7 @@ static const char *parse(struct json_object *o, struct known *k)
 	if (strlen(k->uuid) != UUID_HEX - 1 || !*k->name)
 		return "name or uuid is missing";
 	if (!read_start(text_in(o, "start"), &k->start))
-		return "start is one of no, boot, initramfs";
+		return "start is one of no, boot, initramfs, leave";
 	if (!json_object_object_get_ex(o, "slow", &s))
 		return "slow is missing";
 	slow->sectors = cpu_to_le64(number_in(s, "sectors"));
@@ -206,22 +210,103 @@ int known_write(const struct known *k)
 	return err;
 }
 
-void known_note(const struct xp_sb *sb)
+bool known_note(const struct xp_sb *sb, bool user)
 {
-	struct known k = { .start = START_AT_BOOT, .slow = sb->slow }, old;
+	struct known k = { .start = user ? START_NOT : START_AT_BOOT, .slow = sb->slow }, old;
 	int err;
 
 	if (geteuid() != 0 || !identity_known(&sb->slow))
-		return;
+		return false;
 	snprintf(k.name, sizeof(k.name), "%.31s", (const char *)sb->name);
 	snprintf(k.uuid, sizeof(k.uuid), "%s", text_uuid(sb->uuid));
 	if (known_find(k.uuid, &old))
-		return;
+		return false;
 	err = known_write(&k);
 	if (err)
 		complain_errno(err, directory(),
 			       "cannot note the cache, so nothing starts it at boot or keeps its slow device from others");
+	return !err;
 }
+
+int known_lock(const char *uuid, bool wait)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	path_of(uuid, path, sizeof(path));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (fd >= 0 && flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB)) {
+		if (errno == EINTR)
+			continue;
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+void known_unlock(int lock)
+{
+	if (lock >= 0)
+		close(lock);
+}
+
+/* -------------------------------------------------------- what was left ---- */
+
+/* In /run, which the initramfs hands over to the system. */
+static void left_path(const char *uuid, char *path, size_t len)
+{
+	snprintf(path, len, "%s/%s" LEFT, user_directory(), uuid);
+}
+
+int left_write(const char *uuid)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (mkdir(user_directory(), 0700) && errno != EEXIST)
+		return -errno;
+	left_path(uuid, path, sizeof(path));
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	close(fd);
+	return 0;
+}
+
+bool left_is(const char *uuid)
+{
+	char path[PATH_MAX];
+
+	left_path(uuid, path, sizeof(path));
+	return !access(path, F_OK);
+}
+
+void left_forget(const char *uuid)
+{
+	char path[PATH_MAX];
+
+	left_path(uuid, path, sizeof(path));
+	unlink(path);
+}
+
+bool left_find(char uuid[UUID_HEX])
+{
+	DIR *dir = opendir(user_directory());
+	struct dirent *e;
+	bool found = false;
+
+	while (dir && !found && (e = readdir(dir))) {
+		found = strlen(e->d_name) == UUID_HEX - 1 + strlen(LEFT) &&
+			!strcmp(e->d_name + UUID_HEX - 1, LEFT);
+		if (found)
+			snprintf(uuid, UUID_HEX, "%.32s", e->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* ------------------------------------------------------------ forgetting ---- */
 
 bool known_forget(const char *uuid)
 {

@@ -136,7 +136,12 @@ static enum xc check_features(const struct cache *c)
 			"features this version may read but not write, bits 0x%" PRIx64, unknown);
 }
 
-static enum xc start_it(struct cache *c, const struct options *opt)
+struct found {
+	dev_t slow;	/* 0: it was not found, or is no device */
+	bool user;
+};
+
+static enum xc start_it(struct cache *c, const struct options *opt, struct found *f)
 {
 	const char *name = opt->name ? opt->name : c->name;
 	struct device slow = { .fd = -1 };
@@ -161,6 +166,7 @@ static enum xc start_it(struct cache *c, const struct options *opt)
 			       "another device has this name");
 	if (!ret)
 		ret = opt->slow ? check_slow(c, opt, user, &slow) : find_slow(c, &slow);
+	f->slow = !ret && slow.is_block ? slow.dev : 0;
 	if (!ret)
 		ret = check_pair(c, &slow);
 	if (!ret)
@@ -181,6 +187,7 @@ static enum xc start_it(struct cache *c, const struct options *opt)
 			partitions_started(c->uuid);
 		signals_release();
 	}
+	f->user = user;
 	if (!ret && !opt->offline) {
 		struct running r = { .user = user };
 
@@ -195,13 +202,16 @@ static enum xc start_it(struct cache *c, const struct options *opt)
 
 enum xc start_cache(struct cache *c, const struct options *opt)
 {
+	int lock = known_lock(c->uuid, true);
 	dev_t kept = fence_lift(c->uuid);
-	enum xc ret = start_it(c, opt);
+	struct found f = { 0 };
+	enum xc ret = start_it(c, opt, &f);
 
 	if (ret)
-		fence_again(c->uuid, kept);
-	else if (c->fast.is_block && !opt->offline)
-		known_note(&c->sb);
+		fence_again(c->uuid, f.slow ? f.slow : kept);
+	known_unlock(lock);
+	if (!ret && c->fast.is_block && f.slow && !opt->offline && known_note(&c->sb, f.user))
+		fence_changed(f.slow);
 	return ret;
 }
 

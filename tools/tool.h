@@ -447,7 +447,10 @@ enum xc cache_check_name(const char *name);
 
 /* ----------------------------------------------------------- known.c ---- */
 
-enum start_when { START_NOT, START_AT_BOOT, START_IN_INITRAMFS };
+enum start_when {
+	START_NOT, START_AT_BOOT, START_IN_INITRAMFS,
+	START_TO_LEAVE,		/* in the initramfs: / moves back to the disk alone */
+};
 
 /* A cache of this machine, whether its devices are here or not. */
 struct known {
@@ -461,15 +464,27 @@ size_t known_all(struct known **list);
 bool known_find(const char *name_or_uuid, struct known *k);
 /* Whole or not at all. Negative errno. */
 int known_write(const struct known *k);
-/* Notes a cache that is not known yet; complains if it cannot. */
-void known_note(const struct xp_sb *sb);
+/* Notes a cache that is not known yet: true; complains if it cannot. */
+bool known_note(const struct xp_sb *sb, bool user);
 bool known_forget(const char *uuid);	/* false: it was not known */
+/* Who starts it, or keeps its slow device, or lets it go for good, does that alone. -1: another
+ * does, or it is not known. */
+int known_lock(const char *uuid, bool wait);
+void known_unlock(int lock);
+/* Of this boot: what it had is home, it does not run, and its slow device is used alone. */
+int left_write(const char *uuid);
+bool left_is(const char *uuid);
+bool left_find(char uuid[UUID_HEX]);	/* one of them, if any */
+void left_forget(const char *uuid);
 
 /* ----------------------------------------------------------- fence.c ---- */
 
 /* Lets go of the slow device, for the start of its cache. For fence_again(), if that fails. */
 dev_t fence_lift(const char *uuid);
 void fence_again(const char *uuid, dev_t slow);
+/* Lets go of it until the next boot, before and after. */
+enum xc fence_open(const char *uuid);
+void fence_opened(const char *uuid, dev_t slow);
 /* The cache is no more: forgets it, and lets its slow device go (0: the one that is held). */
 void fence_end(const char *uuid, dev_t slow);
 /* Lets udev look at a slow device and its partitions again. */
@@ -498,6 +513,8 @@ enum xc flush_awake(const char *name);
 enum xc flush_pages(const char *node);
 /* Brings every dirty block home, with a progress bar. */
 enum xc flush_home(const char *name);
+/* The same of the cache @c at rest, by a daemon; it rests in order after that. */
+enum xc flush_stopped(struct cache *c, const struct options *opt);
 /* The same of a cache that does not run: by a daemon that has no clients, and ends after it. */
 enum xc flush_by_user(const char *name, const char *fast, const char *slow, const struct options *opt);
 /* Starts the cache @c; its slow device is looked for, or @opt->slow. */
