@@ -142,8 +142,52 @@ enum xc fstab_change(struct fstab *f)
 	return XC_OK;
 }
 
+/* Is @now the line @was, or what we made of it? */
+static bool same_but_name(const char *was, const char *now)
+{
+	size_t was_len, now_len;
+	const char *a = first_field(was, &was_len), *b = first_field(now, &now_len);
+
+	return !strcmp(was, now) ||
+	       (a && b && !strncmp(b, "UUID=", 5) && !strcmp(a + was_len, b + now_len));
+}
+
+/* Nobody else has changed it since. */
+static bool is_ours(FILE *was, FILE *now)
+{
+	char *a = NULL, *b = NULL;
+	size_t room_a = 0, room_b = 0;
+	ssize_t got_a, got_b;
+	bool same;
+
+	do {
+		got_a = getline(&a, &room_a, was);
+		got_b = getline(&b, &room_b, now);
+		same = got_a > 0 && got_b > 0 && same_but_name(a, b);
+	} while (same);
+	free(a);
+	free(b);
+	return got_a <= 0 && got_b <= 0;
+}
+
+static bool unchanged(void)
+{
+	FILE *was = fopen(KEPT, "re"), *now = fopen(FSTAB, "re");
+	bool same = was && now && is_ours(was, now);
+
+	if (was)
+		fclose(was);
+	if (now)
+		fclose(now);
+	return same;
+}
+
 void fstab_restore(void)
 {
-	if (!access(KEPT, F_OK) && rename(KEPT, FSTAB))
+	if (access(KEPT, F_OK))
+		return;
+	if (!unchanged())
+		printf("%s: it was changed since, so it stays, and is right; as it was before: %s\n", FSTAB, KEPT);
+	else if (rename(KEPT, FSTAB))
 		complain_errno(errno, KEPT, "cannot put it back as " FSTAB);
 }

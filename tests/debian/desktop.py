@@ -6,10 +6,13 @@ firmware and GRUB read it as they would any. What it is to do comes by a folder 
 (tests/debian/agent), what it says by the report port.
 """
 
+import random
 import re
 import shutil
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "vm"))
@@ -28,19 +31,23 @@ def image(series, table, kind="disk"):
 
 
 class Desktop(vm.Guest):
-    """One boot. The disks are slow.img and fast.img of its folder; without a fast.img there
-    is no NVMe module in the machine."""
+    """One boot. The disks are slow.img and fast.img of its folder; without a fast.img, or if
+    fast is made False, there is no NVMe module in the machine."""
 
     def __init__(self, series, job, folder, environment=None, files=()):
         super().__init__(folder)
         self.series = series
         self.wants = vm.wants(job)
         self.direct = False         # not through GRUB
+        self.fast = (folder / "fast.img").exists()
+        self.keyboard = folder / "keyboard"
+        self.started = self.login = self.cut = None
         self.share = folder / "share"
         shutil.rmtree(self.share, ignore_errors=True)
         self.share.mkdir()
         shutil.copy(job, self.share / "job.sh")
-        shutil.copy(vm.HERE / "jobs" / "lib.sh", self.share)
+        for path in (vm.HERE / "jobs" / "lib.sh", HERE / "desktop.sh"):
+            shutil.copy(path, self.share)
         for path in files:
             shutil.copy(path, self.share)
         (self.share / "environment").write_text(
@@ -58,9 +65,38 @@ class Desktop(vm.Guest):
             *self.drive("slow", "ide-hd,bus=ide.0,serial=slow0,wwn=0x5000c500a1b2c3d4,bootindex=1",
                         f",throttling.iops-total={iops}" if iops else ""),
         ]
-        if (self.folder / "fast.img").exists():
+        if self.fast:
             command += self.drive("fast", "nvme,serial=fast0")
         return command + (self.past_grub() if self.direct else [])
+
+    def talk(self):
+        return ["-chardev", f"socket,id=console,path={self.keyboard},server=on,wait=off,"
+                            f"logfile={self.console}",
+                "-serial", "chardev:console", *super().talk()[2:]]
+
+    def type(self, line):
+        """One line on the console. What it says to that is in the log."""
+        with socket.socket(socket.AF_UNIX) as console:
+            console.connect(str(self.keyboard))
+            for byte in line.encode() + b"\n":     # no faster than a serial line
+                console.sendall(bytes([byte]))
+                time.sleep(0.02)
+
+    def start(self):
+        self.console.unlink(missing_ok=True)
+        self.started, self.login, self.cut = time.monotonic(), None, None
+        super().start()
+
+    def report(self):
+        """CUT SECONDS is a power cut at some moment in that time: then CUT is the last line."""
+        now = time.monotonic()
+        if self.login is None and "login:" in self.said():
+            self.login = now - self.started
+        lines = super().report()
+        for line in lines:
+            if line.startswith("CUT "):
+                self.cut = now + random.uniform(0, float(line.split()[1]))
+        return lines + (["CUT"] if self.cut and now >= self.cut else [])
 
     def drive(self, name, device, options=""):
         # unsafe: as in vm.py, the host's page cache outlives a killed machine.

@@ -190,6 +190,10 @@ class Guest:
         """To the end, or until the job wants its power cut: then its last line is CUT.
         Returns (exit status of the job or None, all lines)."""
         self.start()
+        return self.follow(timeout, on_line)
+
+    def follow(self, timeout, on_line=lambda line: None):
+        """The same of one that has started."""
         deadline = time.monotonic() + timeout
         lines = []
         while True:

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC1091,SC2154
+# vm: slow-iops=150 timeout=900
+#
+# The running system moves onto a cache, loses its power there, and moves back.
+. /mnt/desktop.sh
+
+case $BOOT in
+1)
+	cp -p /etc/fstab /root/fstab.first
+	sed -i "s,^UUID=[^ ]* none ,$SLOW$SWAP\tnone ," /etc/fstab
+	cp -p /etc/fstab /root/fstab.before
+	all_on $SLOW
+	refused adopt-needs-fast 2 'fast device is missing' xpcache adopt
+	refused adopt-asks 3 'no terminal' xpcache adopt --fast $FAST
+	equal nothing-changed-yet "" "$(ls /etc/xpcache)"
+	out=$(xpcache adopt --fast $FAST --yes 2>&1) || die adopt "$(tail -n 1 <<<"$out")"
+	echo "$out"
+	pass adopt
+	equal fstab-by-uuid "$(sed "s,^UUID=\([^ ]*\) none ,UUID=\1\tnone ," /root/fstab.first)" "$(cat /etc/fstab)"
+	equal root-still "$SLOW$ROOT" "$(findmnt -no SOURCE /)"
+	lsinitramfs "/boot/initrd.img-$KVER" >/tmp/initrd
+	for what in dm-xpcache.ko sbin/xpcache sbin/xpcached etc/xpcache/ 59-xpcache.rules local-top/xpcache; do
+		grep -q "$what" /tmp/initrd || fail "initramfs" "has no $what"
+	done
+	# Taken back before it was ever used, and done again.
+	try undo-at-once xpcache adopt --undo
+	equal fstab-back "$(cat /root/fstab.before)" "$(cat /etc/fstab)"
+	equal no-record "" "$(ls /etc/xpcache)"
+	equal no-cache "" "$(xpcache list | grep -o $FAST)"
+	try adopt-again xpcache adopt --fast $FAST --yes
+	reboot_now
+	;;
+2)
+	up
+	all_on ${CACHE}p
+	fenced
+	try status xpcache status xpcache0
+	lsblk -o NAME,TYPE,SIZE,FSTYPE,MOUNTPOINTS
+	blkid
+	refused adopt-twice 3 'on a cache already' xpcache adopt --fast $FAST --yes
+	try update-grub update-grub
+	fill /root/kept 20 300
+	fill /home/kept 20 300
+	tree /root/kept >/root/kept.sum
+	tree /home/kept >/home/kept.sum
+	sync
+	note "dirty before the cut: $(counter dirty)"
+	cut_power
+	;;
+3)
+	up
+	all_on ${CACHE}p
+	equal root-kept "$(cat /root/kept.sum)" "$(tree /root/kept)"
+	equal home-kept "$(cat /home/kept.sum)" "$(tree /home/kept)"
+	# shellcheck disable=SC2024
+	journalctl -b -o cat >/tmp/log
+	if grep -iE 'EXT4-fs error|XFS .*(corrupt|error)|UNEXPECTED INCONSISTENCY' /tmp/log; then
+		fail file-systems "see the log"
+	fi
+	try undo xpcache adopt --undo
+	equal root-still-on-it ${CACHE}p$ROOT "$(findmnt -no SOURCE /)"
+	fill /root/late 10 300
+	tree /root/late >/root/late.sum
+	equal late-is-dirty yes "$([ "$(counter dirty)" -gt 0 ] && echo yes)"
+	reboot_now
+	;;
+4)
+	all_on $SLOW
+	equal root-kept-after "$(cat /root/kept.sum)" "$(tree /root/kept)"
+	equal home-kept-after "$(cat /home/kept.sum)" "$(tree /home/kept)"
+	equal late-kept "$(cat /root/late.sum)" "$(tree /root/late)"
+	waited 600 at_rest
+	journalctl -b -u xpcache-left.service -o cat
+	up
+	equal record-gone "" "$(ls /etc/xpcache)"
+	equal fstab-as-before "$(cat /root/fstab.before)" "$(cat /etc/fstab)"
+	equal cache-gone "" "$(xpcache list | grep -o $FAST)"
+	equal initramfs-free "" "$(lsinitramfs "/boot/initrd.img-$KVER" | grep etc/xpcache)"
+	reboot_now
+	;;
+5)
+	up
+	all_on $SLOW
+	;;
+esac
