@@ -30,6 +30,13 @@ def image(series, table, kind="disk"):
     return HOME / series / (f"{table}.img" if kind == "disk" else f"{table}-{kind}.img")
 
 
+def packages():
+    """Paths of packages that a guest can install."""
+    if subprocess.run([HERE / "debs"]).returncode:
+        raise vm.Refused("no packages for the guest")
+    return sorted((HOME / "debs").glob("*.deb"))
+
+
 class Desktop(vm.Guest):
     """One boot. The disks are slow.img and fast.img of its folder; without a fast.img, or if
     fast is made False, there is no NVMe module in the machine."""
@@ -39,6 +46,9 @@ class Desktop(vm.Guest):
         self.series = series
         self.wants = vm.wants(job)
         self.direct = False         # not through GRUB
+        self.extra = list(filter(None, self.wants.get("extra", "").split(",")))
+        for n, size in enumerate(self.extra):
+            vm.disk(folder / f"extra{n}.img", size)
         self.fast = (folder / "fast.img").exists()
         self.keyboard = folder / "keyboard"
         self.started = self.login = self.cut = None
@@ -67,6 +77,8 @@ class Desktop(vm.Guest):
         ]
         if self.fast:
             command += self.drive("fast", "nvme,serial=fast0")
+        for n, _ in enumerate(self.extra):
+            command += self.drive(f"extra{n}", f"ide-hd,bus=ide.{n + 1},serial=extra{n},wwn={0x5000c500a1b2c400 + n}")
         return command + (self.past_grub() if self.direct else [])
 
     def talk(self):

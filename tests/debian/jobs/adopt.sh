@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC1091,SC2154
-# vm: slow-iops=150 timeout=900
+# vm: timeout=900
 #
 # The running system moves onto a cache, loses its power there, and moves back.
 . /mnt/desktop.sh

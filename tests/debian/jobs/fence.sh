@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC1091,SC2154
+# vm: timeout=1200
+# boot 3: the cache that / is on did not start, so / is not mounted
+# boot 4 without fast: its fast device is not here, and may have what its slow device
+# boot 5: the cache that / is on did not start, so / is not mounted
+# boot 5 type: mount /dev/sda2 /mnt; echo raw mount: $?
+# boot 5 type: xpcache flush --offline --fast /dev/nvme0n1 --slow /dev/sda
+# boot 5 type: xpcache forget xpcache0
+# boot 5 type: exit
+#
+# / is on a cache that is dirty, and that does not start: no module, no fast disk. The disk alone
+# is not mounted before it is completed.
+. /mnt/desktop.sh
+
+initrd=/boot/initrd.img-$KVER
+
+# without_module - an initramfs whose module is broken, as a half-written one is; the hook makes none.
+without_module()
+{
+	local path
+	path=$(lsinitramfs "$initrd" | grep -m 1 dm-xpcache.ko)
+	cp "$initrd" "$initrd.good"
+	mkdir -p "/tmp/broken/$(dirname "$path")"
+	echo broken >"/tmp/broken/$path"
+	truncate -s %4 "$initrd"
+	(cd /tmp/broken && find . -type f | cpio -o -H newc --quiet) >>"$initrd"
+}
+
+case $BOOT in
+1)
+	must xpcache adopt --fast $FAST --yes
+	reboot_now
+	;;
+2)
+	all_on ${CACHE}p
+	module=$(modinfo -n dm-xpcache)
+	mv "$module" /root/module
+	depmod
+	sum=$(sha256sum "$initrd")
+	if update-initramfs -u >/tmp/hook 2>&1; then
+		fail hook-refuses "an initramfs without the module was made"
+	elif grep -q "no module dm-xpcache for Linux $KVER" /tmp/hook; then
+		pass hook-refuses
+	else
+		fail hook-refuses "$(tail -n 1 /tmp/hook)"
+	fi
+	equal initramfs-kept "$sum" "$(sha256sum "$initrd")"
+	mv /root/module "$module"
+	depmod
+	without_module
+	sync
+	try boot-files-home xpcache flush --boot
+	fill /root/kept 20 300
+	fill /home/kept 20 300
+	tree /root/kept >/root/kept.sum
+	tree /home/kept >/home/kept.sum
+	sync
+	equal dirty yes "$([ "$(counter dirty)" -gt 500 ] && echo yes)"
+	cut_power
+	;;
+5)
+	all_on $SLOW
+	equal root-kept "$(cat /root/kept.sum)" "$(tree /root/kept)"
+	equal home-kept "$(cat /home/kept.sum)" "$(tree /home/kept)"
+	equal unit-says-why failed "$(systemctl is-active xpcache.service)"
+	journalctl -b -u xpcache -o cat
+	fill /root/alone 20 300
+	tree /root/alone >/root/alone.sum
+	mv "$initrd.good" "$initrd"
+	reboot_now
+	;;
+6)
+	up
+	all_on ${CACHE}p
+	equal root-kept-again "$(cat /root/kept.sum)" "$(tree /root/kept)"
+	equal written-without "$(cat /root/alone.sum)" "$(tree /root/alone)"
+	;;
+esac
