@@ -16,6 +16,7 @@ XP_VERSION := $(shell sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)
 
 CUTS	?= 25
 STACK_CUTS ?= 6
+DEBIAN_CUTS ?= 10
 SEED	?= 1
 
 CFLAGS_ALL := -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icore
@@ -150,6 +151,11 @@ vm-stack: vm-build build/vm/fsx ## the cache among LVM, dm-crypt, md, swap and d
 	@status=0; tests/vm/run --campaign stack || status=1; \
 	tests/vm/powercut --kind sqlite-wal --kind sqlite-delete --kind postgres \
 		--cuts $(STACK_CUTS) --seed $(SEED) || status=1; exit $$status
+
+.PHONY: vm-debian
+vm-debian: deb ## an old desktop: Debian on a slow disk moves behind a cache, boots, loses power, moves back; as root
+	@scripts/bootstrap vm-debian
+	@tests/debian/run --set CUTS=$(DEBIAN_CUTS) --set MINUTES=10
 
 .PHONY: vm-fault
 vm-fault: vm-build ## failing disks: {slow, fast} x {read, write, flush} x {once, forever, gone}

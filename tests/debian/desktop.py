@@ -56,7 +56,7 @@ class Desktop(vm.Guest):
         shutil.rmtree(self.share, ignore_errors=True)
         self.share.mkdir()
         shutil.copy(job, self.share / "job.sh")
-        for path in (vm.HERE / "jobs" / "lib.sh", HERE / "desktop.sh"):
+        for path in (vm.HERE / "jobs" / "lib.sh", HERE / "desktop.sh", *(HERE / "jobs").glob("*.sh")):
             shutil.copy(path, self.share)
         for path in files:
             shutil.copy(path, self.share)
