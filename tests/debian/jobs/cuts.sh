@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC1091,SC2154
-# vm: slow-iops=150 timeout=900 debs=yes
+# vm: disk=adopted slow-iops=150 timeout=900 debs=yes
 #
 # The power goes CUTS times while apt installs packages, and each time it comes up in order.
 . /mnt/desktop.sh
@@ -25,22 +25,19 @@ installs()
 	done >/root/apt.log 2>&1
 }
 
-if [ "$BOOT" = 1 ]; then
-	wrong >/root/wrong.before
-	must xpcache adopt --fast $FAST --yes
-	reboot_now
-fi
 up
 all_on ${CACHE}p
-if [ "$BOOT" -gt 2 ]; then
-	note "cut $((BOOT - 2)): $(dpkg -l $names 2>/dev/null | awk '/^[a-z]/ { print $1 }' | sort | uniq -c | tr -s ' \n' ' ')"
+if [ "$BOOT" = 1 ]; then
+	wrong >/root/wrong.before
+else
+	note "cut $((BOOT - 1)): $(dpkg -l $names 2>/dev/null | awk '/^[a-z]/ { print $1 }' | sort | uniq -c | tr -s ' \n' ' ')"
 	equal file-system clean "$(dumpe2fs -h ${CACHE}p$ROOT 2>/dev/null | sed -n 's/^Filesystem state: *//p')"
 	try configure dpkg --configure -a
 	equal verified "$(cat /root/wrong.before)" "$(wrong)"
 	try repair apt-get -qq -y --no-install-recommends --reinstall install /mnt/*.deb
 	equal verified-again "$(cat /root/wrong.before)" "$(wrong)"
 fi
-[ "$BOOT" -lt $((cuts + 2)) ] || exit 0
+[ "$BOOT" -lt $((cuts + 1)) ] || exit 0
 report "CUT 90"
 installs
 die installs "$(tail -n 1 /root/apt.log)"
