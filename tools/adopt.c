@@ -188,9 +188,11 @@ static enum xc erase_cache(const char *uuid)
 /* In the order in which a boot in between is right: first nothing waits for the cache any more. */
 static enum xc take_back(const char *uuid)
 {
+	int err = known_forget(uuid);
 	enum xc ret;
 
-	known_forget(uuid);
+	if (err)
+		return complain_errno(err, "/etc/xpcache", "cannot take the record of the cache away");
 	fstab_restore();
 	ret = initramfs_make();
 	return ret ? ret : erase_cache(uuid);

@@ -14,6 +14,7 @@
 
 #define WAIT_SECONDS	30.0
 #define PATIENCE	2.0	/* without a word */
+#define LOOK_AGAIN	1.0	/* a device may be there before it can be read */
 
 struct awaited {
 	struct known known;
@@ -124,19 +125,32 @@ static enum xc start_found(const struct awaited *a, struct cache *c, dev_t slow,
 	return a->known.start == START_TO_LEAVE ? leave(c, slow, opt) : start_cache(c, opt);
 }
 
-static void look_at(struct boot *b, struct cache *c)
+/* A copy of a fast device may be old. */
+static enum xc check_only_one(const struct cache *c, const struct caches *all)
 {
-	for (size_t i = 0; i < b->n; i++) {
-		struct awaited *a = &b->list[i];
+	for (size_t i = 0; i < all->n; i++)
+		if (&all->v[i] != c && !strcmp(all->v[i].uuid, c->uuid))
+			return complain(XC_REFUSED, c->name,
+					"take the copy away, or start it by xpcache start --fast DEV",
+					"%s and %s both hold it", c->fast.path, all->v[i].fast.path);
+	return XC_OK;
+}
+
+static void look_at(struct boot *b, struct awaited *a, struct caches *all)
+{
+	for (size_t i = 0; i < all->n && !a->done; i++) {
+		struct cache *c = &all->v[i];
 		dev_t slow = 0;
 		enum xc ret;
 
-		if (a->done || strcmp(a->known.uuid, c->uuid) != 0)
+		if (strcmp(a->known.uuid, c->uuid) != 0)
 			continue;
 		a->fast_here = true;
 		if (!c->running && !c->err && !(slow = slow_of(c)))
 			continue;	/* not yet */
-		ret = start_found(a, c, slow, &b->opt);
+		ret = c->running ? XC_OK : check_only_one(c, all);
+		if (!ret)
+			ret = start_found(a, c, slow, &b->opt);
 		b->ret = b->ret ? b->ret : ret;
 		a->done = true;
 		b->left--;
@@ -149,12 +163,26 @@ static void look_round(struct boot *b)
 
 	if (caches_scan(&all))
 		return;
-	for (size_t i = 0; i < all.n; i++)
-		look_at(b, &all.v[i]);
+	for (size_t i = 0; i < b->n; i++)
+		look_at(b, &b->list[i], &all);
 	caches_free(&all);
 }
 
 /* ---------------------------------------------------------------- waiting ---- */
+
+/* Whose it is cannot be told. */
+static void say_damaged(void)
+{
+	struct caches all;
+
+	if (caches_scan(&all))
+		return;
+	for (size_t i = 0; i < all.n; i++)
+		if (all.v[i].err == -EUCLEAN)
+			complain(XC_DAMAGED, all.v[i].fast.path, "xpcache check tells more", "%s",
+				 all.v[i].message.text);
+	caches_free(&all);
+}
 
 static void say_missing(const struct boot *b)
 {
@@ -176,15 +204,17 @@ static void say_missing(const struct boot *b)
 
 static void wait_for(struct boot *b, double seconds)
 {
-	double begin = seconds_now(), now = begin;
+	double begin = seconds_now(), now = begin, looked = 0;
 	bool said = false;
 	u64 seen = 0;
 
 	while (b->left && now - begin < seconds) {
 		u64 here = devices_here();
 
-		if (here != seen)
+		if (here != seen || now - looked > LOOK_AGAIN) {
 			look_round(b);
+			looked = seconds_now();
+		}
 		seen = here;
 		now = seconds_now();
 		if (b->left && !said && now - begin > PATIENCE) {
@@ -197,7 +227,8 @@ static void wait_for(struct boot *b, double seconds)
 	}
 }
 
-static size_t to_start(struct boot *b)
+/* Of one whose record cannot be read nobody knows what was on it. */
+static enum xc to_start(struct boot *b)
 {
 	struct known *known;
 	size_t n = known_all(&known);
@@ -207,17 +238,20 @@ static size_t to_start(struct boot *b)
 		if (known[i].start != START_NOT && !left_is(known[i].uuid))
 			b->list[b->n++].known = known[i];
 	free(known);
-	return b->n;
+	b->left = b->n;
+	return !b->list || known_broken() ? XC_FAILED : XC_OK;
 }
 
 enum xc start_at_boot(const struct options *opt)
 {
 	struct boot b = { .opt = *opt };
 
-	b.opt.engine = "kernel";	/* what is mounted is a device, not a socket */
-	b.left = to_start(&b);
+	if (!opt->engine)
+		b.opt.engine = "kernel";	/* what is mounted is a device, not a socket */
+	b.ret = to_start(&b);
 	wait_for(&b, opt->wait > 0 ? opt->wait : WAIT_SECONDS);
 	if (b.left) {
+		say_damaged();
 		say_missing(&b);
 		b.ret = b.ret ? b.ret : XC_NOT_FOUND;
 	}

@@ -21,6 +21,7 @@ struct making {
 	bool user;		/* the engine in user space runs it */
 	bool adopted;		/* the slow device is in use, and stays so until the next boot */
 	bool wipe;		/* something else is on the fast device, and may go */
+	char replaced[UUID_HEX];	/* the cache that was there; "": none, or it cannot be told */
 };
 
 /* ------------------------------------------------------------ options ---- */
@@ -111,6 +112,7 @@ static enum xc check_old_cache(struct making *k)
 
 	if (!cache_look(&k->fast, &old))
 		return XC_OK;
+	snprintf(k->replaced, sizeof(k->replaced), "%s", old.uuid);
 	snprintf(what, sizeof(what), "it is %s", old.what);
 	if (!opt->force)
 		return complain(XC_REFUSED, k->fast.path,
@@ -153,7 +155,9 @@ static enum xc check_slow_is_free(struct making *k)
 				"it is the fast device of the xpcache %s", c.name);
 	if (k->slow.remote)
 		return remote_check_free(k->slow.path);
-	return caches_check_slow(&k->slow, k->fast.dev);
+	if (caches_check_slow(&k->slow, k->fast.dev))
+		return XC_REFUSED;
+	return fence_check(&k->slow, k->replaced);
 }
 
 static enum xc check_contents(struct making *k)
@@ -169,11 +173,15 @@ static enum xc check_contents(struct making *k)
 
 /* --------------------------------------------------------- superblock ---- */
 
-static bool name_taken(const struct caches *all, const char *name, dev_t except)
+static bool name_taken(const struct making *k, const struct caches *all, const char *name)
 {
+	struct known known;
+
 	for (size_t i = 0; i < all->n; i++)
-		if (!strcmp(all->v[i].name, name) && all->v[i].fast.dev != except)
+		if (!strcmp(all->v[i].name, name) && all->v[i].fast.dev != k->fast.dev)
 			return true;
+	if (k->fast.is_block && known_find(name, &known) && strcmp(known.uuid, k->replaced) != 0)
+		return true;
 	return running_has_name(name);
 }
 
@@ -188,7 +196,7 @@ static enum xc choose_name(struct making *k)
 		caches_scan(&all);
 	if (k->opt->name) {
 		snprintf(name, NAME_LEN, "%s", k->opt->name);
-		if (name_taken(&all, name, k->fast.dev))
+		if (name_taken(k, &all, name))
 			ret = complain(XC_REFUSED, name, "give another --name",
 				       "there is a cache or a device of this name");
 	} else {
@@ -196,7 +204,7 @@ static enum xc choose_name(struct making *k)
 
 		do
 			snprintf(name, NAME_LEN, "xpcache%u", i++);
-		while (name_taken(&all, name, k->fast.dev));
+		while (name_taken(k, &all, name));
 	}
 	caches_free(&all);
 	return ret;
@@ -286,6 +294,8 @@ static enum xc make(struct making *k)
 
 	signals_hold();
 	ret = format(k);
+	if (!ret && *k->replaced)
+		ret = fence_end(k->replaced, 0);
 	if (!ret && !k->adopted)	/* what it holds now changes until the start */
 		note_slow(k);
 	device_close(&k->slow);

@@ -10,23 +10,16 @@
 
 #include <dirent.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 /* ---------------------------------------------------------- one device ---- */
 
-static bool is_running(const char *uuid)
-{
-	struct running r;
-
-	return running_find(NULL, uuid, &r) == 1;
-}
-
+/* Also for a cache whose record was taken away by hand. */
 dev_t fence_lift(const char *uuid)
 {
-	struct known k;
-
-	return geteuid() == 0 && known_find(uuid, &k) ? kernel_let_go(uuid) : 0;
+	return geteuid() == 0 ? kernel_let_go(uuid) : 0;
 }
 
 void fence_again(const char *uuid, dev_t slow)
@@ -70,12 +63,64 @@ void fence_changed(dev_t slow)
 		closedir(dir);
 }
 
-void fence_end(const char *uuid, dev_t slow)
-{
-	dev_t kept = geteuid() == 0 ? kernel_let_go(uuid) : 0;
+struct search {
+	const struct xp_sb_slow *slow;
+	dev_t found;
+};
 
-	known_forget(uuid);
-	fence_changed(slow ? slow : kept);
+static int look_for(const char *kname, void *ctx)
+{
+	struct search *s = ctx;
+	char path[PATH_MAX], why[512];
+	struct device d;
+
+	device_node(kname, path, sizeof(path));
+	if (device_look(&d, path))
+		return 0;
+	if (identity_same(s->slow, &d, false, why, sizeof(why)))
+		s->found = d.dev;
+	device_close(&d);
+	return s->found != 0;
+}
+
+/* The record first: without it the slow device is free whatever comes in between. */
+enum xc fence_end(const char *uuid, dev_t slow)
+{
+	struct known k;
+	struct search s = { .slow = &k.slow, .found = slow };
+	bool known = known_find(uuid, &k) == 1;
+	int lock = known_lock(uuid, true), err = known_forget(uuid);
+	dev_t kept = !err && geteuid() == 0 ? kernel_let_go(uuid) : 0;
+
+	known_unlock(lock);
+	if (err)
+		return complain(XC_FAILED, uuid, "is it read-only? the cache is still there",
+				"cannot take its record from /etc/xpcache: %s", strerror(-err));
+	if (!s.found)
+		s.found = kept;
+	if (!s.found && known && geteuid() == 0)
+		device_each(look_for, &s);
+	fence_changed(s.found);
+	return XC_OK;
+}
+
+enum xc fence_check(const struct device *slow, const char *but)
+{
+	struct known *list;
+	size_t n = slow->is_block ? known_all(&list) : 0;
+	enum xc ret = XC_OK;
+	char why[512];
+
+	for (size_t i = 0; i < n && !ret; i++)
+		if (strcmp(list[i].uuid, but) != 0 &&
+		    identity_same(&list[i].slow, slow, false, why, sizeof(why)))
+			ret = complain(XC_REFUSED, slow->path,
+				       "connect that, or xpcache forget the cache if it is lost",
+				       "it is the slow device of the xpcache %s, whose fast device is not here",
+				       list[i].name);
+	if (slow->is_block)
+		free(list);
+	return ret;
 }
 
 /* From now on udev is told that it is a disk as any. */
@@ -107,15 +152,35 @@ static bool hold(const struct known *k, const struct device *d)
 	return err != -EBUSY;
 }
 
+/* The cache's own block device holds the same, and has no hardware to be told by. */
+static bool is_below(const struct running *r, const struct known *k, const struct device *d)
+{
+	struct xp_sb_slow now;
+	struct stat st;
+
+	if (r->user ? !stat(r->slow_path, &st) && st.st_rdev == d->dev : r->slow == d->dev)
+		return true;
+	identity_of(d, &now);
+	return now.hwid[0] && !memcmp(now.hwid, k->slow.hwid, sizeof(now.hwid));
+}
+
+static bool keep_locked(const struct known *k, const struct device *d)
+{
+	struct running r;
+
+	if (left_is(k->uuid))
+		return false;
+	if (running_find(NULL, k->uuid, &r) == 1)
+		return is_below(&r, k, d);
+	return kernel_is_held(k->uuid) || hold(k, d);
+}
+
 /* True: its cache has it, or a device of ours. */
 static bool keep(const struct known *k, const struct device *d)
 {
 	int lock = known_lock(k->uuid, false);
-	bool kept = true;	/* also by who is about to start it */
+	bool kept = lock < 0 || keep_locked(k, d);	/* who has the lock is about to start it */
 
-	if (lock >= 0)
-		kept = !left_is(k->uuid) &&
-		       (is_running(k->uuid) || kernel_is_held(k->uuid) || hold(k, d));
 	known_unlock(lock);
 	return kept;
 }
@@ -172,22 +237,29 @@ static void what_is_lost(const struct known *k, char *why, size_t len)
 enum xc forget_run(struct options *opt)
 {
 	const char *name = cache_plain_name(opt->arg);
+	unsigned int n;
+	struct running r;
 	struct known k;
 	char why[PATH_MAX + 128];
+	enum xc ret;
 
-	if (!known_find(name, &k))
+	n = known_find(name, &k);
+	if (!n)
 		return complain(XC_NOT_FOUND, name, "xpcache list shows all",
 				"no cache of this name is known to this machine");
-	if (is_running(k.uuid))
+	if (n > 1)
+		return complain(XC_REFUSED, name, "give the uuid of one, as its file in /etc/xpcache is called",
+				"%u caches of this name are known to this machine", n);
+	if (running_find(NULL, k.uuid, &r) == 1)
 		return complain(XC_REFUSED, k.name, "xpcache remove ends it", "it is running");
 	what_is_lost(&k, why, sizeof(why));
 	if (*why && !opt->force)
 		return complain(XC_REFUSED, k.name,
 				"xpcache remove brings them home; --force lets go of the slow device as it is",
 				"%s", why);
-	fence_end(k.uuid, 0);
-	if (known_find(k.uuid, &k))
-		return complain(XC_FAILED, k.name, "is it read-only?", "cannot take its file from /etc/xpcache away");
+	ret = fence_end(k.uuid, 0);
+	if (ret)
+		return ret;
 	printf("%s: forgotten; nothing keeps its slow device (%s) from being used alone%s%s\n", k.name,
 	       identity_text(&k.slow), *why ? ", although " : "", why);
 	return XC_OK;

@@ -485,7 +485,7 @@ static bool is_leftover(const char *name)
 
 	if (t && !task_run(t) && dm_task_get_info(t, &info)) {
 		uuid = dm_task_get_uuid(t);
-		leftover = info.exists && uuid && kernel_is_ours(uuid) &&
+		leftover = info.exists && uuid && (kernel_is_ours(uuid) || kernel_is_hold(uuid)) &&
 			   (!info.live_table || (info.suspended && !info.open_count &&
 						 never_started(name)));
 	}
@@ -611,14 +611,16 @@ static void hold_names(const char *uuid, char name[64], char full[64])
 	snprintf(full, 64, HOLD_PREFIX "%s", uuid);
 }
 
+/* A whole block of it, for disks whose sectors are as big. */
 int kernel_hold(const char *uuid, dev_t slow)
 {
 	char name[64], full[64];
 
 	if (access("/sys/class/misc/device-mapper", F_OK))
 		kernel_load("dm-mod");	/* udev is earlier than who else needs it */
+	kernel_sweep();		/* one of a hold that was killed half-way is in the way */
 	hold_names(uuid, name, full);
-	return kernel_linear(name, full, slow, 0, 1);
+	return kernel_linear(name, full, slow, 0, XP_BLOCK_SECTORS);
 }
 
 static dev_t held_device(struct dm_task *t)

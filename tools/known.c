@@ -9,14 +9,15 @@
 #include "tool.h"
 
 #include <dirent.h>
-#include <json-c/json.h>
 #include <fcntl.h>
+#include <json-c/json.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define DIRECTORY	"/etc/xpcache"
+#define SUFFIX		".json"
 #define LEFT		".left"
 
 static const char *const start_word[] = {
@@ -36,28 +37,32 @@ static const char *directory(void)
 
 static void path_of(const char *uuid, char *path, size_t len)
 {
-	snprintf(path, len, "%s/%s.json", directory(), uuid);
+	snprintf(path, len, "%s/%s" SUFFIX, directory(), uuid);
 }
 
 /* ------------------------------------------------------------- reading ---- */
 
+/* "" if it is none, or something else. */
 static const char *text_in(struct json_object *o, const char *key)
 {
 	struct json_object *value;
 
-	return json_object_object_get_ex(o, key, &value) ? json_object_get_string(value) : "";
+	return json_object_object_get_ex(o, key, &value) && json_object_is_type(value, json_type_string) ?
+		json_object_get_string(value) : "";
 }
 
 static u64 number_in(struct json_object *o, const char *key)
 {
 	struct json_object *value;
 
-	return json_object_object_get_ex(o, key, &value) ? json_object_get_uint64(value) : 0;
+	return json_object_object_get_ex(o, key, &value) && json_object_is_type(value, json_type_int) ?
+		json_object_get_uint64(value) : 0;
 }
 
-static void put_field(u8 *field, size_t size, const char *text)
+/* False: it is longer, and cut would be another's. */
+static bool take_field(u8 *field, size_t size, struct json_object *o, const char *key)
 {
-	snprintf((char *)field, size, "%s", text);
+	return (size_t)snprintf((char *)field, size, "%s", text_in(o, key)) < size;
 }
 
 static bool read_start(const char *word, enum start_when *when)
@@ -70,74 +75,121 @@ static bool read_start(const char *word, enum start_when *when)
 	return false;
 }
 
-/* What is wrong with it; NULL: nothing. */
-static const char *parse(struct json_object *o, struct known *k)
+static const char *parse_slow(struct json_object *o, struct xp_sb_slow *slow)
 {
-	struct xp_sb_slow *slow = &k->slow;
-	struct json_object *s;
+	u64 logical = number_in(o, "logical_size");
 
-	memset(k, 0, sizeof(*k));
-	snprintf(k->name, sizeof(k->name), "%s", text_in(o, "name"));
-	snprintf(k->uuid, sizeof(k->uuid), "%s", text_in(o, "uuid"));
-	if (strlen(k->uuid) != UUID_HEX - 1 || !*k->name)
-		return "name or uuid is missing";
-	if (!read_start(text_in(o, "start"), &k->start))
-		return "start is one of no, boot, initramfs, leave";
-	if (!json_object_object_get_ex(o, "slow", &s))
-		return "slow is missing";
-	slow->sectors = cpu_to_le64(number_in(s, "sectors"));
-	slow->logical_size = cpu_to_le32((u32)number_in(s, "logical_size"));
-	put_field(slow->hwid, sizeof(slow->hwid), text_in(s, "hardware"));
-	put_field(slow->content, sizeof(slow->content), text_in(s, "content"));
-	put_field(slow->path, sizeof(slow->path), text_in(s, "path"));
-	return slow->sectors && identity_known(slow) ? NULL : "the slow device cannot be known by it";
+	slow->sectors = cpu_to_le64(number_in(o, "sectors"));
+	slow->logical_size = cpu_to_le32((u32)logical);
+	if (!slow->sectors || logical < 1u << XP_SECTOR_SHIFT || logical > UINT32_MAX)
+		return "sectors or logical_size of slow is missing";
+	if (!take_field(slow->hwid, sizeof(slow->hwid), o, "hardware") ||
+	    !take_field(slow->content, sizeof(slow->content), o, "content") ||
+	    !take_field(slow->path, sizeof(slow->path), o, "path"))
+		return "a text of slow is too long";
+	return identity_known(slow) ? NULL : "slow has neither hardware nor content";
 }
 
-static bool read_one(const char *path, struct known *k)
+/* What is wrong with it; NULL: nothing. The name goes to udev, the uuid into paths. */
+static const char *parse(struct json_object *o, const char *file, struct known *k)
 {
-	struct json_object *o = json_object_from_file(path);
-	const char *wrong = o ? parse(o, k) : "it is not JSON";
+	const char *name = text_in(o, "name"), *uuid = text_in(o, "uuid");
+	struct json_object *slow;
 
+	memset(k, 0, sizeof(*k));
+	if (!cache_good_name(name))
+		return "its name is missing, or none for a cache";
+	if (strlen(uuid) != UUID_HEX - 1 || strncmp(uuid, file, UUID_HEX - 1) != 0)
+		return "its uuid is not that of the file's name";
+	snprintf(k->name, sizeof(k->name), "%s", name);
+	snprintf(k->uuid, sizeof(k->uuid), "%s", uuid);
+	if (!read_start(text_in(o, "start"), &k->start))
+		return "start is one of no, boot, initramfs, leave";
+	if (!json_object_object_get_ex(o, "slow", &slow))
+		return "slow is missing";
+	return parse_slow(slow, &k->slow);
+}
+
+static bool read_one(const char *file, struct known *k, bool tell)
+{
+	char path[PATH_MAX];
+	struct json_object *o;
+	const char *wrong;
+
+	snprintf(path, sizeof(path), "%s/%s", directory(), file);
+	o = json_object_from_file(path);
+	wrong = o ? parse(o, file, k) : "it is not JSON";
 	if (o)
 		json_object_put(o);
-	if (wrong)
+	if (wrong && tell)
 		complain(XC_FAILED, path, "mend it, or remove it", "%s", wrong);
 	return !wrong;
 }
 
-static int is_record(const struct dirent *e)
+static bool is_uuid(const char *text)
 {
-	return strlen(e->d_name) == UUID_HEX - 1 + strlen(".json") && strstr(e->d_name, ".json");
+	return strspn(text, "0123456789abcdef") == UUID_HEX - 1;
 }
 
+static int is_record(const struct dirent *e)
+{
+	return is_uuid(e->d_name) && !strcmp(e->d_name + UUID_HEX - 1, SUFFIX);
+}
+
+static size_t broken;
+
+size_t known_broken(void)
+{
+	return broken;
+}
+
+/* A command may look several times, and complains once. */
 size_t known_all(struct known **list)
 {
+	static bool told;
 	struct dirent **names;
-	char path[PATH_MAX];
 	size_t good = 0;
 	int n = scandir(directory(), &names, is_record, alphasort);
 
+	broken = 0;
 	*list = n > 0 ? calloc((size_t)n, sizeof(**list)) : NULL;
 	for (int i = 0; i < n; i++) {
-		snprintf(path, sizeof(path), "%s/%s", directory(), names[i]->d_name);
-		if (*list && read_one(path, &(*list)[good]))
+		if (*list && read_one(names[i]->d_name, &(*list)[good], !told))
 			good++;
+		else
+			broken++;
 		free(names[i]);
 	}
 	if (n >= 0)
 		free(names);
+	told |= broken;
 	return good;
 }
 
-bool known_find(const char *name, struct known *k)
+static bool find_by_uuid(const char *uuid, struct known *k)
+{
+	char file[UUID_HEX + sizeof(SUFFIX)];
+
+	if (!is_uuid(uuid) || uuid[UUID_HEX - 1])
+		return false;
+	snprintf(file, sizeof(file), "%s" SUFFIX, uuid);
+	return read_one(file, k, false);
+}
+
+unsigned int known_find(const char *name, struct known *k)
 {
 	struct known *list;
-	size_t n = known_all(&list);
-	bool found = false;
+	unsigned int found = 0;
+	size_t n;
 
-	for (size_t i = 0; i < n && !found; i++) {
+	if (find_by_uuid(name, k))
+		return 1;
+	n = known_all(&list);
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(list[i].name, name) != 0)
+			continue;
 		*k = list[i];
-		found = !strcmp(k->name, name) || !strcmp(k->uuid, name);
+		found++;
 	}
 	free(list);
 	return found;
@@ -167,13 +219,13 @@ static struct json_object *record(const struct known *k)
 	return o;
 }
 
-static int sync_file(const char *path)
+static int sync_directory(void)
 {
-	FILE *f = fopen(path, "re");
-	int err = !f || fsync(fileno(f)) ? -errno : 0;
+	int fd = open(directory(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int err = fd < 0 || fsync(fd) ? -errno : 0;
 
-	if (f)
-		fclose(f);
+	if (fd >= 0)
+		close(fd);
 	return err;
 }
 
@@ -181,20 +233,22 @@ static int sync_file(const char *path)
 static int write_whole(const char *path, struct json_object *o)
 {
 	char fresh[PATH_MAX + 8];
-	int err = 0;
+	int fd, err = 0;
 
 	snprintf(fresh, sizeof(fresh), "%s.new", path);
 	if (mkdir(directory(), 0755) && errno != EEXIST)
 		return -errno;
-	if (json_object_to_file_ext(fresh, o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE))
+	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return -errno;
+	if (json_object_to_fd(fd, o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE) || fsync(fd))
 		err = errno ? -errno : -EIO;
-	if (!err)
-		err = sync_file(fresh);
+	close(fd);
 	if (!err && rename(fresh, path))
 		err = -errno;
 	if (err)
 		unlink(fresh);
-	return err ? err : sync_file(directory());
+	return err ? err : sync_directory();
 }
 
 int known_write(const struct known *k)
@@ -212,14 +266,16 @@ int known_write(const struct known *k)
 
 bool known_note(const struct xp_sb *sb, bool user)
 {
-	struct known k = { .start = user ? START_NOT : START_AT_BOOT, .slow = sb->slow }, old;
+	struct known k = { .start = user ? START_NOT : START_AT_BOOT, .slow = sb->slow };
+	char path[PATH_MAX];
 	int err;
 
 	if (geteuid() != 0 || !identity_known(&sb->slow))
 		return false;
 	snprintf(k.name, sizeof(k.name), "%.31s", (const char *)sb->name);
 	snprintf(k.uuid, sizeof(k.uuid), "%s", text_uuid(sb->uuid));
-	if (known_find(k.uuid, &old))
+	path_of(k.uuid, path, sizeof(path));
+	if (!access(path, F_OK))	/* also one that cannot be read: it may say when to start */
 		return false;
 	err = known_write(&k);
 	if (err)
@@ -231,6 +287,7 @@ bool known_note(const struct xp_sb *sb, bool user)
 int known_lock(const char *uuid, bool wait)
 {
 	char path[PATH_MAX];
+	struct stat st;
 	int fd;
 
 	path_of(uuid, path, sizeof(path));
@@ -238,6 +295,10 @@ int known_lock(const char *uuid, bool wait)
 	while (fd >= 0 && flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB)) {
 		if (errno == EINTR)
 			continue;
+		close(fd);
+		fd = -1;
+	}
+	if (fd >= 0 && !fstat(fd, &st) && !st.st_nlink) {	/* forgotten meanwhile */
 		close(fd);
 		fd = -1;
 	}
@@ -308,10 +369,12 @@ bool left_find(char uuid[UUID_HEX])
 
 /* ------------------------------------------------------------ forgetting ---- */
 
-bool known_forget(const char *uuid)
+int known_forget(const char *uuid)
 {
 	char path[PATH_MAX];
 
 	path_of(uuid, path, sizeof(path));
-	return !unlink(path);
+	if (!unlink(path))
+		return sync_directory();
+	return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
 }

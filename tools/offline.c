@@ -58,6 +58,8 @@ bool cache_look(const struct device *fast, struct cache_there *c)
 		c->known = true;
 		c->dirty = o.stats.dirty;
 	}
+	if (!err)
+		snprintf(c->uuid, sizeof(c->uuid), "%s", text_uuid(o.sb.uuid));
 	snprintf(c->what, sizeof(c->what), "the fast device of the xpcache %.31s",
 		 err ? "(damaged or unknown)" : (const char *)o.sb.name);
 	offline_close(&o);

@@ -33,12 +33,12 @@ static enum xc erase(const char *name, struct device *fast, dev_t slow, const ch
 			       "%s became dirty meanwhile", text_blocks(o.stats.dirty));
 	if (!ret && !fingerprint_read(&o.media.io, &o.sb, &fp))
 		fp.mark = 0;
+	if (!ret)
+		ret = fence_end(text_uuid(o.sb.uuid), slow);
 	if (!ret && (err = xp_sb_erase(&o.media.io, &zeros)))
 		ret = complain_errno(err, fast->path, "cannot erase the superblock");
 	if (!ret && path)
 		mark_erase(&o.sb, &fp, path);
-	if (!ret)
-		fence_end(text_uuid(o.sb.uuid), slow);
 	offline_close(&o);
 	signals_release();
 	return ret;

@@ -257,6 +257,8 @@ enum xc start_run(struct options *opt)
 	if (opt->boot && (opt->all || opt->arg || opt->fast || opt->slow || opt->name))
 		return complain(XC_USAGE, "--boot", "give it alone",
 				"it goes with no name, no device and no --all");
+	if (opt->wait > 0 && !opt->boot)
+		return complain(XC_USAGE, "--wait", "give --boot too", "nothing else waits for devices");
 	if ((opt->all || opt->boot) && (opt->discard_dirty || opt->prefer_cache))
 		return complain(XC_USAGE, opt->all ? "--all" : "--boot", "name the cache whose disk you have looked at",
 				"what is to be lost is said of one cache");

@@ -247,6 +247,7 @@ void offline_close(struct offline *o);
 /* What of a cache would be lost with the device it is on. */
 struct cache_there {
 	char what[96];		/* "the fast device of the xpcache xpcache0" */
+	char uuid[UUID_HEX];	/* "": cannot be told */
 	bool known;		/* false: damaged, or not of this version; its dirty blocks */
 	u64 dirty;		/* cannot be told */
 };
@@ -443,7 +444,8 @@ enum xc caches_find_stopped(const char *name, const char *fast, struct cache *c)
 /* The running one called @name; "/dev/mapper/NAME" and the uuid will do. */
 enum xc caches_find_running(const char *name, struct running *r);
 const char *cache_plain_name(const char *name);
-enum xc cache_check_name(const char *name);
+bool cache_good_name(const char *name);
+enum xc cache_check_name(const char *name);	/* with a complaint */
 
 /* ----------------------------------------------------------- known.c ---- */
 
@@ -459,14 +461,16 @@ struct known {
 	struct xp_sb_slow slow;
 };
 
-/* All of them; free() the result. Complains of records that cannot be read. */
+/* All of them; free() the result. Complains of records that cannot be read, once. */
 size_t known_all(struct known **list);
-bool known_find(const char *name_or_uuid, struct known *k);
+size_t known_broken(void);	/* how many could not, the last time */
+/* How many there are of the name; the one of the uuid. */
+unsigned int known_find(const char *name_or_uuid, struct known *k);
 /* Whole or not at all. Negative errno. */
 int known_write(const struct known *k);
 /* Notes a cache that is not known yet: true; complains if it cannot. */
 bool known_note(const struct xp_sb *sb, bool user);
-bool known_forget(const char *uuid);	/* false: it was not known */
+int known_forget(const char *uuid);	/* 0: it is not known any more. Negative errno */
 /* Who starts it, or keeps its slow device, or lets it go for good, does that alone. -1: another
  * does, or it is not known. */
 int known_lock(const char *uuid, bool wait);
@@ -485,8 +489,10 @@ void fence_again(const char *uuid, dev_t slow);
 /* Lets go of it until the next boot, before and after. */
 enum xc fence_open(const char *uuid);
 void fence_opened(const char *uuid, dev_t slow);
-/* The cache is no more: forgets it, and lets its slow device go (0: the one that is held). */
-void fence_end(const char *uuid, dev_t slow);
+/* The cache is to be no more: forgets it, and lets its slow device go (0: it is looked for). */
+enum xc fence_end(const char *uuid, dev_t slow);
+/* Complains if it is the slow device of a cache that this machine knows, other than @but. */
+enum xc fence_check(const struct device *slow, const char *but);
 /* Lets udev look at a slow device and its partitions again. */
 void fence_changed(dev_t slow);
 
