@@ -193,7 +193,7 @@ static enum xc take_back(const char *uuid)
 
 	if (err)
 		return complain_errno(err, "/etc/xpcache", "cannot take the record of the cache away");
-	fstab_restore();
+	fstab_restore(&(struct fstab){ .path = NULL });
 	ret = initramfs_make();
 	return ret ? ret : erase_cache(uuid);
 }

@@ -149,15 +149,15 @@ static enum xc check_signatures(struct making *k)
 static enum xc check_slow_is_free(struct making *k)
 {
 	struct cache c;
+	enum xc ret;
 
 	if (!k->slow.remote && cache_read(&c, &k->slow) == 0)
 		return complain(XC_REFUSED, k->slow.path, "are --fast and --slow the right way round?",
 				"it is the fast device of the xpcache %s", c.name);
 	if (k->slow.remote)
 		return remote_check_free(k->slow.path);
-	if (caches_check_slow(&k->slow, k->fast.dev))
-		return XC_REFUSED;
-	return fence_check(&k->slow, k->replaced);
+	ret = caches_check_slow(&k->slow, k->fast.dev);
+	return ret ? ret : fence_check(&k->slow, k->replaced);
 }
 
 static enum xc check_contents(struct making *k)

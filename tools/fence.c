@@ -106,7 +106,7 @@ enum xc fence_end(const char *uuid, dev_t slow)
 
 enum xc fence_check(const struct device *slow, const char *but)
 {
-	struct known *list;
+	struct known *list = NULL;
 	size_t n = slow->is_block ? known_all(&list) : 0;
 	enum xc ret = XC_OK;
 	char why[512];
@@ -118,8 +118,7 @@ enum xc fence_check(const struct device *slow, const char *but)
 				       "connect that, or xpcache forget the cache if it is lost",
 				       "it is the slow device of the xpcache %s, whose fast device is not here",
 				       list[i].name);
-	if (slow->is_block)
-		free(list);
+	free(list);
 	return ret;
 }
 

@@ -12,7 +12,17 @@
 #include <unistd.h>
 
 #define FSTAB	"/etc/fstab"
-#define KEPT	"/etc/fstab.before-xpcache"
+#define KEPT	".before-xpcache"
+
+static const char *path_of(const struct fstab *f)
+{
+	return f->path ? f->path : FSTAB;
+}
+
+static void path_beside(const struct fstab *f, const char *suffix, char *path, size_t len)
+{
+	snprintf(path, len, "%s%s", path_of(f), suffix);
+}
 
 /* ------------------------------------------------------------- one line ---- */
 
@@ -23,6 +33,23 @@ static const char *first_field(const char *line, size_t *len)
 
 	*len = strcspn(from, " \t\n");
 	return *len && *from != '#' ? from : NULL;
+}
+
+/* "\040" is a blank, as in /proc/mounts. In place. */
+static void decode(char *spec)
+{
+	char *to = spec;
+	unsigned int byte;
+
+	for (char *from = spec; *from; to++) {
+		if (sscanf(from, "\\%3o", &byte) == 1 && strspn(from + 1, "01234567") >= 3) {
+			*to = (char)byte;
+			from += 4;
+		} else {
+			*to = *from++;
+		}
+	}
+	*to = '\0';
 }
 
 static bool on_disk(const char *node, dev_t disk)
@@ -43,19 +70,19 @@ static bool names_it_wrongly(const char *spec)
 }
 
 /* The new first field; "": the line may stay as it is. */
-static enum xc new_name(const char *spec, dev_t disk, char *name, size_t len)
+static enum xc new_name(const struct fstab *f, const char *spec, char *name, size_t len)
 {
 	char *node = names_it_wrongly(spec) ? blkid_evaluate_spec(spec, NULL) : NULL;
 	char *uuid = NULL;
 	enum xc ret = XC_OK;
 
 	*name = '\0';
-	if (node && on_disk(node, disk)) {
+	if (node && on_disk(node, f->disk)) {
 		uuid = blkid_get_tag_value(NULL, "UUID", node);
 		if (uuid)
 			snprintf(name, len, "UUID=%s", uuid);
 		else
-			ret = complain(XC_REFUSED, FSTAB, "name it by UUID or LABEL there",
+			ret = complain(XC_REFUSED, path_of(f), "name it by UUID or LABEL there",
 				       "%s is on the disk and has no UUID", spec);
 	}
 	free(uuid);
@@ -72,7 +99,8 @@ static enum xc change_line(struct fstab *f, const char *line, FILE *to)
 
 	if (field && len < sizeof(spec)) {
 		snprintf(spec, sizeof(spec), "%.*s", (int)len, field);
-		ret = new_name(spec, f->disk, name, sizeof(name));
+		decode(spec);
+		ret = new_name(f, spec, name, sizeof(name));
 	}
 	if (!*name) {
 		fputs(line, to);
@@ -80,20 +108,20 @@ static enum xc change_line(struct fstab *f, const char *line, FILE *to)
 	}
 	f->changes++;
 	if (f->tell)
-		printf("  %s: %s instead of %s\n", FSTAB, name, spec);
+		printf("  %s: %s instead of %s\n", path_of(f), name, spec);
 	fprintf(to, "%.*s%s%s", (int)(field - line), line, name, field + len);
 	return ret;
 }
 
 static enum xc change_all(struct fstab *f, FILE *to)
 {
-	FILE *from = fopen(FSTAB, "re");
+	FILE *from = fopen(path_of(f), "re");
 	enum xc ret = XC_OK;
 	char *line = NULL;
 	size_t room = 0;
 
 	if (!from)
-		return complain_errno(errno, FSTAB, "cannot read it");
+		return complain_errno(errno, path_of(f), "cannot read it");
 	while (!ret && getline(&line, &room, from) > 0)
 		ret = change_line(f, line, to);
 	free(line);
@@ -116,78 +144,101 @@ enum xc fstab_look(struct fstab *f)
 	return ret;
 }
 
-/* The old one is kept beside it, for fstab_restore(). */
-enum xc fstab_change(struct fstab *f)
+static enum xc write_new(struct fstab *f, const char *fresh)
 {
-	static const char fresh[] = FSTAB ".new";
 	struct stat st;
 	FILE *to;
 	enum xc ret;
 
-	f->changes = 0;
+	if (stat(path_of(f), &st))
+		return complain_errno(errno, path_of(f), "cannot read it");
 	to = fopen(fresh, "we");
-	if (!to || stat(FSTAB, &st))
+	if (!to)
 		return complain_errno(errno, fresh, "cannot write it");
 	ret = change_all(f, to);
-	if (fchmod(fileno(to), st.st_mode & 07777) || fflush(to) || fsync(fileno(to)))
+	if (!ret && (fchmod(fileno(to), st.st_mode & 07777) || fflush(to) || fsync(fileno(to))))
 		ret = complain_errno(errno, fresh, "cannot write it");
 	fclose(to);
+	return ret;
+}
+
+enum xc fstab_change(struct fstab *f)
+{
+	char fresh[PATH_MAX], kept[PATH_MAX];
+	enum xc ret;
+
+	path_beside(f, ".new", fresh, sizeof(fresh));
+	path_beside(f, KEPT, kept, sizeof(kept));
+	f->changes = 0;
+	ret = write_new(f, fresh);
 	if (ret || !f->changes) {
 		unlink(fresh);
 		return ret;
 	}
-	unlink(KEPT);
-	if (link(FSTAB, KEPT) || rename(fresh, FSTAB))
-		return complain_errno(errno, FSTAB, "cannot replace it");
-	return XC_OK;
+	unlink(kept);
+	if (link(path_of(f), kept) || rename(fresh, path_of(f))) {
+		ret = complain_errno(errno, path_of(f), "cannot replace it");
+		unlink(fresh);
+		unlink(kept);
+	}
+	return ret;
 }
 
-/* Is @now the line @was, or what we made of it? */
-static bool same_but_name(const char *was, const char *now)
+/* ------------------------------------------------------------- and back ---- */
+
+/* Of two lines, or the ends of two files. */
+static bool same_but_name(const char *was, const char *is)
 {
-	size_t was_len, now_len;
-	const char *a = first_field(was, &was_len), *b = first_field(now, &now_len);
+	size_t was_len = 0, is_len = 0;
+	const char *a, *b;
 
-	return !strcmp(was, now) ||
-	       (a && b && !strncmp(b, "UUID=", 5) && !strcmp(a + was_len, b + now_len));
+	if (!was || !is)
+		return was == is;
+	if (!strcmp(was, is))
+		return true;
+	a = first_field(was, &was_len);
+	b = first_field(is, &is_len);
+	return a && b && a - was == b - is && !strncmp(b, "UUID=", 5) && !strcmp(a + was_len, b + is_len);
 }
 
-/* Nobody else has changed it since. */
-static bool is_ours(FILE *was, FILE *now)
+static bool same_but_names(FILE *was, FILE *is)
 {
 	char *a = NULL, *b = NULL;
-	size_t room_a = 0, room_b = 0;
-	ssize_t got_a, got_b;
-	bool same;
+	size_t a_room = 0, b_room = 0;
+	bool same = true, more = true;
 
-	do {
-		got_a = getline(&a, &room_a, was);
-		got_b = getline(&b, &room_b, now);
-		same = got_a > 0 && got_b > 0 && same_but_name(a, b);
-	} while (same);
+	while (same && more) {
+		bool has_a = getline(&a, &a_room, was) > 0, has_b = getline(&b, &b_room, is) > 0;
+
+		same = same_but_name(has_a ? a : NULL, has_b ? b : NULL);
+		more = has_a;
+	}
 	free(a);
 	free(b);
-	return got_a <= 0 && got_b <= 0;
-}
-
-static bool unchanged(void)
-{
-	FILE *was = fopen(KEPT, "re"), *now = fopen(FSTAB, "re");
-	bool same = was && now && is_ours(was, now);
-
-	if (was)
-		fclose(was);
-	if (now)
-		fclose(now);
 	return same;
 }
 
-void fstab_restore(void)
+static bool unedited(const char *kept, const char *path)
 {
-	if (access(KEPT, F_OK))
+	FILE *was = fopen(kept, "re"), *is = fopen(path, "re");
+	bool same = was && is && same_but_names(was, is);
+
+	if (was)
+		fclose(was);
+	if (is)
+		fclose(is);
+	return same;
+}
+
+void fstab_restore(const struct fstab *f)
+{
+	char kept[PATH_MAX];
+
+	path_beside(f, KEPT, kept, sizeof(kept));
+	if (access(kept, F_OK))
 		return;
-	if (!unchanged())
-		printf("%s: it was changed since, so it stays, and is right; as it was before: %s\n", FSTAB, KEPT);
-	else if (rename(KEPT, FSTAB))
-		complain_errno(errno, KEPT, "cannot put it back as " FSTAB);
+	if (!unedited(kept, path_of(f)))
+		printf("%s: it was changed since, so it stays, and is right; as it was before: %s\n", path_of(f), kept);
+	else if (rename(kept, path_of(f)))
+		complain_errno(errno, kept, "cannot put it back");
 }

@@ -6,6 +6,7 @@
 #include "tool.h"
 
 struct fstab {
+	const char *path;	/* NULL: /etc/fstab */
 	dev_t disk;		/* lines of what is on it */
 	bool tell;		/* print each change */
 	unsigned int changes;	/* how many there were */
@@ -15,6 +16,8 @@ struct fstab {
 enum xc fstab_look(struct fstab *f);
 /* The old file stays beside it. */
 enum xc fstab_change(struct fstab *f);
-void fstab_restore(void);
+/* The old file again, if nobody has edited the new one; else the new one stays: it is right
+ * without the cache as well. */
+void fstab_restore(const struct fstab *f);
 
 #endif /* FSTAB_H */
