@@ -32,6 +32,9 @@ $(tool-tests): build/unit/tools/test_%: tests/tools/test_%.c tests/tools/planted
 	$(CC) $(TOOL_TEST_FLAGS) -o $@ $< tests/tools/planted.c $(tool-objects) -lcmocka \
 		$$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm
 
+# Which devices there are it says itself.
+build/unit/tools/test_fstab: private TOOL_TEST_FLAGS += -Wl,--wrap=device_look
+
 -include $(tool-objects:.o=.d)
 
 build/unit/test_hit: UNIT_FLAGS += -include tests/unit/race.h

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* test_fstab.c - which lines of fstab are changed for a disk that moves behind a cache, and back. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <blkid/blkid.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fstab.h"
+
+#define OURS	8u
+#define OTHER	9u
+
+/* The machine: what leads where, on which disk, and what is there. */
+static const struct {
+	const char *spec, *node, *uuid;
+	dev_t disk;
+} devices[] = {
+	{ "/dev/sda1", "/dev/sda1", "1111", OURS },
+	{ "/dev/disk/by-id/ata-OLD-part2", "/dev/sda2", "2222", OURS },
+	{ "PARTUUID=aa-03", "/dev/sda3", "3333", OURS },
+	{ "PARTLABEL=my home", "/dev/sda4", "4444", OURS },
+	{ "/dev/sda5", "/dev/sda5", NULL, OURS },	/* swap that was made without one */
+	{ "UUID=2222", "/dev/sda2", "2222", OURS },
+	{ "LABEL=home", "/dev/sda4", "4444", OURS },
+	{ "/dev/sdb1", "/dev/sdb1", "bbbb", OTHER },
+};
+
+char *blkid_evaluate_spec(const char *spec, blkid_cache *cache)
+{
+	(void)cache;
+	for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
+		if (!strcmp(spec, devices[i].spec))
+			return strdup(devices[i].node);
+	return *spec == '/' ? strdup(spec) : NULL;
+}
+
+char *blkid_get_tag_value(blkid_cache cache, const char *tag, const char *node)
+{
+	(void)cache;
+	assert_string_equal(tag, "UUID");
+	for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
+		if (!strcmp(node, devices[i].node))
+			return devices[i].uuid ? strdup(devices[i].uuid) : NULL;
+	return NULL;
+}
+
+int __wrap_device_look(struct device *d, const char *path);
+int __wrap_device_look(struct device *d, const char *path)
+{
+	memset(d, 0, sizeof(*d));
+	d->fd = -1;
+	for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
+		if (!strcmp(path, devices[i].node)) {
+			d->is_block = true;
+			d->disk = devices[i].disk;
+			return 0;
+		}
+	return -ENOENT;
+}
+
+/* ---------------------------------------------------------------- files ---- */
+
+static char path[64], kept[96], fresh[96];
+
+static void put(const char *text)
+{
+	FILE *f = fopen(path, "w");
+
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_false(fclose(f));
+}
+
+static void holds(const char *file, const char *text)
+{
+	char is[4096];
+	FILE *f = fopen(file, "r");
+	size_t n;
+
+	assert_non_null(f);
+	n = fread(is, 1, sizeof(is) - 1, f);
+	is[n] = '\0';
+	fclose(f);
+	assert_string_equal(is, text);
+}
+
+static struct fstab start(const char *text)
+{
+	strcpy(path, "/tmp/test-fstab.XXXXXX");
+	close(mkstemp(path));
+	snprintf(kept, sizeof(kept), "%s.before-xpcache", path);
+	snprintf(fresh, sizeof(fresh), "%s.new", path);
+	put(text);
+	return (struct fstab){ .path = path, .disk = OURS };
+}
+
+static void end(void)
+{
+	assert_true(access(fresh, F_OK));
+	unlink(path);
+	unlink(kept);
+}
+
+static void becomes(const char *was, const char *is, unsigned int changes)
+{
+	struct fstab f = start(was);
+
+	assert_int_equal(fstab_look(&f), XC_OK);
+	assert_int_equal(f.changes, changes);
+	holds(path, was);
+	assert_int_equal(fstab_change(&f), XC_OK);
+	assert_int_equal(f.changes, changes);
+	holds(path, is);
+	if (changes)
+		holds(kept, was);
+	else
+		assert_true(access(kept, F_OK));
+	end();
+}
+
+/* ---------------------------------------------------------------- tests ---- */
+
+static void what_the_cache_does_not_answer_to_becomes_a_uuid(void **state)
+{
+	(void)state;
+	becomes("/dev/sda1 / ext4 defaults 0 1\n", "UUID=1111 / ext4 defaults 0 1\n", 1);
+	becomes("/dev/disk/by-id/ata-OLD-part2 /home xfs\n", "UUID=2222 /home xfs\n", 1);
+	becomes("PARTUUID=aa-03 none swap sw 0 0\n", "UUID=3333 none swap sw 0 0\n", 1);
+	becomes("PARTLABEL=my\\040home /home ext4\n", "UUID=4444 /home ext4\n", 1);
+}
+
+static void all_else_stays_as_it_is(void **state)
+{
+	(void)state;
+	becomes("UUID=2222 /home xfs\nLABEL=home /h ext4\n", "UUID=2222 /home xfs\nLABEL=home /h ext4\n", 0);
+	becomes("/dev/sdb1 /other ext4\n", "/dev/sdb1 /other ext4\n", 0);
+	becomes("/dev/mapper/vg-root / ext4\n", "/dev/mapper/vg-root / ext4\n", 0);
+	becomes("tmpfs /tmp tmpfs\nproc\n", "tmpfs /tmp tmpfs\nproc\n", 0);
+	becomes("# /dev/sda1 / ext4\n\n \t\n  #/dev/sda1\n", "# /dev/sda1 / ext4\n\n \t\n  #/dev/sda1\n", 0);
+	becomes("", "", 0);
+}
+
+static void blanks_and_ends_are_kept(void **state)
+{
+	(void)state;
+	becomes("\t/dev/sda1\t \t/\text4  # old\n", "\tUUID=1111\t \t/\text4  # old\n", 1);
+	becomes("/dev/sdb1 /b ext4\n/dev/sda1 / ext4", "/dev/sdb1 /b ext4\nUUID=1111 / ext4", 1);
+	becomes("/dev/sda1", "UUID=1111", 1);
+}
+
+static void what_has_no_uuid_is_refused_and_nothing_changed(void **state)
+{
+	const char *was = "/dev/sda1 / ext4\n/dev/sda5 none swap sw 0 0\n";
+	struct fstab f = start(was);
+
+	(void)state;
+	assert_int_equal(fstab_look(&f), XC_REFUSED);
+	assert_int_equal(fstab_change(&f), XC_REFUSED);
+	holds(path, was);
+	assert_true(access(kept, F_OK));
+	end();
+}
+
+static void its_permissions_stay(void **state)
+{
+	struct fstab f = start("/dev/sda1 / ext4\n");
+	struct stat st;
+
+	(void)state;
+	assert_false(chmod(path, 0640));
+	assert_int_equal(fstab_change(&f), XC_OK);
+	assert_false(stat(path, &st));
+	assert_int_equal(st.st_mode & 07777, 0640);
+	end();
+}
+
+static void back(const char *edited, const char *is)
+{
+	const char *was = "# old\n/dev/sda1 / ext4 defaults 0 1\nLABEL=home /h ext4\n";
+	struct fstab f = start(was);
+
+	assert_int_equal(fstab_change(&f), XC_OK);
+	if (edited)
+		put(edited);
+	fstab_restore(&f);
+	holds(path, is ? is : was);
+	if (is)
+		holds(kept, was);
+	else
+		assert_true(access(kept, F_OK));
+	end();
+}
+
+static void it_goes_back_unless_it_was_edited(void **state)
+{
+	const char *const edited[] = {
+		"# old\nUUID=1111 / ext4 noatime 0 1\nLABEL=home /h ext4\n",
+		"# old\nUUID=1111 / ext4 defaults 0 1\nLABEL=home /h ext4\ntmpfs /tmp tmpfs\n",
+		"# old\nUUID=1111 / ext4 defaults 0 1\n",
+		"# new\nUUID=1111 / ext4 defaults 0 1\nLABEL=home /h ext4\n",
+		"# old\n/dev/sdc1 / ext4 defaults 0 1\nLABEL=home /h ext4\n",
+		"",
+	};
+
+	(void)state;
+	back(NULL, NULL);
+	for (size_t i = 0; i < sizeof(edited) / sizeof(*edited); i++)
+		back(edited[i], edited[i]);
+}
+
+static void without_an_old_one_it_stays(void **state)
+{
+	struct fstab f = start("UUID=1111 / ext4\n");
+
+	(void)state;
+	fstab_restore(&f);
+	holds(path, "UUID=1111 / ext4\n");
+	end();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_the_cache_does_not_answer_to_becomes_a_uuid),
+		cmocka_unit_test(all_else_stays_as_it_is),
+		cmocka_unit_test(blanks_and_ends_are_kept),
+		cmocka_unit_test(what_has_no_uuid_is_refused_and_nothing_changed),
+		cmocka_unit_test(its_permissions_stay),
+		cmocka_unit_test(it_goes_back_unless_it_was_edited),
+		cmocka_unit_test(without_an_old_one_it_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
