@@ -347,6 +347,7 @@ enum xc flush_run(struct options *opt)
 		return complain(XC_USAGE, opt->prefer_cache ? "--prefer-cache" : "--discard-dirty", "give --offline too",
 				"that is asked when a stopped cache starts");
 	if (!opt->boot == !opt->arg)
-		return complain(XC_USAGE, "flush", "xpcache list shows all", "give a name, or --boot");
+		return opt->boot ? complain(XC_USAGE, "--boot", "give it alone", "it goes with no name") :
+		       complain(XC_USAGE, "flush", "xpcache list shows all", "the name is missing");
 	return opt->boot ? flush_boot() : flush_named(opt->arg);
 }

@@ -151,6 +151,7 @@ static enum xc stop_at_shutdown(const struct options *opt)
 enum xc stop_run(struct options *opt)
 {
 	if (!opt->boot == !opt->arg)
-		return complain(XC_USAGE, "stop", "xpcache stop NAME", "give a name, or --boot");
+		return opt->boot ? complain(XC_USAGE, "--boot", "give it alone", "it goes with no name") :
+		       complain(XC_USAGE, "stop", "xpcache stop NAME, or --boot", "the name is missing");
 	return opt->boot ? stop_at_shutdown(opt) : stop_one(opt->arg, opt);
 }
