@@ -130,7 +130,7 @@ enum xc caches_find_running(const char *name, struct running *r)
 
 	name = cache_plain_name(name);
 	ret = running_find(name, NULL, r);
-	if (ret == 0 && strlen(name) == UUID_HEX - 1)
+	if (ret != 1 && strlen(name) == UUID_HEX - 1)
 		ret = running_find(NULL, name, r);
 	if (ret < 0 && ret != -ENODEV)
 		return complain_errno(ret, name, "cannot ask the device mapper");

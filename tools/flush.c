@@ -331,7 +331,7 @@ static enum xc flush_boot(void)
 	for (size_t i = 0; i < n; i++) {
 		if (list[i].start == START_NOT || running_find(NULL, list[i].uuid, &r) != 1)
 			continue;
-		one = flush_named(list[i].uuid);
+		one = flush_named(r.name);
 		ret = ret ? ret : one;
 	}
 	free(list);

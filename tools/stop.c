@@ -141,7 +141,7 @@ static enum xc stop_at_shutdown(const struct options *opt)
 	for (size_t i = 0; i < n; i++) {
 		if (list[i].start != START_AT_BOOT || running_find(NULL, list[i].uuid, &r) != 1)
 			continue;
-		one = stop_one(list[i].uuid, opt);
+		one = stop_one(r.name, opt);
 		ret = ret ? ret : one;
 	}
 	free(list);

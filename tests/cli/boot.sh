@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# What a machine knows of its caches: the records, what keeps a slow device from others, and what
+# starts at boot. Before a device mapper that only remembers: tests/cli/holding.c.
+
+export HOLDING=$dir/holding
+mkdir -p "$XPCACHE_ETC" "$HOLDING"
+one=11111111111111111111111111111111 two=22222222222222222222222222222222
+
+# record UUID NAME START [SLOW]: a cache that this machine knows, of a disk that nobody has, or of
+# what is in the file slow
+record()
+{
+	local slow=${4:-'"hardware": "OLD_DISK", "sectors": 7, "logical_size": 512'}
+	echo '{"name": "'"$2"'", "uuid": "'"$1"'", "start": "'"$3"'", "slow": {'"$slow"'}}' >"$XPCACHE_ETC/$1.json"
+}
+forgotten() { rm -rf "$XPCACHE_ETC" "$HOLDING"; mkdir "$XPCACHE_ETC" "$HOLDING"; }
+silent() { "$xpcache" "${@:2}" >out 2>&1 </dev/null; same "$1" "$? $(cat out)" "0 "; }
+held() { LD_PRELOAD=$holding expect "$@"; }
+# holds NAME EXPECTED: the devices that hold a slow device, and their tables
+holds() { same "$1" "$(cd "$HOLDING" && for f in xpcache-fence-*; do [ ! -e "$f" ] || echo "$f" $(cat "$f"); done)" "$2"; }
+
+# ---- start --boot ----
+LD_PRELOAD=$holding silent "boot: nothing is known" start --boot
+record $one lost boot
+SECONDS=0
+held "boot: without its fast device" 5 "its fast device is not here, and may have what its slow device .OLD_DISK, 3.50 KiB.*: lost: connect it; if it is lost for good, xpcache forget" start --boot --wait 1
+same "boot: it waits so long, and no longer" "$((SECONDS >= 1 && SECONDS < 20))" 1
+record $one lost no
+LD_PRELOAD=$holding silent "boot: not one that does not start by itself" start --boot --wait 1
+record $one lost initramfs
+held "boot: one of the initramfs" 5 "lost: connect it" start --boot --wait 0.1
+expect "boot: of all, not of one" 2 "no name" start --boot lost
+expect "boot: --wait alone" 2 "nothing else waits for devices: --wait: give --boot too" start lost --wait 3
+expect "boot: no such time" 2 "0.1 to 86400 seconds, not \"0\": --wait" start --boot --wait 0
+expect "boot: stop, of all" 2 "no name: --boot" stop --boot lost
+expect "boot: flush, of all" 2 "no name: --boot" flush --boot lost
+LD_PRELOAD=$holding silent "boot: stop, and none runs" stop --boot
+LD_PRELOAD=$holding silent "boot: flush, and none runs" flush --boot
+
+# ---- records that cannot be read: one line each, and the others count ----
+forgotten
+rm -f slow
+truncate -s 256M slow
+mkfs.ext4 -q -U 11111111-2222-3333-4444-555555555555 slow
+is_slow='"content": "ext4:11111111-2222-3333-4444-555555555555", "sectors": 524288, "logical_size": 512'
+record $one good boot "$is_slow"
+# broken NAME WORDS: that is what is wrong with the record of the second cache
+broken()
+{
+	held "record: $1" 1 "$2: $XPCACHE_ETC/$two.json: mend it, or remove it" start --boot --wait 0.1
+	LD_PRELOAD=$holding "$xpcache" fence slow >stdout 2>stderr
+	same "record: $1, the other counts" "$? $(head -n 1 stdout) $(grep -c . stderr)" "0 XPCACHE_FENCED=good 1"
+}
+slow_is() { record $two bad boot "$1"; }
+whole=$(record $two bad boot; cat "$XPCACHE_ETC/$two.json")
+# Not of the good one: it is not here, which is another line.
+sed -i 's/"boot"/"no"/' "$XPCACHE_ETC/$one.json"
+for cut in 0 1 40 $((${#whole} - 1)); do
+	echo -n "${whole:0:cut}" >"$XPCACHE_ETC/$two.json"
+	broken "the first $cut bytes" "it is not JSON"
+done
+echo '["name"]' >"$XPCACHE_ETC/$two.json"
+broken "an array" "its name is missing, or none for a cache"
+head -c 1M /dev/zero | tr '\0' '[' >"$XPCACHE_ETC/$two.json"
+broken "1 MiB of brackets" "it is not JSON"
+record $two "$(printf 'x%.0s' $(seq 32))" boot
+broken "a long name" "its name is missing, or none for a cache"
+record $two 'a\nXPCACHE_UUID=b' boot
+broken "a name of two lines" "its name is missing, or none for a cache"
+record $two bad boot
+sed -i 's/"bad"/7/' "$XPCACHE_ETC/$two.json"
+broken "a number for a name" "its name is missing, or none for a cache"
+for start in '"later"' null 1 '{}'; do
+	record $two bad boot
+	sed -i "s/\"boot\"/$start/" "$XPCACHE_ETC/$two.json"
+	broken "start $start" "start is one of no, boot, initramfs"
+done
+record $two bad boot
+sed -i "s/$two/$one/" "$XPCACHE_ETC/$two.json"
+broken "the uuid of another" "its uuid is not that of the file's name"
+record $two bad boot
+sed -i 's/"slow"/"fast"/' "$XPCACHE_ETC/$two.json"
+broken "no slow device" "slow is missing"
+record $two bad boot
+sed -i 's/"slow": .*/"slow": "sda"}/' "$XPCACHE_ETC/$two.json"
+broken "a word for it" "sectors or logical_size of slow is missing"
+slow_is '"hardware": "OLD", "sectors": "7", "logical_size": 512'
+broken "a word for a size" "sectors or logical_size of slow is missing"
+slow_is '"hardware": "OLD", "sectors": -7, "logical_size": 512'
+broken "less than no size" "sectors or logical_size of slow is missing"
+slow_is '"hardware": null, "content": [], "sectors": 7, "logical_size": 512'
+broken "nothing to know it by" "slow has neither hardware nor content"
+slow_is '"hardware": "'"$(printf 'x%.0s' $(seq 96))"'", "sectors": 7, "logical_size": 512'
+broken "a long hardware" "a text of slow is too long"
+record $two good boot	# what other files there are is nobody's
+mv "$XPCACHE_ETC/$two.json" "$XPCACHE_ETC/$two.json.new"
+echo x >"$XPCACHE_ETC/notes.json"
+LD_PRELOAD=$holding silent "record: other files" start --boot --wait 0.1
+
+# ---- fence ----
+forgotten
+record $one good boot "$is_slow"
+held "fence: a slow device" 0 "^XPCACHE_FENCED=good$" fence slow
+same "fence: and its cache" "$(sed -n 2p stdout)" "XPCACHE_UUID=$one"
+holds "fence: a device of ours has a block of it" "xpcache-fence-11111111 XPCACHEFENCE-$one 0 8 linear $(stat -c '%Hd:%Ld' slow) 0"
+held "fence: it is asked again" 0 "^XPCACHE_FENCED=good$" fence slow
+same "fence: and says nothing else" "$(wc -l <stdout) $(cat stderr)" "2 "
+truncate -s 256M other
+LD_PRELOAD=$holding silent "fence: another device" fence other
+LD_PRELOAD=$holding silent "fence: one that is gone" fence nowhere
+rm "$HOLDING"/*
+touch "$HOLDING/busy"
+held "fence: one that others have" 0 "used by others, and its cache does not run: .*: slow" fence slow
+same "fence: stays with them" "$(cat stdout)" ""
+holds "fence: and nothing is left of ours" ""
+mv "$HOLDING/busy" "$HOLDING/broken"
+held "fence: that cannot be held" 0 "^XPCACHE_FENCED=good$" fence slow
+same "fence: says so" "$(cut -d : -f 2 stderr)" " cannot keep a mount by its path from it"
+rm "$HOLDING/broken"
+echo "XPCACHEFENCE-$one" >"$HOLDING/xpcache-fence-11111111"	# of one that was killed
+held "fence: after one that was killed" 0 "^XPCACHE_FENCED=good$" fence slow
+same "fence: it is held then" "$(grep -c linear "$HOLDING/xpcache-fence-11111111")" 1
+record $two worse no "$is_slow"
+held "fence: of two caches" 0 "^XPCACHE_FENCED=worse$" fence slow
+
+# ---- forget ----
+held "forget: none of this name" 5 "no cache of this name is known" forget nobody
+held "forget: what may be lost" 3 "its fast device is not here, and may have dirty blocks: good: .*--force" forget good
+same "forget: it is known still" "$(ls "$XPCACHE_ETC" | wc -l) $(ls "$HOLDING" | wc -l)" "2 2"
+touch "$HOLDING/readonly"
+held "forget: a folder that cannot be changed" 1 "cannot take its record from .*: Read-only file system" forget good --force
+rm "$HOLDING/readonly"
+holds "forget: it is held still" "$(cd "$HOLDING" && for f in xpcache*; do echo "$f" $(cat "$f"); done)"
+record $two good no "$is_slow"
+held "forget: two of this name" 3 "2 caches of this name are known" forget good --force
+held "forget: by the uuid" 0 "^good: forgotten; nothing keeps its slow device .* although its fast device is not here" forget $two --force
+same "forget: that alone" "$(ls "$XPCACHE_ETC") $(ls "$HOLDING")" "$one.json xpcache-fence-11111111"
+held "forget: the other" 0 "^good: forgotten" forget good --force
+same "forget: nothing is left" "$(find "$XPCACHE_ETC" "$HOLDING" -type f)" ""
+
+# ---- remove, and create over it ----
+fresh --name gone
+record "$(field superblock.uuid)" gone boot "$is_slow"
+touch "$HOLDING/readonly"
+held "remove: its record cannot go" 1 "cannot take its record from .*the cache is still there" remove --fast fast gone
+rm "$HOLDING/readonly"
+expect "remove: and it is" 0 "sound" check fast
+expect "remove" 0 "removed" remove --fast fast gone
+same "remove: the record went too" "$(ls "$XPCACHE_ETC")" ""
+fresh --name gone
+record "$(field superblock.uuid)" gone boot
+expect "create: over it" 0 "made to cache" create --fast fast --slow slow --no-start --force
+same "create: the record of what was there is gone" "$(ls "$XPCACHE_ETC")" ""
+
+# ---- adopt ----
+expect "adopt: what" 2 "the fast device is missing: --fast: xpcache adopt --fast DEV" adopt
+held "adopt: none to take back" 5 "no cache of this system was adopted" adopt --undo
+
+# ---- with disks: as root, on loop devices ----
+forgotten
+if [ "$(id -u)" -eq 0 ]; then
+	rm -f fast slow
+	truncate -s 64M fast
+	truncate -s 256M slow copy
+	mkfs.ext4 -q slow
+	fast_disk=$(losetup -f --show fast) slow_disk=$(losetup -f --show slow)
+	disks="$fast_disk $slow_disk"
+	trap 'pkill -f "xpcached serve.*$dir"; losetup -d $disks; rm -rf "$dir"' EXIT
+	expect "disks: create" 0 "now caches" create --fast "$fast_disk" --slow "$slow_disk" --engine user --name disks
+	record=$(ls "$XPCACHE_ETC"/*.json)
+	same "disks: it is noted" "$(python3 -c 'import json,sys; r = json.load(open(sys.argv[1])); print(r["name"], r["uuid"] in sys.argv[1], r["slow"]["path"], r["slow"]["sectors"])' "$record")" \
+		"disks True $slow_disk 524288"
+	same "disks: all may read it" "$(stat -c %a "$record")" 644
+	sed -i 's/"no"/"boot"/' "$record"	# which is for caches of the kernel
+	cp "$record" noted
+	expect "disks: stop them at shutdown" 0 "disks: stopped" stop --boot
+	cmp "$record" noted >out && pass "disks: stopped, it is known still" || fail "disks: stopped, it is known still" "no"
+	expect "disks: start them at boot" 0 "disks: started" start --boot
+	silent "disks: they run" start --boot
+	expect "disks: flush them for the boot loader" 0 "every block is home" flush --boot
+	expect "disks: what runs is not forgotten" 3 "it is running: disks: xpcache remove" forget disks --force
+	expect "disks: by its uuid" 0 "disks" status "$(basename "$record" .json)"
+	"$xpcache" stop disks >out 2>&1
+	cp --sparse=always fast copy
+	copy_disk=$(losetup -f --show copy)
+	disks="$disks $copy_disk"
+	expect "disks: a copy of the fast device" 3 "$fast_disk and $copy_disk both hold it: disks|$copy_disk and $fast_disk both" start --boot
+	losetup -d "$copy_disk"
+	losetup -d "$slow_disk"
+	disks=$fast_disk
+	expect "disks: the slow one is not here" 5 "its slow device is not here .ext4:.*: disks: connect it" start --boot --wait 1
+	"$xpcache" start --boot --wait 20 >said 2>&1 &
+	waits=$!
+	until grep -q "waiting up to 20 s" said; do sleep 0.1; done
+	slow_disk=$(losetup -f --show slow)	# it may be called otherwise
+	disks="$fast_disk $slow_disk"
+	wait $waits
+	same "disks: it comes while we wait" "$? $(grep -c 'disks: started' said)" "0 1"
+	expect "disks: remove" 0 "removed" remove disks
+	same "disks: it is not known any more" "$(ls "$XPCACHE_ETC")" ""
+	losetup -d $disks
+	trap 'rm -rf "$dir"' EXIT
+else
+	expect "disks: only root starts them" 1 "only root" start --boot
+	expect "disks: only root forgets" 1 "only root" forget disks
+	expect "disks: only root is asked by udev" 1 "only root" fence slow
+fi
+rm -f slow fast copy other
