@@ -168,7 +168,7 @@ static const struct verb {
 	  OPT_BOOT | OPT_OFFLINE | OPT_FAST | OPT_SLOW | OPT_FORCE | OPT_DISCARD | OPT_PREFER },
 	{ "stop", stop_run, "NAME | --boot [--force]",
 	  "stop a cache; dirty blocks stay on the fast device", NEEDS_ROOT, ARG_MAY, OPT_FORCE | OPT_BOOT },
-	{ "start", start_run, "[NAME | --all] [OPTION...]",
+	{ "start", start_run, "[NAME | --all | --boot] [OPTION...]",
 	  "start a stopped cache again", NEEDS_ROOT, ARG_MAY,
 	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_ENGINE | OPT_UBLK | OPT_ALL | OPT_LIMITS | OPT_FORCE |
 	  OPT_DISCARD | OPT_PREFER | OPT_BOOT | OPT_WAIT },

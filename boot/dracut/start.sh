@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Sourced again and again while devices come, until / is there: starts the cache that it is on. What
+# the cache is made of may be made by another of these hooks, so it does not wait itself.
+
+xpcache_start() {
+	[ ! -e /run/xpcache-started ] || return 0
+	modprobe -q dm-xpcache
+	if said=$(@SBINDIR@/xpcache start --boot --wait 1 2>&1); then
+		[ -z "$said" ] || info "$said"
+		: >/run/xpcache-started
+		return 0
+	fi
+	xpcache_tries=$((${xpcache_tries:-0} + 1))
+	[ "$xpcache_tries" -ge 20 ] || return 0
+	xpcache_tries=0
+	emergency_shell -n xpcache "$said
+
+$(cat @LIBDIR@/did-not-start)"
+}
+
+xpcache_start
