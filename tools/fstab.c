@@ -198,7 +198,7 @@ static bool same_but_name(const char *was, const char *is)
 		return true;
 	a = first_field(was, &was_len);
 	b = first_field(is, &is_len);
-	return a && b && a - was == b - is && !strncmp(b, "UUID=", 5) && !strcmp(a + was_len, b + is_len);
+	return a && b && !strncmp(b, "UUID=", 5) && !strcmp(a + was_len, b + is_len);
 }
 
 static bool same_but_names(FILE *was, FILE *is)

@@ -73,7 +73,7 @@ broken "a number for a name" "its name is missing, or none for a cache"
 for start in '"later"' null 1 '{}'; do
 	record $two bad boot
 	sed -i "s/\"boot\"/$start/" "$XPCACHE_ETC/$two.json"
-	broken "start $start" "start is one of no, boot, initramfs"
+	broken "start $start" "start is one of no, boot, initramfs, leave"
 done
 record $two bad boot
 sed -i "s/$two/$one/" "$XPCACHE_ETC/$two.json"
@@ -115,7 +115,7 @@ same "fence: stays with them" "$(cat stdout)" ""
 holds "fence: and nothing is left of ours" ""
 mv "$HOLDING/busy" "$HOLDING/broken"
 held "fence: that cannot be held" 0 "^XPCACHE_FENCED=good$" fence slow
-same "fence: says so" "$(cut -d : -f 2 stderr)" " cannot keep a mount by its path from it"
+same "fence: says so" "$(cut -d : -f 2 stderr)" " cannot be kept from who has its path"
 rm "$HOLDING/broken"
 echo "XPCACHEFENCE-$one" >"$HOLDING/xpcache-fence-11111111"	# of one that was killed
 held "fence: after one that was killed" 0 "^XPCACHE_FENCED=good$" fence slow
@@ -166,6 +166,15 @@ if [ "$(id -u)" -eq 0 ]; then
 	fast_disk=$(losetup -f --show fast) slow_disk=$(losetup -f --show slow)
 	disks="$fast_disk $slow_disk"
 	trap 'pkill -f "xpcached serve.*$dir"; losetup -d $disks; rm -rf "$dir"' EXIT
+	echo >"$XPCACHE_ETC/$two.json"
+	"$xpcache" create --fast "$fast_disk" --slow "$slow_disk" --engine user >stdout 2>stderr
+	same "disks: a broken record is told of once" "$? $(grep -c "$two.json: mend it" stderr)" "0 1"
+	rm "$XPCACHE_ETC/$two.json"
+	"$xpcache" remove "$(sed -n 's/^\([^:]*\): .*/\1/p' stdout)" >out 2>&1
+	same "disks: removed" "$? $(ls "$XPCACHE_ETC")" "0 "
+	record $two other boot '"content": "ext4:'"$(blkid -p -o value -s UUID slow)"'", "sectors": 524288, "logical_size": 512'
+	expect "disks: another cache has the slow one" 3 "slow device of the xpcache other, whose fast device is not here: $slow_disk: .*xpcache forget" create --fast "$fast_disk" --slow "$slow_disk" --engine user
+	rm "$XPCACHE_ETC/$two.json"
 	expect "disks: create" 0 "now caches" create --fast "$fast_disk" --slow "$slow_disk" --engine user --name disks
 	record=$(ls "$XPCACHE_ETC"/*.json)
 	same "disks: it is noted" "$(python3 -c 'import json,sys; r = json.load(open(sys.argv[1])); print(r["name"], r["uuid"] in sys.argv[1], r["slow"]["path"], r["slow"]["sectors"])' "$record")" \
@@ -175,8 +184,8 @@ if [ "$(id -u)" -eq 0 ]; then
 	cp "$record" noted
 	expect "disks: stop them at shutdown" 0 "disks: stopped" stop --boot
 	cmp "$record" noted >out && pass "disks: stopped, it is known still" || fail "disks: stopped, it is known still" "no"
-	expect "disks: start them at boot" 0 "disks: started" start --boot
-	silent "disks: they run" start --boot
+	expect "disks: start them at boot" 0 "disks: started" start --boot --engine user
+	silent "disks: they run" start --boot --engine user
 	expect "disks: flush them for the boot loader" 0 "every block is home" flush --boot
 	expect "disks: what runs is not forgotten" 3 "it is running: disks: xpcache remove" forget disks --force
 	expect "disks: by its uuid" 0 "disks" status "$(basename "$record" .json)"
@@ -189,7 +198,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	losetup -d "$slow_disk"
 	disks=$fast_disk
 	expect "disks: the slow one is not here" 5 "its slow device is not here .ext4:.*: disks: connect it" start --boot --wait 1
-	"$xpcache" start --boot --wait 20 >said 2>&1 &
+	"$xpcache" start --boot --engine user --wait 20 >said 2>&1 &
 	waits=$!
 	until grep -q "waiting up to 20 s" said; do sleep 0.1; done
 	slow_disk=$(losetup -f --show slow)	# it may be called otherwise
