@@ -186,7 +186,9 @@ uninstall: ## what install has put there; not while a cache needs it
 		$(DESTDIR)$(completiondir)/xpcache $(DESTDIR)$(unitdir)/xpcached-watch.service \
 		$(addprefix $(DESTDIR),$(boot-files))
 	rm -f $(addprefix $(DESTDIR)$(docdir)/,README.md $(notdir $(wildcard docs/*.md)))
-	[ ! -d $(DESTDIR)$(docdir) ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(docdir)
+	for dir in $(docdir) $(dracut-module) $(wordsdir); do \
+		[ ! -d $(DESTDIR)$$dir ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$dir; \
+	done
 
 # From a copy, so that nothing is left beside the sources.
 deb-tree := build/deb/xpcache-$(XP_VERSION)

@@ -5,23 +5,33 @@
 udevdir	?= $(PREFIX)/lib/udev
 initramfsdir ?= $(PREFIX)/share/initramfs-tools
 dracutdir ?= $(PREFIX)/lib/dracut
+dracut-module := $(dracutdir)/modules.d/90xpcache
+# What both say where the boot stops.
+wordsdir ?= $(PREFIX)/lib/xpcache
 # After those that write below /boot: they are run in the order of their names.
 boot-changes := /etc/kernel/postinst.d/zzz-xpcache /etc/kernel/postrm.d/zzz-xpcache \
 	/etc/initramfs/post-update.d/zzz-xpcache
 boot-files := $(udevdir)/rules.d/59-xpcache.rules $(unitdir)/xpcache.service $(unitdir)/xpcache-left.service \
-	$(initramfsdir)/hooks/xpcache $(initramfsdir)/scripts/local-top/xpcache $(boot-changes)
+	$(initramfsdir)/hooks/xpcache $(initramfsdir)/scripts/local-top/xpcache \
+	$(addprefix $(dracut-module)/,module-setup.sh start.sh started.sh) $(wordsdir)/did-not-start $(boot-changes)
+boot-places := s,@SBINDIR@,$(sbindir),g; s,@WORDSDIR@,$(wordsdir),g
 
 .PHONY: boot-install
 boot-install:
 	@install -d $(sort $(dir $(addprefix $(DESTDIR),$(boot-files))))
-	sed 's,@SBINDIR@,$(sbindir),g' boot/59-xpcache.rules >$(DESTDIR)$(udevdir)/rules.d/59-xpcache.rules
-	sed 's,@SBINDIR@,$(sbindir),g' boot/xpcache.service >$(DESTDIR)$(unitdir)/xpcache.service
-	sed 's,@SBINDIR@,$(sbindir),g' boot/xpcache-left.service >$(DESTDIR)$(unitdir)/xpcache-left.service
-	sed 's,@SBINDIR@,$(sbindir),g' boot/initramfs-tools/hook >$(DESTDIR)$(initramfsdir)/hooks/xpcache
+	sed '$(boot-places)' boot/59-xpcache.rules >$(DESTDIR)$(udevdir)/rules.d/59-xpcache.rules
+	sed '$(boot-places)' boot/xpcache.service >$(DESTDIR)$(unitdir)/xpcache.service
+	sed '$(boot-places)' boot/xpcache-left.service >$(DESTDIR)$(unitdir)/xpcache-left.service
+	sed '$(boot-places)' boot/initramfs-tools/hook >$(DESTDIR)$(initramfsdir)/hooks/xpcache
 	install -m 755 boot/initramfs-tools/local-top $(DESTDIR)$(initramfsdir)/scripts/local-top/xpcache
 	chmod 755 $(DESTDIR)$(initramfsdir)/hooks/xpcache
 	chmod 644 $(DESTDIR)$(udevdir)/rules.d/59-xpcache.rules $(DESTDIR)$(unitdir)/xpcache.service $(DESTDIR)$(unitdir)/xpcache-left.service
+	install -m 644 boot/did-not-start $(DESTDIR)$(wordsdir)/did-not-start
+	for file in module-setup.sh start.sh started.sh; do \
+		sed '$(boot-places)' boot/dracut/$$file >$(DESTDIR)$(dracut-module)/$$file; \
+		chmod 755 $(DESTDIR)$(dracut-module)/$$file; \
+	done
 	for file in $(boot-changes); do \
-		sed 's,@SBINDIR@,$(sbindir),g' boot/flush-boot-files >$(DESTDIR)$$file; chmod 755 $(DESTDIR)$$file; \
+		sed '$(boot-places)' boot/flush-boot-files >$(DESTDIR)$$file; chmod 755 $(DESTDIR)$$file; \
 	done
 	install -d -m 755 $(DESTDIR)/etc/xpcache

@@ -35,7 +35,7 @@ install() {
 	done
 	# xpcached is for a rescue without the kernel's module.
 	inst_multiple @SBINDIR@/xpcache @SBINDIR@/xpcached sleep
-	inst_simple @LIBDIR@/did-not-start
+	inst_simple @WORDSDIR@/did-not-start
 	inst_rules 59-xpcache.rules
 	# shellcheck disable=SC2154 # moddir is dracut's
 	inst_hook initqueue/settled 05 "$moddir/start.sh"

@@ -4,12 +4,13 @@
 # Sourced again and again while devices come, until / is there: starts the cache that it is on. What
 # the cache is made of may be made by another of these hooks, so it does not wait itself.
 
+# shellcheck disable=SC2154 # hookdir is dracut's
 xpcache_start() {
-	[ ! -e /run/xpcache-started ] || return 0
+	[ ! -e "$hookdir/xpcache-started" ] || return 0
 	modprobe -q dm-xpcache
 	if said=$(@SBINDIR@/xpcache start --boot --wait 1 2>&1); then
 		[ -z "$said" ] || info "$said"
-		: >/run/xpcache-started
+		: >"$hookdir/xpcache-started"
 		return 0
 	fi
 	xpcache_tries=$((${xpcache_tries:-0} + 1))
@@ -17,7 +18,7 @@ xpcache_start() {
 	xpcache_tries=0
 	emergency_shell -n xpcache "$said
 
-$(cat @LIBDIR@/did-not-start)"
+$(cat @WORDSDIR@/did-not-start)"
 }
 
 xpcache_start
