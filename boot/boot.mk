@@ -13,7 +13,7 @@ boot-changes := /etc/kernel/postinst.d/zzz-xpcache /etc/kernel/postrm.d/zzz-xpca
 	/etc/initramfs/post-update.d/zzz-xpcache
 boot-files := $(udevdir)/rules.d/59-xpcache.rules $(unitdir)/xpcache.service $(unitdir)/xpcache-left.service \
 	$(initramfsdir)/hooks/xpcache $(initramfsdir)/scripts/local-top/xpcache \
-	$(addprefix $(dracut-module)/,module-setup.sh start.sh started.sh) $(wordsdir)/did-not-start $(boot-changes)
+	$(addprefix $(dracut-module)/,module-setup.sh xpcache-start.sh xpcache-started.sh) $(wordsdir)/did-not-start $(boot-changes)
 boot-places := s,@SBINDIR@,$(sbindir),g; s,@WORDSDIR@,$(wordsdir),g
 
 .PHONY: boot-install
@@ -27,7 +27,7 @@ boot-install:
 	chmod 755 $(DESTDIR)$(initramfsdir)/hooks/xpcache
 	chmod 644 $(DESTDIR)$(udevdir)/rules.d/59-xpcache.rules $(DESTDIR)$(unitdir)/xpcache.service $(DESTDIR)$(unitdir)/xpcache-left.service
 	install -m 644 boot/did-not-start $(DESTDIR)$(wordsdir)/did-not-start
-	for file in module-setup.sh start.sh started.sh; do \
+	for file in module-setup.sh xpcache-start.sh xpcache-started.sh; do \
 		sed '$(boot-places)' boot/dracut/$$file >$(DESTDIR)$(dracut-module)/$$file; \
 		chmod 755 $(DESTDIR)$(dracut-module)/$$file; \
 	done

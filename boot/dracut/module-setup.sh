@@ -38,7 +38,7 @@ install() {
 	inst_simple @WORDSDIR@/did-not-start
 	inst_rules 59-xpcache.rules
 	# shellcheck disable=SC2154 # moddir is dracut's
-	inst_hook initqueue/settled 05 "$moddir/start.sh"
-	inst_hook initqueue/finished 05 "$moddir/started.sh"
+	inst_hook initqueue/settled 05 "$moddir/xpcache-start.sh"
+	inst_hook initqueue/finished 05 "$moddir/xpcache-started.sh"
 	dracut_need_initqueue
 }

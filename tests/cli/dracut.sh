@@ -39,8 +39,8 @@ same "dracut: what is in it" "$(asked install)" "inst_simple $etc/$two.json /etc
 inst_multiple $dir/sbin/xpcache $dir/sbin/xpcached sleep
 inst_simple $dir/words/did-not-start
 inst_rules 59-xpcache.rules
-inst_hook initqueue/settled 05 MODULE/start.sh
-inst_hook initqueue/finished 05 MODULE/started.sh
+inst_hook initqueue/settled 05 MODULE/xpcache-start.sh
+inst_hook initqueue/finished 05 MODULE/xpcache-started.sh
 dracut_need_initqueue
 exit code 0"
 
@@ -60,10 +60,10 @@ turns()
 	info() { echo "info $*"; }
 	emergency_shell() { echo "shell $*"; }
 	for _ in $(seq "$1"); do
-		! (. "$module/started.sh") || break
-		. "$module/start.sh"
+		! (. "$module/xpcache-started.sh") || break
+		. "$module/xpcache-start.sh"
 	done
-	(. "$module/started.sh")
+	(. "$module/xpcache-started.sh")
 	echo "finished $?"
 )
 same "dracut: it waits without a word" "$(turns 19)" "finished 1"
