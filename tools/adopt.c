@@ -44,8 +44,8 @@ static dev_t device_of_root(void)
 	return dev;
 }
 
-/* Down through volumes and encryption, while there is one device below. */
-static bool go_down(char *kname, size_t len)
+/* To the device below a volume or encryption, if there is one; how many there are. */
+static unsigned int go_down(char *kname, size_t len)
 {
 	char path[PATH_MAX], below[64] = "";
 	struct dirent *e;
@@ -61,13 +61,14 @@ static bool go_down(char *kname, size_t len)
 		closedir(dir);
 	if (n == 1)
 		snprintf(kname, len, "%s", below);
-	return n == 1;
+	return n;
 }
 
 static enum xc find_disk(struct adoption *a)
 {
 	char kname[64], uuid[128], node[PATH_MAX];
 	dev_t root = device_of_root();
+	unsigned int below;
 	struct device d;
 
 	if (!root || !device_kname(root, kname, sizeof(kname)))
@@ -75,7 +76,10 @@ static enum xc find_disk(struct adoption *a)
 	do {
 		if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_ours(uuid))
 			return complain(XC_REFUSED, "/", "xpcache status shows it", "it is on a cache already");
-	} while (go_down(kname, sizeof(kname)));
+		below = go_down(kname, sizeof(kname));
+	} while (below == 1);
+	if (below)
+		return complain(XC_REFUSED, "/", "name what is to be slow by --slow", "it is on %u devices", below);
 	device_node(kname, node, sizeof(node));
 	if (device_look(&d, node))
 		return complain(XC_FAILED, node, NULL, "cannot open the device below /");
