@@ -26,7 +26,7 @@ boot-install:
 	install -m 755 boot/initramfs-tools/local-top $(DESTDIR)$(initramfsdir)/scripts/local-top/xpcache
 	chmod 755 $(DESTDIR)$(initramfsdir)/hooks/xpcache
 	chmod 644 $(DESTDIR)$(udevdir)/rules.d/59-xpcache.rules $(DESTDIR)$(unitdir)/xpcache.service $(DESTDIR)$(unitdir)/xpcache-left.service
-	install -m 644 boot/did-not-start $(DESTDIR)$(wordsdir)/did-not-start
+	install -m 755 boot/did-not-start $(DESTDIR)$(wordsdir)/did-not-start
 	for file in module-setup.sh xpcache-start.sh xpcache-started.sh; do \
 		sed '$(boot-places)' boot/dracut/$$file >$(DESTDIR)$(dracut-module)/$$file; \
 		chmod 755 $(DESTDIR)$(dracut-module)/$$file; \

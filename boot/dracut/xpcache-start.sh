@@ -18,7 +18,7 @@ xpcache_start() {
 	xpcache_tries=0
 	emergency_shell -n xpcache "$said
 
-$(cat @WORDSDIR@/did-not-start)"
+$(sh @WORDSDIR@/did-not-start)"
 }
 
 xpcache_start
