@@ -149,7 +149,7 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 	enum xc ret = cache_check_name(name);
 	char node[512];
 	u64 doubt = 0;
-	bool user;
+	bool user = false;
 
 	if (!ret)
 		ret = engine_choose(opt, c->fast.path, opt->slow, &user);
