@@ -248,6 +248,7 @@ enum xc start_at_boot(const struct options *opt)
 
 	if (!opt->engine)
 		b.opt.engine = "kernel";	/* what is mounted is a device, not a socket */
+	fence_end_unknown();
 	b.ret = to_start(&b);
 	wait_for(&b, opt->wait > 0 ? opt->wait : WAIT_SECONDS);
 	if (b.left) {

@@ -7,6 +7,7 @@
  * device is only ever read.
  */
 #include "fingerprint.h"
+#include "initramfs.h"
 
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -353,7 +354,7 @@ static void tell(const struct making *k)
 enum xc create_run(struct options *opt)
 {
 	struct making k = { .opt = opt, .fast.fd = -1, .slow.fd = -1 };
-	bool kernel;
+	bool kernel, noted = false;
 	enum xc ret = check_options(opt);
 
 	if (!ret && !opt->no_start)
@@ -376,11 +377,13 @@ enum xc create_run(struct options *opt)
 	if (!ret)
 		ret = make(&k);
 	if (!ret && !opt->no_start && k.slow.is_block && k.fast.is_block) {
-		known_note(&k.sb, k.user);
+		noted = known_note(&k.sb, k.user);
 		fence_changed(k.slow.dev);
 	}
 	if (!ret)
 		tell(&k);
+	if (noted)
+		initramfs_refresh();
 	device_close(&k.fast);
 	device_close(&k.slow);
 	return ret;

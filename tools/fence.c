@@ -6,6 +6,7 @@
  *
  * What lets go of it: the start of its cache, remove, and forget, for whom the fast device is lost.
  */
+#include "initramfs.h"
 #include "tool.h"
 
 #include <dirent.h>
@@ -120,6 +121,23 @@ enum xc fence_check(const struct device *slow, const char *but)
 				       list[i].name);
 	free(list);
 	return ret;
+}
+
+static int end_unknown(const char *kname, void *ctx)
+{
+	char uuid[128];
+	struct known k;
+
+	(void)ctx;
+	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_hold(uuid) &&
+	    known_find(kernel_hold_for(uuid), &k) != 1)
+		fence_changed(kernel_let_go(kernel_hold_for(uuid)));
+	return 0;
+}
+
+void fence_end_unknown(void)
+{
+	device_each(end_unknown, NULL);
 }
 
 /* From now on udev is told that it is a disk as any. */
@@ -261,5 +279,6 @@ enum xc forget_run(struct options *opt)
 		return ret;
 	printf("%s: forgotten; nothing keeps its slow device (%s) from being used alone%s%s\n", k.name,
 	       identity_text(&k.slow), *why ? ", although " : "", why);
+	initramfs_refresh();
 	return XC_OK;
 }

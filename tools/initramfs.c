@@ -50,6 +50,14 @@ static int run(const struct maker *m)
 	return status;
 }
 
+void initramfs_refresh(void)
+{
+	if (!maker_here() || known_elsewhere())
+		return;
+	printf("the initramfs is made again: it is to know which disks are not to be used alone\n");
+	initramfs_make();
+}
+
 enum xc initramfs_make(void)
 {
 	const struct maker *m = maker_here();

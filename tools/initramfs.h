@@ -9,5 +9,8 @@
 enum xc initramfs_check(void);
 /* Makes those of all kernels again; takes a minute. */
 enum xc initramfs_make(void);
+/* The same after a cache came or went, if there is who makes it: what is in it, volume groups and
+ * mirrors are looked for there already. */
+void initramfs_refresh(void);
 
 #endif /* INITRAMFS_H */

@@ -658,6 +658,11 @@ bool kernel_is_hold(const char *uuid)
 	return !strncmp(uuid, HOLD_PREFIX, strlen(HOLD_PREFIX));
 }
 
+const char *kernel_hold_for(const char *uuid)
+{
+	return uuid + strlen(HOLD_PREFIX);
+}
+
 /* False: it is none of that cache. */
 static bool learn_partition(const char *name, const char *cache, struct partition *p)
 {

@@ -35,6 +35,11 @@ static const char *directory(void)
 	return other ? other : DIRECTORY;
 }
 
+bool known_elsewhere(void)
+{
+	return getenv("XPCACHE_ETC");
+}
+
 static void path_of(const char *uuid, char *path, size_t len)
 {
 	snprintf(path, len, "%s/%s" SUFFIX, directory(), uuid);

@@ -6,6 +6,7 @@
  * the superblocks. Wherever it is interrupted, there is a good cache or none.
  */
 #include "fingerprint.h"
+#include "initramfs.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -67,6 +68,8 @@ static enum xc remove_running(struct running *r)
 {
 	struct device fast = { .fd = -1 };
 	enum xc ret = stop_check(r);
+	struct known k;
+	bool known = known_find(r->uuid, &k) == 1;
 
 	running_paths(r);
 	if (!ret)
@@ -81,6 +84,8 @@ static enum xc remove_running(struct running *r)
 	if (!ret)
 		printf("%s: removed; %s is a plain disk again, %s is free\n", r->name,
 		       r->slow_path, r->fast_path);
+	if (!ret && known)
+		initramfs_refresh();
 	return ret;
 }
 
@@ -122,6 +127,8 @@ enum xc erase_stopped(const struct cache *c, const char *slow)
 static enum xc remove_stopped(struct cache *c, const struct options *opt)
 {
 	struct running r;
+	struct known k;
+	bool known = known_find(c->uuid, &k) == 1;
 	u64 dirty = 0;
 	enum xc ret = count_dirty(c, &dirty);
 
@@ -139,6 +146,8 @@ static enum xc remove_stopped(struct cache *c, const struct options *opt)
 	if (!ret)
 		printf("%s: removed; its slow device is a plain disk again, %s is free\n",
 		       c->name, c->fast.path);
+	if (!ret && known)
+		initramfs_refresh();
 	return ret;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* start: a cache at rest runs again, its slow device found by its identity. */
+#include "initramfs.h"
 #include "tool.h"
 
 #include <stdlib.h>
@@ -210,8 +211,10 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 	if (ret)
 		fence_again(c->uuid, f.slow ? f.slow : kept);
 	known_unlock(lock);
-	if (!ret && c->fast.is_block && f.slow && !opt->offline && known_note(&c->sb, f.user))
+	if (!ret && c->fast.is_block && f.slow && !opt->offline && known_note(&c->sb, f.user)) {
 		fence_changed(f.slow);
+		initramfs_refresh();
+	}
 	return ret;
 }
 
