@@ -62,6 +62,7 @@ case $BOOT in
 	equal root-still-on-it ${CACHE}p$ROOT "$(findmnt -no SOURCE /)"
 	fill /root/late 10 300
 	tree /root/late >/root/late.sum
+	sync
 	equal late-is-dirty yes "$([ "$(counter dirty)" -gt 0 ] && echo yes)"
 	reboot_now
 	;;

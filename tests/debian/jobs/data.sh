@@ -18,6 +18,7 @@ on()
 	equal swap-on yes "$(grep -q "^$(readlink -e "${1}2") " /proc/swaps && echo yes)"
 	equal volumes-on "${1}3" "$(pvs --noheadings -o pv_name 2>/tmp/pvs | tr -d ' ')"
 	equal volumes-quiet "" "$(cat /tmp/pvs)"
+	try volumes-change lvchange -q --addtag "boot$BOOT" vg/lv
 	equal volume-mounted /dev/mapper/vg-lv "$(findmnt -no SOURCE /volume)"
 	equal mirror-on "$(basename "$(readlink -e "${1}4")")" "$(ls /sys/block/md127/slaves 2>/dev/null)"
 }
