@@ -126,11 +126,10 @@ enum xc fence_check(const struct device *slow, const char *but)
 static int end_unknown(const char *kname, void *ctx)
 {
 	char uuid[128];
-	struct known k;
 
 	(void)ctx;
 	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_hold(uuid) &&
-	    known_find(kernel_hold_for(uuid), &k) != 1)
+	    !known_is_noted(kernel_hold_for(uuid)))
 		fence_changed(kernel_let_go(kernel_hold_for(uuid)));
 	return 0;
 }

@@ -289,6 +289,14 @@ bool known_note(const struct xp_sb *sb, bool user)
 	return !err;
 }
 
+bool known_is_noted(const char *uuid)
+{
+	char path[PATH_MAX];
+
+	path_of(uuid, path, sizeof(path));
+	return !access(path, F_OK);
+}
+
 int known_lock(const char *uuid, bool wait)
 {
 	char path[PATH_MAX];

@@ -469,6 +469,7 @@ bool known_elsewhere(void);	/* not those that the machine boots with */
 size_t known_broken(void);	/* how many could not, the last time */
 /* How many there are of the name; the one of the uuid. */
 unsigned int known_find(const char *name_or_uuid, struct known *k);
+bool known_is_noted(const char *uuid);	/* be it in a record that cannot be read */
 /* Whole or not at all. Negative errno. */
 int known_write(const struct known *k);
 /* Notes a cache that is not known yet: true; complains if it cannot. */

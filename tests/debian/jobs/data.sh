@@ -8,7 +8,9 @@
 # disk nothing of it is mounted or assembled; after remove all of it is free.
 . /mnt/desktop.sh
 
-DATA=/dev/sdb
+for wwid in /sys/block/sd*/device/wwid; do	# whichever name it got
+	! grep -q 5000c500a1b2c400 "$wwid" || DATA=/dev/$(basename "${wwid%/device/wwid}")
+done
 names() { find /dev/disk -lname "*/${DATA#/dev/}[0-9]" ! -path '*by-path*'; }
 
 # on PREFIX - all that is on that disk is used by that name.
