@@ -11,7 +11,8 @@ wordsdir ?= $(PREFIX)/lib/xpcache
 # After those that write below /boot: they are run in the order of their names.
 boot-changes := /etc/kernel/postinst.d/zzz-xpcache /etc/kernel/postrm.d/zzz-xpcache \
 	/etc/initramfs/post-update.d/zzz-xpcache
-boot-files := $(udevdir)/rules.d/59-xpcache.rules $(unitdir)/xpcache.service $(unitdir)/xpcache-left.service \
+boot-units := xpcache.service xpcache-left.service xpcache-boot-files.path xpcache-boot-files.service
+boot-files := $(udevdir)/rules.d/59-xpcache.rules $(addprefix $(unitdir)/,$(boot-units)) \
 	$(initramfsdir)/hooks/xpcache $(initramfsdir)/scripts/local-top/xpcache \
 	$(addprefix $(dracut-module)/,module-setup.sh xpcache-start.sh xpcache-started.sh) $(wordsdir)/did-not-start $(boot-changes)
 boot-places := s,@SBINDIR@,$(sbindir),g; s,@WORDSDIR@,$(wordsdir),g
@@ -20,12 +21,11 @@ boot-places := s,@SBINDIR@,$(sbindir),g; s,@WORDSDIR@,$(wordsdir),g
 boot-install:
 	@install -d $(sort $(dir $(addprefix $(DESTDIR),$(boot-files))))
 	sed '$(boot-places)' boot/59-xpcache.rules >$(DESTDIR)$(udevdir)/rules.d/59-xpcache.rules
-	sed '$(boot-places)' boot/xpcache.service >$(DESTDIR)$(unitdir)/xpcache.service
-	sed '$(boot-places)' boot/xpcache-left.service >$(DESTDIR)$(unitdir)/xpcache-left.service
+	for file in $(boot-units); do sed '$(boot-places)' boot/$$file >$(DESTDIR)$(unitdir)/$$file; done
 	sed '$(boot-places)' boot/initramfs-tools/hook >$(DESTDIR)$(initramfsdir)/hooks/xpcache
 	install -m 755 boot/initramfs-tools/local-top $(DESTDIR)$(initramfsdir)/scripts/local-top/xpcache
 	chmod 755 $(DESTDIR)$(initramfsdir)/hooks/xpcache
-	chmod 644 $(DESTDIR)$(udevdir)/rules.d/59-xpcache.rules $(DESTDIR)$(unitdir)/xpcache.service $(DESTDIR)$(unitdir)/xpcache-left.service
+	chmod 644 $(DESTDIR)$(udevdir)/rules.d/59-xpcache.rules $(addprefix $(DESTDIR)$(unitdir)/,$(boot-units))
 	install -m 755 boot/did-not-start $(DESTDIR)$(wordsdir)/did-not-start
 	for file in module-setup.sh xpcache-start.sh xpcache-started.sh; do \
 		sed '$(boot-places)' boot/dracut/$$file >$(DESTDIR)$(dracut-module)/$$file; \

@@ -39,7 +39,10 @@ case $BOOT in
 	lsblk -o NAME,TYPE,SIZE,FSTYPE,MOUNTPOINTS
 	blkid
 	refused adopt-twice 3 'on a cache already' xpcache adopt --fast $FAST --yes
+	homes=$(counter homes)
 	try update-grub update-grub
+	more_homes() { [ "$(counter homes)" -gt "$homes" ]; }
+	try boot-files-go-home waited 120 more_homes
 	fill /root/kept 20 300
 	fill /home/kept 20 300
 	tree /root/kept >/root/kept.sum
