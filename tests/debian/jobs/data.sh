@@ -114,6 +114,7 @@ case $BOOT in
 	udevadm settle
 	alone
 	refused fenced-words 3 'kept for a cache that does not run' xpcache create --fast $FAST --slow $DATA --force
+	cp "/boot/initrd.img-$KVER" /root/initrd.old
 	try remove xpcache remove xpcache0
 	udevadm settle
 	waited 60 test -e /dev/mapper/vg-lv
@@ -127,5 +128,13 @@ case $BOOT in
 		equal "kept-alone-${place#/}" "$(cat /root/sum-${place#/})" "$(tree $place/kept)"
 	done
 	equal unknown "" "$(ls /etc/xpcache)"
+	equal initramfs-knows-none "" "$(lsinitramfs "/boot/initrd.img-$KVER" | grep etc/xpcache)"
+	mv /root/initrd.old "/boot/initrd.img-$KVER"
+	sync
+	reboot_now
+	;;
+7)	# an initramfs from before the end of the cache kept the disk; the system lets it go
+	up
+	on $DATA
 	;;
 esac
