@@ -433,6 +433,9 @@ static void tell(const struct running *r, const struct partition *p)
 	content[strcspn(content, ":")] = '\0';
 	name_on_slow(r, p->number, slow, sizeof(slow));
 	printf("  %s%s%s%s%s\n", p->node, *slow ? " and not " : "", slow, *content ? ": " : "", content);
+	if (!strcmp(content, "LVM2_member"))
+		printf("    LVM sees it twice, and changes nothing, until /etc/lvm/lvmlocal.conf says:\n"
+		       "    devices { global_filter = [ \"r|^/dev/xpcache/|\" ] }\n");
 }
 
 bool partitions_tell(const struct running *r)

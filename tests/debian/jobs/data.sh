@@ -67,6 +67,7 @@ case $BOOT in
 	END
 	must vgchange -q -an vg
 	must mdadm -q --stop /dev/md127
+	echo 'devices { global_filter = [ "r|^/dev/xpcache/|" ] }' >>/etc/lvm/lvmlocal.conf
 	must xpcache create --fast $FAST --slow $DATA
 	udevadm settle
 	waited 60 test -e /dev/mapper/vg-lv
