@@ -155,7 +155,8 @@ vm-stack: vm-build build/vm/fsx ## the cache among LVM, dm-crypt, md, swap and d
 .PHONY: vm-debian
 vm-debian: deb ## an old desktop: Debian on a slow disk moves behind a cache, boots, loses power, moves back; as root
 	@scripts/bootstrap vm-debian
-	@tests/debian/run --set CUTS=$(DEBIAN_CUTS) --set MINUTES=10
+	@status=0; tests/debian/upgrade 6.12 6.1 || status=1; \
+	tests/debian/run --set CUTS=$(DEBIAN_CUTS) --set MINUTES=10 || status=1; exit $$status
 
 .PHONY: vm-fault
 vm-fault: vm-build ## failing disks: {slow, fast} x {read, write, flush} x {once, forever, gone}
