@@ -2,7 +2,7 @@
 # What a machine knows of its caches: the records, what keeps a slow device from others, and what
 # starts at boot. Before a device mapper that only remembers: tests/cli/holding.c.
 
-export HOLDING=$dir/holding
+export HOLDING=$dir/mapper
 mkdir -p "$XPCACHE_ETC" "$HOLDING"
 one=11111111111111111111111111111111 two=22222222222222222222222222222222
 
