@@ -1,11 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dracut's module for the cache that / is on, or will be on at the next boot. Without the kernel's
-# module there is no such boot: then no image is made, and the one that was there stays as it is.
+# dracut's module: keeps the slow devices of known caches from others, and starts the cache that / is
+# on, or will be on at the next boot. Without the kernel's module there is no such boot: then no
+# image is made, and the one that was there stays as it is.
 
 xpcache_records() {
-	grep -lsE '"start"[[:space:]]*:[[:space:]]*"(initramfs|leave)"' "${dracutsysrootdir-}"/etc/xpcache/*.json
+	local record
+
+	for record in "${dracutsysrootdir-}"/etc/xpcache/*.json; do
+		[ ! -e "$record" ] || echo "$record"
+	done
+}
+
+xpcache_below_root() {
+	grep -qsE '"start"[[:space:]]*:[[:space:]]*"(initramfs|leave)"' "${dracutsysrootdir-}"/etc/xpcache/*.json
 }
 
 check() {
@@ -19,7 +28,8 @@ depends() {
 
 # Whether this machine has it loaded now says nothing of the next boot.
 installkernel() {
-	if ! hostonly='' instmods -c dm_xpcache; then
+	hostonly='' instmods dm_mod
+	if xpcache_below_root && ! hostonly='' instmods -c dm_xpcache; then
 		# shellcheck disable=SC2154 # kernel is dracut's
 		dfatal "xpcache: no module dm-xpcache for Linux $kernel, and / is on a cache: install" \
 			"linux-headers-$kernel, then: dkms autoinstall -k $kernel && dracut --force --kver $kernel"
@@ -28,10 +38,13 @@ installkernel() {
 }
 
 install() {
-	local record
+	local record name
 
-	for record in $(xpcache_records); do
-		inst_simple "$record" "${record#"${dracutsysrootdir-}"}"
+	for record in $(xpcache_records); do	# those that the system starts only have to be known
+		name=${record#"${dracutsysrootdir-}"}
+		inst_simple "$record" "$name"
+		# shellcheck disable=SC2154 # initdir is dracut's
+		sed -i 's/\("start"[[:space:]]*:[[:space:]]*\)"boot"/\1"no"/' "$initdir$name"
 	done
 	# xpcached is for a rescue without the kernel's module.
 	inst_multiple @SBINDIR@/xpcache @SBINDIR@/xpcached sleep

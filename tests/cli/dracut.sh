@@ -11,10 +11,11 @@ cp "$dir/installed$dir/words/did-not-start" words
 # asked FUNCTION: what it asks dracut for, and its exit code; MISSING is a kernel without the module
 asked()
 (
-	dracutsysrootdir=$dir/sysroot moddir=MODULE kernel=6.1.0-test
-	for name in require_binaries inst_simple inst_multiple inst_rules inst_hook dracut_need_initqueue dfatal; do
+	dracutsysrootdir=$dir/sysroot moddir=MODULE kernel=6.1.0-test initdir=$dir/image
+	for name in require_binaries inst_multiple inst_rules inst_hook dracut_need_initqueue dfatal; do
 		eval "$name() { echo $name \"\$@\"; }"
 	done
+	inst_simple() { echo inst_simple "$@"; [ -z "${2:-}" ] || command install -D "$1" "$initdir$2"; }
 	instmods() { echo instmods "hostonly=$hostonly" "$@"; [ -z "${MISSING:-}" ]; }
 	hostonly=yes
 	. "$module/module-setup.sh"
@@ -25,17 +26,18 @@ record() { echo '{"name": "x", '"$2"'}' >"$etc/$1.json"; }
 
 one=11111111111111111111111111111111 two=22222222222222222222222222222222
 same "dracut: nothing is known" "$(asked check)" "exit code 255"
-record $one '"start": "boot"'
-same "dracut: none of the initramfs" "$(asked check)" "exit code 255"
+record $one '"start" : "boot"'
+same "dracut: one is known" "$(asked check | xargs)" "require_binaries $dir/sbin/xpcache exit code 0"
+same "dracut: it is not started there, and takes no module" "$(MISSING=1 asked installkernel)" "instmods hostonly= dm_mod
+exit code 0"
 for start in '"start": "initramfs"' '"start":"initramfs"' '"start" : "leave"'; do
 	record $two "$start"
-	same "dracut: $start" "$(asked check | xargs)" "require_binaries $dir/sbin/xpcache exit code 0"
+	MISSING=1 asked installkernel >out
+	same "dracut: $start, and no module: no image" "$(tail -n 1 out) $(grep -c 'dfatal xpcache: no module dm-xpcache for Linux 6.1.0-test, .*dkms autoinstall -k 6.1.0-test' out)" "exit code 1 1"
+	same "dracut: $start" "$(asked installkernel | xargs)" "instmods hostonly= dm_mod instmods hostonly= -c dm_xpcache exit code 0"
 done
-same "dracut: the module, whether it is loaded now or not" "$(asked installkernel)" "instmods hostonly= -c dm_xpcache
-exit code 0"
-MISSING=1 asked installkernel >out
-same "dracut: no module, no image" "$(tail -n 1 out) $(grep -c 'dfatal xpcache: no module dm-xpcache for Linux 6.1.0-test, .*dkms autoinstall -k 6.1.0-test' out)" "exit code 1 1"
-same "dracut: what is in it" "$(asked install)" "inst_simple $etc/$two.json /etc/xpcache/$two.json
+same "dracut: what is in it" "$(asked install)" "inst_simple $etc/$one.json /etc/xpcache/$one.json
+inst_simple $etc/$two.json /etc/xpcache/$two.json
 inst_multiple $dir/sbin/xpcache $dir/sbin/xpcached sleep
 inst_simple $dir/words/did-not-start
 inst_rules 59-xpcache.rules
@@ -43,6 +45,8 @@ inst_hook initqueue/settled 05 MODULE/xpcache-start.sh
 inst_hook initqueue/finished 05 MODULE/xpcache-started.sh
 dracut_need_initqueue
 exit code 0"
+same "dracut: what the system starts is only known there" "$(cat "image/etc/xpcache/$one.json")" '{"name": "x", "start" : "no"}'
+same "dracut: the other is as it is" "$(cat "image/etc/xpcache/$two.json")" "$(cat "$etc/$two.json")"
 
 # The hooks, in dracut's loop: the cache comes when a file says so.
 cat >sbin/xpcache <<'EOF2'
@@ -75,4 +79,4 @@ same "dracut: it comes" "$(turns 3)" "info started
 finished 0"
 rm asked
 same "dracut: and is not asked again" "$(turns 3) $(cat asked 2>/dev/null)" "finished 0 "
-rm -rf installed sbin words hooks sysroot here
+rm -rf installed sbin words hooks sysroot image here
