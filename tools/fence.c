@@ -28,7 +28,7 @@ void fence_again(const char *uuid, dev_t slow)
 	struct known k;
 	int err = slow && geteuid() == 0 && known_find(uuid, &k) ? kernel_hold(uuid, slow) : 0;
 
-	if (err)
+	if (err && err != -EBUSY)	/* who has it is why the cache did not start */
 		complain_errno(err, uuid, "cannot keep its slow device from others");
 }
 
