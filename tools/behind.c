@@ -29,6 +29,7 @@ struct look {
 	struct offline o;
 	struct xp_fp fp;
 	bool mapped;		/* the map is there */
+	bool noted;		/* and the fingerprint */
 	u64 doubt;		/* of mark_prepare() */
 	char found[160];	/* what was written behind the cache's back; "": nothing, as far as one can tell */
 };
@@ -114,6 +115,17 @@ static void compare_places(struct look *k)
 		    !(map.dirty && is_as_noted(k, i)))
 			compare_mapping(k, &map);
 	}
+}
+
+/* No fingerprint is no good news: its places, and what the map says of them. */
+static void note_places(struct look *k)
+{
+	struct places p;
+
+	fingerprint_places(&p, &k->slow, k->o.sb.uuid);
+	for (u32 i = 0; i < p.n; i++)
+		k->fp.block[i].lba = cpu_to_le64(p.lba[i]);
+	k->fp.count = cpu_to_le32(p.n);
 }
 
 static int by_lba(const void *a, const void *b)
@@ -242,13 +254,15 @@ static int compare(struct look *k)
 		found(k, "as found before a --prefer-cache that did not end");
 		return 0;
 	}
-	if (in_order(k)) {
+	if (k->noted && in_order(k)) {
 		compare_all(k);
 		return 0;
 	}
 	err = load_map(k);
 	if (err)
 		return err;
+	if (!k->noted)
+		note_places(k);
 	compare_places(k);
 	if (!*k->found)
 		compare_samples(k);
@@ -365,7 +379,8 @@ enum xc behind_check(const struct cache *c, const char *slow_path, const struct 
 	enum xc ret = open_look(&k);
 	int err;
 
-	if (!ret && (fingerprint_read(&k.o.media.io, &k.o.sb, &k.fp) || doubt)) {
+	if (!ret) {
+		k.noted = fingerprint_read(&k.o.media.io, &k.o.sb, &k.fp);
 		err = compare(&k);
 		if (err)
 			ret = offline_complain(&k.o, &k.fast, err);
@@ -376,4 +391,20 @@ enum xc behind_check(const struct cache *c, const char *slow_path, const struct 
 	}
 	close_look(&k);
 	return ret;
+}
+
+/* ------------------------------------------------------ the first start ---- */
+
+void behind_note_first(const struct cache *c, const char *slow_path)
+{
+	struct look k = { .c = c, .slow_path = slow_path, .name = c->name, .fast.fd = -1, .slow.fd = -1 };
+	enum xc ret = open_look(&k);
+	int err = 0;
+
+	if (!ret && !fingerprint_read(&k.o.media.io, &k.o.sb, &k.fp) && !load_map(&k) &&
+	    !k.o.stats.clean && !k.o.stats.dirty && !own(&k))
+		err = fingerprint_take(&k.fast, slow_path, k.o.stats.seq);
+	if (err)
+		complain_errno(err, slow_path, "cannot note what it holds now, so what others write there meanwhile may go unseen");
+	close_look(&k);
 }

@@ -2,7 +2,7 @@
 /*
  * fingerprint.h - what the slow device held when the cache came to rest, and whether it still does.
  *
- *   fingerprint_take()     stop, create, flush --offline: some blocks' hashes, to the fast device
+ *   fingerprint_take()     stop, create, flush --offline, the first start: some blocks' hashes, to the fast device
  *   behind_check()         start: has somebody written behind the cache's back? (tool.h)
  *   fingerprint_places()   which blocks
  *   fingerprint_gaps()     blocks of no partition; mark_prepare() (tool.h) takes one

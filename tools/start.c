@@ -176,6 +176,8 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 	if (!ret && !user)
 		ret = kernel_ready();
 	if (!ret)
+		behind_note_first(c, slow.path);
+	if (!ret)
 		ret = mark_prepare(name, c->fast.path, slow.path, opt->discard_dirty,
 				   &marked.tunables.mark, &doubt);
 	if (!ret)

@@ -550,6 +550,9 @@ enum xc stop_check(const struct running *r);
  * become of its dirty blocks. When it returns 0 the cache may start: what it had clean is dropped
  * if the disk is another. */
 enum xc behind_check(const struct cache *c, const char *slow_path, const struct options *opt, u64 doubt);
+/* Before all that asks for the fingerprint: a cache that has nothing and no fingerprint gets one.
+ * That is the first start of one that was made while its disk was in use. */
+void behind_note_first(const struct cache *c, const char *slow_path);
 /*
  * Before the cache on @fast starts: if writes have passed it, what it has is dropped, and the mark
  * that said so erased; that is told. *@place: where the next mark may be written, 0: nowhere.

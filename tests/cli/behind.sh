@@ -190,6 +190,31 @@ printf 'x' | dd of=fast bs=1 seek=$((8 * 4096 + 100)) conv=notrunc status=none
 somebody_mounts
 behind_start "behind: one copy of what was noted is damaged" 3 "written without the cache"
 printf 'x' | dd of=fast bs=1 seek=$((24 * 4096 + 100)) conv=notrunc status=none
-behind_quiet "behind: both are"
+behind_start "behind: both are" 3 "written without the cache"
+
+# One that never had it, as adopt makes them: the disk was in use, and the first start notes it.
+no_fingerprint() { for block in 8 24; do dd if=/dev/zero of=fast bs=4096 seek=$block count=1 conv=notrunc status=none; done; }
+behind_cache
 behind_kill
+no_fingerprint
+behind_quiet "behind: none was noted, and nobody wrote"
+behind_kill
+no_fingerprint
+head -c 4M data | tr '\0-\377' '\1-\377\0' | dd of=slow bs=1M seek=40 conv=notrunc status=none
+behind_start "behind: none was noted, and a clean block is another" 3 "written without the cache .*, while 1,024 blocks .4.00 MiB. are dirty"
+somebody_mounts
+behind_start "behind: none was noted, and somebody mounted it" 3 "written without the cache"
+rm -f fast slow
+truncate -s 64M fast
+truncate -s 56M slow
+mkfs.ext4 -qF slow 40M
+"$xpcache" create --fast fast --slow slow --name behind --no-start >out 2>&1
+no_fingerprint
+somebody_mounts
+behind_quiet "behind: the first start of one that has nothing"
+same "behind: notes what the disk holds" "$("$xpcache" dump fast --json | python3 -c 'import json, sys; print(bool(json.load(sys.stdin).get("fingerprint")))')" True
+PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'h.pwrite(b"x" * 4096, 48 << 20); h.flush()' >out 2>&1
+behind_stop
+somebody_mounts
+behind_start "behind: so that is seen where the cache has nothing" 3 "it holds something else at 0 B.*1 block"
 rm -f fast slow fast.then slow.then
