@@ -64,6 +64,23 @@ static unsigned int go_down(char *kname, size_t len)
 	return n;
 }
 
+bool root_is_on(char uuid[UUID_HEX])
+{
+	dev_t root = device_of_root();
+	char kname[64], text[128];
+
+	if (!root || !device_kname(root, kname, sizeof(kname)))
+		return false;
+	do {
+		if (!sysfs_read(kname, "dm/uuid", text, sizeof(text)) || !kernel_is_ours(text) ||
+		    kernel_is_partition(text))
+			continue;
+		snprintf(uuid, UUID_HEX, "%.32s", strrchr(text, '-') + 1);
+		return true;
+	} while (go_down(kname, sizeof(kname)) == 1);
+	return false;
+}
+
 static enum xc find_disk(struct adoption *a)
 {
 	char kname[64], uuid[128], node[PATH_MAX];
@@ -189,17 +206,32 @@ static enum xc erase_cache(const char *uuid)
 	return ret;
 }
 
-/* In the order in which a boot in between is right: first nothing waits for the cache any more. */
+/*
+ * In the order in which a boot in between is right, and in which this can be called again: no image
+ * is made with it any more, none that is there waits for it, it is erased, and then forgotten.
+ */
 static enum xc take_back(const char *uuid)
 {
-	int err = known_forget(uuid);
+	struct known k;
+	bool noted = known_find(uuid, &k) == 1;
+	int err = 0;
 	enum xc ret;
 
+	k.start = START_GONE;
+	if (noted)
+		err = known_write(&k);
 	if (err)
-		return complain_errno(err, "/etc/xpcache", "cannot take the record of the cache away");
-	fstab_restore(&(struct fstab){ .path = NULL });
+		return complain_errno(err, "/etc/xpcache", "cannot note that the cache is to be no more");
+	if (!known_elsewhere())
+		fstab_restore(&(struct fstab){ .path = NULL });
 	ret = initramfs_make();
-	return ret ? ret : erase_cache(uuid);
+	if (ret && noted) {	/* some wait for it still: they are to bring all home, and so is the next */
+		k.start = START_TO_LEAVE;
+		known_write(&k);
+	}
+	if (!ret)
+		ret = erase_cache(uuid);
+	return ret ? ret : fence_end(uuid, 0);
 }
 
 static enum xc go(struct adoption *a)
@@ -236,7 +268,8 @@ static bool find_adopted(struct known *k)
 	bool found = false;
 
 	for (size_t i = 0; i < n && !found; i++) {
-		found = list[i].start == START_IN_INITRAMFS || list[i].start == START_TO_LEAVE;
+		found = list[i].start == START_IN_INITRAMFS || list[i].start == START_TO_LEAVE ||
+			list[i].start == START_GONE;
 		*k = list[i];
 	}
 	free(list);

@@ -393,7 +393,7 @@ enum xc behind_check(const struct cache *c, const char *slow_path, const struct 
 	return ret;
 }
 
-/* ------------------------------------------------------ the first start ---- */
+/* ------------------------------------------------ the first start, the end ---- */
 
 void behind_note_first(const struct cache *c, const char *slow_path)
 {
@@ -407,4 +407,20 @@ void behind_note_first(const struct cache *c, const char *slow_path)
 	if (err)
 		complain_errno(err, slow_path, "cannot note what it holds now, so what others write there meanwhile may go unseen");
 	close_look(&k);
+}
+
+enum xc behind_empty(const struct cache *c)
+{
+	struct look k = { .c = c, .name = c->name, .fast.fd = -1, .slow.fd = -1 };
+	enum xc ret = device_open(&k.fast, c->fast.path, true);
+
+	if (!ret)
+		ret = own(&k);
+	if (!ret && k.o.stats.dirty)
+		ret = complain(XC_REFUSED, k.name, "nothing is lost: once more",
+			       "%s became dirty meanwhile", text_blocks(k.o.stats.dirty));
+	if (!ret && k.o.stats.clean)
+		ret = forget(&k);
+	close_look(&k);
+	return ret;
 }

@@ -105,6 +105,8 @@ static enum xc leave(struct cache *c, dev_t slow, const struct options *opt)
 
 	if (!ret && !is_home(c))
 		ret = flush_stopped(c, opt);
+	if (!ret)	/* an image of before may start it when the disk is another */
+		ret = behind_empty(c);
 	if (ret) {
 		left_forget(c->uuid);
 		fence_changed(slow);
@@ -235,11 +237,40 @@ static enum xc to_start(struct boot *b)
 
 	b->list = calloc(n + 1, sizeof(*b->list));
 	for (size_t i = 0; b->list && i < n; i++)
-		if (known[i].start != START_NOT && !left_is(known[i].uuid))
+		if (known[i].start == START_GONE)
+			left_write(known[i].uuid);	/* adopt --undo goes on with its end */
+		else if (known[i].start != START_NOT && !left_is(known[i].uuid))
 			b->list[b->n++].known = known[i];
 	free(known);
 	b->left = b->n;
 	return !b->list || known_broken() ? XC_FAILED : XC_OK;
+}
+
+/* An image of before its record was taken away has started it: the next is to know it. */
+static void note_running(void)
+{
+	char root[UUID_HEX] = "";
+	struct running r;
+	struct caches all;
+
+	if (caches_scan(&all))
+		return;
+	root_is_on(root);
+	for (size_t i = 0; i < all.n; i++) {
+		const struct cache *c = &all.v[i];
+		struct known k = { .start = !strcmp(c->uuid, root) ? START_IN_INITRAMFS : START_AT_BOOT,
+				   .slow = c->sb.slow };
+
+		if (!c->running || known_is_noted(c->uuid) || running_find(NULL, c->uuid, &r) != 1 || r.user ||
+		    !identity_known(&k.slow))
+			continue;
+		snprintf(k.name, sizeof(k.name), "%s", c->name);
+		snprintf(k.uuid, sizeof(k.uuid), "%s", c->uuid);
+		if (known_write(&k))
+			continue;
+		printf("%s: it runs, and nothing was noted of it: now it is\n", c->name);
+	}
+	caches_free(&all);
 }
 
 enum xc start_at_boot(const struct options *opt)
@@ -248,6 +279,7 @@ enum xc start_at_boot(const struct options *opt)
 
 	if (!opt->engine)
 		b.opt.engine = "kernel";	/* what is mounted is a device, not a socket */
+	note_running();
 	fence_end_unknown();
 	b.ret = to_start(&b);
 	wait_for(&b, opt->wait > 0 ? opt->wait : WAIT_SECONDS);

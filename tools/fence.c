@@ -113,7 +113,7 @@ enum xc fence_check(const struct device *slow, const char *but)
 	char why[512];
 
 	for (size_t i = 0; i < n && !ret; i++)
-		if (strcmp(list[i].uuid, but) != 0 &&
+		if (strcmp(list[i].uuid, but) != 0 && list[i].start != START_GONE &&
 		    identity_same(&list[i].slow, slow, false, why, sizeof(why)))
 			ret = complain(XC_REFUSED, slow->path,
 				       "connect that, or xpcache forget the cache if it is lost",
@@ -184,7 +184,7 @@ static bool keep_locked(const struct known *k, const struct device *d)
 {
 	struct running r;
 
-	if (left_is(k->uuid))
+	if (k->start == START_GONE || left_is(k->uuid))
 		return false;
 	if (running_find(NULL, k->uuid, &r) == 1)
 		return is_below(&r, k, d);

@@ -329,7 +329,7 @@ static enum xc flush_boot(void)
 	struct running r;
 
 	for (size_t i = 0; i < n; i++) {
-		if (list[i].start == START_NOT || running_find(NULL, list[i].uuid, &r) != 1)
+		if (list[i].start == START_NOT || list[i].start == START_GONE || running_find(NULL, list[i].uuid, &r) != 1)
 			continue;
 		one = flush_named(r.name);
 		ret = ret ? ret : one;

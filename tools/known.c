@@ -25,6 +25,7 @@ static const char *const start_word[] = {
 	[START_AT_BOOT] = "boot",
 	[START_IN_INITRAMFS] = "initramfs",
 	[START_TO_LEAVE] = "leave",
+	[START_GONE] = "gone",
 };
 
 /* The tests have one of their own. */
@@ -109,7 +110,7 @@ static const char *parse(struct json_object *o, const char *file, struct known *
 	snprintf(k->name, sizeof(k->name), "%s", name);
 	snprintf(k->uuid, sizeof(k->uuid), "%s", uuid);
 	if (!read_start(text_in(o, "start"), &k->start))
-		return "start is one of no, boot, initramfs, leave";
+		return "start is one of no, boot, initramfs, leave, gone";
 	if (!json_object_object_get_ex(o, "slow", &slow))
 		return "slow is missing";
 	return parse_slow(slow, &k->slow);

@@ -11,6 +11,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+/* Nothing is kept for it: then its record is the last to go, so that a cut leaves what can be gone on with. */
+static bool is_gone(const char *uuid)
+{
+	struct known k;
+
+	return known_find(uuid, &k) == 1 && k.start == START_GONE;
+}
+
 /* The cache rests: @fast holds it, and nothing dirty, or it is refused. @slow: 0 if not known. Once it
  * is no more, a mark at @path (NULL: not known) has nobody to tell. */
 static enum xc erase(const char *name, struct device *fast, dev_t slow, const char *path)
@@ -19,6 +27,7 @@ static enum xc erase(const char *name, struct device *fast, dev_t slow, const ch
 	struct xp_fp fp;
 	struct xp_sb zeros;
 	struct offline o;
+	bool gone;
 	int err;
 
 	if (ret)
@@ -34,10 +43,13 @@ static enum xc erase(const char *name, struct device *fast, dev_t slow, const ch
 			       "%s became dirty meanwhile", text_blocks(o.stats.dirty));
 	if (!ret && !fingerprint_read(&o.media.io, &o.sb, &fp))
 		fp.mark = 0;
-	if (!ret)
+	gone = !ret && is_gone(text_uuid(o.sb.uuid));
+	if (!ret && !gone)
 		ret = fence_end(text_uuid(o.sb.uuid), slow);
 	if (!ret && (err = xp_sb_erase(&o.media.io, &zeros)))
 		ret = complain_errno(err, fast->path, "cannot erase the superblock");
+	if (!ret && gone)
+		ret = fence_end(text_uuid(o.sb.uuid), slow);
 	if (!ret && path)
 		mark_erase(&o.sb, &fp, path);
 	offline_close(&o);

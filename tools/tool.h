@@ -454,6 +454,7 @@ enum xc cache_check_name(const char *name);	/* with a complaint */
 enum start_when {
 	START_NOT, START_AT_BOOT, START_IN_INITRAMFS,
 	START_TO_LEAVE,		/* in the initramfs: / moves back to the disk alone */
+	START_GONE,		/* never: its end has begun, no image takes it in, nothing is kept for it */
 };
 
 /* A cache of this machine, whether its devices are here or not. */
@@ -541,6 +542,8 @@ enum xc start_at_boot(const struct options *opt);
 enum xc create_adopted(const struct options *opt, const char *slow, struct xp_sb *sb);
 /* Takes the superblocks of a cache that has nothing dirty; else refuses. */
 enum xc erase_stopped(const struct cache *c, const char *slow);
+/* The cache that / is on. False: it is on none. */
+bool root_is_on(char uuid[UUID_HEX]);
 /* Complains if the running cache is open. */
 enum xc stop_check(const struct running *r);
 
@@ -550,6 +553,8 @@ enum xc stop_check(const struct running *r);
  * become of its dirty blocks. When it returns 0 the cache may start: what it had clean is dropped
  * if the disk is another. */
 enum xc behind_check(const struct cache *c, const char *slow_path, const struct options *opt, u64 doubt);
+/* Takes all that is clean from a cache at rest, so that who starts it later finds nothing. */
+enum xc behind_empty(const struct cache *c);
 /* Before all that asks for the fingerprint: a cache that has nothing and no fingerprint gets one.
  * That is the first start of one that was made while its disk was in use. */
 void behind_note_first(const struct cache *c, const char *slow_path);

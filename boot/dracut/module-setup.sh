@@ -9,7 +9,8 @@ xpcache_records() {
 	local record
 
 	for record in "${dracutsysrootdir-}"/etc/xpcache/*.json; do
-		[ ! -e "$record" ] || echo "$record"
+		# What is gone is to be gone at the next boot.
+		[ ! -e "$record" ] || grep -qsE '"start"[[:space:]]*:[[:space:]]*"gone"' "$record" || echo "$record"
 	done
 }
 

@@ -73,7 +73,7 @@ broken "a number for a name" "its name is missing, or none for a cache"
 for start in '"later"' null 1 '{}'; do
 	record $two bad boot
 	sed -i "s/\"boot\"/$start/" "$XPCACHE_ETC/$two.json"
-	broken "start $start" "start is one of no, boot, initramfs, leave"
+	broken "start $start" "start is one of no, boot, initramfs, leave, gone"
 done
 record $two bad boot
 sed -i "s/$two/$one/" "$XPCACHE_ETC/$two.json"
@@ -156,6 +156,35 @@ same "create: the record of what was there is gone" "$(ls "$XPCACHE_ETC")" ""
 expect "adopt: what" 2 "the fast device is missing: --fast: xpcache adopt --fast DEV" adopt
 held "adopt: none to take back" 5 "no cache of this system was adopted" adopt --undo
 
+# The images are made by a program that notes what the record says then, and ends as it is told.
+export XPCACHE_INITRAMFS=$dir/update-initramfs
+cat >update-initramfs <<'EOF2'
+#!/bin/sh
+sed -n 's/.*"start": *"\([a-z]*\)".*/\1/p' "$XPCACHE_ETC"/*.json >>"$HOLDING/../images"
+case $(cat "$HOLDING/../ends") in
+fails) exit 1 ;;
+dies) kill -9 $PPID ;;
+esac
+EOF2
+chmod +x update-initramfs
+start_of() { sed -n 's/.*"start": *"\([a-z]*\)".*/\1/p' "$XPCACHE_ETC/$1.json" 2>/dev/null || echo none; }
+record $one old initramfs "$is_slow"
+echo fails >ends
+held "undo: the images cannot be made" 1 "the initramfs could not be made, status 1" adopt --undo
+same "undo: they are made without it, and it is known still, to be left" "$(cat images) $(start_of $one)" "gone leave"
+echo dies >ends
+{ LD_PRELOAD=$holding "$xpcache" adopt --undo >out 2>&1; } 2>/dev/null
+same "undo: killed meanwhile, it is known, and its end has begun" "$? $(start_of $one)" "137 gone"
+LD_PRELOAD=$holding silent "undo: nothing is kept for it" fence slow
+LD_PRELOAD=$holding silent "undo: nor does it start" start --boot --wait 0.1
+same "undo: the next boot goes on with its end" "$(ls "$XPCACHE_RUNTIME_DIR"/*.left)" "$XPCACHE_RUNTIME_DIR/$one.left"
+echo >ends
+held "undo: a second time" 0 "there is no cache before it any more" adopt --undo
+same "undo: then it is forgotten" "$(ls "$XPCACHE_ETC")$(ls "$XPCACHE_RUNTIME_DIR"/*.left 2>/dev/null)" ""
+record $one old initramfs "$is_slow"
+held "undo: at once" 0 "old: taken back" adopt --undo
+same "undo: and forgotten" "$(ls "$XPCACHE_ETC")" ""
+
 # ---- with disks: as root, on loop devices ----
 forgotten
 if [ "$(id -u)" -eq 0 ]; then
@@ -207,6 +236,15 @@ if [ "$(id -u)" -eq 0 ]; then
 	same "disks: it comes while we wait" "$? $(grep -c 'disks: started' said)" "0 1"
 	expect "disks: remove" 0 "removed" remove disks
 	same "disks: it is not known any more" "$(ls "$XPCACHE_ETC")" ""
+	"$xpcache" create --fast "$fast_disk" --slow "$slow_disk" --no-start --name undone >out 2>&1
+	record "$("$xpcache" dump "$fast_disk" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["superblock"]["uuid"])')" undone initramfs "$is_slow"
+	echo fails >ends
+	expect "disks: undo, and the images cannot be made" 1 "could not be made" adopt --undo
+	expect "disks: it is as it was" 0 "sound" check "$fast_disk"
+	echo >ends
+	expect "disks: undo" 0 "undone: taken back" adopt --undo
+	expect "disks: it is no more" 5 "no xpcache on this device" check "$fast_disk"
+	same "disks: nor known" "$(ls "$XPCACHE_ETC")" ""
 	losetup -d $disks
 	trap 'rm -rf "$dir"' EXIT
 else

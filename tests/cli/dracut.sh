@@ -48,6 +48,9 @@ exit code 0"
 same "dracut: what the system starts is only known there" "$(cat "image/etc/xpcache/$one.json")" '{"name": "x", "start" : "no"}'
 same "dracut: the other is as it is" "$(cat "image/etc/xpcache/$two.json")" "$(cat "$etc/$two.json")"
 
+record $two '"start": "gone"'
+same "dracut: what is gone is not in it" "$(asked install | grep -c "$two") $(MISSING=1 asked installkernel | tail -n 1)" "0 exit code 0"
+
 # The hooks, in dracut's loop: the cache comes when a file says so.
 cat >sbin/xpcache <<'EOF2'
 #!/bin/sh
