@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * list --needed: what uninstalling would strand. A cache that runs cannot be stopped or flushed
- * without us, and of one with dirty blocks the slow device is incomplete. One line for each.
+ * without us, of one with dirty blocks the slow device is incomplete, and a boot that goes by one
+ * stops. One line for each.
  */
 #include "tool.h"
 
@@ -46,6 +47,51 @@ static bool stopped_needs(const struct cache *c)
 	complain(XC_REFUSED, c->fast.path, todo, "the stopped cache %s has %s dirty", c->name,
 		 there.known ? text_blocks(there.dirty) : "perhaps blocks");
 	return true;
+}
+
+/* ------------------------------------------------------- what is noted ---- */
+
+static bool is_here(const char *uuid, const struct caches *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (!strcmp(all->v[i].uuid, uuid))
+			return true;
+	return false;
+}
+
+/* The boot goes by it, or the end of one that it went by has begun: images know it. Of others only what
+ * is not here: one that is here was looked at. */
+static bool record_needs(const struct known *k, const struct caches *all)
+{
+	struct running r;
+
+	if (running_find(NULL, k->uuid, &r) == 1)
+		return false;
+	if (k->start == START_IN_INITRAMFS || k->start == START_TO_LEAVE || k->start == START_GONE) {
+		complain(XC_REFUSED, k->name, "xpcache adopt --undo, and if that says so a reboot, takes it back",
+			 k->start == START_IN_INITRAMFS ? "the next boot starts the cache" :
+							  "the boot is not yet without the cache");
+		return true;
+	}
+	if (is_here(k->uuid, all))
+		return false;
+	complain(XC_REFUSED, k->name, "connect it; if it is lost for good: xpcache forget --force",
+		 "the fast device of the cache is not here, and may have dirty blocks");
+	return true;
+}
+
+static enum xc records_need(const struct caches *all)
+{
+	struct known *list;
+	size_t n = geteuid() == 0 ? known_all(&list) : 0;	/* others see no device */
+	enum xc ret = XC_OK;
+
+	for (size_t i = 0; i < n; i++)
+		if (record_needs(&list[i], all))
+			ret = XC_REFUSED;
+	if (geteuid() == 0)
+		free(list);
+	return ret;
 }
 
 /* ------------------------------------------- daemons that nobody lists ---- */
@@ -157,6 +203,8 @@ enum xc needed_check(void)
 	for (size_t i = 0; i < all.n; i++)
 		if (!all.v[i].running && stopped_needs(&all.v[i]))
 			ret = XC_REFUSED;
+	if (records_need(&all))
+		ret = XC_REFUSED;
 	caches_free(&all);
 	if (err && !ret)
 		ret = complain_errno(err, "/sys/class/block", "cannot look for caches");

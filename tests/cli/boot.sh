@@ -138,6 +138,39 @@ same "forget: that alone" "$(ls "$XPCACHE_ETC") $(ls "$HOLDING")" "$one.json xpc
 held "forget: the other" 0 "^good: forgotten" forget good --force
 same "forget: nothing is left" "$(find "$XPCACHE_ETC" "$HOLDING" -type f)" ""
 
+# ---- uninstalling ----
+record $one good initramfs
+held "needed: the next boot is on it" 3 "the next boot starts the cache: good: xpcache adopt --undo" list --needed
+for start in leave gone; do
+	record $one good $start
+	held "needed: $start" 3 "the boot is not yet without the cache: good: xpcache adopt --undo" list --needed
+done
+record $one good boot
+held "needed: its fast device may have what nobody else has" 3 "the fast device of the cache is not here, and may have dirty blocks: good: connect it" list --needed
+# after REMOVE_OR_UPGRADE: what the package does when its files are gone
+after()
+(
+	mkdir -p debian-bin
+	for name in dmsetup udevadm update-initramfs; do
+		printf '#!/bin/sh\necho "%s $*" >>asked\n[ "$*" != "info -c --noheadings -o name -S uuid=~^XPCACHEFENCE-" ] || echo xpcache-fence-1\n' $name >debian-bin/$name
+	done
+	chmod +x debian-bin/*
+	: >asked
+	PATH=$dir/debian-bin:$PATH sh "$root/debian/xpcache.postrm" "$1" >out 2>&1
+	echo "$?"
+	cat asked
+)
+same "removed: its disks are free, and so they are in the images" "$(after remove)" "0
+dmsetup info -c --noheadings -o name -S uuid=~^XPCACHEFENCE-
+dmsetup remove xpcache-fence-1
+udevadm control --reload
+udevadm trigger --action=change --property-match=XPCACHE_FENCED=?*
+update-initramfs -u -k all"
+same "upgraded: nothing of this" "$(after upgrade)" "0"
+rm "$XPCACHE_ETC"/*
+same "removed: no image knows a cache" "$(after remove | grep -c update-initramfs)" 0
+rm -r debian-bin asked
+
 # ---- remove, and create over it ----
 fresh --name gone
 record "$(field superblock.uuid)" gone boot "$is_slow"
