@@ -101,7 +101,7 @@ case $BOOT in
 	equal unit failed "$(systemctl is-active xpcache.service)"
 	equal nothing-mounted "" "$(findmnt -no TARGET /data /volume /mirror)"
 	alone
-	sed -i 's,/data ext4 nofail,/data ext4 x-systemd.device-timeout=30s,' /etc/fstab
+	sed -i 's,/data ext4 nofail,/data ext4 x-systemd.device-timeout=200s,' /etc/fstab
 	reboot_now
 	;;
 6)
