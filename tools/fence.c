@@ -123,22 +123,6 @@ enum xc fence_check(const struct device *slow, const char *but)
 	return ret;
 }
 
-static int end_unknown(const char *kname, void *ctx)
-{
-	char uuid[128];
-
-	(void)ctx;
-	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_hold(uuid) &&
-	    !known_is_noted(kernel_hold_for(uuid)))
-		fence_changed(kernel_let_go(kernel_hold_for(uuid)));
-	return 0;
-}
-
-void fence_end_unknown(void)
-{
-	device_each(end_unknown, NULL);
-}
-
 /* From now on udev is told that it is a disk as any. */
 enum xc fence_open(const char *uuid)
 {
@@ -224,8 +208,8 @@ enum xc fence_run(struct options *opt)
 
 /* --------------------------------------------------------------- forget ---- */
 
-/* Why that would lose something; "" if it is known not to. */
-static void what_is_lost(const struct known *k, char *why, size_t len)
+/* Why to forget it would lose something; "" if it is known not to. False: it is not here. */
+static bool what_is_lost(const char *uuid, struct cache *c, char *why, size_t len)
 {
 	struct caches all;
 	struct cache_there there;
@@ -234,10 +218,11 @@ static void what_is_lost(const struct known *k, char *why, size_t len)
 
 	snprintf(why, len, "its fast device is not here, and may have dirty blocks");
 	if (caches_scan(&all))
-		return;
+		return false;
 	for (size_t i = 0; i < all.n && !found; i++) {
-		found = !strcmp(all.v[i].uuid, k->uuid);
-		if (!found || device_look(&d, all.v[i].fast.path))
+		found = !strcmp(all.v[i].uuid, uuid);
+		*c = all.v[i];
+		if (!found || device_look(&d, c->fast.path))
 			continue;
 		if (!cache_look(&d, &there) || !there.known)
 			snprintf(why, len, "how many dirty blocks it has cannot be told");
@@ -248,6 +233,25 @@ static void what_is_lost(const struct known *k, char *why, size_t len)
 		device_close(&d);
 	}
 	caches_free(&all);
+	return found;
+}
+
+static void end_unknown(const char *uuid)
+{
+	char why[PATH_MAX + 128];
+	struct cache c;
+
+	if (known_is_noted(uuid))
+		return;
+	if (!what_is_lost(uuid, &c, why, sizeof(why)) || !*why)
+		fence_changed(kernel_let_go(uuid));
+	else if (known_note(&c.sb, false))
+		printf("%s: nothing was noted of it, and %s: now it is\n", c.name, why);
+}
+
+void fence_end_unknown(void)
+{
+	kernel_each_hold(end_unknown);
 }
 
 enum xc forget_run(struct options *opt)
@@ -256,6 +260,7 @@ enum xc forget_run(struct options *opt)
 	unsigned int n;
 	struct running r;
 	struct known k;
+	struct cache c;
 	char why[PATH_MAX + 128];
 	enum xc ret;
 
@@ -268,7 +273,7 @@ enum xc forget_run(struct options *opt)
 				"%u caches of this name are known to this machine", n);
 	if (running_find(NULL, k.uuid, &r) == 1)
 		return complain(XC_REFUSED, k.name, "xpcache remove ends it", "it is running");
-	what_is_lost(&k, why, sizeof(why));
+	what_is_lost(k.uuid, &c, why, sizeof(why));
 	if (*why && !opt->force)
 		return complain(XC_REFUSED, k.name,
 				"xpcache remove brings them home; --force lets go of the slow device as it is",

@@ -658,9 +658,32 @@ bool kernel_is_hold(const char *uuid)
 	return !strncmp(uuid, HOLD_PREFIX, strlen(HOLD_PREFIX));
 }
 
-const char *kernel_hold_for(const char *uuid)
+static bool hold_of(const char *name, char uuid[UUID_HEX])
 {
-	return uuid + strlen(HOLD_PREFIX);
+	struct dm_task *t = task_new(DM_DEVICE_INFO, name);
+	const char *full = t && !task_run(t) ? dm_task_get_uuid(t) : NULL;
+	bool is = full && kernel_is_hold(full);
+
+	if (is)
+		snprintf(uuid, UUID_HEX, "%.32s", full + strlen(HOLD_PREFIX));
+	if (t)
+		dm_task_destroy(t);
+	return is;
+}
+
+void kernel_each_hold(void (*fn)(const char *uuid))
+{
+	struct dm_task *t = task_new(DM_DEVICE_LIST, NULL);
+	struct dm_names *names = t && !task_run(t) ? dm_task_get_names(t) : NULL;
+	char uuid[UUID_HEX];
+
+	while (names && names->dev) {
+		if (hold_of(names->name, uuid))
+			fn(uuid);
+		names = names->next ? (void *)((char *)names + names->next) : NULL;
+	}
+	if (t)
+		dm_task_destroy(t);
 }
 
 /* False: it is none of that cache. */

@@ -294,8 +294,8 @@ int kernel_hold(const char *uuid, dev_t slow);
 dev_t kernel_is_held(const char *uuid);
 dev_t kernel_let_go(const char *uuid);
 bool kernel_is_hold(const char *uuid);	/* by the uuid of a dm device */
-/* The uuid of the cache that a dm device keeps something for. */
-const char *kernel_hold_for(const char *uuid);
+/* Calls @fn with the uuid of each cache that something is kept for. */
+void kernel_each_hold(void (*fn)(const char *uuid));
 /* Negative errno. */
 int kernel_message(const char *name, enum xp_command command);
 /* The answer of the target to a message; malloc()ed into *answer. 0 or -errno. */
@@ -498,7 +498,8 @@ void fence_opened(const char *uuid, dev_t slow);
 enum xc fence_end(const char *uuid, dev_t slow);
 /* Complains if it is the slow device of a cache that this machine knows, other than @but. */
 enum xc fence_check(const struct device *slow, const char *but);
-/* Lets go of what is kept for caches that are not known, by an initramfs older than their end. */
+/* Lets go of what is kept for caches that are not known, by an initramfs older than their end. One
+ * that is here and would lose something has only lost its record: it is noted again. */
 void fence_end_unknown(void);
 /* Lets udev look at a slow device and its partitions again. */
 void fence_changed(dev_t slow);

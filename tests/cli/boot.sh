@@ -279,6 +279,31 @@ if [ "$(id -u)" -eq 0 ]; then
 	expect "disks: it is no more" 5 "no xpcache on this device" check "$fast_disk"
 	same "disks: nor known" "$(ls "$XPCACHE_ETC")" ""
 	losetup -d $disks
+	# What an initramfs keeps for a cache that nothing is noted of.
+	disks=
+	for dirty in 8 0; do
+		rm -f fast slow
+		truncate -s 64M fast
+		truncate -s 256M slow
+		mkfs.ext4 -q slow
+		"$xpcache" create --fast fast --slow slow --no-start --name unnoted >out 2>&1
+		[ $dirty -eq 0 ] || "$forge" fast write 0 $dirty
+		uuid=$(field superblock.uuid)
+		disks=$(losetup -f --show fast)
+		hold="xpcache-fence-${uuid:0:8} XPCACHEFENCE-$uuid 0 8 linear 4095:0 0"
+		echo "${hold#* }" >"$HOLDING/${hold%% *}"
+		if [ $dirty -gt 0 ]; then
+			held "disks: it is dirty, so it is noted" 5 "^unnoted: nothing was noted of it, and 8 blocks .* are dirty: now it is" start --boot --wait 0.1
+			holds "disks: and its slow device stays kept" "$hold"
+			same "disks: it starts by itself" "$(start_of "$uuid")" boot
+			rm "$XPCACHE_ETC/$uuid.json"
+		else
+			LD_PRELOAD=$holding silent "disks: it has nothing" start --boot --wait 0.1
+			holds "disks: so its slow device is let go" ""
+		fi
+		losetup -d $disks
+		rm -f "$HOLDING"/*
+	done
 	trap 'rm -rf "$dir"' EXIT
 else
 	expect "disks: only root starts them" 1 "only root" start --boot
