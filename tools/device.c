@@ -275,12 +275,23 @@ u64 device_blocks(const struct device *d)
 	return d->sectors / XP_BLOCK_SECTORS;
 }
 
-static int holds_something(const struct dirent *e)
+static bool has_size(const char *kname)
 {
 	char size[32];
 
-	return e->d_name[0] != '.' && strncmp(e->d_name, "ram", 3) != 0 &&
-	       sysfs_read(e->d_name, "size", size, sizeof(size)) && atoll(size) > 0;
+	return sysfs_read(kname, "size", size, sizeof(size)) && atoll(size) > 0;
+}
+
+bool device_here(dev_t dev)
+{
+	char kname[64];
+
+	return device_kname(dev, kname, sizeof(kname)) && has_size(kname);
+}
+
+static int holds_something(const struct dirent *e)
+{
+	return e->d_name[0] != '.' && strncmp(e->d_name, "ram", 3) != 0 && has_size(e->d_name);
 }
 
 int device_each_partition(const char *kname, int (*fn)(const char *kname, void *ctx), void *ctx)

@@ -167,12 +167,16 @@ static bool is_below(const struct running *r, const struct known *k, const struc
 static bool keep_locked(const struct known *k, const struct device *d)
 {
 	struct running r;
+	dev_t held;
 
 	if (k->start == START_GONE || left_is(k->uuid))
 		return false;
 	if (running_find(NULL, k->uuid, &r) == 1)
 		return is_below(&r, k, d);
-	return kernel_is_held(k->uuid) || hold(k, d);
+	held = kernel_is_held(k->uuid);
+	if (held && held != d->dev && !device_here(held))	/* it was taken out, and came as another */
+		held = kernel_let_go(k->uuid) ? 0 : held;
+	return held || hold(k, d);
 }
 
 /* True: its cache has it, or a device of ours. */

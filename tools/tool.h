@@ -176,6 +176,8 @@ void device_node(const char *kname, char *path, size_t len);
 bool device_number(const char *text, dev_t *dev);
 /* The kernel name of a device number; false: gone. */
 bool device_kname(dev_t dev, char *kname, size_t len);
+/* False: it is gone, though somebody may have it open still. */
+bool device_here(dev_t dev);
 /* Calls @fn for every partition that the kernel shows of a disk; stops at a non-zero result. */
 int device_each_partition(const char *kname, int (*fn)(const char *kname, void *ctx), void *ctx);
 /* Calls @fn for every block device that holds something; stops at a non-zero result. */

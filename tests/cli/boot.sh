@@ -120,6 +120,9 @@ rm "$HOLDING/broken"
 echo "XPCACHEFENCE-$one" >"$HOLDING/xpcache-fence-11111111"	# of one that was killed
 held "fence: after one that was killed" 0 "^XPCACHE_FENCED=good$" fence slow
 same "fence: it is held then" "$(grep -c linear "$HOLDING/xpcache-fence-11111111")" 1
+sed -i "s/linear .*/linear 4095:4095 0/" "$HOLDING/xpcache-fence-11111111"
+held "fence: after the disk was taken out, and came again" 0 "^XPCACHE_FENCED=good$" fence slow
+holds "fence: it is held as what it is now" "xpcache-fence-11111111 XPCACHEFENCE-$one 0 8 linear $(stat -c '%Hd:%Ld' slow) 0"
 record $two worse no "$is_slow"
 held "fence: of two caches" 0 "^XPCACHE_FENCED=worse$" fence slow
 

@@ -15,6 +15,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 struct dm_task {
@@ -209,12 +210,15 @@ int dm_task_get_errno(struct dm_task *t)
 	return t->err;
 }
 
-/* A device that no machine has. */
+/* The device of its table. */
 struct dm_deps *dm_task_get_deps(struct dm_task *t)
 {
+	unsigned int major = 0, minor = 0;
+
 	t->deps = calloc(1, sizeof(*t->deps) + sizeof(t->deps->device[0]));
 	t->deps->count = *t->table != '\0';
-	t->deps->device[0] = 4095ull << 8;
+	sscanf(t->table, "%*u %*u linear %u:%u", &major, &minor);
+	t->deps->device[0] = makedev(major, minor);
 	return t->deps;
 }
 
