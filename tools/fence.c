@@ -152,19 +152,67 @@ static bool hold(const struct known *k, const struct device *d)
 	return err != -EBUSY;
 }
 
+/* Disks in one kind of USB case may say the same of themselves. */
+static bool say_another(const struct known *k, const struct device *d, dev_t first)
+{
+	char kname[64] = "?";
+
+	device_kname(first, kname, sizeof(kname));
+	complain(XC_REFUSED, d->path, "it is left alone",
+		 "it says of itself what %s does, which is the slow device of %s", kname, k->name);
+	return false;
+}
+
 /* The cache's own block device holds the same, and has no hardware to be told by. */
 static bool is_below(const struct running *r, const struct known *k, const struct device *d)
 {
+	dev_t slow = r->slow;
 	struct xp_sb_slow now;
 	struct stat st;
 
-	if (r->user ? !stat(r->slow_path, &st) && st.st_rdev == d->dev : r->slow == d->dev)
+	if (r->user)
+		slow = stat(r->slow_path, &st) ? 0 : st.st_rdev;
+	if (slow == d->dev)
 		return true;
 	identity_of(d, &now);
-	return now.hwid[0] && !memcmp(now.hwid, k->slow.hwid, sizeof(now.hwid));
+	if (!now.hwid[0] || memcmp(now.hwid, k->slow.hwid, sizeof(now.hwid)) != 0)
+		return false;
+	return slow && device_here(slow) ? say_another(k, d, slow) : true;
 }
 
-static bool keep_locked(const struct known *k, const struct device *d)
+static bool still_holds_same(const struct known *k, dev_t dev)
+{
+	char kname[64], path[PATH_MAX];
+	struct device d;
+	bool same;
+
+	if (!device_kname(dev, kname, sizeof(kname)))
+		return false;
+	device_node(kname, path, sizeof(path));
+	if (device_look(&d, path))
+		return false;
+	same = identity_holds_same(&k->slow, &d);
+	device_close(&d);
+	return same;
+}
+
+/* Another one is held already: what was on it tells them apart, or nothing does. */
+static bool keep_which(const struct known *k, const struct device *d, dev_t held, dev_t *freed)
+{
+	bool is = identity_holds_same(&k->slow, d), was = still_holds_same(k, held);
+
+	if (was && !is)
+		return say_another(k, d, held);
+	if (was || !is) {
+		complain(XC_REFUSED, d->path, "take one of the two away", "it cannot be told which is the slow device of %s",
+			 k->name);
+		return true;
+	}
+	*freed = kernel_let_go(k->uuid);
+	return hold(k, d);
+}
+
+static bool keep_locked(const struct known *k, const struct device *d, dev_t *freed)
 {
 	struct running r;
 	dev_t held;
@@ -174,18 +222,24 @@ static bool keep_locked(const struct known *k, const struct device *d)
 	if (running_find(NULL, k->uuid, &r) == 1)
 		return is_below(&r, k, d);
 	held = kernel_is_held(k->uuid);
-	if (held && held != d->dev && !device_here(held))	/* it was taken out, and came as another */
-		held = kernel_let_go(k->uuid) ? 0 : held;
-	return held || hold(k, d);
+	if (held == d->dev)
+		return true;
+	if (held && device_here(held))
+		return keep_which(k, d, held, freed);
+	if (held)	/* it was taken out, and came as another */
+		kernel_let_go(k->uuid);
+	return hold(k, d);
 }
 
 /* True: its cache has it, or a device of ours. */
 static bool keep(const struct known *k, const struct device *d)
 {
 	int lock = known_lock(k->uuid, false);
-	bool kept = lock < 0 || keep_locked(k, d);	/* who has the lock is about to start it */
+	dev_t freed = 0;
+	bool kept = lock < 0 || keep_locked(k, d, &freed);	/* who has the lock is about to start it */
 
 	known_unlock(lock);
+	fence_changed(freed);
 	return kept;
 }
 

@@ -32,8 +32,12 @@ $(tool-tests): build/unit/tools/test_%: tests/tools/test_%.c tests/tools/planted
 	$(CC) $(TOOL_TEST_FLAGS) -o $@ $< tests/tools/planted.c $(tool-objects) -lcmocka \
 		$$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm
 
-# Which devices there are it says itself.
-build/unit/tools/test_fstab: private TOOL_TEST_FLAGS += -Wl,--wrap=device_look
+# Which devices there are they say themselves.
+wrapped = $(addprefix -Wl$(,)--wrap=,$(1))
+, := ,
+build/unit/tools/test_fstab: private TOOL_TEST_FLAGS += $(call wrapped,device_look)
+build/unit/tools/test_fence: private TOOL_TEST_FLAGS += $(call wrapped,device_look device_kname device_here \
+	sysfs_read signature_content running_find kernel_hold kernel_is_held kernel_let_go)
 
 -include $(tool-objects:.o=.d)
 
