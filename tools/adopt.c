@@ -6,8 +6,10 @@
  * made now, and the initramfs starts it before / is mounted. Until then the disk is used as ever.
  * Every step can be taken back, and is if a later one fails.
  */
+#include "bootloader.h"
 #include "fstab.h"
 #include "initramfs.h"
+#include "mounts.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@ struct adoption {
 	struct options *opt;
 	char disk[PATH_MAX];	/* node of the disk below / */
 	struct fstab fstab;
+	struct bootloader bootloader;
 };
 
 /* --------------------------------------------------------- below the root ---- */
@@ -26,22 +29,10 @@ struct adoption {
 /* btrfs mounts under a number of its own: then its source says the device. */
 static dev_t device_of_root(void)
 {
-	FILE *f = fopen("/proc/self/mountinfo", "re");
-	char line[8192], point[PATH_MAX], source[PATH_MAX];
+	struct mount m;
 	struct stat st;
-	dev_t dev = 0;
 
-	while (f && fgets(line, sizeof(line), f)) {
-		const char *rest = strstr(line, " - ");
-
-		if (sscanf(line, "%*d %*d %*u:%*u %*s %4095s", point) == 1 && !strcmp(point, "/") &&
-		    rest && sscanf(rest, " - %*s %4095s", source) == 1 && !stat(source, &st) &&
-		    S_ISBLK(st.st_mode))
-			dev = st.st_rdev;	/* the last one lies on top */
-	}
-	if (f)
-		fclose(f);
-	return dev;
+	return mount_of(NULL, "/", &m) && !stat(m.source, &st) && S_ISBLK(st.st_mode) ? st.st_rdev : 0;
 }
 
 /* To the device below a volume or encryption, if there is one; how many there are. */
@@ -146,9 +137,9 @@ static enum xc check(struct adoption *a)
 		ret = device_open(&d, a->disk, false);
 	if (!ret && d.partition)
 		ret = complain(XC_REFUSED, a->disk, "name the whole disk", "it is a partition");
-	a->fstab.disk = d.dev;
+	a->fstab.disk = a->bootloader.disk = d.dev;
 	device_close(&d);
-	return ret;
+	return ret ? ret : bootloader_check(&a->bootloader);
 }
 
 /* -------------------------------------------------------------- the words ---- */
@@ -239,6 +230,7 @@ static enum xc go(struct adoption *a)
 	struct xp_sb sb;
 	enum xc ret = create_adopted(a->opt, a->disk, &sb);
 	char uuid[UUID_HEX];
+	time_t begin = time(NULL);
 
 	if (ret)
 		return ret;
@@ -250,6 +242,8 @@ static enum xc go(struct adoption *a)
 		ret = fstab_change(&a->fstab);
 	if (!ret)
 		ret = initramfs_make();
+	if (!ret)
+		ret = bootloader_images(&a->bootloader, begin, a->opt->force);
 	if (ret)
 		take_back(uuid);
 	signals_release();

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC1091,SC2154
-# vm: timeout=900
+# vm: timeout=1200
 #
 # The running system moves onto a cache, loses its power there, and moves back.
 . /mnt/desktop.sh
@@ -14,6 +14,15 @@ case $BOOT in
 	refused adopt-needs-fast 2 'fast device is missing' xpcache adopt
 	refused adopt-asks 3 'no terminal' xpcache adopt --fast $FAST
 	equal nothing-changed-yet "" "$(ls /etc/xpcache)"
+	mount --bind /home /boot
+	refused adopt-boot-on-xfs 3 'file system is xfs' xpcache adopt --fast $FAST --yes
+	umount /boot
+	touch -d yesterday /boot/initrd.img-rescue
+	out=$(xpcache adopt --fast $FAST --yes 2>&1)
+	equal adopt-old-image "3 1" "$? $(grep -c 'not made anew.*/boot/initrd.img-rescue: ' <<<"$out")"
+	equal adopt-old-image-back "" "$(ls /etc/xpcache)$(xpcache list | grep -o $FAST)"
+	equal fstab-back-too "$(cat /root/fstab.before)" "$(cat /etc/fstab)"
+	rm /boot/initrd.img-rescue
 	out=$(xpcache adopt --fast $FAST --yes 2>&1) || die adopt "$(tail -n 1 <<<"$out")"
 	echo "$out"
 	pass adopt
