@@ -2,7 +2,8 @@
 /*
  * fstab of a system that moves onto a cache: lines that name the disk, or a partition of it, in a
  * way that the cache's own devices do not answer to, by path or by the partition table, name it by
- * the UUID of what it holds. That is right before and after.
+ * the UUID of what it holds. That is right before and after. Where else such names stand it is only
+ * said what to write.
  */
 #include "fstab.h"
 
@@ -13,6 +14,8 @@
 
 #define FSTAB	"/etc/fstab"
 #define KEPT	".before-xpcache"
+#define CRYPTTAB "/etc/crypttab"
+#define RESUME	"/etc/initramfs-tools/conf.d/resume"
 
 static const char *path_of(const struct fstab *f)
 {
@@ -25,6 +28,8 @@ static void path_beside(const struct fstab *f, const char *suffix, char *path, s
 }
 
 /* ------------------------------------------------------------- one line ---- */
+
+#define NAME_SIZE	128
 
 /* Where the first field is; NULL: the line is a comment or empty. */
 static const char *first_field(const char *line, size_t *len)
@@ -69,20 +74,26 @@ static bool names_it_wrongly(const char *spec)
 	       !strncmp(spec, "PARTLABEL=", 10) || !strncmp(spec, "ID=", 3);
 }
 
-/* The new first field; "": the line may stay as it is. */
-static enum xc new_name(const struct fstab *f, const char *spec, char *name, size_t len)
+/* The new name instead of the @field of a line in @path, which is @spec; "": it may stay as it is. */
+static enum xc new_name(const char *path, dev_t disk, const char *field, size_t len, char spec[PATH_MAX],
+			char name[NAME_SIZE])
 {
-	char *node = names_it_wrongly(spec) ? blkid_evaluate_spec(spec, NULL) : NULL;
-	char *uuid = NULL;
+	char *node = NULL, *uuid = NULL;
 	enum xc ret = XC_OK;
 
 	*name = '\0';
-	if (node && on_disk(node, f->disk)) {
+	if (!field || len >= PATH_MAX)
+		return XC_OK;
+	snprintf(spec, PATH_MAX, "%.*s", (int)len, field);
+	decode(spec);
+	if (names_it_wrongly(spec))
+		node = blkid_evaluate_spec(spec, NULL);
+	if (node && on_disk(node, disk)) {
 		uuid = blkid_get_tag_value(NULL, "UUID", node);
 		if (uuid)
-			snprintf(name, len, "UUID=%s", uuid);
+			snprintf(name, NAME_SIZE, "UUID=%s", uuid);
 		else
-			ret = complain(XC_REFUSED, path_of(f), "name it by UUID or LABEL there",
+			ret = complain(XC_REFUSED, path, "name it by UUID or LABEL there",
 				       "%s is on the disk and has no UUID", spec);
 	}
 	free(uuid);
@@ -92,16 +103,11 @@ static enum xc new_name(const struct fstab *f, const char *spec, char *name, siz
 
 static enum xc change_line(struct fstab *f, const char *line, FILE *to)
 {
-	char spec[PATH_MAX], name[128] = "";
-	enum xc ret = XC_OK;
+	char spec[PATH_MAX], name[NAME_SIZE];
 	size_t len = 0;
 	const char *field = first_field(line, &len);
+	enum xc ret = new_name(path_of(f), f->disk, field, len, spec, name);
 
-	if (field && len < sizeof(spec)) {
-		snprintf(spec, sizeof(spec), "%.*s", (int)len, field);
-		decode(spec);
-		ret = new_name(f, spec, name, sizeof(name));
-	}
 	if (!*name) {
 		fputs(line, to);
 		return ret;
@@ -129,6 +135,56 @@ static enum xc change_all(struct fstab *f, FILE *to)
 	return ret;
 }
 
+/* ------------------------------------------------------------ other files ---- */
+
+static const char *second_field(const char *line, size_t *len)
+{
+	const char *first = first_field(line, len);
+
+	return first ? first_field(first + *len, len) : NULL;
+}
+
+static const char *resume_from(const char *line, size_t *len)
+{
+	const char *from = line + strspn(line, " \t");
+
+	if (strncmp(from, "RESUME=", 7) != 0)
+		return NULL;
+	from += 7 + strspn(from + 7, "\"'");
+	*len = strcspn(from, "\"' \t\n");
+	return from;
+}
+
+static enum xc check_other(const char *path, dev_t disk, const char *(*field_in)(const char *line, size_t *len))
+{
+	char spec[PATH_MAX], name[NAME_SIZE], todo[NAME_SIZE + 32], *line = NULL;
+	FILE *from = fopen(path, "re");
+	enum xc ret = XC_OK;
+	size_t room = 0;
+
+	while (from && !ret && getline(&line, &room, from) > 0) {
+		size_t len = 0;
+		const char *field = field_in(line, &len);
+
+		ret = new_name(path, disk, field, len, spec, name);
+		snprintf(todo, sizeof(todo), "write %s there", name);
+		if (*name)
+			ret = complain(XC_REFUSED, path, todo, "%s is on the disk, and has not that name on the cache",
+				       spec);
+	}
+	free(line);
+	if (from)
+		fclose(from);
+	return ret;
+}
+
+static enum xc check_others(const struct fstab *f)
+{
+	enum xc ret = check_other(f->crypttab ? f->crypttab : CRYPTTAB, f->disk, second_field);
+
+	return ret ? ret : check_other(f->resume ? f->resume : RESUME, f->disk, resume_from);
+}
+
 /* -------------------------------------------------------------- the file ---- */
 
 enum xc fstab_look(struct fstab *f)
@@ -141,7 +197,7 @@ enum xc fstab_look(struct fstab *f)
 	f->changes = 0;
 	ret = change_all(f, nowhere);
 	fclose(nowhere);
-	return ret;
+	return ret ? ret : check_others(f);
 }
 
 static enum xc write_new(struct fstab *f, const char *fresh)

@@ -7,6 +7,7 @@
 
 struct fstab {
 	const char *path;	/* NULL: /etc/fstab */
+	const char *crypttab, *resume;	/* NULL: of this system; what is wrong there is only said */
 	dev_t disk;		/* lines of what is on it */
 	bool tell;		/* print each change */
 	unsigned int changes;	/* how many there were */

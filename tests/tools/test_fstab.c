@@ -65,13 +65,18 @@ int __wrap_device_look(struct device *d, const char *path)
 
 static char path[64], kept[96], fresh[96];
 
-static void put(const char *text)
+static void put_into(const char *file, const char *text)
 {
-	FILE *f = fopen(path, "w");
+	FILE *f = fopen(file, "w");
 
 	assert_non_null(f);
 	assert_true(fputs(text, f) >= 0);
 	assert_false(fclose(f));
+}
+
+static void put(const char *text)
+{
+	put_into(path, text);
 }
 
 static void holds(const char *file, const char *text)
@@ -94,7 +99,7 @@ static struct fstab start(const char *text)
 	snprintf(kept, sizeof(kept), "%s.before-xpcache", path);
 	snprintf(fresh, sizeof(fresh), "%s.new", path);
 	put(text);
-	return (struct fstab){ .path = path, .disk = OURS };
+	return (struct fstab){ .path = path, .crypttab = "/dev/null", .resume = "/dev/null", .disk = OURS };
 }
 
 static void end(void)
@@ -164,6 +169,52 @@ static void what_has_no_uuid_is_refused_and_nothing_changed(void **state)
 	end();
 }
 
+/* The complaint of what is in another file, which is not changed; NULL: there is none. */
+static void other(bool crypttab, const char *text, const char *words)
+{
+	struct fstab f = start("UUID=1111 / ext4\n");
+	FILE *err = stderr;
+	char *said = NULL;
+	size_t len = 0;
+	enum xc ret;
+
+	put_into(kept, text);
+	*(crypttab ? &f.crypttab : &f.resume) = kept;
+	stderr = open_memstream(&said, &len);
+	ret = fstab_look(&f);
+	fclose(stderr);
+	stderr = err;
+	assert_int_equal(ret, words ? XC_REFUSED : XC_OK);
+	if (words)
+		assert_non_null(strstr(said, words));
+	else
+		assert_string_equal(said, "");
+	assert_int_equal(!!words, !!strstr(said, kept));
+	holds(kept, text);
+	free(said);
+	end();
+}
+
+static void of_crypttab_it_is_said_what_to_write(void **state)
+{
+	(void)state;
+	other(true, "# swap /dev/sda3\nhome UUID=2222 none luks\nother /dev/sdb1 none luks\nalone\n\n", NULL);
+	other(true, "home /dev/disk/by-id/ata-OLD-part2 none luks\n", ": write UUID=2222 there");
+	other(true, "a UUID=2222 none\nhome\t PARTUUID=aa-03\tnone luks\n", "PARTUUID=aa-03 is on the disk");
+	other(true, "swap /dev/sda5 /dev/urandom swap\n", "/dev/sda5 is on the disk and has no UUID");
+}
+
+static void of_where_to_resume_from_too(void **state)
+{
+	(void)state;
+	other(false, "RESUME=UUID=2222\n", NULL);
+	other(false, "RESUME=auto\nRESUME=none\nRESUME=\n#RESUME=/dev/sda1\n", NULL);
+	other(false, "RESUME=/dev/sdb1\n", NULL);
+	other(false, "RESUME=/dev/sda1\n", ": write UUID=1111 there");
+	other(false, "  RESUME=\"PARTUUID=aa-03\"\n", ": write UUID=3333 there");
+	other(false, "RESUME=/dev/sda5\n", "/dev/sda5 is on the disk and has no UUID");
+}
+
 static void its_permissions_stay(void **state)
 {
 	struct fstab f = start("/dev/sda1 / ext4\n");
@@ -228,6 +279,8 @@ int main(void)
 		cmocka_unit_test(all_else_stays_as_it_is),
 		cmocka_unit_test(blanks_and_ends_are_kept),
 		cmocka_unit_test(what_has_no_uuid_is_refused_and_nothing_changed),
+		cmocka_unit_test(of_crypttab_it_is_said_what_to_write),
+		cmocka_unit_test(of_where_to_resume_from_too),
 		cmocka_unit_test(its_permissions_stay),
 		cmocka_unit_test(it_goes_back_unless_it_was_edited),
 		cmocka_unit_test(without_an_old_one_it_stays),

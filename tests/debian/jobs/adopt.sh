@@ -14,6 +14,9 @@ case $BOOT in
 	refused adopt-needs-fast 2 'fast device is missing' xpcache adopt
 	refused adopt-asks 3 'no terminal' xpcache adopt --fast $FAST
 	equal nothing-changed-yet "" "$(ls /etc/xpcache)"
+	echo "RESUME=$SLOW$SWAP" >/etc/initramfs-tools/conf.d/resume
+	refused adopt-resume 3 "$SLOW$SWAP is on the disk.*resume: write UUID=" xpcache adopt --fast $FAST --yes
+	rm /etc/initramfs-tools/conf.d/resume
 	mount --bind /home /boot
 	refused adopt-boot-on-xfs 3 'file system is xfs' xpcache adopt --fast $FAST --yes
 	umount /boot
