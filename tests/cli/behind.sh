@@ -5,17 +5,18 @@
 behind_uri="nbd+unix:///?socket=$dir/run/behind.sock"
 head -c 4M /dev/urandom >data
 
-# A cache that holds most of its disk: an ext4, its superblock surely, and 4 MiB behind it, at 48 MiB,
-# dirty. (nbdcopy asks for so much at once that some of it is not admitted.)
+# A cache that holds its disk: an ext4, and 4 MiB behind it, at 48 MiB, dirty. Read by one request at
+# a time: of many at once some are not admitted.
 behind_cache() {
+	local write='h.pwrite(open("data", "rb").read(), 48 << 20)'
+	[ "${1:-}" != clean ] || write=pass
 	rm -f fast slow
 	truncate -s 64M fast
 	truncate -s 56M slow
 	mkfs.ext4 -qF slow 40M
 	head -c 16M /dev/urandom | dd of=slow bs=1M seek=40 conv=notrunc iflag=fullblock status=none
 	"$xpcache" create --fast fast --slow slow --name behind --idle-ms 0 --dirty-low 70 >out 2>&1 || fail "behind: create" "no cache"
-	nbdcopy "$behind_uri" null: >out 2>&1
-	[ "${1:-}" = clean ] || PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'h.pread(4096, 0); h.pwrite(open("data", "rb").read(), 48 << 20); h.flush()' >out 2>&1
+	PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'for n in range(224): h.pread(256 << 10, n << 18)' -c "$write; h.flush(); h.shutdown()" >out 2>&1
 }
 
 behind_stop() { "$xpcache" stop behind >out 2>&1 || fail "behind: stop" "it does not"; }
@@ -134,7 +135,7 @@ truncate -s 64M fast
 truncate -s 56M slow
 mkfs.ext4 -qF slow 40M
 "$xpcache" create --fast fast --slow slow --name behind --idle-ms 0 >out 2>&1
-PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'h.pwrite(b"x" * 4096, 48 << 20); h.flush()' >out 2>&1
+PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'h.pwrite(b"x" * 4096, 48 << 20); h.flush(); h.shutdown()' >out 2>&1
 behind_stop
 cp slow slow.then
 somebody_mounts
@@ -163,7 +164,7 @@ holds && pass "behind: killed, and what was dirty is there" || fail "behind: kil
 behind_kill
 
 # Its superblock is dirty: an older one on the disk is right, a newer one is somebody's.
-superblock() { PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'b = bytearray(h.pread(4096, 0)); b[1024 + 0x178] += '"$1"'; h.pwrite(b, 0); h.flush()' >out 2>&1; }
+superblock() { PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'b = bytearray(h.pread(4096, 0)); b[1024 + 0x178] += '"$1"'; h.pwrite(b, 0); h.flush(); h.shutdown()' >out 2>&1; }
 behind_cache
 superblock 2
 behind_kill
@@ -213,7 +214,7 @@ no_fingerprint
 somebody_mounts
 behind_quiet "behind: the first start of one that has nothing"
 same "behind: notes what the disk holds" "$("$xpcache" dump fast --json | python3 -c 'import json, sys; print(bool(json.load(sys.stdin).get("fingerprint")))')" True
-PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'h.pwrite(b"x" * 4096, 48 << 20); h.flush()' >out 2>&1
+PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'h.pwrite(b"x" * 4096, 48 << 20); h.flush(); h.shutdown()' >out 2>&1
 behind_stop
 somebody_mounts
 behind_start "behind: so that is seen where the cache has nothing" 3 "it holds something else at 0 B.*1 block"
