@@ -152,22 +152,49 @@ static bool hold(const struct known *k, const struct device *d)
 	return err != -EBUSY;
 }
 
-/* Disks in one kind of USB case may say the same of themselves. */
-static bool say_another(const struct known *k, const struct device *d, dev_t first)
+/* Disks in one kind of USB case may say the same of themselves. What is on them is asked only then:
+ * it changes in use. */
+static bool same_content(const struct xp_sb_slow *a, const struct xp_sb_slow *b)
 {
-	char kname[64] = "?";
+	return a->content[0] && !memcmp(a->content, b->content, sizeof(a->content));
+}
 
-	device_kname(first, kname, sizeof(kname));
+static bool say_another(const struct known *k, const struct device *d)
+{
 	complain(XC_REFUSED, d->path, "it is left alone",
-		 "it says of itself what %s does, which is the slow device of %s", kname, k->name);
+		 "it says of itself what the slow device of %s does, and is another", k->name);
 	return false;
+}
+
+static bool say_both(const struct known *k, const struct device *d)
+{
+	complain(XC_REFUSED, d->path, "take one of the two away",
+		 "it cannot be told from the slow device of %s", k->name);
+	return true;
+}
+
+/* False: it is gone. */
+static bool identity_at(dev_t dev, struct xp_sb_slow *id)
+{
+	char kname[64], path[PATH_MAX];
+	struct device d;
+
+	memset(id, 0, sizeof(*id));
+	if (!device_here(dev) || !device_kname(dev, kname, sizeof(kname)))
+		return false;
+	device_node(kname, path, sizeof(path));
+	if (device_look(&d, path))
+		return false;
+	identity_of(&d, id);
+	device_close(&d);
+	return true;
 }
 
 /* The cache's own block device holds the same, and has no hardware to be told by. */
 static bool is_below(const struct running *r, const struct known *k, const struct device *d)
 {
+	struct xp_sb_slow now, first;
 	dev_t slow = r->slow;
-	struct xp_sb_slow now;
 	struct stat st;
 
 	if (r->user)
@@ -177,37 +204,24 @@ static bool is_below(const struct running *r, const struct known *k, const struc
 	identity_of(d, &now);
 	if (!now.hwid[0] || memcmp(now.hwid, k->slow.hwid, sizeof(now.hwid)) != 0)
 		return false;
-	return slow && device_here(slow) ? say_another(k, d, slow) : true;
+	if (!slow || !identity_at(slow, &first))
+		return true;	/* it was taken out, and came as another */
+	return same_content(&now, &first) ? say_both(k, d) : say_another(k, d);
 }
 
-static bool still_holds_same(const struct known *k, dev_t dev)
-{
-	char kname[64], path[PATH_MAX];
-	struct device d;
-	bool same;
-
-	if (!device_kname(dev, kname, sizeof(kname)))
-		return false;
-	device_node(kname, path, sizeof(path));
-	if (device_look(&d, path))
-		return false;
-	same = identity_holds_same(&k->slow, &d);
-	device_close(&d);
-	return same;
-}
-
-/* Another one is held already: what was on it tells them apart, or nothing does. */
+/* Another one is held already. */
 static bool keep_which(const struct known *k, const struct device *d, dev_t held, dev_t *freed)
 {
-	bool is = identity_holds_same(&k->slow, d), was = still_holds_same(k, held);
+	struct xp_sb_slow now, first;
+	bool is, was;
 
-	if (was && !is)
-		return say_another(k, d, held);
-	if (was || !is) {
-		complain(XC_REFUSED, d->path, "take one of the two away", "it cannot be told which is the slow device of %s",
-			 k->name);
-		return true;
-	}
+	identity_of(d, &now);
+	was = identity_at(held, &first) && same_content(&first, &k->slow);
+	is = same_content(&now, &k->slow);
+	if (is == was)
+		return say_both(k, d);
+	if (was)
+		return say_another(k, d);
 	*freed = kernel_let_go(k->uuid);
 	return hold(k, d);
 }

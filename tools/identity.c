@@ -140,14 +140,6 @@ const char *identity_text(const struct xp_sb_slow *id)
 	return text;
 }
 
-bool identity_holds_same(const struct xp_sb_slow *id, const struct device *d)
-{
-	struct xp_sb_slow now;
-
-	identity_of(d, &now);
-	return id->content[0] && !memcmp(now.content, id->content, sizeof(now.content));
-}
-
 bool identity_same(const struct xp_sb_slow *id, const struct device *d,
 		   bool loose, char *why, size_t len)
 {

@@ -215,8 +215,6 @@ void identity_of(const struct device *d, struct xp_sb_slow *id);
  * named it, so what cannot be known is believed. */
 bool identity_same(const struct xp_sb_slow *id, const struct device *d,
 		   bool loose, char *why, size_t len);
-/* More than that, where two say the same of themselves. */
-bool identity_holds_same(const struct xp_sb_slow *id, const struct device *d);
 bool identity_known(const struct xp_sb_slow *id);
 /* Its words: "HWID, 1.0 TiB" */
 const char *identity_text(const struct xp_sb_slow *id);

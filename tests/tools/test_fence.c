@@ -158,9 +158,18 @@ static void the_one_of_a_running_cache_is_kept_and_no_second(void **state)
 	(void)state;
 	running_on = ours.dev;
 	fence(&ours, true, NULL);
-	fence(&twin, false, "it says of itself what tst0 does, which is the slow device of mine");
+	fence(&twin, false, "it says of itself what the slow device of mine does, and is another: /dev/tst1: it is left alone");
 	fence(&other, false, NULL);
 	assert_int_equal(held, 0);
+}
+
+/* Or the same disk by another way. */
+static void a_copy_of_it_is_kept_too(void **state)
+{
+	(void)state;
+	running_on = ours.dev;
+	twin.content = ours.content;
+	fence(&twin, true, "it cannot be told from the slow device of mine: /dev/tst1: take one");
 }
 
 static void one_that_comes_back_is_kept(void **state)
@@ -176,7 +185,7 @@ static void at_rest_what_is_on_it_tells(void **state)
 	(void)state;
 	fence(&ours, true, NULL);
 	assert_int_equal(held, ours.dev);
-	fence(&twin, false, "which is the slow device of mine: ");
+	fence(&twin, false, "and is another: ");
 	assert_int_equal(held, ours.dev);
 	fence(&ours, true, NULL);
 }
@@ -196,7 +205,7 @@ static void when_nothing_tells_both_are_kept(void **state)
 	(void)state;
 	fence(&ours, true, NULL);
 	twin.content = ours.content;
-	fence(&twin, true, "it cannot be told which is the slow device of mine: /dev/tst1: take one");
+	fence(&twin, true, "it cannot be told from the slow device of mine: /dev/tst1: take one");
 	ours.content = twin.content = "xfs:cc";	/* made anew through the cache */
 	fence(&twin, true, "it cannot be told");
 	assert_int_equal(held, ours.dev);
@@ -215,6 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(the_one_of_a_running_cache_is_kept_and_no_second, machine),
+		cmocka_unit_test_setup(a_copy_of_it_is_kept_too, machine),
 		cmocka_unit_test_setup(one_that_comes_back_is_kept, machine),
 		cmocka_unit_test_setup(at_rest_what_is_on_it_tells, machine),
 		cmocka_unit_test_setup(at_rest_the_order_does_not, machine),
