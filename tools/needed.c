@@ -82,15 +82,14 @@ static bool record_needs(const struct known *k, const struct caches *all)
 
 static enum xc records_need(const struct caches *all)
 {
-	struct known *list;
+	struct known *list = NULL;
 	size_t n = geteuid() == 0 ? known_all(&list) : 0;	/* others see no device */
 	enum xc ret = XC_OK;
 
 	for (size_t i = 0; i < n; i++)
 		if (record_needs(&list[i], all))
 			ret = XC_REFUSED;
-	if (geteuid() == 0)
-		free(list);
+	free(list);
 	return ret;
 }
 
