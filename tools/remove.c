@@ -135,26 +135,21 @@ enum xc erase_stopped(const struct cache *c, const char *slow)
 	return ret;
 }
 
-/* With dirty blocks it must run once more; without, erasing is all. */
+/* What is dirty goes home without a device that others could take a part of meanwhile. */
 static enum xc remove_stopped(struct cache *c, const struct options *opt)
 {
-	struct running r;
 	struct known k;
 	bool known = known_find(c->uuid, &k) == 1;
 	u64 dirty = 0;
 	enum xc ret = count_dirty(c, &dirty);
 
-	if (ret)
-		return ret;
-	if (dirty) {
+	if (!ret && dirty) {
 		printf("%s: %s dirty must go home first\n", c->name, text_blocks(dirty));
-		ret = start_cache(c, opt);
-		if (!ret)
-			ret = running_find(NULL, c->uuid, &r) == 1 ? remove_running(&r) :
-				complain(XC_FAILED, c->name, NULL, "it did not start");
-		return ret;
+		fflush(stdout);
+		ret = flush_stopped(c, opt);
 	}
-	ret = erase_stopped(c, opt->slow);
+	if (!ret)
+		ret = erase_stopped(c, opt->slow);
 	if (!ret)
 		printf("%s: removed; its slow device is a plain disk again, %s is free\n",
 		       c->name, c->fast.path);

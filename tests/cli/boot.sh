@@ -272,6 +272,12 @@ if [ "$(id -u)" -eq 0 ]; then
 	same "disks: it comes while we wait" "$? $(grep -c 'disks: started' said)" "0 1"
 	expect "disks: remove" 0 "removed" remove disks
 	same "disks: it is not known any more" "$(ls "$XPCACHE_ETC")" ""
+	"$xpcache" create --fast "$fast_disk" --slow "$slow_disk" --engine user --name dirty --idle-ms 0 >out 2>&1
+	head -c 1M /dev/urandom >data
+	nbdcopy data "nbd+unix:///?socket=$XPCACHE_RUNTIME_DIR/dirty.sock" >out 2>&1
+	"$xpcache" stop dirty >out 2>&1
+	expect "disks: remove a stopped one that is dirty" 0 "dirty: removed" remove dirty
+	cmp -n $((1 << 20)) data "$slow_disk" >out && pass "disks: all of it is home" || fail "disks: all of it is home" "it differs"
 	"$xpcache" create --fast "$fast_disk" --slow "$slow_disk" --no-start --name undone >out 2>&1
 	record "$("$xpcache" dump "$fast_disk" --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["superblock"]["uuid"])')" undone initramfs "$is_slow"
 	echo fails >ends

@@ -97,6 +97,21 @@ wait $writer
 expect "user: remove" 0 "removed; $dir/slow is a plain disk again, $dir/fast is free" remove xpcache0
 expect "user: nothing is left" 5 "no xpcache on this device" check fast
 
+# A stopped one with dirty blocks is brought home where nobody can come to it.
+expect "user: create once more" 0 "now caches" create --fast fast --slow slow --name again --idle-ms 0
+nbdcopy data "nbd+unix:///?socket=$dir/run/again.sock" >out 2>&1
+pkill -9 -f "xpcached serve.*$dir"
+for _ in $(seq 50); do pgrep -f "xpcached serve.*$dir" >/dev/null || break; sleep 0.1; done
+mkdir beside
+cp "$xpcache" beside
+printf '#!/bin/sh\necho "$*" >>%s/served\nexec %s "$@"\n' "$dir" "$(dirname "$xpcache")/xpcached" >beside/xpcached
+chmod +x beside/xpcached
+xpcache=$dir/beside/xpcache expect "user: remove a stopped one that is dirty" 0 "dirty must go home first" remove --fast fast --slow slow again
+same "user: it is removed" "$(tail -n 1 stdout)" "again: removed; its slow device is a plain disk again, fast is free"
+same "user: nobody could come to it meanwhile" "$(grep -c . served) $(grep -cE -e '--socket|--ublk' served)" "1 0"
+cmp -n $((20 << 20)) data slow >out && pass "user: all is home after it" || fail "user: all is home after it" "it differs"
+rm -r beside served run/again.*
+
 # What cannot be started leaves no cache behind.
 mkdir -m 777 open
 XPCACHE_RUNTIME_DIR=$dir/open expect "user: a directory that others may write" 3 "others may write here" create --fast fast --slow slow
