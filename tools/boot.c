@@ -103,8 +103,11 @@ static enum xc leave(struct cache *c, dev_t slow, const struct options *opt)
 {
 	enum xc ret = fence_open(c->uuid);
 
-	if (!ret && !is_home(c))
+	if (!ret && !is_home(c)) {
+		printf("%s: it is left; first every block goes home, which may take long\n", c->name);
+		fflush(stdout);
 		ret = flush_stopped(c, opt);
+	}
 	if (!ret)	/* an image of before may start it when the disk is another */
 		ret = behind_empty(c);
 	if (ret) {

@@ -20,6 +20,18 @@ static char *next_text(size_t *len)
 	return text[next++ % TEXTS];
 }
 
+/* Where there is a bar: the initramfs keeps complaints in a file, and its console is stdout. */
+static FILE *terminal(void)
+{
+	return isatty(STDERR_FILENO) ? stderr : isatty(STDOUT_FILENO) ? stdout : NULL;
+}
+
+static void clear_line(FILE *f)
+{
+	fprintf(f, "\r\033[K");
+	fflush(f);
+}
+
 static bool bar_shown;	/* a progress bar is on the line where a complaint would go */
 
 /* Words of users and devices are in it: it stays one line, and moves no cursor. */
@@ -40,9 +52,7 @@ enum xc complain(enum xc code, const char *where, const char *todo,
 	va_start(args, what);
 	vsnprintf(text, sizeof(text), what, args);
 	va_end(args);
-	if (bar_shown)
-		fputs("\r\033[K", stderr);
-	bar_shown = false;
+	progress_end();
 	say("xpcache: ", text);
 	say(where ? ": " : "", where);
 	say(todo ? ": " : "", todo);
@@ -180,7 +190,7 @@ void progress_begin(struct progress *p, u64 left)
 	memset(p, 0, sizeof(*p));
 	p->total = p->last_left = left;
 	p->start = p->last = seconds_now();
-	p->tty = isatty(STDERR_FILENO);
+	p->tty = terminal();
 }
 
 /* The rate is smoothed over some seconds: a disk's pace jumps. */
@@ -203,6 +213,7 @@ static void progress_measure(struct progress *p, u64 left)
 void progress_show(struct progress *p, u64 left)
 {
 	enum { WIDTH = 30 };
+	FILE *out = terminal();
 	char bar[WIDTH + 1];
 	u64 done;
 
@@ -213,36 +224,37 @@ void progress_show(struct progress *p, u64 left)
 	memset(bar, '.', WIDTH);
 	memset(bar, '#', done);
 	bar[WIDTH] = '\0';
-	fprintf(stderr, "\r[%s] %s left", bar,
+	fprintf(out, "\r[%s] %s left", bar,
 		text_bytes(left << XP_BLOCK_SHIFT));
 	if (p->rate >= 1)
-		fprintf(stderr, ", %s/s, ETA %s",
+		fprintf(out, ", %s/s, ETA %s",
 			text_bytes((u64)p->rate << XP_BLOCK_SHIFT),
 			text_duration((u64)(left / p->rate) + 1));
-	fprintf(stderr, "\033[K");
-	fflush(stderr);
+	fprintf(out, "\033[K");
+	fflush(out);
 	bar_shown = true;
 }
 
 void progress_say(double part, const char *words)
 {
 	enum { WIDTH = 30 };
+	FILE *out = terminal();
 	char bar[WIDTH + 1];
 
-	if (!isatty(STDERR_FILENO))
+	if (!out)
 		return;
 	memset(bar, '.', WIDTH);
 	memset(bar, '#', (size_t)(min(max(part, 0), 1) * WIDTH));
 	bar[WIDTH] = '\0';
-	fprintf(stderr, "\r[%s] %s\033[K", bar, words);
-	fflush(stderr);
+	fprintf(out, "\r[%s] %s\033[K", bar, words);
+	fflush(out);
 	bar_shown = true;
 }
 
 void progress_end(void)
 {
 	if (bar_shown)
-		fprintf(stderr, "\r\033[K");
+		clear_line(terminal());
 	bar_shown = false;
 }
 

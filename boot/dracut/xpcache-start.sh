@@ -8,7 +8,10 @@
 xpcache_start() {
 	[ ! -e "$hookdir/xpcache-started" ] || return 0
 	modprobe -q dm-xpcache
-	if said=$(@SBINDIR@/xpcache start --boot --wait 1 2>&1); then
+	# What it waits for, and how far it is, is on the console meanwhile; a machine may have none.
+	xpcache_console=${xpcache_console:-/dev/console}
+	(: >"$xpcache_console") 2>/dev/null || xpcache_console=/dev/null
+	if said=$(@SBINDIR@/xpcache start --boot --wait 1 2>&1 >"$xpcache_console"); then
 		[ -z "$said" ] || info "$said"
 		: >"$hookdir/xpcache-started"
 		return 0

@@ -55,14 +55,14 @@ same "dracut: what is gone is not in it" "$(asked install | grep -c "$two") $(MI
 cat >sbin/xpcache <<'EOF2'
 #!/bin/sh
 echo "asked $*" >>asked
-[ -e here ] || { echo "its fast device is not here"; exit 5; }
+[ -e here ] || { echo "its fast device is not here" >&2; exit 5; }
 echo started
 EOF2
 chmod +x sbin/xpcache
 # turns N: so many, in one shell, and what was said
 turns()
 (
-	hookdir=$dir/hooks
+	hookdir=$dir/hooks xpcache_console=${console:-$dir/console}
 	modprobe() { :; }
 	info() { echo "info $*"; }
 	emergency_shell() { echo "shell $*"; }
@@ -78,7 +78,11 @@ same "dracut: a second for each" "$(sort asked | uniq -c | xargs)" "19 asked sta
 turns 20 >out
 same "dracut: then it stops, once" "$(grep -c '^shell -n xpcache its fast device is not here' out) $(grep -c 'Ctrl-D or exit goes on' out) $(tail -n 1 out)" "1 1 finished 1"
 touch here
-same "dracut: it comes" "$(turns 3)" "info started
+same "dracut: it comes" "$(turns 3)" "finished 0"
+same "dracut: what it says is on the console" "$(cat console)" started
+rm -f "$dir/hooks/xpcache-started" console
+sed -i 's/echo started/echo warned >\&2/' sbin/xpcache
+same "dracut: a machine without a console" "$(console=$dir/none/console turns 1)" "info warned
 finished 0"
 rm asked
 same "dracut: and is not asked again" "$(turns 3) $(cat asked 2>/dev/null)" "finished 0 "

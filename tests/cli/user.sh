@@ -74,6 +74,12 @@ case "$? $(cat out)" in	# it may have been quicker
 esac
 for _ in $(seq 50); do pgrep -f "xpcached serve.*$dir" >/dev/null || break; sleep 0.1; done	# it answers, and ends
 pgrep -f "xpcached serve.*$dir" >/dev/null && fail "user: and nothing runs on" "xpcached does" || pass "user: and nothing runs on"
+# The initramfs keeps complaints in a file, and its console is stdout.
+cp fast fast5
+cp slow slow5
+script -qec "'$xpcache' flush --offline --fast fast5 --slow slow5 2>stderr" /dev/null >out </dev/null
+same "user: how far it is, where only stdout is a terminal" "$? $(grep -c '\] .* left' out) $(cat stderr)" "0 1 "
+rm fast5 slow5
 expect "user: flush --offline" 0 "every block is home" flush --offline --fast fast --slow slow
 cmp -n $((20 << 20)) data slow >out && pass "user: home" || fail "user: home" "it differs"
 expect "user: nothing runs after it" 0 "^no cache found" list
