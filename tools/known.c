@@ -142,6 +142,26 @@ static int is_record(const struct dirent *e)
 	return is_uuid(e->d_name) && !strcmp(e->d_name + UUID_HEX - 1, SUFFIX);
 }
 
+/* Of one that cannot be read, that it is not to start may be told still. */
+static bool may_start(const char *file)
+{
+	char path[PATH_MAX], text[4096], word[16] = "";
+	enum start_when when = START_AT_BOOT;
+	const char *at;
+	size_t n = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", directory(), file);
+	f = fopen(path, "re");
+	if (f) {
+		n = fread(text, 1, sizeof(text) - 1, f);
+		fclose(f);
+	}
+	text[n] = '\0';
+	at = strstr(text, "\"start\"");
+	return !at || sscanf(at, "\"start\" : \"%15[a-z]\"", word) != 1 || !read_start(word, &when) || when != START_NOT;
+}
+
 static size_t broken;
 
 size_t known_broken(void)
@@ -163,12 +183,12 @@ size_t known_all(struct known **list)
 		if (*list && read_one(names[i]->d_name, &(*list)[good], !told))
 			good++;
 		else
-			broken++;
+			broken += may_start(names[i]->d_name);
 		free(names[i]);
 	}
 	if (n >= 0)
 		free(names);
-	told |= broken;
+	told |= n > 0 && good < (size_t)n;
 	return good;
 }
 

@@ -469,7 +469,7 @@ struct known {
 /* All of them; free() the result. Complains of records that cannot be read, once. */
 size_t known_all(struct known **list);
 bool known_elsewhere(void);	/* not those that the machine boots with */
-size_t known_broken(void);	/* how many could not, the last time */
+size_t known_broken(void);	/* how many of those, the last time, do not say that they are not to start */
 /* How many there are of the name; the one of the uuid. */
 unsigned int known_find(const char *name_or_uuid, struct known *k);
 bool known_is_noted(const char *uuid);	/* be it in a record that cannot be read */

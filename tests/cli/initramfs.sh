@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# The hook of initramfs-tools and what it puts into an image, between functions that say what they are
+# asked for: nothing boots here.
+
+make -s -C "$root" boot-install DESTDIR="$dir/installed" PREFIX=/usr sbindir="$dir/sbin" wordsdir="$dir/words" >out 2>&1 ||
+	fail "initramfs: install" "make"
+mkdir -p etc image sbin words rules
+cp "$dir/installed$dir/words/did-not-start" words
+touch rules/59-xpcache.rules
+cat >functions <<'END'
+copy_exec() { :; }
+manual_add_modules() { :; }
+panic() { echo "panic $*"; touch "$DIR/here"; }
+modprobe() { :; }
+END
+in_place() { sed "s,/usr/share/initramfs-tools/hook-functions,$dir/functions,; s,/scripts/functions,$dir/functions,; s,/usr/lib/udev/rules.d/59,$dir/rules/59,; s,/etc/xpcache,$dir/etc,g; s,/run/,$dir/,g" "$1"; }
+in_place "$dir/installed/usr/share/initramfs-tools/hooks/xpcache" >hook
+in_place "$dir/installed/usr/share/initramfs-tools/scripts/local-top/xpcache" >local-top
+
+# image NAME EXPECTED: what of /etc/xpcache is in it
+image() { rm -rf image; mkdir image; DESTDIR=$dir/image version=6.1.0-test sh hook >out 2>&1; same "$1" "$? $(cd "image$dir/etc" 2>/dev/null && echo *)" "$2"; }
+record() { echo '{"name": "x", '"$2"'}' >"etc/$1.json"; }
+one=11111111111111111111111111111111
+rm -f etc/*
+image "initramfs: nothing is known" "0 "
+record $one '"start": "boot"'
+image "initramfs: one that the system starts, and what is said if the boot stops" "0 $one.json did-not-start"
+same "initramfs: it is only known there" "$(cat "image$dir/etc/$one.json")" '{"name": "x", "start": "no"}'
+
+# Its record cannot be read, but says that it is not to start: the boot goes on.
+XPCACHE_ETC=$dir/image$dir/etc LD_PRELOAD=$holding HOLDING=$dir/mapper "$xpcache" start --boot --wait 0.1 >out 2>&1
+same "initramfs: a broken record of what the system starts" "$? $(grep -c 'mend it' out)" "0 1"
+for start in '"start": "initramfs"' '"start": "x"' '"star'; do
+	record $one "$start"
+	XPCACHE_ETC=$dir/etc LD_PRELOAD=$holding HOLDING=$dir/mapper "$xpcache" start --boot --wait 0.1 >out 2>&1
+	same "initramfs: a broken record, $start" "$? $(grep -c 'mend it' out)" "1 1"
+done
+
+# Where the boot stops: what it waits for is said at once, what was wrong by panic.
+cat >sbin/xpcache <<'END'
+#!/bin/sh
+[ ! -e "$DIR/here" ] || { echo started; exit 0; }
+echo waiting
+grep -q waiting "$DIR/console" && echo "it was told at once" >&2
+echo "its fast device is not here" >&2
+exit 5
+END
+chmod +x sbin/xpcache
+cp words/did-not-start etc
+DIR=$dir PATH=$dir/sbin:$PATH sh local-top >console 2>&1
+same "initramfs: it waits, stops, and goes on" "$(grep -E '^(waiting|panic it was told at once|its fast device is not here|started)$' console | tr '\n' ' ') $(grep -c 'Ctrl-D or exit goes on' console)" \
+	"waiting panic it was told at once its fast device is not here started  1"
+rm -rf installed etc image sbin words rules functions hook local-top here console xpcache-said
+mkdir etc
