@@ -14,7 +14,8 @@ boot-changes := /etc/kernel/postinst.d/zzz-xpcache /etc/kernel/postrm.d/zzz-xpca
 boot-units := xpcache.service xpcache-left.service xpcache-boot-files.path xpcache-boot-files.service
 boot-files := $(udevdir)/rules.d/59-xpcache.rules $(addprefix $(unitdir)/,$(boot-units)) \
 	$(initramfsdir)/hooks/xpcache $(initramfsdir)/scripts/local-top/xpcache \
-	$(addprefix $(dracut-module)/,module-setup.sh xpcache-start.sh xpcache-started.sh) $(wordsdir)/did-not-start $(boot-changes)
+	$(addprefix $(dracut-module)/,module-setup.sh xpcache-start.sh xpcache-started.sh) $(wordsdir)/did-not-start $(wordsdir)/boot-files-home \
+	$(boot-changes)
 boot-places := s,@SBINDIR@,$(sbindir),g; s,@WORDSDIR@,$(wordsdir),g
 
 .PHONY: boot-install
@@ -27,6 +28,8 @@ boot-install:
 	chmod 755 $(DESTDIR)$(initramfsdir)/hooks/xpcache
 	chmod 644 $(DESTDIR)$(udevdir)/rules.d/59-xpcache.rules $(addprefix $(DESTDIR)$(unitdir)/,$(boot-units))
 	install -m 755 boot/did-not-start $(DESTDIR)$(wordsdir)/did-not-start
+	sed '$(boot-places)' boot/boot-files-home >$(DESTDIR)$(wordsdir)/boot-files-home
+	chmod 755 $(DESTDIR)$(wordsdir)/boot-files-home
 	for file in module-setup.sh xpcache-start.sh xpcache-started.sh; do \
 		sed '$(boot-places)' boot/dracut/$$file >$(DESTDIR)$(dracut-module)/$$file; \
 		chmod 755 $(DESTDIR)$(dracut-module)/$$file; \

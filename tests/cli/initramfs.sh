@@ -50,5 +50,18 @@ cp words/did-not-start etc
 DIR=$dir PATH=$dir/sbin:$PATH sh local-top >console 2>&1
 same "initramfs: it waits, stops, and goes on" "$(grep -E '^(waiting|panic it was told at once|its fast device is not here|started)$' console | tr '\n' ' ') $(grep -c 'Ctrl-D or exit goes on' console)" \
 	"waiting panic it was told at once its fast device is not here started  1"
+# What is written while the boot loader's files go home goes home too; then it ends.
+mkdir files
+cat >sbin/xpcache <<'END'
+#!/bin/sh
+echo "$*" >>"$DIR/asked"
+[ "$(grep -c . "$DIR/asked")" -gt 2 ] || echo more >>"$DIR/files/grub.cfg"
+END
+DIR=$dir XPCACHE_BOOT="$dir/files $dir/none" "$dir/installed$dir/words/boot-files-home" >out 2>&1
+same "boot files: home until nothing is newer" "$? $(uniq -c asked | xargs)" "0 3 flush --boot"
+printf '#!/bin/sh\nexit 5\n' >sbin/xpcache
+XPCACHE_BOOT=$dir/files "$dir/installed$dir/words/boot-files-home" >out 2>&1
+same "boot files: a cache that cannot" "$?" 5
+rm -rf files asked
 rm -rf installed etc image sbin words rules functions hook local-top here console xpcache-said
 mkdir etc
