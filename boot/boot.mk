@@ -12,10 +12,11 @@ wordsdir ?= $(PREFIX)/lib/xpcache
 boot-changes := /etc/kernel/postinst.d/zzz-xpcache /etc/kernel/postrm.d/zzz-xpcache \
 	/etc/initramfs/post-update.d/zzz-xpcache
 boot-units := xpcache.service xpcache-left.service xpcache-boot-files.path xpcache-boot-files.service
+boot-swap := $(unitdir)/swap.d/50-xpcache.conf
 boot-files := $(udevdir)/rules.d/59-xpcache.rules $(addprefix $(unitdir)/,$(boot-units)) \
 	$(initramfsdir)/hooks/xpcache $(initramfsdir)/scripts/local-top/xpcache \
 	$(addprefix $(dracut-module)/,module-setup.sh xpcache-start.sh xpcache-started.sh) $(wordsdir)/did-not-start $(wordsdir)/boot-files-home \
-	$(boot-changes)
+	$(boot-changes) $(boot-swap)
 boot-places := s,@SBINDIR@,$(sbindir),g; s,@WORDSDIR@,$(wordsdir),g
 
 .PHONY: boot-install
@@ -30,6 +31,7 @@ boot-install:
 	install -m 755 boot/did-not-start $(DESTDIR)$(wordsdir)/did-not-start
 	sed '$(boot-places)' boot/boot-files-home >$(DESTDIR)$(wordsdir)/boot-files-home
 	chmod 755 $(DESTDIR)$(wordsdir)/boot-files-home
+	install -m 644 boot/swap-after-xpcache.conf $(DESTDIR)$(boot-swap)
 	for file in module-setup.sh xpcache-start.sh xpcache-started.sh; do \
 		sed '$(boot-places)' boot/dracut/$$file >$(DESTDIR)$(dracut-module)/$$file; \
 		chmod 755 $(DESTDIR)$(dracut-module)/$$file; \
@@ -37,4 +39,3 @@ boot-install:
 	for file in $(boot-changes); do \
 		sed '$(boot-places)' boot/flush-boot-files >$(DESTDIR)$$file; chmod 755 $(DESTDIR)$$file; \
 	done
-	install -d -m 755 $(DESTDIR)/etc/xpcache

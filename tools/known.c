@@ -407,8 +407,13 @@ int known_forget(const char *uuid)
 {
 	char path[PATH_MAX];
 
+	int err = 0;
+
 	path_of(uuid, path, sizeof(path));
-	if (!unlink(path))
-		return sync_directory();
+	if (!unlink(path)) {
+		err = sync_directory();
+		rmdir(directory());	/* of the last: udev does not ask us any more */
+		return err;
+	}
 	return errno == ENOENT || errno == ENOTDIR ? 0 : -errno;
 }

@@ -63,5 +63,17 @@ printf '#!/bin/sh\nexit 5\n' >sbin/xpcache
 XPCACHE_BOOT=$dir/files "$dir/installed$dir/words/boot-files-home" >out 2>&1
 same "boot files: a cache that cannot" "$?" 5
 rm -rf files asked
+
+# Swap is after the caches: what is not so would be a circle if the caches were after it.
+mkdir units
+cp -r "$dir/installed/usr/lib/systemd/system"/{xpcache.service,swap.d} units
+printf '[Unit]\nBefore=swap.target\n[Swap]\nWhat=/dev/null\n' >units/dev-null.swap
+verify() { SYSTEMD_UNIT_PATH=$dir/units: systemd-analyze verify --man=no dev-null.swap xpcache.service >out 2>&1; }
+verify
+same "swap: units in order" "$? $(cat out)" "0 "
+sed -i 's/^After=/After=dev-null.swap /' units/xpcache.service
+verify
+same "swap: it is after the caches, so at shutdown before their end" "$(grep -c 'ordering cycle' out)" 1
+rm -rf units
 rm -rf installed etc image sbin words rules functions hook local-top here console xpcache-said
 mkdir etc

@@ -17,6 +17,7 @@ names() { find /dev/disk -lname "*/${DATA#/dev/}[0-9]" ! -path '*by-path*'; }
 on()
 {
 	equal data-on "${1}1" "$(findmnt -no SOURCE /data)"
+	equal swap-order yes "$(systemctl show -P After "$(systemd-escape -p --suffix=swap "$(readlink -e "${1}2")")" | grep -qw xpcache.service && echo yes)"
 	equal swap-on yes "$(grep -q "^$(readlink -e "${1}2") " /proc/swaps && echo yes)"
 	equal volumes-on "${1}3" "$(pvs --noheadings -o pv_name 2>/tmp/pvs | tr -d ' ')"
 	equal volumes-quiet "" "$(cat /tmp/pvs)"
@@ -128,7 +129,7 @@ case $BOOT in
 	for place in /data /volume /mirror; do
 		equal "kept-alone-${place#/}" "$(cat /root/sum-${place#/})" "$(tree $place/kept)"
 	done
-	equal unknown "" "$(ls /etc/xpcache)"
+	equal unknown "" "$(ls -d /etc/xpcache 2>/dev/null)"
 	equal initramfs-knows-none "" "$(lsinitramfs "/boot/initrd.img-$KVER" | grep etc/xpcache)"
 	mv /root/initrd.old "/boot/initrd.img-$KVER"
 	sync
