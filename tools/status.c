@@ -4,6 +4,7 @@
 
 #include <json-c/json.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ------------------------------------------------- the kernel's line ---- */
 
@@ -414,8 +415,64 @@ enum xc status_run(struct options *opt)
 /* -------------------------------------------------------------- list ---- */
 
 #define LIST_FORMAT	"%-16s %-10s %-20s %-20s %10s  %-10s  %s\n"
+#define NOT_KNOWN	UINT64_MAX
 
-static void list_running(const struct running *r)
+struct list {
+	struct json_object *array;	/* NULL: for people */
+	size_t n;
+};
+
+struct row {
+	const char *name, *uuid, *state, *fast, *slow, *device;	/* NULL: there is none, or not known */
+	u64 sectors, dirty;
+};
+
+static const char *text_or(const char *text, const char *other)
+{
+	return text && *text ? text : other;
+}
+
+static void json_text(struct json_object *o, const char *key, const char *text)
+{
+	json_object_object_add(o, key, text && *text ? json_object_new_string(text) : NULL);
+}
+
+static void json_bytes(struct json_object *o, const char *key, u64 n, unsigned int shift)
+{
+	json_object_object_add(o, key, n == NOT_KNOWN ? NULL : json_object_new_uint64(n << shift));
+}
+
+static struct json_object *json_row(const struct row *w)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_text(o, "name", w->name);
+	json_text(o, "uuid", w->uuid);
+	json_text(o, "state", w->state);
+	json_text(o, "fast", w->fast);
+	json_text(o, "slow", w->slow);
+	json_bytes(o, "bytes", w->sectors, XP_SECTOR_SHIFT);
+	json_bytes(o, "dirty_bytes", w->dirty, XP_BLOCK_SHIFT);
+	json_text(o, "device", w->device);
+	return o;
+}
+
+static void list_row(struct list *l, const struct row *w)
+{
+	bool first = !l->n++;
+
+	if (l->array) {
+		json_object_array_add(l->array, json_row(w));
+		return;
+	}
+	if (first)
+		printf(LIST_FORMAT, "NAME", "STATE", "FAST", "SLOW", "SIZE", "DIRTY", "DEVICE");
+	printf(LIST_FORMAT, text_or(w->name, "?"), w->state, text_or(w->fast, "missing"), text_or(w->slow, "?"),
+	       w->sectors == NOT_KNOWN ? "?" : text_bytes(w->sectors << XP_SECTOR_SHIFT),
+	       w->dirty == NOT_KNOWN ? "?" : text_bytes(w->dirty << XP_BLOCK_SHIFT), text_or(w->device, "-"));
+}
+
+static void list_running(struct list *l, const struct running *r)
 {
 	struct part fast, slow;
 	struct status s;
@@ -424,35 +481,85 @@ static void list_running(const struct running *r)
 
 	parts_of(r, &fast, &slow);
 	running_node(r, node, sizeof(node));
-	printf(LIST_FORMAT, r->name, ok ? s.state : "unknown", fast.path, slow.path,
-	       text_bytes(r->sectors << XP_SECTOR_SHIFT),
-	       ok ? text_bytes(status_number(&s, "dirty") << XP_BLOCK_SHIFT) : "?", node);
+	list_row(l, &(struct row){ .name = r->name, .uuid = r->uuid, .state = ok ? s.state : "unknown",
+				   .fast = fast.path, .slow = slow.path, .device = node, .sectors = r->sectors,
+				   .dirty = ok ? status_number(&s, "dirty") : NOT_KNOWN });
+}
+
+static int is_slow(const char *kname, void *ctx)
+{
+	char path[PATH_MAX], why[512], uuid[128];
+	struct device d;
+	bool same;
+
+	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_ours(uuid))
+		return 0;
+	device_node(kname, path, sizeof(path));
+	if (device_look(&d, path))
+		return 0;
+	same = identity_same(ctx, &d, false, why, sizeof(why));
+	device_close(&d);
+	return same;
+}
+
+static bool slow_missing(const struct known *k)
+{
+	struct xp_sb_slow slow = k->slow;
+
+	return device_each(is_slow, &slow) == 0;
 }
 
 /* How much of it is dirty only the whole journal tells: check does. */
-static void list_stopped(const struct cache *c)
+static void list_stopped(struct list *l, const struct cache *c)
 {
+	struct known k;
 	char slow[64];
 
-	if (c->err) {
-		printf(LIST_FORMAT, *c->name ? c->name : "?",
-		       c->err == -ENOTSUP ? "unknown" : "damaged", c->fast.path, "?", "?", "?", "-");
-		return;
+	snprintf(slow, sizeof(slow), "%.63s", c->err ? "" : (const char *)c->sb.slow.path);
+	list_row(l, &(struct row){ .name = c->name, .uuid = c->uuid, .fast = c->fast.path, .slow = slow,
+				   .state = c->err == -ENOTSUP ? "unknown" : c->err ? "damaged" :
+					    known_find(c->uuid, &k) == 1 && slow_missing(&k) ? "no-slow" : "stopped",
+				   .sectors = c->err ? NOT_KNOWN : le64_to_cpu(c->sb.slow.sectors), .dirty = NOT_KNOWN });
+}
+
+static bool is_here(const char *uuid, const struct caches *all)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (!strcmp(all->v[i].uuid, uuid))
+			return true;
+	return false;
+}
+
+/* Known to this machine, and its fast device is not here. */
+static void list_absent(struct list *l, const struct caches *all)
+{
+	struct known *list = NULL;
+	size_t n = geteuid() == 0 ? known_all(&list) : 0;	/* others see no device */
+	struct running r;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct known *k = &list[i];
+
+		if (k->start == START_GONE || is_here(k->uuid, all) || running_find(NULL, k->uuid, &r) == 1)
+			continue;
+		list_row(l, &(struct row){ .name = k->name, .uuid = k->uuid, .slow = (const char *)k->slow.path,
+					   .state = slow_missing(k) ? "no-disks" : "no-fast",
+					   .sectors = le64_to_cpu(k->slow.sectors), .dirty = NOT_KNOWN });
 	}
-	snprintf(slow, sizeof(slow), "%.63s", (const char *)c->sb.slow.path);
-	printf(LIST_FORMAT, c->name, "stopped", c->fast.path, slow,
-	       text_bytes(le64_to_cpu(c->sb.slow.sectors) << XP_SECTOR_SHIFT), "?", "-");
+	free(list);
 }
 
 enum xc list_run(struct options *opt)
 {
+	struct list l = { .array = NULL };
 	struct caches all;
 	struct running *r;
-	size_t n, stopped = 0;
+	size_t n;
 	int err;
 
 	if (opt->needed)
-		return needed_check();
+		return opt->json ? complain(XC_USAGE, "--json", "give it alone", "--needed complains, or is silent") :
+				   needed_check();
 	if (running_list(&r, &n))	/* no device mapper: no cache runs */
 		n = 0;
 	err = caches_scan(&all);
@@ -460,17 +567,17 @@ enum xc list_run(struct options *opt)
 		free(r);
 		return complain_errno(err, "/sys/class/block", "cannot look for caches");
 	}
-	for (size_t i = 0; i < all.n; i++)
-		stopped += !all.v[i].running;
-	if (n + stopped)
-		printf(LIST_FORMAT, "NAME", "STATE", "FAST", "SLOW", "SIZE", "DIRTY", "DEVICE");
-	else
-		printf("no cache found\n");
+	l.array = opt->json ? json_object_new_array() : NULL;
 	for (size_t i = 0; i < n; i++)
-		list_running(&r[i]);
+		list_running(&l, &r[i]);
 	for (size_t i = 0; i < all.n; i++)
 		if (!all.v[i].running)
-			list_stopped(&all.v[i]);
+			list_stopped(&l, &all.v[i]);
+	list_absent(&l, &all);
+	if (l.array)
+		print_json(l.array);
+	else if (!l.n)
+		printf("no cache found\n");
 	free(r);
 	caches_free(&all);
 	return XC_OK;

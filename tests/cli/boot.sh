@@ -142,6 +142,17 @@ same "forget: that alone" "$(ls "$XPCACHE_ETC" 2>/dev/null) $(ls "$HOLDING")" "$
 held "forget: the other" 0 "^good: forgotten" forget good --force
 same "forget: nothing is left, nor the folder by which udev tells that it need not ask" "$(ls -d "$XPCACHE_ETC" 2>/dev/null; ls "$HOLDING")" ""
 
+# ---- list ----
+record $one good boot
+held "list: neither of its devices is here" 0 "^good +no-disks +missing +[?] +3.50 KiB +[?] +-$" list
+held "list: the same for programs" 0 '"state": *"no-disks"' list --json
+same "list: what is not known there" "$(python3 -c 'import json; print([[c[k] for k in ("name", "fast", "bytes", "dirty_bytes", "device")] for c in json.load(open("stdout"))["caches"]])')" \
+	"[['good', None, 3584, None, None]]"
+expect "list: not with --needed" 2 "give it alone" list --needed --json
+rm "$XPCACHE_ETC"/*
+held "list: none" 0 "^no cache found$" list
+LD_PRELOAD=$holding silent "list: what is left" list --needed
+
 # ---- uninstalling ----
 record $one good initramfs
 held "needed: the next boot is on it" 3 "the next boot starts the cache: good: xpcache adopt --undo" list --needed
@@ -239,6 +250,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	"$xpcache" remove "$(sed -n 's/^\([^:]*\): .*/\1/p' stdout)" >out 2>&1
 	same "disks: removed" "$? $(ls "$XPCACHE_ETC" 2>/dev/null)" "0 "
 	record $two other boot '"content": "ext4:'"$(blkid -p -o value -s UUID slow)"'", "sectors": 524288, "logical_size": 512'
+	expect "disks: a list without the fast one" 0 "^other +no-fast +missing +[?] +256 MiB" list
 	expect "disks: another cache has the slow one" 3 "slow device of the xpcache other, whose fast device is not here: $slow_disk: .*xpcache forget" create --fast "$fast_disk" --slow "$slow_disk" --engine user
 	rm "$XPCACHE_ETC/$two.json"
 	expect "disks: create" 0 "now caches" create --fast "$fast_disk" --slow "$slow_disk" --engine user --name disks
@@ -263,6 +275,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	losetup -d "$copy_disk"
 	losetup -d "$slow_disk"
 	disks=$fast_disk
+	expect "disks: a list without the slow one" 0 "^disks +no-slow +$fast_disk +$slow_disk +256 MiB" list
 	expect "disks: the slow one is not here" 5 "its slow device is not here .ext4:.*: disks: connect it" start --boot --wait 1
 	"$xpcache" start --boot --engine user --wait 20 >said 2>&1 &
 	waits=$!
