@@ -26,13 +26,7 @@ static FILE *terminal(void)
 	return isatty(STDERR_FILENO) ? stderr : isatty(STDOUT_FILENO) ? stdout : NULL;
 }
 
-static void clear_line(FILE *f)
-{
-	fprintf(f, "\r\033[K");
-	fflush(f);
-}
-
-static bool bar_shown;	/* a progress bar is on the line where a complaint would go */
+static FILE *bar_shown;	/* a progress bar is on the line where a complaint would go */
 
 /* Words of users and devices are in it: it stays one line, and moves no cursor. */
 static void say(const char *before, const char *text)
@@ -213,12 +207,12 @@ static void progress_measure(struct progress *p, u64 left)
 void progress_show(struct progress *p, u64 left)
 {
 	enum { WIDTH = 30 };
-	FILE *out = terminal();
+	FILE *out = p->tty ? terminal() : NULL;
 	char bar[WIDTH + 1];
 	u64 done;
 
 	progress_measure(p, left);
-	if (!p->tty)
+	if (!out)
 		return;
 	done = p->total ? (p->total - left) * WIDTH / p->total : WIDTH;
 	memset(bar, '.', WIDTH);
@@ -232,7 +226,7 @@ void progress_show(struct progress *p, u64 left)
 			text_duration((u64)(left / p->rate) + 1));
 	fprintf(out, "\033[K");
 	fflush(out);
-	bar_shown = true;
+	bar_shown = out;
 }
 
 void progress_say(double part, const char *words)
@@ -248,14 +242,16 @@ void progress_say(double part, const char *words)
 	bar[WIDTH] = '\0';
 	fprintf(out, "\r[%s] %s\033[K", bar, words);
 	fflush(out);
-	bar_shown = true;
+	bar_shown = out;
 }
 
 void progress_end(void)
 {
-	if (bar_shown)
-		clear_line(terminal());
-	bar_shown = false;
+	if (bar_shown) {
+		fprintf(bar_shown, "\r\033[K");
+		fflush(bar_shown);
+	}
+	bar_shown = NULL;
 }
 
 static sigset_t held;
