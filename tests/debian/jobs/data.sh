@@ -108,6 +108,7 @@ case $BOOT in
 6)
 	up
 	on ${CACHE}p
+	fill /data/late 10 300
 	must umount /data /volume /mirror
 	must swapoff ${CACHE}p2
 	must vgchange -q -an vg
@@ -117,7 +118,8 @@ case $BOOT in
 	alone
 	refused fenced-words 3 'kept for a cache that does not run' xpcache create --fast $FAST --slow $DATA --force
 	cp "/boot/initrd.img-$KVER" /root/initrd.old
-	try remove xpcache remove xpcache0
+	try remove xpcache remove xpcache0	# dirty: LVM must not get its partition meanwhile
+	equal no-device-left "" "$(ls ${CACHE}* 2>/dev/null)"
 	udevadm settle
 	waited 60 test -e /dev/mapper/vg-lv
 	must mount /data
