@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -265,7 +266,8 @@ enum xc flush_stopped(struct cache *c, const struct options *opt)
 {
 	struct options offline = *opt;
 	struct sigaction was[NR_CAUGHT];
-	struct running r;
+	struct running r = { 0 };
+	struct stat st;
 	enum xc ret;
 	u64 seq;
 
@@ -276,6 +278,8 @@ enum xc flush_stopped(struct cache *c, const struct options *opt)
 	signals_let(was);
 	if (seq)
 		fingerprint_at_rest(r.fast_path, r.slow_path, seq);
+	if (!stat(r.slow_path, &st) && S_ISBLK(st.st_mode))
+		fence_changed(st.st_rdev);	/* the start has let go of it */
 	return ret;
 }
 

@@ -96,10 +96,11 @@ while not os.path.exists("enough"):
     for i in range(4): h.pwrite(os.urandom(4096), i << 20)
     time.sleep(0.005)' &
 writer=$!
-until [ "$(status_of "['dirty_blocks']")" != 0 ]; do :; done
+until ! kill -0 $writer 2>/dev/null || [ "$(status_of "['counters']['dirty']")" -gt 0 ]; do :; done
 expect "user: flush while a client writes" 0 "every block (is|was) home" flush xpcache0
 touch enough
 wait $writer
+same "user: it did write" "$?" 0
 expect "user: remove" 0 "removed; $dir/slow is a plain disk again, $dir/fast is free" remove xpcache0
 expect "user: nothing is left" 5 "no xpcache on this device" check fast
 
