@@ -34,7 +34,10 @@ else
 	equal file-system clean "$(dumpe2fs -h ${CACHE}p$ROOT 2>/dev/null | sed -n 's/^Filesystem state: *//p')"
 	try configure dpkg --configure -a
 	equal verified "$(cat /root/wrong.before)" "$(wrong)"
-	try repair apt-get -qq -y --no-install-recommends --reinstall install /mnt/*.deb
+	# What was half removed: apt can reinstall none of that, with or without a cache.
+	# shellcheck disable=SC2086
+	try repair-purge apt-get -qq -y purge $names
+	try repair apt-get -qq -y --no-install-recommends install /mnt/*.deb
 	equal verified-again "$(cat /root/wrong.before)" "$(wrong)"
 fi
 [ "$BOOT" -lt $((cuts + 1)) ] || exit 0
