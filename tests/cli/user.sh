@@ -91,7 +91,7 @@ expect "user: a directory that stays locked" 0 "started" start --fast fast --slo
 pkill -P $holder
 wait $holder 2>/dev/null
 expect "user: flush" 0 "every block is home" flush xpcache0
-nbdsh -u "$uri" -c 'import os, time
+PATH=/usr/bin:$PATH nbdsh -u "$uri" -c 'import os, time
 while not os.path.exists("enough"):
     for i in range(4): h.pwrite(os.urandom(4096), i << 20)
     time.sleep(0.005)' &
