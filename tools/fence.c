@@ -23,15 +23,6 @@ dev_t fence_lift(const char *uuid)
 	return geteuid() == 0 ? kernel_let_go(uuid) : 0;
 }
 
-void fence_again(const char *uuid, dev_t slow)
-{
-	struct known k;
-	int err = slow && geteuid() == 0 && known_find(uuid, &k) ? kernel_hold(uuid, slow) : 0;
-
-	if (err && err != -EBUSY)	/* who has it is why the cache did not start */
-		complain_errno(err, uuid, "cannot keep its slow device from others");
-}
-
 static void ask_udev(const char *kname)
 {
 	char path[PATH_MAX];
@@ -84,11 +75,33 @@ static int look_for(const char *kname, void *ctx)
 	return s->found != 0;
 }
 
+/* Who has asked while the cache was locked was told that it is kept, and is to ask again. */
+static void ask_again(const struct known *k, dev_t slow)
+{
+	struct search s = { .slow = &k->slow, .found = slow };
+
+	if (!s.found && geteuid() == 0)
+		device_each(look_for, &s);
+	fence_changed(s.found);
+}
+
+void fence_again(const char *uuid, dev_t slow, int lock)
+{
+	struct known k;
+	bool known = known_find(uuid, &k) == 1;
+	int err = known && slow && geteuid() == 0 ? kernel_hold(uuid, slow) : 0;
+
+	known_unlock(lock);
+	if (err && err != -EBUSY)	/* who has it is why the cache did not start */
+		complain_errno(err, uuid, "cannot keep its slow device from others");
+	if (known)
+		ask_again(&k, slow);
+}
+
 /* The record first: without it the slow device is free whatever comes in between. */
 enum xc fence_end(const char *uuid, dev_t slow)
 {
 	struct known k;
-	struct search s = { .slow = &k.slow, .found = slow };
 	bool known = known_find(uuid, &k) == 1;
 	int lock = known_lock(uuid, true), err = known_forget(uuid);
 	dev_t kept = !err && geteuid() == 0 ? kernel_let_go(uuid) : 0;
@@ -97,11 +110,12 @@ enum xc fence_end(const char *uuid, dev_t slow)
 	if (err)
 		return complain(XC_FAILED, uuid, "is it read-only? the cache is still there",
 				"cannot take its record from /etc/xpcache: %s", strerror(-err));
-	if (!s.found)
-		s.found = kept;
-	if (!s.found && known && geteuid() == 0)
-		device_each(look_for, &s);
-	fence_changed(s.found);
+	if (!slow)
+		slow = kept;
+	if (known)
+		ask_again(&k, slow);
+	else
+		fence_changed(slow);
 	return XC_OK;
 }
 

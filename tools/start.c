@@ -211,8 +211,9 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 	enum xc ret = start_it(c, opt, &f);
 
 	if (ret)
-		fence_again(c->uuid, f.slow ? f.slow : kept);
-	known_unlock(lock);
+		fence_again(c->uuid, f.slow ? f.slow : kept, lock);
+	else
+		known_unlock(lock);
 	if (!ret && c->fast.is_block && f.slow && !opt->offline && known_note(&c->sb, f.user)) {
 		fence_changed(f.slow);
 		initramfs_refresh();

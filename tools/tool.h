@@ -492,7 +492,8 @@ void left_forget(const char *uuid);
 
 /* Lets go of the slow device, for the start of its cache. For fence_again(), if that fails. */
 dev_t fence_lift(const char *uuid);
-void fence_again(const char *uuid, dev_t slow);
+/* Ends the lock of known_lock(): whom udev has told meanwhile that it is kept asks again. */
+void fence_again(const char *uuid, dev_t slow, int lock);
 /* Lets go of it until the next boot, before and after. */
 enum xc fence_open(const char *uuid);
 void fence_opened(const char *uuid, dev_t slow);

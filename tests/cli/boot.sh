@@ -268,6 +268,17 @@ if [ "$(id -u)" -eq 0 ]; then
 	expect "disks: what runs is not forgotten" 3 "it is running: disks: xpcache remove" forget disks --force
 	expect "disks: by its uuid" 0 "disks" status "$(basename "$record" .json)"
 	"$xpcache" stop disks >out 2>&1
+	# Who asks udev's question while it is being started is told that the disk is kept.
+	mkdir mounted
+	mount "$slow_disk" mounted
+	udevadm monitor --kernel --subsystem-match=block >events &
+	monitor=$!
+	until grep -q 'KERNEL - ' events; do sleep 0.1; done
+	held "disks: a start that fails" 3 "in use, mounted at $dir/mounted: $slow_disk" start disks --engine user
+	kill $monitor
+	wait $monitor 2>/dev/null
+	same "disks: udev asks again" "$(grep -c "change .*/${slow_disk#/dev/} " events)" 1
+	umount mounted
 	cp --sparse=always fast copy
 	copy_disk=$(losetup -f --show copy)
 	disks="$disks $copy_disk"
