@@ -90,9 +90,13 @@ class Desktop(vm.Guest):
         """One line on the console. What it says to that is in the log."""
         with socket.socket(socket.AF_UNIX) as console:
             console.connect(str(self.keyboard))
+            console.settimeout(60)
             for byte in line.encode() + b"\n":     # no faster than a serial line
                 console.sendall(bytes([byte]))
                 time.sleep(0.02)
+            echo = b""
+            while b"\n" not in echo:       # what is not taken yet is lost when the connection ends
+                echo += console.recv(4096) or b"\n"
 
     def start(self):
         self.console.unlink(missing_ok=True)
