@@ -30,11 +30,11 @@ def image(series, table, kind="disk"):
     return HOME / series / (f"{table}.img" if kind == "disk" else f"{table}-{kind}.img")
 
 
-def packages():
-    """Paths of packages that a guest can install."""
-    if subprocess.run([HERE / "debs"]).returncode:
-        raise vm.Refused("no packages for the guest")
-    return sorted((HOME / "debs").glob("*.deb"))
+def packages(name):
+    """Paths of packages of that set, for a guest to install."""
+    if subprocess.run([HERE / "debs", name]).returncode:
+        raise vm.Refused(f"no packages for the guest: {name}")
+    return sorted((HOME / "debs" / name).glob("*.deb"))
 
 
 class Desktop(vm.Guest):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC1091,SC2154
-# vm: disk=adopted slow-iops=150 timeout=900 debs=yes
+# vm: disk=adopted slow-iops=150 timeout=900 debs=small
 #
 # The power goes CUTS times while apt installs packages, and each time it comes up in order.
 . /mnt/desktop.sh
