@@ -58,6 +58,26 @@ fenced()
 	pass fenced
 }
 
+# keep - files of random bytes on / and /home, and what is in them; synced.
+keep()
+{
+	local place
+	for place in root home; do
+		fill /$place/kept 20 300
+		tree /$place/kept >/$place/kept.sum
+	done
+	sync
+}
+
+# kept [WHEN] - they are as they were.
+kept()
+{
+	local place
+	for place in root home; do
+		equal "$place-kept${1-}" "$(cat /$place/kept.sum)" "$(tree /$place/kept)"
+	done
+}
+
 # waited SECONDS COMMAND... - as settled, for longer.
 waited()
 {

@@ -55,19 +55,14 @@ case $BOOT in
 	try update-grub update-grub
 	more_homes() { [ "$(counter homes)" -gt "$homes" ]; }
 	try boot-files-go-home waited 120 more_homes
-	fill /root/kept 20 300
-	fill /home/kept 20 300
-	tree /root/kept >/root/kept.sum
-	tree /home/kept >/home/kept.sum
-	sync
+	keep
 	note "dirty before the cut: $(counter dirty)"
 	cut_power
 	;;
 3)
 	up
 	all_on ${CACHE}p
-	equal root-kept "$(cat /root/kept.sum)" "$(tree /root/kept)"
-	equal home-kept "$(cat /home/kept.sum)" "$(tree /home/kept)"
+	kept
 	# shellcheck disable=SC2024
 	journalctl -b -o cat >/tmp/log
 	if grep -iE 'EXT4-fs error|XFS .*(corrupt|error)|UNEXPECTED INCONSISTENCY' /tmp/log; then
@@ -83,8 +78,7 @@ case $BOOT in
 	;;
 4)
 	all_on $SLOW
-	equal root-kept-after "$(cat /root/kept.sum)" "$(tree /root/kept)"
-	equal home-kept-after "$(cat /home/kept.sum)" "$(tree /home/kept)"
+	kept -after
 	equal late-kept "$(cat /root/late.sum)" "$(tree /root/late)"
 	waited 600 at_rest
 	journalctl -b -u xpcache-left.service -o cat

@@ -27,19 +27,14 @@ case $BOOT in
 	up
 	all_on ${CACHE}p
 	fenced
-	fill /root/kept 20 300
-	fill /home/kept 20 300
-	tree /root/kept >/root/kept.sum
-	tree /home/kept >/home/kept.sum
-	sync
+	keep
 	equal dirty yes "$([ "$(counter dirty)" -gt 500 ] && echo yes)"
 	cut_power
 	;;
 4)
 	up
 	all_on ${CACHE}p
-	equal root-kept "$(cat /root/kept.sum)" "$(tree /root/kept)"
-	equal home-kept "$(cat /home/kept.sum)" "$(tree /home/kept)"
+	kept
 	equal file-system clean "$(dumpe2fs -h ${CACHE}p$ROOT 2>/dev/null | sed -n 's/^Filesystem state: *//p')"
 	try undo xpcache adopt --undo
 	reboot_now
@@ -48,8 +43,7 @@ case $BOOT in
 	waited 600 at_rest
 	up
 	all_on $SLOW
-	equal root-kept-after "$(cat /root/kept.sum)" "$(tree /root/kept)"
-	equal home-kept-after "$(cat /home/kept.sum)" "$(tree /home/kept)"
+	kept -after
 	equal record-gone "" "$(ls /etc/xpcache)"
 	equal initramfs-free 0 "$(holds etc/xpcache/.*json)"
 	;;

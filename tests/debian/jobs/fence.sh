@@ -48,18 +48,13 @@ case $BOOT in
 	without_module
 	sync
 	try boot-files-home xpcache flush --boot
-	fill /root/kept 20 300
-	fill /home/kept 20 300
-	tree /root/kept >/root/kept.sum
-	tree /home/kept >/home/kept.sum
-	sync
+	keep
 	equal dirty yes "$([ "$(counter dirty)" -gt 500 ] && echo yes)"
 	cut_power
 	;;
 4)
 	all_on $SLOW
-	equal root-kept "$(cat /root/kept.sum)" "$(tree /root/kept)"
-	equal home-kept "$(cat /home/kept.sum)" "$(tree /home/kept)"
+	kept
 	equal unit-says-why failed "$(systemctl is-active xpcache.service)"
 	journalctl -b -u xpcache -o cat
 	fill /root/alone 20 300
