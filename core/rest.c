@@ -45,21 +45,31 @@ int xp_follow(const struct xp_media *m, const struct xp_sb *sb, u64 seq, void *b
  * of a new incarnation, so nothing in the ring is newer. Until it is whole the cache is what
  * it was: it takes a place that no recovery needs, where the next start would have written.
  */
+static int write_empty(const struct xp_media *m, struct xp_jblock *b, u64 position, const u8 uuid[16],
+		       const struct xp_end *end)
+{
+	memset(b, 0, sizeof(*b));
+	b->head.magic = cpu_to_le32(XP_JOURNAL_MAGIC);
+	memcpy(b->head.uuid, uuid, sizeof(b->head.uuid));
+	b->head.incarnation = cpu_to_le64(end->incarnation + 1);
+	b->head.seq = b->head.tail_seq = b->head.durable_seq = cpu_to_le64(end->seq + 1);
+	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	return m->write(m->ctx, position, 1, b);
+}
+
 int xp_forget(struct xp *c, const struct xp_media *m, void *block)
 {
 	const struct xp_journal *j = &c->journal;
-	u64 seq = j->sealed + 1;
-	struct xp_jblock *b = block;
+	const struct xp_end end = { .seq = j->sealed, .incarnation = j->incarnation };
 
-	memset(b, 0, sizeof(*b));
-	b->head.magic = cpu_to_le32(XP_JOURNAL_MAGIC);
-	memcpy(b->head.uuid, j->uuid, sizeof(j->uuid));
-	b->head.incarnation = cpu_to_le64(j->incarnation + 1);
-	b->head.seq = cpu_to_le64(seq);
-	b->head.tail_seq = cpu_to_le64(seq);
-	b->head.durable_seq = cpu_to_le64(seq);
-	b->head.checksum = cpu_to_le64(jblock_checksum(b));
-	return m->write(m->ctx, j->start + seq % j->blocks, 1, b);
+	return write_empty(m, block, j->start + (end.seq + 1) % j->blocks, j->uuid, &end);
+}
+
+int xp_forget_after(const struct xp_sb *sb, const struct xp_end *end, const struct xp_media *m, void *block)
+{
+	u64 start = le64_to_cpu(sb->journal_start), blocks = le64_to_cpu(sb->journal_blocks);
+
+	return write_empty(m, block, start + (end->seq + 1) % blocks, sb->uuid, end);
 }
 
 /* The number of the journal block with the slot's newest MAP record. */

@@ -643,6 +643,9 @@ int xp_follow(const struct xp_media *m, const struct xp_sb *sb, u64 seq, void *b
 /* After xp_look(), which found nothing dirty or what may be lost: the cache maps nothing any more.
  * One write of one block: before it, and torn, the cache is as it was. @c is of no more use. */
 int xp_forget(struct xp *c, const struct xp_media *m, void *block);
+/* The same of one that was closed just now with nothing dirty, by who has no memory for its map:
+ * @end is from xp_follow(). */
+int xp_forget_after(const struct xp_sb *sb, const struct xp_end *end, const struct xp_media *m, void *block);
 
 /* After the last request has ended: nothing acknowledged is still only in
  * memory when this returns 0. May sleep; writes through @m. */

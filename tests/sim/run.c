@@ -388,6 +388,8 @@ static void drain(u64 *rng)
 	if (settle_down(rng, true)) {
 		oracle_check_slow();
 		healed(rng);
+		if (chance(rng, 2))
+			fall_asleep(rng);
 	} else {
 		power_cut(rng);
 	}

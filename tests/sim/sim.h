@@ -11,6 +11,7 @@
  *	image.c     one of them
  *	recover.c   the core's recovery, of an image or of the device
  *	life.c      from a start to a cut
+ *	asleep.c    a cache that forgets all, and is written past
  *	oracle.c    which of them are allowed: the ten properties
  *	content.c   what a sector holds
  *	payload.c   what a user's write puts there
@@ -198,6 +199,11 @@ bool shell_tick(u64 *rng);
 bool shell_idle(void);
 u32 shell_users(void);
 u32 shell_ios(void);
+
+/* -------------------------------------------------------------- asleep ---- */
+
+/* With nothing dirty, and nothing under way. */
+void fall_asleep(u64 *rng);
 
 /* ----------------------------------------------------------------- run ---- */
 

@@ -600,6 +600,42 @@ static void forget(void)
 	assert_int_equal(xp_forget(f.c, &f.media, block), 0);
 }
 
+/* Without a map; and the life that was closed may go on with what it has in memory, if nobody has
+ * written past it: its next block takes the place of the one that forgets. */
+static void forgets_without_a_map(void **state)
+{
+	u8 block[XP_BLOCK_SIZE];
+	struct xp_end end, after;
+
+	(void)state;
+	write_blocks(&f, 5, 3, 3);
+	flush(&f);
+	assert_int_equal(xp_close(f.c, &f.media), 0);
+	assert_int_equal(xp_follow(&f.media, &f.sb, f.c->journal.sealed, block, &end), 0);
+	assert_int_equal(end.seq, f.c->journal.sealed);
+	assert_int_equal(end.incarnation, f.c->journal.incarnation);
+	assert_int_equal(xp_forget_after(&f.sb, &end, &f.media, block), 0);
+	assert_int_equal(xp_follow(&f.media, &f.sb, end.seq, block, &after), 0);
+	assert_int_equal(after.seq, end.seq + 1);
+	assert_int_equal(after.incarnation, end.incarnation + 1);
+
+	assert_int_equal(mapped_byte(&f, 5), 3);
+	write_blocks(&f, 9, 1, 4);
+	flush(&f);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), 3);
+	assert_int_equal(mapped_byte(&f, 9), 4);
+
+	assert_int_equal(xp_close(f.c, &f.media), 0);
+	assert_int_equal(xp_follow(&f.media, &f.sb, f.c->journal.sealed, block, &end), 0);
+	assert_int_equal(xp_forget_after(&f.sb, &end, &f.media, block), 0);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), -1);
+	assert_int_equal(mapped_byte(&f, 9), -1);
+	assert_int_equal(xp_follow(&f.media, &f.sb, end.seq + 1, block, &after), 0);
+	assert_int_not_equal(after.seq, end.seq + 1);	/* a start is seen */
+}
+
 static void what_was_forgotten_stays_so(void **state)
 {
 	(void)state;
@@ -724,6 +760,7 @@ int main(void)
 		T(a_witness_hears_each_record),
 		T(a_witness_is_not_told_of_what_cannot_be_read),
 		T(close_leaves_nothing_in_memory),
+		T(forgets_without_a_map),
 		T(what_was_forgotten_stays_so),
 		T(half_forgotten_is_not),
 		T(leftovers_are_forgotten_too),

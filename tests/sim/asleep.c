@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * asleep.c - as a machine that hibernates does it: with nothing dirty the cache is closed and forgets
+ * all, without its map. Then it is written past, or the old life goes on after all, or the power goes.
+ */
+#include "payload.h"
+#include "sim.h"
+
+static void close_and_forget(u64 *rng)
+{
+	struct xp_stats s;
+	struct xp_end end;
+	u8 block[XP_BLOCK_SIZE];
+	int err = xp_close(sim.c, &live_media);
+
+	xp_get_stats(sim.c, &s);
+	if (!err)
+		err = xp_follow(&live_media, &sim.sb, s.seq, block, &end);
+	if (!err && end.seq == s.seq + 1 && end.incarnation == s.incarnation + 1)
+		return;		/* it forgot before, went on, and has written no journal block since */
+	if (err || end.seq != s.seq || end.incarnation != s.incarnation)
+		violation(P_ERRORS, "closed with nothing wrong, and its journal does not end there (%d)", err);
+	crash_check(rng);
+	if (xp_forget_after(&sim.sb, &end, &live_media, block))
+		violation(P_ERRORS, "nothing is wrong, and it cannot forget");
+	crash_check(rng);
+}
+
+/* Acknowledged when it is durable. */
+static void write_past(u64 *rng)
+{
+	struct user *u = arena_alloc(&sim.arena, sizeof(*u));
+	u64 left;
+	u32 i;
+
+	*u = (struct user){ .op = XP_WRITE, .fua = true, .submitted = ++sim.now, .id = ++sim.next_id };
+	u->sector = below(rng, (u32)sim.slow.sectors);
+	left = sim.slow.sectors - u->sector;
+	u->nr = 1 + below(rng, (u32)min(left, 4 * (u64)XP_BLOCK_SECTORS));
+	u->buf = arena_alloc(&sim.arena, u->nr * SECTOR);
+	for (i = 0; i < u->nr; i++)
+		payload_fill(u->buf + i * SECTOR, u->sector + i, u->id);
+	trace("past the cache: write %llu+%u id %llu", (unsigned long long)u->sector, u->nr,
+	      (unsigned long long)u->id);
+	oracle_begin(u);
+	sim.now++;
+	disk_complete(&sim.slow, disk_submit(&sim.slow, u->sector, u->nr, u->buf, true));
+	sim.now++;
+	oracle_end(u);
+}
+
+void fall_asleep(u64 *rng)
+{
+	u32 n = 1 + below(rng, 6);
+
+	trace("--- asleep");
+	close_and_forget(rng);
+	if (chance(rng, 2)) {
+		trace("--- it goes on");
+		return;
+	}
+	while (n--)
+		write_past(rng);
+	crash_check(rng);
+	if (chance(rng, 2))
+		life_start();
+	else
+		life_cut(rng);
+}
