@@ -13,6 +13,7 @@
  * and that the old one, if it were resumed after all, does not go on with a
  * map that is no longer true.
  */
+#include <linux/dm-ioctl.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
@@ -23,6 +24,7 @@
 
 static DEFINE_MUTEX(registry_lock);
 static LIST_HEAD(registry);	/* of registry_lock: all that have been resumed and are not lost */
+static bool closed;		/* of registry_lock: none may come */
 
 static bool same_cache(const struct xs_cache *a, const struct xs_cache *b)
 {
@@ -63,8 +65,13 @@ static int claim(struct xs_cache *cache)
 	int err = 0;
 
 	mutex_lock(&registry_lock);
+	if (closed) {
+		DMERR("%pg: no cache starts while the machine hibernates", xs_fast(cache));
+		err = -EBUSY;
+	}
 	list_for_each_entry_safe(other, next, &registry, registered) {
-		err = settle(cache, other);
+		if (!err)
+			err = settle(cache, other);
 		if (err)
 			break;
 	}
@@ -97,6 +104,34 @@ static void unclaim(struct xs_cache *cache)
 	mutex_lock(&registry_lock);
 	cache->active = false;
 	list_del_init(&cache->registered);
+	mutex_unlock(&registry_lock);
+}
+
+static void tell(struct xs_cache *cache, const char *why)
+{
+	char name[DM_NAME_LEN];
+
+	if (dm_copy_name_and_uuid(dm_table_get_md(cache->ti->table), name, NULL))
+		snprintf(name, sizeof(name), "%pg", xs_fast(cache));
+	DMERR("%s: %s", name, why);
+}
+
+bool xs_registry_close(const char *why)
+{
+	struct xs_cache *cache;
+
+	mutex_lock(&registry_lock);
+	list_for_each_entry(cache, &registry, registered)
+		tell(cache, why);
+	closed = list_empty(&registry);
+	mutex_unlock(&registry_lock);
+	return closed;
+}
+
+void xs_registry_open(void)
+{
+	mutex_lock(&registry_lock);
+	closed = false;
 	mutex_unlock(&registry_lock);
 }
 
@@ -289,6 +324,7 @@ void xs_postsuspend(struct dm_target *ti)
 	if (!cache->core)
 		return;
 	flush_work(&cache->throttle.work);
+	xs_writeback_finish(cache);
 	xs_writeback_stop(cache);
 	xs_drain(cache);
 	xs_clock_stop(cache);

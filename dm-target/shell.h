@@ -18,6 +18,7 @@
  *	timing.c      how long it all takes: histograms
  *	media.c       blocking access to the fast device, before and after requests
  *	lifecycle.c   first resume, suspend, resume; who owns a cache
+ *	power.c       hibernation: not with a cache
  *	target.c      table line, status, messages; the module
  *	needs.c       what the kernel must have, asked before the rest is compiled
  *
@@ -331,6 +332,7 @@ void xs_writeback_kick(struct xs_cache *cache);
 void xs_writeback_idle(struct xs_cache *cache, bool on);
 void xs_writeback_flush(struct xs_cache *cache, bool on);
 void xs_writeback_start(struct xs_cache *cache);
+void xs_writeback_finish(struct xs_cache *cache);
 void xs_writeback_stop(struct xs_cache *cache);
 
 /* mark.c */
@@ -427,7 +429,15 @@ void xs_clock_stop(struct xs_cache *cache);
 /* media.c */
 void xs_media_setup(struct xs_cache *cache, struct xp_media *m);
 
+/* power.c */
+int xs_power_init(void);
+void xs_power_exit(void);
+
 /* lifecycle.c */
+/* No cache is in memory, active or not, and none starts until xs_registry_open(). False: there is
+ * one, and the log says of each @why. */
+bool xs_registry_close(const char *why);
+void xs_registry_open(void);
 int xs_preresume(struct dm_target *ti);
 void xs_resume(struct dm_target *ti);
 void xs_presuspend(struct dm_target *ti);

@@ -295,7 +295,7 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 
 static struct target_type xpcache_target = {
 	.name = "xpcache",
-	.version = { 1, 1, 0 },	/* 1.1: mark */
+	.version = { 1, 2, 0 },	/* 1.1: mark; 1.2: no image of memory with a cache */
 	.features = DM_TARGET_SINGLETON | DM_TARGET_ALWAYS_WRITEABLE | DM_TARGET_NOWAIT,
 	.module = THIS_MODULE,
 	.ctr = target_ctr,
@@ -315,13 +315,22 @@ static struct target_type xpcache_target = {
 
 static int __init xpcache_module_init(void)
 {
+	int err;
+
 	xs_timing_init();
-	return dm_register_target(&xpcache_target);
+	err = xs_power_init();
+	if (err)
+		return err;
+	err = dm_register_target(&xpcache_target);
+	if (err)
+		xs_power_exit();
+	return err;
 }
 
 static void __exit xpcache_module_exit(void)
 {
 	dm_unregister_target(&xpcache_target);
+	xs_power_exit();
 }
 
 module_init(xpcache_module_init);

@@ -10,6 +10,7 @@
  * always has, is enough. The leader needs no other hauler to get anywhere, so
  * it works on the workqueue's rescuer alone.
  */
+#include <linux/delay.h>
 #include <linux/highmem.h>
 #include <linux/ktime.h>
 #include <linux/slab.h>
@@ -19,6 +20,8 @@
 #define BACK_OFF	HZ			/* a step of a pause after errors */
 #define ERRORS_MAX	8u			/* of a batch: then the device, not a sector, is bad */
 #define YIELD_MAX	msecs_to_jiffies(20)	/* of a run, to callers' reads of the slow device */
+
+#define FINISH_MAX	(5 * HZ)	/* so long a suspend may take for a flush that is under way */
 
 #define PAGE_GFP	(GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN | __GFP_NOMEMALLOC)
 
@@ -410,6 +413,22 @@ void xs_writeback_start(struct xs_cache *cache)
 {
 	WRITE_ONCE(cache->writeback.stopping, false);
 	xs_writeback_kick(cache);
+}
+
+/*
+ * Of a flush that somebody has asked for, what is left when requests come no more: who writes on and
+ * on has always something dirty, but for now. Not of a device that takes its time, or fails.
+ */
+void xs_writeback_finish(struct xs_cache *cache)
+{
+	unsigned long end = jiffies + FINISH_MAX;
+	struct xp_stats s;
+
+	for (xp_get_stats(cache->core, &s); s.flushing && !s.failed; xp_get_stats(cache->core, &s)) {
+		if (xp_destage_pause(cache->core) || time_after(jiffies, end))
+			return;
+		msleep(20);
+	}
 }
 
 /* With no request in flight: the batch under way is cut short. */
