@@ -10,6 +10,7 @@
  *   block 8 (32 KiB)        fingerprint of the slow device, first copy
  *   block 16 (64 KiB)       superblock, second copy: another flash page
  *   block 24 (96 KiB)       fingerprint, second copy
+ *   blocks 28 to 31         who sleeps in a hibernation, of one system each
  *   block 32                scratch area, for benchmarks of the raw device
  *   journal_start           the journal ring
  *   data_start              slot 0, aligned to 1 MiB
@@ -30,6 +31,8 @@
 #define XP_SB_BLOCK_B		16u
 #define XP_FP_BLOCK_A		8u
 #define XP_FP_BLOCK_B		24u
+#define XP_SLEEP_BLOCK		28u
+#define XP_SLEEP_NOTES		4u
 #define XP_SCRATCH_START	32u
 #define XP_SCRATCH_BLOCKS	224u		/* 896 KiB */
 #define XP_DATA_ALIGN		256u		/* blocks: 1 MiB */
@@ -37,6 +40,7 @@
 #define XP_SB_MAGIC		"xpcache\n"	/* 8 bytes, no terminator */
 #define XP_SB_VERSION		2u
 #define XP_FP_MAGIC		"xpfinger"	/* 8 bytes, no terminator */
+#define XP_SLEEP_MAGIC		"xpasleep"	/* 8 bytes, no terminator */
 #define XP_MARK_MAGIC		"xppassed"	/* 8 bytes, no terminator */
 #define XP_MARK_VERSION		1u
 #define XP_JOURNAL_MAGIC	0x4c4e4a50u	/* "PJNL" on the medium */
@@ -123,6 +127,30 @@ struct xp_fp {
 };
 
 /*
+ * The machine was about to hibernate, and its memory, when that comes back, uses the slow device
+ * alone. It may come back as long as this cache, and the others that slept with it, have not been
+ * started since: then their journals end where they did. No copy, and no feature bit: whoever starts
+ * the cache without a look at it moves the end of its journal. One for each swap, as a system that
+ * sleeps elsewhere may know this cache too.
+ */
+#define XP_SLEEP_ELSEWHERE	(~0ull)
+
+struct xp_sleep {
+	u8	magic[8];		/*   0 XP_SLEEP_MAGIC */
+	u8	uuid[16];		/*   8 of the cache */
+	__le64	id;			/*  24 of this sleep: grows; nanoseconds since 1970, about */
+	__le32	caches;			/*  32 that sleep together */
+	__le32	reserved;		/*  36 zero */
+	__le64	incarnation;		/*  40 of the newest journal block then, */
+	__le64	seq;			/*  48 and its number */
+	__le64	swap;			/*  56 sector of the slow device where the swap's device begins, that the image goes to; */
+	__le64	image;			/*  64 and how many bytes behind that its signature's page. swap: ..._ELSEWHERE */
+	u8	swap_uuid[16];		/*  72 of the swap, in that page */
+	u8	reserved2[4000];	/*  88 zero */
+	__le64	checksum;		/* 4088 XXH64, seed 0, of bytes 0 to 4087 */
+};
+
+/*
  * On the SLOW device, in a block of no partition and no table, zeros before: writes have gone past
  * the cache since its fast device was gone, with nothing dirty on it. Nothing that this has is of
  * use when it is there again: what it has clean is old, and what it has dirty by a journal block
@@ -186,6 +214,8 @@ static_assert(offsetof(struct xp_sb, checksum) == 4088, "superblock layout");
 static_assert(sizeof(struct xp_fp) == 4096, "fingerprint is one block");
 static_assert(offsetof(struct xp_fp, block) == 64, "fingerprint layout");
 static_assert(offsetof(struct xp_fp, mark) == 4080, "fingerprint layout");
+static_assert(sizeof(struct xp_sleep) == XP_BLOCK_SIZE, "sleep is one block");
+static_assert(offsetof(struct xp_sleep, checksum) == 4088, "sleep layout");
 static_assert(sizeof(struct xp_mark) == XP_BLOCK_SIZE, "mark is one block");
 static_assert(offsetof(struct xp_mark, checksum) == 4088, "mark layout");
 static_assert(sizeof(struct xp_jheader) == 64, "journal header");

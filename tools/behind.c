@@ -419,7 +419,7 @@ enum xc behind_empty(const struct cache *c)
 	if (!ret && k.o.stats.dirty)
 		ret = complain(XC_REFUSED, k.name, "nothing is lost: once more",
 			       "%s became dirty meanwhile", text_blocks(k.o.stats.dirty));
-	if (!ret && k.o.stats.clean)
+	if (!ret)	/* also what has nothing: a memory that slept with it must not come back */
 		ret = forget(&k);
 	close_look(&k);
 	return ret;

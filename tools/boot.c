@@ -65,8 +65,7 @@ static int is_slow_of(const char *kname, void *ctx)
 	return same;
 }
 
-/* 0: it is not here yet. */
-static dev_t slow_of(const struct cache *c)
+dev_t slow_of(const struct cache *c)
 {
 	struct search s = { .cache = c };
 
@@ -103,6 +102,8 @@ static enum xc leave(struct cache *c, dev_t slow, const struct options *opt)
 {
 	enum xc ret = fence_open(c->uuid);
 
+	if (!ret)
+		ret = sleep_no_image(c, slow, opt);
 	if (!ret && !is_home(c)) {
 		printf("%s: it is left; first every block goes home, which may take long\n", c->name);
 		fflush(stdout);
@@ -123,7 +124,7 @@ static enum xc leave(struct cache *c, dev_t slow, const struct options *opt)
 static enum xc start_found(const struct awaited *a, struct cache *c, dev_t slow, const struct options *opt)
 {
 	if (c->running)
-		return XC_OK;
+		return sleep_is_asleep(c->uuid) ? sleep_wake(c->uuid, opt) : XC_OK;
 	if (c->err)
 		return complain(XC_DAMAGED, c->fast.path, "xpcache check tells more", "%s",
 				c->message.text);

@@ -47,7 +47,7 @@ static int scan_one(const char *kname, void *ctx)
 	int err;
 
 	device_node(kname, path, sizeof(path));
-	if (device_look(&d, path))
+	if (device_is_suspended(kname) || device_look(&d, path))
 		return 0;
 	err = cache_read(&c, &d);
 	device_close(&d);

@@ -32,7 +32,7 @@ static enum xc refuse_running(const struct check *k)
 {
 	struct running r;
 
-	if (running_find(NULL, text_uuid(k->o.sb.uuid), &r) != 1)
+	if (running_find(NULL, text_uuid(k->o.sb.uuid), &r) != 1 || r.asleep)
 		return XC_OK;
 	return complain(XC_REFUSED, k->dev.path, "xpcache stop first",
 			"running as %s; only a stopped cache can be checked", r.name);

@@ -313,6 +313,46 @@ int device_each_partition(const char *kname, int (*fn)(const char *kname, void *
 	return ret;
 }
 
+static int each_in(const char *kname, const char *folder, int (*fn)(const char *kname, void *ctx), void *ctx)
+{
+	char path[PATH_MAX];
+	struct dirent *e;
+	int ret = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), SYSFS_BLOCK "/%s/%s", kname, folder);
+	dir = opendir(path);
+	while (dir && !ret && (e = readdir(dir)))
+		if (e->d_name[0] != '.')
+			ret = fn(e->d_name, ctx);
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
+int device_each_below(const char *kname, int (*fn)(const char *kname, void *ctx), void *ctx)
+{
+	return each_in(kname, "slaves", fn, ctx);
+}
+
+static int is_suspended(const char *kname, void *ctx)
+{
+	char text[8];
+
+	return (sysfs_read(kname, "dm/suspended", text, sizeof(text)) && !strcmp(text, "1")) ||
+	       device_each_below(kname, is_suspended, ctx);
+}
+
+bool device_is_suspended(const char *kname)
+{
+	return is_suspended(kname, NULL);
+}
+
+int device_each_above(const char *kname, int (*fn)(const char *kname, void *ctx), void *ctx)
+{
+	return each_in(kname, "holders", fn, ctx);
+}
+
 int device_each(int (*fn)(const char *kname, void *ctx), void *ctx)
 {
 	struct dirent **names;

@@ -358,7 +358,8 @@ enum xc forget_run(struct options *opt)
 		return complain(XC_REFUSED, name, "give the uuid of one, as its file in /etc/xpcache is called",
 				"%u caches of this name are known to this machine", n);
 	if (running_find(NULL, k.uuid, &r) == 1)
-		return complain(XC_REFUSED, k.name, "xpcache remove ends it", "it is running");
+		return complain(XC_REFUSED, k.name, r.asleep ? "xpcache stop ends that" : "xpcache remove ends it",
+				r.asleep ? "it is asleep" : "it is running");
 	what_is_lost(k.uuid, &c, why, sizeof(why));
 	if (*why && !opt->force)
 		return complain(XC_REFUSED, k.name,

@@ -31,6 +31,8 @@ enum xc flush_awake(const char *name)
 		return complain_errno(err, name, "cannot read its status");
 	if (!strcmp(s.state, "suspended"))
 		return complain(XC_FAILED, name, "dmsetup resume it first", "it is suspended");
+	if (!strcmp(s.state, "asleep"))
+		return say_asleep(name);
 	return XC_OK;
 }
 
@@ -84,6 +86,8 @@ struct watch {
 	double moved;
 	u64 homes;		/* flushes that had arrived before ours, */
 	u64 incarnation;	/* since it was started: this time */
+	u64 enough;		/* blocks that may be left; and when to give up; 0: never */
+	double end;
 };
 
 /* Blocks stay dirty until the slow device was flushed after a whole batch, which
@@ -135,7 +139,7 @@ static enum xc look(struct watch *w, bool *home)
 	if (status_number(&s, "incarnation") != w->incarnation)
 		return complain(XC_FAILED, w->name, "xpcache flush goes on",
 				"it was started anew meanwhile, %s stay dirty", text_blocks(dirty));
-	*home = is_home(w, &s);
+	*home = is_home(w, &s) || (w->end && left <= w->enough);
 	progress_show(&w->bar, left);
 	if (*home)
 		return XC_OK;
@@ -147,16 +151,19 @@ static enum xc look(struct watch *w, bool *home)
 		return complain(XC_INTERRUPTED, w->name, "nothing is lost, xpcache flush goes on",
 				"stopped, %s stay dirty", text_blocks(dirty));
 	}
+	if (w->end && seconds_now() > w->end)
+		return complain(XC_FAILED, w->name, "that goes on; try again, or xpcache flush shows when it is done",
+				"%s could not go home in time", text_blocks(dirty));
 	if (!status_number(&s, "flushing"))
 		return complain(XC_FAILED, w->name, "xpcache flush goes on",
 				"the flush was ended from elsewhere, %s stay dirty", text_blocks(dirty));
 	return check_stuck(w, &s, left);
 }
 
-static enum xc watch(const char *name)
+static enum xc watch(const char *name, u64 enough, double end)
 {
 	const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
-	struct watch w = { .name = name, .least = UINT64_MAX, .dirty = UINT64_MAX };
+	struct watch w = { .name = name, .least = UINT64_MAX, .dirty = UINT64_MAX, .enough = enough, .end = end };
 	struct status s;
 	enum xc ret = XC_OK;
 	bool home = false;
@@ -193,7 +200,7 @@ static enum xc bring_home(const char *name)
 	if (!ret)
 		ret = sync_device(name);
 	if (!ret)
-		ret = watch(name);
+		ret = watch(name, 0, 0);
 	return ret ? ret : check_kept(name);
 }
 
@@ -223,6 +230,17 @@ enum xc flush_home(const char *name)
 
 	signals_catch(was);
 	ret = bring_home(name);
+	signals_let(was);
+	return ret;
+}
+
+enum xc flush_nearly(const char *name, u64 enough, double end)
+{
+	struct sigaction was[NR_CAUGHT];
+	enum xc ret;
+
+	signals_catch(was);
+	ret = watch(name, enough, end);
 	signals_let(was);
 	return ret;
 }
@@ -317,6 +335,12 @@ static enum xc flush_named(const char *name)
 	struct running r;
 	enum xc ret = caches_find_running(name, &r);
 
+	if (!ret)
+		ret = sleep_mend(&r);
+	if (!ret && r.asleep) {
+		printf("%s: nothing is dirty: it is asleep\n", r.name);
+		return XC_OK;
+	}
 	if (!ret)
 		ret = flush_home(r.name);
 	if (!ret)

@@ -123,6 +123,8 @@ enum xc histogram_run(struct options *opt)
 
 	w.opt = opt;
 	w.name = r.name;
+	if (!ret && r.asleep)
+		ret = say_asleep(r.name);
 	if (!ret && opt->interval > 0)
 		return live_run(&live);
 	if (!ret)

@@ -46,6 +46,15 @@ enum xc initramfs_check(void)
 			"nothing here would put the cache into it");
 }
 
+/* By scripts/local-top/xpcache; others have an update-initramfs too. */
+bool initramfs_restores(void)
+{
+	const struct maker *m = maker_here();
+
+	return m && (m == other_maker() ||
+		     (m == &makers[0] && !access("/usr/share/initramfs-tools/scripts/functions", F_OK)));
+}
+
 static int run(const struct maker *m)
 {
 	pid_t pid = fork();

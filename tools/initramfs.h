@@ -7,6 +7,8 @@
 
 /* Complains if none would start a cache. */
 enum xc initramfs_check(void);
+/* Would the one that there is look for the memory of a hibernation? */
+bool initramfs_restores(void);
 /* Makes those of all kernels again; takes a minute. */
 enum xc initramfs_make(void);
 /* The same after a cache came or went, if there is who makes it: what is in it, volume groups and

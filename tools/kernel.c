@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #define TARGET		"xpcache"
+#define LINEAR		"linear"
 #define MODULE		"dm-xpcache"
 #define UUID_PREFIX	"XPCACHE-"
 
@@ -200,6 +201,11 @@ bool kernel_has_target(void)
 	return find_target() > 0;
 }
 
+bool kernel_refuses_sleep(void)
+{
+	return has_target() <= 0 || target_minor >= 2;
+}
+
 const char *kernel_no_target(void)
 {
 	static char text[128];
@@ -317,6 +323,14 @@ void table_read(char *params, struct running *r)
 		r->fast = r->slow = 0;
 }
 
+/* Of a cache's own device: it leads to the slow device alone (sleep.c). */
+static void learn_asleep(const char *params, struct running *r)
+{
+	char slow[32];
+
+	r->asleep = sscanf(params, "%31s", slow) == 1 && device_number(slow, &r->slow);
+}
+
 static void learn_table(struct running *r)
 {
 	struct dm_task *t = task_new(DM_DEVICE_TABLE, r->name);
@@ -325,10 +339,11 @@ static void learn_table(struct running *r)
 
 	if (t && !task_run(t)) {
 		dm_get_next_target(t, NULL, &start, &len, &type, &params);
-		if (type && !strcmp(type, TARGET) && params) {
-			r->sectors = len;
+		r->sectors = len;
+		if (type && !strcmp(type, TARGET) && params)
 			table_read(params, r);
-		}
+		else if (type && !strcmp(type, LINEAR) && params)
+			learn_asleep(params, r);
 	}
 	if (t)
 		dm_task_destroy(t);
@@ -349,6 +364,8 @@ static bool learn_info(struct dm_task *t, struct running *r)
 		snprintf(r->uuid, sizeof(r->uuid), "%s", uuid + prefix);
 	r->dev = makedev(info.major, info.minor);
 	r->open_count = info.open_count;
+	r->suspended = info.suspended;
+	r->reloads = info.inactive_table;
 	return true;
 }
 
@@ -444,9 +461,9 @@ static enum xc refusal(int err)
 	}
 }
 
-/* While one makes a device (LOCK_SH) nobody takes it for a leftover (LOCK_EX, with
- * LOCK_NB: else it is left for the next). Ends with the process, however that
- * ends. -1: another has it, or there is no device mapper. */
+/* While one makes a device or takes a cache away (LOCK_SH) nobody takes it for a leftover (LOCK_EX,
+ * with LOCK_NB: else it is left for the next), or gives it another table (LOCK_EX). Ends with the
+ * process, however that ends. -1: another has it, or there is no device mapper. */
 static int lock_devices(int how)
 {
 	int fd = open("/dev/mapper/control", O_RDONLY | O_CLOEXEC);
@@ -464,6 +481,22 @@ static void unlock_devices(int fd)
 {
 	if (fd >= 0)
 		close(fd);
+}
+
+static uint32_t resumed;	/* cookie of who has resumed while he has the lock */
+
+int kernel_lock(void)
+{
+	return lock_devices(LOCK_EX);
+}
+
+/* The rules of udev may wait for what the lock keeps from them. */
+void kernel_unlock(int lock)
+{
+	unlock_devices(lock);
+	if (resumed)
+		dm_udev_wait(resumed);
+	resumed = 0;
 }
 
 /* Its metadata was never read: the first resume failed, or did not come. */
@@ -577,8 +610,10 @@ enum xc kernel_create(const struct xp_sb *sb, const char *name,
 	err = create_running(name, uuid, le64_to_cpu(sb->slow.sectors), TARGET, line);
 	unlock_devices(lock);
 	kmsg_reason(kmsg, why, sizeof(why));
-	if (!err)
+	if (!err) {
+		sleep_has_started(text_uuid(sb->uuid));
 		return XC_OK;
+	}
 	return complain(refusal(err), name, "dmesg may tell more", "cannot start the cache: %s",
 			*why ? why : *dm_said ? dm_said : strerror(-err));
 }
@@ -592,9 +627,85 @@ int kernel_linear(const char *name, const char *uuid, dev_t of, u64 start, u64 s
 
 	snprintf(line, sizeof(line), "%u:%u %" PRIu64, major(of), minor(of), start);
 	lock = lock_devices(LOCK_SH);
-	err = create_running(name, uuid, sectors, "linear", line);
+	err = create_running(name, uuid, sectors, LINEAR, line);
 	unlock_devices(lock);
 	return err;
+}
+
+/* ---------------------------------------------------- another table ---- */
+
+int kernel_load_linear(const struct running *r)
+{
+	char line[64];
+
+	snprintf(line, sizeof(line), "%u:%u 0", major(r->slow), minor(r->slow));
+	return load_table(r->name, r->sectors, LINEAR, line);
+}
+
+int kernel_load_cache(const struct running *r, const struct device *fast, const struct options *opt)
+{
+	const struct device slow = { .dev = r->slow };
+	char line[256];
+
+	table_line(line, sizeof(line), fast, &slow, opt);
+	return load_table(r->name, r->sectors, TARGET, line);
+}
+
+static int plain_task(int type, const char *name)
+{
+	struct dm_task *t = task_new(type, name);
+	int err = -ENODEV;
+
+	if (t && dm_task_skip_lockfs(t))	/* whom a file system waits for must not wait for it */
+		err = task_run(t);
+	if (t)
+		dm_task_destroy(t);
+	return err;
+}
+
+int kernel_clear(const char *name)
+{
+	return plain_task(DM_DEVICE_CLEAR, name);
+}
+
+bool kernel_loads_linear(const char *name)
+{
+	struct dm_task *t = task_new(DM_DEVICE_TABLE, name);
+	char *type = NULL, *params = NULL;
+	uint64_t start, len = 0;
+	bool linear = false;
+
+	if (t && dm_task_query_inactive_table(t) && !task_run(t)) {
+		dm_get_next_target(t, NULL, &start, &len, &type, &params);
+		linear = type && !strcmp(type, LINEAR);
+	}
+	if (t)
+		dm_task_destroy(t);
+	return linear;
+}
+
+int kernel_suspend(const char *name)
+{
+	return plain_task(DM_DEVICE_SUSPEND, name);
+}
+
+/* With the lock: udev is waited for when that is let go. */
+int kernel_resume(const char *name)
+{
+	struct dm_task *t = task_new(DM_DEVICE_RESUME, name);
+	int err = -ENODEV;
+
+	if (t) {	/* where no cookie can be made, none waits for udev */
+		dm_task_set_cookie(t, &resumed, 0);
+		err = task_run(t);
+		dm_task_destroy(t);
+	}
+	return err;
+}
+
+bool kernel_is_loading(const char *name)
+{
+	return never_started(name);
 }
 
 int kernel_take_away(const char *name)
@@ -757,8 +868,10 @@ int kernel_partitions(const char *cache, struct partition **list, size_t *n)
 
 enum xc kernel_remove(const char *name)
 {
+	int lock = lock_devices(LOCK_SH);
 	int err = simple_task(DM_DEVICE_REMOVE, name);
 
+	unlock_devices(lock);
 	if (err == -EBUSY)
 		return complain(XC_REFUSED, name, "unmount it, or end what uses it, first",
 				"in use");
@@ -814,7 +927,9 @@ int kernel_status(const char *name, char *line, size_t len)
 	}
 	if (!err) {
 		dm_get_next_target(t, NULL, &start, &sectors, &type, &params);
-		if (!type || strcmp(type, TARGET) || !params)
+		if (type && !strcmp(type, LINEAR))
+			snprintf(line, len, "asleep");
+		else if (!type || strcmp(type, TARGET) || !params)
 			err = -ENOENT;
 		else if ((size_t)snprintf(line, len, "%s", params) >= len)
 			err = -EMSGSIZE;	/* cut, a figure may be another one */

@@ -38,6 +38,7 @@ enum {
 	OPT_BOOT	= 1 << 23,
 	OPT_WAIT	= 1 << 21,
 	OPT_ADOPT	= 1 << 22,
+	OPT_SLEEP	= 1 << 24,
 };
 
 /* TUNABLE, CLASS: the core knows the rest. */
@@ -85,6 +86,11 @@ static const struct option_row {
 	{ "wait", "SECONDS", OPT_WAIT, SECONDS, AT(wait), "with --boot: so long at most for their devices; 30 if nothing is said" },
 	{ "undo", NULL, OPT_ADOPT, FLAG, AT(undo), "takes back what adopt has done" },
 	{ "yes", NULL, OPT_ADOPT, FLAG, AT(yes), "do not ask" },
+	{ "begin", NULL, OPT_SLEEP, FLAG, AT(begin),
+	  "before it: every block goes home, and the caches' devices lead to their slow devices alone" },
+	{ "end", NULL, OPT_SLEEP, FLAG, AT(end), "after it, or if it failed: the caches run again, with nothing in them" },
+	{ "resume", NULL, OPT_SLEEP, FLAG, AT(restore),
+	  "at boot, before a cache starts: restores the memory that is on DEV, if the caches have slept on" },
 	{ "data", NULL, OPT_DATA, FLAG, AT(data),
 	  "read every cached block too, and compare what has a checksum" },
 	{ "interval", "SECONDS", OPT_LIVE, SECONDS, AT(interval),
@@ -181,6 +187,8 @@ static const struct verb {
 	  "no longer keep the slow device of a cache that is lost from others", NEEDS_ROOT, ARG_MUST, OPT_FORCE },
 	{ "fence", fence_run, "DEV",
 	  "for udev: is this the slow device of a cache? keeps it for that", NEEDS_ROOT, ARG_MUST, 0 },
+	{ "hibernate", hibernate_run, "--begin | --end | --resume [DEV]",
+	  "for the system's own hibernation: a machine that hibernates has no cache", NEEDS_ROOT, ARG_MAY, OPT_SLEEP },
 	{ "adopt", adopt_run, "--fast DEV [OPTION...] | --undo",
 	  "put the disk that / is on behind a cache, at the next boot", NEEDS_ROOT, ARG_NONE,
 	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_FORCE | OPT_DISCARD | OPT_ADOPT },
@@ -344,6 +352,8 @@ static enum xc check_options(const struct verb *v, const struct options *opt)
 
 	if (v->fn == histogram_run)
 		return histogram_check(opt);
+	if (v->fn == hibernate_run)
+		return hibernate_check(opt);
 	if (opt->prefer_cache && opt->discard_dirty)
 		return complain(XC_USAGE, "--prefer-cache", "give one", "--discard-dirty says the opposite");
 	if (!xp_tunables_check(&opt->tunables, &msg))

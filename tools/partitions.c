@@ -366,7 +366,7 @@ enum xc partitions_closed(const struct running *r)
 /* While it is open by them the last who closes the cache does not make it write its pages. */
 static enum xc write_out(const struct running *r, bool force)
 {
-	enum xc ret = flush_awake(r->name);
+	enum xc ret = r->asleep ? XC_OK : flush_awake(r->name);
 	char node[512];
 
 	if (ret)

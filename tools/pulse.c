@@ -80,7 +80,7 @@ int pulse_read(struct pulse *p, const struct running *r, bool older)
 		return err;
 	pulse_count(p, &s, device_kname(r->dev, kname, sizeof(kname)) &&
 			   sysfs_read(kname, "stat", stat, sizeof(stat)) ? stat : NULL);
-	err = older ? -EINVAL : latency_read(r->name, &p->latency);
+	err = older ? -EINVAL : r->asleep ? -ENODATA : latency_read(r->name, &p->latency);
 	p->timed = !err;
 	p->older = err == -EINVAL;
 	p->seconds = seconds_now();

@@ -79,15 +79,19 @@ static enum xc end(const struct running *r)
 static enum xc remove_running(struct running *r)
 {
 	struct device fast = { .fd = -1 };
-	enum xc ret = stop_check(r);
+	enum xc ret = sleep_mend(r);
 	struct known k;
 	bool known = known_find(r->uuid, &k) == 1;
 
+	if (!ret)
+		ret = r->asleep ? say_asleep(r->name) : stop_check(r);
 	running_paths(r);
 	if (!ret)
 		ret = flush_home(r->name);
 	if (!ret)
 		ret = end(r);
+	if (!ret)
+		sleep_has_stopped(r->uuid);
 	if (!ret)
 		ret = device_open(&fast, r->fast_path, true);
 	if (!ret)

@@ -173,6 +173,8 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 	if (!ret)
 		ret = remote_check_free(slow.path);
 	device_close(&slow);
+	if (!ret)
+		ret = sleep_no_image(c, f->slow, opt);
 	if (!ret && !user)
 		ret = kernel_ready();
 	if (!ret)
@@ -233,8 +235,9 @@ static enum xc start_all(const struct options *opt)
 	for (size_t i = 0; i < all.n; i++) {
 		struct cache *c = &all.v[i];
 
-		if (c->running) {
-			partitions_started(c->uuid);	/* if a kill left it without */
+		if (c->running) {	/* if a kill left it without partitions, asleep, or suspended */
+			one = sleep_is_asleep(c->uuid) ? sleep_wake(c->uuid, opt) : partitions_started(c->uuid);
+			ret = ret ? ret : one;
 			continue;
 		}
 		n++;
@@ -274,6 +277,8 @@ enum xc start_run(struct options *opt)
 		return start_at_boot(opt);
 	if (opt->all)
 		return start_all(opt);
+	if (opt->arg && !opt->fast && sleep_is_asleep(cache_plain_name(opt->arg)))
+		return sleep_wake(cache_plain_name(opt->arg), opt);
 	ret = caches_find_stopped(opt->arg, opt->fast, &c);
 	if (ret && c.running && geteuid() == 0)
 		partitions_started(c.uuid);

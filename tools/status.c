@@ -100,7 +100,7 @@ static void part_of(dev_t dev, struct part *p)
 	char kname[64], size[32];
 
 	p->bytes = 0;
-	snprintf(p->path, sizeof(p->path), "gone");
+	snprintf(p->path, sizeof(p->path), "%s", dev ? "gone" : "-");
 	if (!device_kname(dev, kname, sizeof(kname)))
 		return;
 	device_node(kname, p->path, sizeof(p->path));
@@ -259,6 +259,11 @@ static void show(const struct running *r, const struct status *s)
 		printf("  as well   %s\n", node);
 	}
 	show_partitions(r);
+	if (r->asleep) {
+		printf("  slow      %s, %s\n", slow.path, text_bytes(slow.bytes));
+		printf("            it leads there alone, for a hibernation; xpcache hibernate --end wakes it\n");
+		return;
+	}
 	printf("  fast      %s, %s\n", fast.path, text_bytes(fast.bytes));
 	printf("  slow      %s, %s\n", slow.path, text_bytes(slow.bytes));
 	show_failure(r, s, fast.path);
@@ -340,7 +345,7 @@ static struct json_object *json_cache(const struct running *r, const struct stat
 	}
 	json_object_object_add(o, "partitions", json_partitions(r));
 	json_object_object_add(o, "open_count", json_object_new_int64(r->open_count));
-	json_object_object_add(o, "fast", json_part(&fast));
+	json_object_object_add(o, "fast", r->asleep ? NULL : json_part(&fast));
 	json_object_object_add(o, "slow", json_part(&slow));
 	json_object_object_add(o, "block_bytes", json_object_new_int64(XP_BLOCK_SIZE));
 	json_object_object_add(o, "bytes_per_slot", json_object_new_double(bytes_per_slot(s)));
@@ -349,7 +354,7 @@ static struct json_object *json_cache(const struct running *r, const struct stat
 			       reads ? json_object_new_double((double)hits / reads) : NULL);
 	json_object_object_add(o, "limits", r->tunables_known ? json_limits(&r->tunables) : NULL);
 	json_object_object_add(o, "counters", status_json(s));
-	if (!latency_read(r->name, &l))
+	if (!r->asleep && !latency_read(r->name, &l))
 		json_object_object_add(o, "latency", latency_json(&l));
 	return o;
 }
@@ -482,7 +487,7 @@ static void list_running(struct list *l, const struct running *r)
 	parts_of(r, &fast, &slow);
 	running_node(r, node, sizeof(node));
 	list_row(l, &(struct row){ .name = r->name, .uuid = r->uuid, .state = ok ? s.state : "unknown",
-				   .fast = fast.path, .slow = slow.path, .device = node, .sectors = r->sectors,
+				   .fast = l->array && r->asleep ? NULL : fast.path, .slow = slow.path, .device = node, .sectors = r->sectors,
 				   .dirty = ok ? status_number(&s, "dirty") : NOT_KNOWN });
 }
 

@@ -104,12 +104,27 @@ static enum xc rest(struct running *r, const struct options *opt)
 	return ret;
 }
 
-static enum xc stop_one(const char *name, const struct options *opt)
+/* It has nothing, nobody has its fast device, and the slow one has all. */
+static enum xc rest_asleep(const struct running *r)
+{
+	enum xc ret;
+
+	signals_hold();
+	ret = running_remove(r->name, false);
+	signals_release();
+	if (!ret)
+		printf("%s: stopped; it was asleep, and has no dirty block\nxpcache start brings it back\n", r->name);
+	return ret;
+}
+
+static enum xc stop_found(const char *name, const struct options *opt)
 {
 	struct partitions hidden;
 	struct running r;
 	enum xc ret = caches_find_running(name, &r);
 
+	if (!ret)
+		ret = sleep_mend(&r);
 	if (!ret)
 		ret = stop_check(&r);
 	if (ret)
@@ -118,15 +133,28 @@ static enum xc stop_one(const char *name, const struct options *opt)
 		signals_hold();	/* from here on its partitions are away */
 	ret = partitions_hide(&r, opt->force, &hidden);
 	if (!ret) {
-		ret = rest(&r, opt);
+		ret = r.asleep ? rest_asleep(&r) : rest(&r, opt);
 		if (ret)
 			partitions_back(&r, &hidden);
+		else
+			sleep_has_stopped(r.uuid);
 	}
 	free(hidden.v);
 	if (!r.user)
 		signals_release();
 	if (!ret)
 		fence_changed(r.slow);
+	return ret;
+}
+
+/* Whether it is asleep stays as it is meanwhile. */
+static enum xc stop_one(const char *name, const struct options *opt)
+{
+	int lock = sleep_lock();
+	enum xc ret = stop_found(name, opt);
+
+	if (lock >= 0)
+		close(lock);
 	return ret;
 }
 

@@ -20,6 +20,7 @@
  *   engine.c     which engine a cache is for
  *   media.c      the core's blocking access to metadata, over a file descriptor
  *   offline.c    a cache at rest, its map rebuilt by the core's own recovery
+ *   sleep.c      sleep_note.c  next_boot.c  image.c  looked.c  restore.c: hibernation, over sleep.h
  *   behind.c     has somebody written to the slow device meanwhile? over fingerprint.h
  *   mark.c       have writes passed the cache, while its fast device was gone?
  *   check_sb.c   check_ring.c  check_data.c: parts of check, over check.h; what
@@ -72,6 +73,7 @@ struct options {
 	const char *arg;	/* what is not an option: a cache's name, a device or a verb */
 	const char *fast, *slow, *name;
 	const char *engine;	/* "kernel", "user", "auto"; NULL: auto */
+	bool begin, end, restore;	/* hibernate */
 	bool force, discard_dirty, prefer_cache, no_start, offline, all, boot, needed, hide, undo, yes;
 	bool json, data, help, ublk;
 	char **words;		/* bench: all of what arg is the first of */
@@ -180,6 +182,11 @@ bool device_kname(dev_t dev, char *kname, size_t len);
 bool device_here(dev_t dev);
 /* Calls @fn for every partition that the kernel shows of a disk; stops at a non-zero result. */
 int device_each_partition(const char *kname, int (*fn)(const char *kname, void *ctx), void *ctx);
+/* The same for every device that it is made of; that is made of it. */
+int device_each_below(const char *kname, int (*fn)(const char *kname, void *ctx), void *ctx);
+int device_each_above(const char *kname, int (*fn)(const char *kname, void *ctx), void *ctx);
+/* It, or what it is made of: who reads waits until somebody resumes that. */
+bool device_is_suspended(const char *kname);
 /* Calls @fn for every block device that holds something; stops at a non-zero result. */
 int device_each(int (*fn)(const char *kname, void *ctx), void *ctx);
 
@@ -271,12 +278,16 @@ struct running {
 	bool user;		/* of the user-space engine; then dev, fast and slow are 0, */
 	char fast_path[PATH_MAX], slow_path[PATH_MAX];	/* and these are known */
 	char ublk[64];		/* its block device; "": it has only a socket */
+	bool asleep;		/* its device leads to the slow one alone; fast is 0 */
+	bool suspended;		/* of a device mapper's device: now, */
+	bool reloads;		/* and another table is loaded for its next resume */
 };
 
 /* Is there a device mapper, and the target? Loads the modules if it can. */
 enum xc kernel_ready(void);
 bool kernel_has_target(void);	/* without a complaint */
 const char *kernel_no_target(void);	/* why it has not; static */
+bool kernel_refuses_sleep(void);	/* to hibernate with a cache */
 int kernel_load(const char *module);	/* negative errno */
 /* 1: *r filled; 0: no such device; negative errno. */
 int kernel_find(const char *name, const char *uuid, struct running *r);
@@ -289,6 +300,17 @@ enum xc kernel_create(const struct xp_sb *sb, const char *name,
 		      const struct device *fast, const struct device *slow,
 		      const struct options *opt);
 enum xc kernel_remove(const char *name);
+/* Another table for its next resume: linear over the slow device, or the cache on @fast again. -errno. */
+int kernel_load_linear(const struct running *r);
+int kernel_load_cache(const struct running *r, const struct device *fast, const struct options *opt);
+int kernel_clear(const char *name);	/* or none */
+bool kernel_loads_linear(const char *name);	/* is that it? */
+int kernel_suspend(const char *name);	/* -EINTR: a signal came */
+int kernel_resume(const char *name);
+bool kernel_is_loading(const char *name);	/* its first resume has not come, or has failed */
+/* Until kernel_unlock() no other program makes a device of ours, takes a cache away, or gives one another table. */
+int kernel_lock(void);
+void kernel_unlock(int lock);
 /* Keeps the slow device of a cache that does not run: while a device of ours has it, no mount,
  * no swap, no RAID and no volume group can take it or a partition of it. A cache's start can. */
 int kernel_hold(const char *uuid, dev_t slow);
@@ -507,6 +529,24 @@ void fence_end_unknown(void);
 /* Lets udev look at a slow device and its partitions again. */
 void fence_changed(dev_t slow);
 
+/* --------------------------------------------------- sleep.c, restore.c ---- */
+
+/* One that a killed hibernate has left suspended goes on first. */
+bool sleep_is_asleep(const char *name_or_uuid);
+/* As hibernate --end, of one cache. */
+enum xc sleep_wake(const char *name, const struct options *opt);
+enum xc say_asleep(const char *name);	/* complains */
+/* Nobody sleeps or wakes one until it is closed; -1: it cannot be had. */
+int sleep_lock(void);
+void sleep_has_started(const char *uuid);	/* it is no killed hibernate's any more */
+void sleep_has_stopped(const char *uuid);
+/* A device that a killed hibernate has left suspended goes on; *@r: as it is then. Not what others have
+ * suspended. */
+enum xc sleep_mend(struct running *r);
+/* Before the cache starts on @slow (0: not known): the memory of a system that hibernates is here,
+ * which slept with it, and must never come back then. Complains; --boot and --force erase it. */
+enum xc sleep_no_image(const struct cache *c, dev_t slow, const struct options *opt);
+
 /* ----------------------------------------------------- status.c, flush.c ---- */
 
 struct status {
@@ -530,6 +570,8 @@ enum xc flush_awake(const char *name);
 enum xc flush_pages(const char *node);
 /* Brings every dirty block home, with a progress bar. */
 enum xc flush_home(const char *name);
+/* Until @enough are left or fewer; by @end (seconds_now()), or it complains. */
+enum xc flush_nearly(const char *name, u64 enough, double end);
 /* The same of the cache @c at rest, by a daemon; it rests in order after that. */
 enum xc flush_stopped(struct cache *c, const struct options *opt);
 /* The same of a cache that does not run: by a daemon that has no clients, and ends after it. */
@@ -540,6 +582,8 @@ enum xc start_cache(struct cache *c, const struct options *opt);
 bool slow_known(const struct cache *c, const char *named, char *path, size_t len);
 /* Complains of each cache that could not be stopped or flushed without this program. XC_OK: none. */
 enum xc needed_check(void);
+/* The device that is its slow one; 0: it is not here yet. */
+dev_t slow_of(const struct cache *c);
 /* Starts the known ones that are to start by themselves, as their devices come. */
 enum xc start_at_boot(const struct options *opt);
 /* A cache of a slow device that is in use: not started, and the device is only looked at. */
@@ -578,6 +622,7 @@ void fingerprint_at_rest(const char *fast, const char *slow, u64 seq);
 
 /* What contradicts what among the options of histogram; looks at nothing else. */
 enum xc histogram_check(const struct options *opt);
+enum xc hibernate_check(const struct options *opt);
 
 enum xc create_run(struct options *opt);
 enum xc list_run(struct options *opt);
@@ -594,6 +639,7 @@ enum xc dump_run(struct options *opt);
 enum xc adopt_run(struct options *opt);
 enum xc fence_run(struct options *opt);
 enum xc forget_run(struct options *opt);
+enum xc hibernate_run(struct options *opt);
 enum xc bench_verb_run(struct options *opt);
 void bench_help(void);		/* its tests */
 

@@ -5,7 +5,8 @@
  *
  * The n-th answer to "status" or "histogram" is the file status.n or histogram.n in the
  * directory RUNNING; the last one there is stays, and without any there is the error of a
- * module that does not know the message. Each question adds a line to the file asked.
+ * module that does not know the message. Each question adds a line to the file asked. With a
+ * file asleep the cache's device leads to its slow device alone.
  * Changes nothing, and everybody is root here.
  */
 #include <errno.h>
@@ -148,13 +149,17 @@ struct dm_names *dm_task_get_names(struct dm_task *t)
 void *dm_get_next_target(struct dm_task *t, void *next, uint64_t *start, uint64_t *len,
 			 char **type, char **params)
 {
-	static char target[] = "xpcache", table[32];
+	static char target[16], table[32];
+	FILE *asleep = open_in("asleep", "r");
 
 	(void)next;
 	*start = 0;
 	*len = 524288;
 	*type = target;
-	snprintf(table, sizeof(table), "4095:1 4095:2");
+	snprintf(target, sizeof(target), asleep ? "linear" : "xpcache");
+	snprintf(table, sizeof(table), asleep ? "4095:2 0" : "4095:1 4095:2");
+	if (asleep)
+		fclose(asleep);
 	*params = t->type == DM_DEVICE_TABLE ? table : t->answer;
 	if (t->answer)
 		t->answer[strcspn(t->answer, "\n")] = '\0';

@@ -110,3 +110,18 @@ rm "$RUNNING/asked"
 ask "top, older module" 0 "^latency: this module does not tell it$" top --interval 0.1 --count 3
 same "top, older module: asked once" "$(grep -c histogram "$RUNNING/asked")" 1
 same "top, older module: hits" "$(grep -c 'hits: 50.0 % of reads$' stdout)" 3
+
+# Asleep, for a hibernation.
+answers 10,10
+touch "$RUNNING/asleep"
+ask "list of one asleep" 0 "^xpcache0 +asleep +- " list
+ask "status of one asleep" 0 "leads there alone, for a hibernation" status xpcache0
+ask "status --json of one asleep" 0 '"state":"asleep"|"state": *"asleep"' status xpcache0 --json
+ask "flush of one asleep" 0 "nothing is dirty: it is asleep" flush xpcache0
+ask "list --json of one asleep" 0 '"state": *"asleep"' list --json
+same "list --json of one asleep: it has no fast device" "$(grep -c '"fast": *null' stdout)" 1
+ask "stop of one asleep" 0 "stopped; it was asleep, and has no dirty block" stop xpcache0
+for verb in remove histogram partitions; do
+	ask "$verb of one asleep" 3 "it is asleep, .*: xpcache0: xpcache hibernate --end wakes it" $verb xpcache0
+done
+rm "$RUNNING/asleep"

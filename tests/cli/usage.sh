@@ -53,6 +53,9 @@ expect "hgrm of no class" 2 "of one class: --hgrm: give --class" histogram xpcac
 expect "hgrm of an interval" 2 "of one look: --hgrm" histogram xpcache0 --hgrm --class write --interval 1
 expect "histogram of what" 2 "missing: histogram" histogram
 expect "top of one" 2 "one word too many" top xpcache0
+expect "hibernate without a word" 2 "goes with one of its options: hibernate: give --begin, --end" hibernate
+expect "hibernate both" 2 "goes with one of its options" hibernate --begin --end
+expect "hibernate a name" 2 "goes with one of its options" hibernate --end xpcache0
 expect "help of histogram" 0 "--class CLASS" histogram --help --count 2
 expect "help" 0 "Exit codes: 0 done" help
 expect "--help" 0 "Exit codes: 0 done" --help
