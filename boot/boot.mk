@@ -6,6 +6,8 @@ udevdir	?= $(PREFIX)/lib/udev
 initramfsdir ?= $(PREFIX)/share/initramfs-tools
 dracutdir ?= $(PREFIX)/lib/dracut
 dracut-module := $(dracutdir)/modules.d/90xpcache
+# systemd looks for it nowhere else.
+sleepdir ?= /usr/lib/systemd/system-sleep
 # What both say where the boot stops.
 wordsdir ?= $(PREFIX)/lib/xpcache
 # After those that write below /boot: they are run in the order of their names.
@@ -16,7 +18,7 @@ boot-swap := $(unitdir)/swap.d/50-xpcache.conf
 boot-files := $(udevdir)/rules.d/59-xpcache.rules $(addprefix $(unitdir)/,$(boot-units)) \
 	$(initramfsdir)/hooks/xpcache $(initramfsdir)/scripts/local-top/xpcache \
 	$(addprefix $(dracut-module)/,module-setup.sh xpcache-start.sh xpcache-started.sh) $(wordsdir)/did-not-start $(wordsdir)/boot-files-home \
-	$(boot-changes) $(boot-swap)
+	$(sleepdir)/xpcache $(boot-changes) $(boot-swap)
 boot-places := s,@SBINDIR@,$(sbindir),g; s,@WORDSDIR@,$(wordsdir),g
 
 .PHONY: boot-install
@@ -25,6 +27,8 @@ boot-install:
 	sed '$(boot-places)' boot/59-xpcache.rules >$(DESTDIR)$(udevdir)/rules.d/59-xpcache.rules
 	for file in $(boot-units); do sed '$(boot-places)' boot/$$file >$(DESTDIR)$(unitdir)/$$file; done
 	sed '$(boot-places)' boot/initramfs-tools/hook >$(DESTDIR)$(initramfsdir)/hooks/xpcache
+	sed '$(boot-places)' boot/system-sleep >$(DESTDIR)$(sleepdir)/xpcache
+	chmod 755 $(DESTDIR)$(sleepdir)/xpcache
 	install -m 755 boot/initramfs-tools/local-top $(DESTDIR)$(initramfsdir)/scripts/local-top/xpcache
 	chmod 755 $(DESTDIR)$(initramfsdir)/hooks/xpcache
 	chmod 644 $(DESTDIR)$(udevdir)/rules.d/59-xpcache.rules $(addprefix $(DESTDIR)$(unitdir)/,$(boot-units))

@@ -10,10 +10,11 @@ touch rules/59-xpcache.rules
 cat >functions <<'END'
 copy_exec() { :; }
 manual_add_modules() { :; }
+block_dev_mod_add() { echo "driver of $1"; }
 panic() { echo "panic $*"; touch "$DIR/here"; }
 modprobe() { :; }
 END
-in_place() { sed "s,/usr/share/initramfs-tools/hook-functions,$dir/functions,; s,/scripts/functions,$dir/functions,; s,/usr/lib/udev/rules.d/59,$dir/rules/59,; s,/etc/xpcache,$dir/etc,g; s,/run/,$dir/,g" "$1"; }
+in_place() { sed "s,/usr/share/initramfs-tools/hook-functions,$dir/functions,; s,/scripts/functions,$dir/functions,; s,/usr/lib/udev/rules.d/59,$dir/rules/59,; s,/etc/xpcache,$dir/etc,g; s,/run/,$dir/,g; s,>>/conf/,>>$dir/,g; s,! -b,! -e," "$1"; }
 in_place "$dir/installed/usr/share/initramfs-tools/hooks/xpcache" >hook
 in_place "$dir/installed/usr/share/initramfs-tools/scripts/local-top/xpcache" >local-top
 
@@ -27,6 +28,16 @@ record $one '"start": "boot"'
 image "initramfs: one that the system starts, and what is said if the boot stops" "0 $one.json did-not-start"
 same "initramfs: it is only known there" "$(cat "image$dir/etc/$one.json")" '{"name": "x", "start": "no"}'
 
+# Its fast device's driver is in it; of one asleep, or not here, nobody knows it.
+cat >sbin/xpcache <<'END'
+#!/bin/sh
+printf '{ "caches":[ {\n "fast":"/dev/null"\n },\n{ "fast":null\n },\n{ "fast":"/dev/none"\n },\n{ "fast": "/dev/zero"\n } ] }\n'
+END
+chmod +x sbin/xpcache
+image "initramfs: with drivers" "0 $one.json did-not-start"
+same "initramfs: the driver of each fast device" "$(grep -o 'driver of .*' out | xargs)" "driver of /dev/null driver of /dev/zero"
+rm sbin/xpcache
+
 # Its record cannot be read, but says that it is not to start: the boot goes on.
 XPCACHE_ETC=$dir/image$dir/etc LD_PRELOAD=$holding HOLDING=$dir/mapper "$xpcache" start --boot --wait 0.1 >out 2>&1
 same "initramfs: a broken record of what the system starts" "$? $(grep -c 'mend it' out)" "0 1"
@@ -39,6 +50,7 @@ done
 # Where the boot stops: what it waits for is said at once, what was wrong by panic.
 cat >sbin/xpcache <<'END'
 #!/bin/sh
+[ "$1" = start ] || { echo "$*" >>"$DIR/asked"; echo "no memory: $SAYS" >&2; exit "$SAYS"; }
 [ ! -e "$DIR/here" ] || { echo started; exit 0; }
 echo waiting
 grep -q waiting "$DIR/console" && echo "it was told at once" >&2
@@ -47,9 +59,23 @@ exit 5
 END
 chmod +x sbin/xpcache
 cp words/did-not-start etc
-DIR=$dir PATH=$dir/sbin:$PATH sh local-top >console 2>&1
+DIR=$dir PATH=$dir/sbin:$PATH SAYS=0 sh local-top >console 2>&1
 same "initramfs: it waits, stops, and goes on" "$(grep -E '^(waiting|panic it was told at once|its fast device is not here|started)$' console | tr '\n' ' ') $(grep -c 'Ctrl-D or exit goes on' console)" \
 	"waiting panic it was told at once its fast device is not here started  1"
+# A memory is looked for first. That it is not restored is said; where a disk is missing the boot stops, once.
+same "initramfs: asked for a memory" "$(cat asked) $(cat param.conf 2>/dev/null)" "hibernate --resume "
+# But not where a panic is another boot.
+for says in 3 5 "5 30"; do
+	rm -f here asked param.conf
+	[ "$says" = 5 ] || touch here
+	DIR=$dir PATH=$dir/sbin:$PATH SAYS=${says% *} panic=${says#[35]} resume=UUID=1 sh local-top >console 2>&1
+	same "initramfs: no memory, $says" "$(cat asked; xargs <param.conf) $(grep -c '^panic ' console) $(grep -cE '^(panic )?no memory: '"${says% *}"'$' console) $(grep -c '^started' console)" \
+		"hibernate --resume UUID=1
+resume= noresume=y $([ "$says" != 5 ]; echo $?) 1 1"
+done
+rm -f asked param.conf
+DIR=$dir PATH=$dir/sbin:$PATH SAYS=5 noresume=y sh local-top >console 2>&1
+same "initramfs: noresume" "$(ls asked param.conf 2>/dev/null) $(grep -c '^started' console)" " 1"
 # What is written while the boot loader's files go home goes home too; then it ends.
 mkdir files
 cat >sbin/xpcache <<'END'
