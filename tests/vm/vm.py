@@ -88,6 +88,8 @@ def payload(series, job, environment, folder):
     want = wants(job)
     for name in filter(None, want.get("with", "").split(",")):
         put(BUILD / "vm" / name, f"/usr/bin/{name}")
+        for library in [] if want.get("usr") == "host" else libraries(BUILD / "vm" / name):
+            put(library, "/usr/lib/" + os.path.basename(library))
     if want.get("usr") == "host":
         (stage / "job" / "usr").touch()
     (stage / "job" / "name").write_text(Path(job).name)
@@ -105,7 +107,7 @@ def payload(series, job, environment, folder):
 
 def wants(job):
     """What a job's `# vm:` lines ask for: fast=64M slow=1G timeout=600 ...
-    usr=host: the host's /usr, read-only, below the guest's; with=NAME: build/vm/NAME;
+    usr=host: the host's /usr, read-only, below the guest's; with=NAME: build/vm/NAME, with its libraries;
     clock=instructions: a nanosecond is an instruction; watch=no: no kernel option that
     looks for bugs and takes time."""
     words = " ".join(re.findall(r"^# vm:(.*)$", Path(job).read_text(), re.M)).split()
