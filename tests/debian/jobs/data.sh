@@ -71,7 +71,7 @@ case $BOOT in
 	echo 'devices { global_filter = [ "r|^/dev/xpcache/|" ] }' >>/etc/lvm/lvmlocal.conf
 	must xpcache create --fast $FAST --slow $DATA
 	udevadm settle
-	waited 60 test -e /dev/mapper/vg-lv
+	must waited 60 test -e /dev/mapper/vg-lv
 	must systemctl daemon-reload
 	must mount /data
 	must mount /volume
@@ -121,10 +121,10 @@ case $BOOT in
 	try remove xpcache remove xpcache0	# dirty: LVM must not get its partition meanwhile
 	equal no-device-left "" "$(ls ${CACHE}* 2>/dev/null)"
 	udevadm settle
-	waited 60 test -e /dev/mapper/vg-lv
+	must waited 60 test -e /dev/mapper/vg-lv
 	must mount /data
 	must mount /volume
-	waited 60 test -e /dev/md127
+	must waited 60 test -e /dev/md127
 	must mount /mirror
 	must swapon -a
 	on $DATA
