@@ -119,20 +119,6 @@ static enum xc check_looked(const struct running *list, size_t n, const char *no
 	return XC_OK;
 }
 
-static enum xc check_on_cache(const struct running *r, const char *node, u64 start)
-{
-	struct shown s = { .start = start };
-	char disk[64], path[PATH_MAX];
-
-	if (!start || (device_kname(r->slow, disk, sizeof(disk)) && device_each_partition(disk, begins_there, &s) > 0))
-		return XC_OK;
-	snprintf(path, sizeof(path), "the slow device");
-	if (device_kname(r->slow, disk, sizeof(disk)))
-		device_node(disk, path, sizeof(path));
-	return complain(XC_REFUSED, node, "hibernate to swap that the kernel shows without the cache",
-			"the kernel shows no such partition of %s, so none is restored from there", path);
-}
-
 static int one_below(const char *kname, void *ctx)
 {
 	(void)kname;
@@ -156,11 +142,29 @@ static bool is_made_of_others(const char *kname)
 	return made;
 }
 
-bool next_boot_sees(dev_t swap)
+bool next_boot_sees(dev_t dev)
 {
 	char kname[64];
 
-	return device_kname(swap, kname, sizeof(kname)) && !is_made_of_others(kname);
+	return device_kname(dev, kname, sizeof(kname)) && !is_made_of_others(kname);
+}
+
+static enum xc check_on_cache(const struct running *r, const char *node, u64 start)
+{
+	struct shown s = { .start = start };
+	char disk[64], path[PATH_MAX];
+
+	if (!next_boot_sees(r->slow))
+		return complain(XC_REFUSED, node, "hibernate to a plain partition of a disk without a cache",
+				"the slow device of %s is encrypted, or made of other devices, later than where an image is looked for",
+				r->name);
+	if (!start || (device_kname(r->slow, disk, sizeof(disk)) && device_each_partition(disk, begins_there, &s) > 0))
+		return XC_OK;
+	snprintf(path, sizeof(path), "the slow device");
+	if (device_kname(r->slow, disk, sizeof(disk)))
+		device_node(disk, path, sizeof(path));
+	return complain(XC_REFUSED, node, "hibernate to swap that the kernel shows without the cache",
+			"the kernel shows no such partition of %s, so none is restored from there", path);
 }
 
 static const struct running *on_slow_of(const struct running *list, size_t n, const char *kname)

@@ -145,8 +145,10 @@ static enum xc remove_stopped(struct cache *c, const struct options *opt)
 	struct known k;
 	bool known = known_find(c->uuid, &k) == 1;
 	u64 dirty = 0;
-	enum xc ret = count_dirty(c, &dirty);
+	enum xc ret = sleep_no_image(c, slow_of(c), opt);	/* its note is the proof that the disk was used since */
 
+	if (!ret)
+		ret = count_dirty(c, &dirty);
 	if (!ret && dirty) {
 		printf("%s: %s dirty must go home first\n", c->name, text_blocks(dirty));
 		fflush(stdout);

@@ -42,8 +42,10 @@ static void add_notes(struct sleepers *all, const struct cache *c)
 	struct device fast;
 	struct media m;
 
-	if (device_look(&fast, c->fast.path))
+	if (device_look(&fast, c->fast.path)) {
+		snprintf(all->missing, sizeof(all->missing), "the fast device of %s", c->name);
 		return;
+	}
 	if (!media_init(&m, fast.fd))
 		for (u32 i = 0; i < XP_SLEEP_NOTES; i++) {
 			struct sleeper *s = &all->v[all->n];
@@ -413,7 +415,7 @@ static enum xc check_note(const struct cache *c, const struct xp_sleep *note, de
 	if (image < 0)
 		return XC_OK;
 	if (image > 0 && !opt->boot && !opt->force)
-		return complain(XC_REFUSED, c->name, "start that system; --force lets its memory be lost",
+		return complain(XC_REFUSED, c->name, "start that system; xpcache start --force lets its memory be lost",
 				"the memory of a system that hibernates is here, which slept with it");
 	err = image > 0 ? erase_all(note, slow) : 0;
 	if (err)

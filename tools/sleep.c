@@ -38,6 +38,7 @@
 /* systemd gives its hooks 90 s. */
 #define FLUSH_SECONDS	55.0
 #define SUSPEND_SECONDS	10	/* for requests that are under way; the target's own flush has 5 more */
+#define LOCK_SECONDS	20.0	/* a stop writes out what callers have in memory, which takes its time */
 #define ENOUGH		256u	/* blocks that may be left to that */
 #define RESERVE		(1u << 20)
 
@@ -454,7 +455,7 @@ static enum xc mend_all(struct running *list, size_t n)
 
 	for (size_t i = 0; i < n; i++) {
 		one = sleep_mend(&list[i]);
-		if (!one && !list[i].asleep)
+		if (!one && !list[i].asleep && !list[i].suspended)
 			forget_begun(&list[i]);
 		ret = ret ? ret : one;
 	}
@@ -667,8 +668,8 @@ static enum xc note_one(const struct sleep *all, struct cache *c)
 	int place, err = 0;
 
 	if (!d) {
-		sleep_note_forget(c, all->place.uuid);
-		return XC_OK;
+		err = sleep_note_none(c, all->place.uuid);
+		return err ? complain_errno(err, c->fast.path, "cannot note that its cache does not sleep") : XC_OK;
 	}
 	if (!d->r.asleep && c->fast.dev != d->r.fast)
 		return XC_OK;	/* a copy */
@@ -790,16 +791,25 @@ static void undo(struct running *list, const struct sleep *all, const struct opt
 			wake(&list[i], opt);
 }
 
+static bool runs(const struct running *list, size_t n, const char *uuid)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(list[i].uuid, uuid))
+			return true;
+	return false;
+}
+
 /* adopt has made it, or undone it: the next boot starts it, or leaves it, and what is in memory knows the disk
  * alone. */
-static enum xc check_adopted(void)
+static enum xc check_adopted(const struct running *list, size_t n)
 {
 	struct known *known;
-	size_t n = known_all(&known);
+	size_t all = known_all(&known);
 	enum xc ret = XC_OK;
 
-	for (size_t i = 0; i < n && !ret; i++)
-		if (known[i].start == START_IN_INITRAMFS || known[i].start == START_TO_LEAVE)
+	for (size_t i = 0; i < all && !ret; i++)
+		if (!runs(list, n, known[i].uuid) &&
+		    (known[i].start == START_IN_INITRAMFS || known[i].start == START_TO_LEAVE))
 			ret = complain(XC_REFUSED, known[i].name, "restart first",
 				       "the next boot %s it, and restores no memory of before",
 				       known[i].start == START_TO_LEAVE ? "leaves" : "starts");
@@ -811,10 +821,10 @@ static enum xc check_adopted(void)
 static enum xc prepare_without(struct sleep *all)
 {
 	char spec[PATH_MAX];
-	enum xc ret = check_adopted();
+	enum xc ret = XC_OK;
 
-	if (ret || !looked_at(spec, sizeof(spec)) || !all->place.dev)
-		return ret;
+	if (!looked_at(spec, sizeof(spec)) || !all->place.dev)
+		return XC_OK;
 	if (!next_boot_sees(all->place.dev))
 		ret = image_not_seen(*spec ? spec : "/sys/power/resume");
 	return ret || image_look(&all->place) ? ret : note_all(all);
@@ -833,6 +843,8 @@ static enum xc prepare(struct running *list, size_t n, struct sleep *all)
 				       "another program has suspended it, or loaded a table for it");
 		all->list[i].r = list[i];
 	}
+	if (!ret)
+		ret = check_adopted(list, n);
 	if (ret || !n)
 		return ret ? ret : prepare_without(all);
 	if (!kernel_refuses_sleep())
@@ -881,18 +893,41 @@ static enum xc end(struct running *list, size_t n, const struct options *opt)
 	return ret;
 }
 
-/* One at a time: who comes second sees what the first has made of it. */
-int sleep_lock(void)
+static int lock_file(void)
 {
 	char path[PATH_MAX];
-	int fd;
 
 	if (mkdir(user_directory(), 0700) && errno != EEXIST)
 		return -1;
 	snprintf(path, sizeof(path), "%s/hibernate.lock", user_directory());
-	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	return open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+}
+
+/* One at a time: who comes second sees what the first has made of it. */
+int sleep_lock(void)
+{
+	int fd = lock_file();
+
 	while (fd >= 0 && flock(fd, LOCK_EX) && errno == EINTR)
 		;
+	return fd;
+}
+
+/* Whoever waited longer would be killed before he has said no. */
+static int begin_lock(void)
+{
+	const struct timespec pause = { .tv_nsec = 100 * 1000000L };
+	double end = seconds_now() + LOCK_SECONDS;
+	int fd = lock_file();
+
+	while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
+		if (seconds_now() >= end) {
+			close(fd);
+			errno = EBUSY;
+			return -1;
+		}
+		nanosleep(&pause, NULL);
+	}
 	return fd;
 }
 
@@ -902,8 +937,10 @@ static enum xc with_lock(enum xc (*fn)(struct running *list, size_t n, const str
 	struct running *list;
 	enum xc ret;
 	size_t n;
-	int lock = sleep_lock(), err;
+	int lock = opt->begin ? begin_lock() : sleep_lock(), err;
 
+	if (lock < 0 && errno == EBUSY)
+		return complain(XC_REFUSED, "hibernate", "wait for it", "a stop or another hibernate goes on");
 	if (lock < 0)
 		return complain_errno(errno, user_directory(), "cannot lock others out");
 	kernel_sweep();		/* a start that failed, and was killed */

@@ -61,6 +61,8 @@ u32 sleep_notes(const struct cache *c, struct xp_sleep notes[XP_SLEEP_NOTES]);
 /* Those that name this swap are no memory's any more. If that cannot be written, they hold no more
  * once the cache starts. */
 void sleep_note_forget(const struct cache *c, const u8 swap[SWAP_UUID]);
+/* Of who does not sleep now: the same, and what is torn goes. -errno: it cannot be told, or written. */
+int sleep_note_none(const struct cache *c, const u8 swap[SWAP_UUID]);
 /* Where one for this swap goes; -ENOSPC: systems that sleep elsewhere need all. */
 int sleep_note_place(const struct cache *c, dev_t slow, const u8 swap[SWAP_UUID]);
 /* Is the image of its sleep here? As image_find(), and 0 if another swap was made in its place; @slow: the
@@ -81,8 +83,8 @@ bool looked_knows(const char *uuid);
 
 /* ----------------------------------------------------------- next_boot.c ---- */
 
-/* Will a swap there be seen when an image is looked for? */
-bool next_boot_sees(dev_t swap);
+/* Will what is there be seen when an image is looked for? */
+bool next_boot_sees(dev_t dev);
 /* Where the image goes: @place; *@owner: the cache whose device that is on, from the sector *@start of it,
  * NULL: none's. Complains if it would certainly not be restored. @list: the caches that run. */
 enum xc next_boot_check(const struct running *list, size_t n, struct image_place *place,

@@ -87,18 +87,36 @@ u32 sleep_notes(const struct cache *c, struct xp_sleep notes[XP_SLEEP_NOTES])
 	return n;
 }
 
-void sleep_note_forget(const struct cache *c, const u8 swap[SWAP_UUID])
+static int forget(const struct cache *c, const u8 swap[SWAP_UUID], bool torn)
 {
 	static const struct xp_sleep none;
 	struct xp_sleep note;
 	struct opened o;
+	int ret = 0;
 
 	if (!open_fast(c, O_RDWR, &o))
-		return;
-	for (u32 i = 0; i < XP_SLEEP_NOTES; i++)
-		if (sleep_note_read(&o.m.io, &c->sb, i, &note) > 0 && names(&note, swap))
-			o.m.io.write(o.m.io.ctx, XP_SLEEP_BLOCK + i, 1, &none);
+		return -EIO;
+	for (u32 i = 0; i < XP_SLEEP_NOTES; i++) {
+		int err = sleep_note_read(&o.m.io, &c->sb, i, &note);
+
+		if ((err > 0 && names(&note, swap)) || (err == -EUCLEAN && torn))
+			err = o.m.io.write(o.m.io.ctx, XP_SLEEP_BLOCK + i, 1, &none);
+		if (err < 0)
+			ret = err;
+	}
 	close_fast(&o);
+	return ret;
+}
+
+void sleep_note_forget(const struct cache *c, const u8 swap[SWAP_UUID])
+{
+	forget(c, swap, false);
+}
+
+/* A torn one is of a --begin that was cut off, and made no image. */
+int sleep_note_none(const struct cache *c, const u8 swap[SWAP_UUID])
+{
+	return forget(c, swap, true);
 }
 
 int sleep_note_place(const struct cache *c, dev_t slow, const u8 swap[SWAP_UUID])
@@ -121,7 +139,7 @@ int sleep_note_place(const struct cache *c, dev_t slow, const u8 swap[SWAP_UUID]
 			place = (int)i;
 	}
 	close_fast(&o);
-	if (has < 0)		/* a torn one is of a --begin that was cut off, and made no image */
+	if (has < 0)		/* as above */
 		return has == -EUCLEAN ? (int)i : has;
 	return same >= 0 ? same : place;
 }

@@ -147,10 +147,12 @@ static enum xc stop_found(const char *name, const struct options *opt)
 	return ret;
 }
 
-/* Whether it is asleep stays as it is meanwhile. */
+/* Whether it is asleep stays as it is meanwhile; a cache of xpcached never is. */
 static enum xc stop_one(const char *name, const struct options *opt)
 {
-	int lock = sleep_lock();
+	struct running r;
+	bool user = running_find(cache_plain_name(name), NULL, &r) == 1 && r.user;
+	int lock = user ? -1 : sleep_lock();
 	enum xc ret = stop_found(name, opt);
 
 	if (lock >= 0)

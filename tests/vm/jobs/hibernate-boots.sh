@@ -72,6 +72,7 @@ case $BOOT in
 	;;
 2)
 	know $RECORDS
+	refused remove 3 "the memory of a system that hibernates is here" xpcache remove xpcache0
 	take_out $FAST
 	refused without-one 5 "the fast device of xpcache0 is not here" xpcache hibernate --resume $SWAP
 	equal stays swsuspend "$(type_of $SWAP)"
@@ -121,6 +122,7 @@ case $BOOT in
 	must swapon $SWAP
 	image_to $SWAP
 	writes first 0 $CACHE
+	printf xpasleep | dd of=$FAST2 bs=4k seek=31 conv=sync,fsync status=none
 	must xpcache hibernate --begin
 	equal no-sleeper 0 "$(notes $FAST2)"
 	sleeps

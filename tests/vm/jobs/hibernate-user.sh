@@ -92,3 +92,14 @@ number /dev/mapper/below >/sys/power/resume
 try begin-swap-not-seen xpcache hibernate --begin
 printf xpasleep | dd of=$FAST bs=4k seek=31 conv=sync,fsync status=none
 refused begin-swap-not-seen-torn 3 "it is not seen yet" xpcache hibernate --begin
+dd if=/dev/zero of=$FAST bs=4k seek=31 count=1 conv=fsync status=none
+
+# And a swap on a cache whose slow device it could not see.
+must xpcache remove xpcache0
+must dmsetup remove below
+must dmsetup create under --table "0 $(blockdev --getsz $SLOW) linear $SLOW 0"
+must xpcache create --fast $FAST --slow /dev/mapper/under
+must mkswap $CACHE
+must swapon $CACHE
+number $CACHE >/sys/power/resume
+refused begin-slow-not-seen 3 "the slow device of xpcache0 is encrypted, or made of other devices" xpcache hibernate --begin

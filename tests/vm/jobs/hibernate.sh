@@ -286,7 +286,14 @@ not_begun()
 	image_to $P1
 	know_another
 	refused begin-another-missing 5 "its fast device is not here" xpcache hibernate --begin
+	sed -i 's/"start": *"[a-z]*"/"start": "initramfs"/' /etc/xpcache/0*0.json
+	refused begin-adopted 3 "restores no memory of before" xpcache hibernate --begin
 	rm /etc/xpcache/0*0.json
+	exec 6>/run/xpcache/hibernate.lock
+	flock 6
+	refused begin-waits 3 "a stop or another hibernate goes on" timeout 60 xpcache hibernate --begin
+	equal nowhere-waits 0:1 "$(cat /sys/power/resume)"
+	exec 6>&-
 	is_awake not-begun
 }
 
