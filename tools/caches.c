@@ -75,6 +75,14 @@ void caches_free(struct caches *all)
 	memset(all, 0, sizeof(*all));
 }
 
+bool caches_have(const struct caches *all, const char *uuid, bool damaged)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if ((damaged || !all->v[i].err) && !strcmp(all->v[i].uuid, uuid))
+			return true;
+	return false;
+}
+
 enum xc caches_check_slow(const struct device *d, dev_t but_fast)
 {
 	char why[512];

@@ -51,14 +51,6 @@ static bool stopped_needs(const struct cache *c)
 
 /* ------------------------------------------------------- what is noted ---- */
 
-static bool is_here(const char *uuid, const struct caches *all)
-{
-	for (size_t i = 0; i < all->n; i++)
-		if (!strcmp(all->v[i].uuid, uuid))
-			return true;
-	return false;
-}
-
 /* The boot goes by it, or the end of one that it went by has begun: images know it. Of others only what
  * is not here: one that is here was looked at. */
 static bool record_needs(const struct known *k, const struct caches *all)
@@ -73,7 +65,7 @@ static bool record_needs(const struct known *k, const struct caches *all)
 							  "the boot is not yet without the cache");
 		return true;
 	}
-	if (is_here(k->uuid, all))
+	if (caches_have(all, k->uuid, true))
 		return false;
 	complain(XC_REFUSED, k->name, "connect it; if it is lost for good: xpcache forget --force",
 		 "the fast device of the cache is not here, and may have dirty blocks");

@@ -63,14 +63,6 @@ static void add_notes(struct sleepers *all, const struct cache *c)
 	device_close(&fast);
 }
 
-static bool is_here(const struct caches *here, const char *uuid)
-{
-	for (size_t i = 0; i < here->n; i++)
-		if (!here->v[i].err && !strcmp(here->v[i].uuid, uuid))
-			return true;
-	return false;
-}
-
 static void find_missing(struct sleepers *all, const struct caches *here)
 {
 	struct known *known;
@@ -79,7 +71,7 @@ static void find_missing(struct sleepers *all, const struct caches *here)
 	if (known_broken())
 		snprintf(all->missing, sizeof(all->missing), "a record of each cache that can be read");
 	for (size_t i = 0; i < n && !*all->missing; i++)
-		if (known[i].start != START_GONE && !is_here(here, known[i].uuid))
+		if (known[i].start != START_GONE && !caches_have(here, known[i].uuid, false))
 			snprintf(all->missing, sizeof(all->missing), "the fast device of %s", known[i].name);
 	free(known);
 }

@@ -144,7 +144,6 @@ static bool is_left_behind(const struct running *r)
 	return r->suspended || (r->reloads && (r->asleep || kernel_loads_linear(r->name)));
 }
 
-
 /* ---------------------------------------------------------------- asleep ---- */
 
 /* One that falls asleep. */
@@ -687,14 +686,6 @@ static enum xc note_one(const struct sleep *all, struct cache *c)
 	return err ? complain_errno(err, c->fast.path, "cannot note that its cache sleeps") : XC_OK;
 }
 
-static bool is_here(const struct caches *here, const char *uuid)
-{
-	for (size_t i = 0; i < here->n; i++)
-		if (!here->v[i].err && !strcmp(here->v[i].uuid, uuid))
-			return true;
-	return false;
-}
-
 static enum xc check_seen(const struct caches *here, const char *uuid)
 {
 	for (size_t i = 0; i < here->n; i++)
@@ -713,12 +704,12 @@ static enum xc check_here(const struct sleep *all, const struct caches *here)
 	enum xc ret = XC_OK;
 
 	for (size_t i = 0; i < all->n && !ret; i++)
-		ret = is_here(here, all->list[i].r.uuid) ? check_seen(here, all->list[i].r.uuid) :
+		ret = caches_have(here, all->list[i].r.uuid, false) ? check_seen(here, all->list[i].r.uuid) :
 		      complain(XC_NOT_FOUND, all->list[i].r.name, "connect it, or xpcache stop the cache first",
 			       "its fast device is not here, to note on it that it sleeps");
 	for (size_t i = 0; i < n && !ret; i++)
 		if (known[i].start != START_GONE)
-			ret = is_here(here, known[i].uuid) ? check_seen(here, known[i].uuid) :
+			ret = caches_have(here, known[i].uuid, false) ? check_seen(here, known[i].uuid) :
 			      complain(XC_NOT_FOUND, known[i].name, "connect it; if it is lost, xpcache forget it",
 				       "its fast device is not here, and without it the next boot restores no memory");
 	free(known);

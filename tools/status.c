@@ -527,14 +527,6 @@ static void list_stopped(struct list *l, const struct cache *c)
 				   .sectors = c->err ? NOT_KNOWN : le64_to_cpu(c->sb.slow.sectors), .dirty = NOT_KNOWN });
 }
 
-static bool is_here(const char *uuid, const struct caches *all)
-{
-	for (size_t i = 0; i < all->n; i++)
-		if (!strcmp(all->v[i].uuid, uuid))
-			return true;
-	return false;
-}
-
 /* Known to this machine, and its fast device is not here. */
 static void list_absent(struct list *l, const struct caches *all)
 {
@@ -545,7 +537,7 @@ static void list_absent(struct list *l, const struct caches *all)
 	for (size_t i = 0; i < n; i++) {
 		const struct known *k = &list[i];
 
-		if (k->start == START_GONE || is_here(k->uuid, all) || running_find(NULL, k->uuid, &r) == 1)
+		if (k->start == START_GONE || caches_have(all, k->uuid, true) || running_find(NULL, k->uuid, &r) == 1)
 			continue;
 		list_row(l, &(struct row){ .name = k->name, .uuid = k->uuid, .slow = (const char *)k->slow.path,
 					   .state = slow_missing(k) ? "no-disks" : "no-fast",

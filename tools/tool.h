@@ -461,6 +461,8 @@ struct caches {
 
 int caches_scan(struct caches *all);
 void caches_free(struct caches *all);
+/* Is the cache on one of them? @damaged: also where no more of it can be read than that. */
+bool caches_have(const struct caches *all, const char *uuid, bool damaged);
 /* Reads the superblock of one device. As xp_sb_read(). */
 int cache_read(struct cache *c, struct device *fast);
 /* Complains if @d is the slow device of a cache, other than that on @but_fast. */
