@@ -23,13 +23,13 @@ int xp_follow(const struct xp_media *m, const struct xp_sb *sb, u64 seq, void *b
 	struct xp_jblock *b = block;
 	u32 missing = 0;
 
-	end->seq = 0;
+	end->seq = end->incarnation = 0;
 	for (; missing <= XP_WINDOW; seq++, missing++) {
 		int err = m->read(m->ctx, start + seq % blocks, 1, b);
 
 		if (err)
 			return err;
-		if (is_block(sb, b, seq)) {
+		if (is_block(sb, b, seq) && le64_to_cpu(b->head.incarnation) >= end->incarnation) {
 			end->seq = seq;
 			end->incarnation = le64_to_cpu(b->head.incarnation);
 			missing = 0;
