@@ -181,14 +181,18 @@ bool journal_room_undo(struct xp *c, u64 undo, struct xp_todo *todo)
 	       (!open_is_last(c) || undo == c->journal.durable + 1);
 }
 
+static u32 jblock_bytes(const struct xp_jblock *b)
+{
+	return (u32)(sizeof(b->head) + le32_to_cpu(b->head.count) * sizeof(b->rec[0]));
+}
+
 u64 jblock_checksum(struct xp_jblock *b)
 {
 	__le64 kept = b->head.checksum;
 	u64 sum;
 
 	b->head.checksum = 0;
-	sum = xp_checksum(b, (u32)(sizeof(b->head) +
-				   le32_to_cpu(b->head.count) * sizeof(b->rec[0])));
+	sum = xp_checksum(b, jblock_bytes(b));
 	b->head.checksum = kept;
 	return sum;
 }
@@ -201,6 +205,7 @@ void xp_journal_io(struct xp *c, u32 i, struct xp_journal_io *io)
 	XP_ASSERT(c->journal.window[i].state == BLOCK_SEALED);
 	b->head.checksum = cpu_to_le64(jblock_checksum(b));
 	io->data = b;
+	io->bytes = (jblock_bytes(b) + XP_LINE_SIZE - 1) & ~(XP_LINE_SIZE - 1);
 	io->target = (c->journal.start +
 		      journal_position(c, le64_to_cpu(b->head.seq))) * XP_BLOCK_SECTORS;
 	io->flush_fua = c->opt.volatile_fast;

@@ -44,7 +44,7 @@ static enum xp_act write_without_slot(struct xp *c, struct xp_req *req,
 /* I2 asks for it of a FUA write alone. Any other may be treated as one. */
 static bool may_go_beside(const struct xp *c, const struct xp_req *req, u32 nr_blocks)
 {
-	return (req->fua || policy_sync_follows(c, nr_blocks)) &&
+	return !c->opt.fast_at_once && (req->fua || policy_sync_follows(c, nr_blocks)) &&
 	       nr_blocks <= XP_COPY_MAX && !journal_tight(c);
 }
 

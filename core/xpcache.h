@@ -303,6 +303,8 @@ void xp_fill_end(struct xp *c, const struct xp_fill *fill, int err,
 
 struct xp_journal_io {
 	void *data;		/* one block; the shell must not keep it past xp_journal_end() */
+	u32 bytes;		/* of it, from its start, have a meaning: a multiple of XP_LINE_SIZE.
+				 * What the medium holds behind them may stay */
 	u64 target;		/* fast sector */
 	bool flush_fua;		/* PREFLUSH | FUA; else a plain write */
 };
@@ -457,6 +459,8 @@ struct xp_message {
 
 struct xp_options {
 	bool volatile_fast;	/* the fast device has a volatile write cache */
+	bool fast_at_once;	/* a write of it has ended as soon as it is submitted: it costs less
+				 * than the copy and the checksum of one that goes beside its record */
 	bool slow_discards;	/* pass discards of unmapped blocks to the slow device */
 	u32 dirty_low;		/* percent of slots: destage above */
 	u32 dirty_high;		/* percent: writers are slowed towards, and held at, it */
@@ -525,7 +529,9 @@ int xp_command_parse(enum xp_command *command, u32 nr, char *const *word,
 
 /* Blocking access to the fast device before the first request and after the
  * last: may sleep. In blocks. When @write returns, it and all that completed
- * before it are durable (PREFLUSH and FUA, or fdatasync before and after). */
+ * before it are durable (PREFLUSH and FUA, or fdatasync before and after).
+ * I2: what @read gave and @write comes after survives a power cut too, whoever stored it: of
+ * memory, @read writes back the processor's lines of it, which a life that was killed may have left. */
 struct xp_media {
 	void *ctx;
 	int (*read)(void *ctx, u64 block, u32 nr_blocks, void *buf);

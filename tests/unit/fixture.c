@@ -79,7 +79,9 @@ void write_journal(struct fixture *f)
 
 		f->todo.journal &= ~(1u << i);
 		xp_journal_io(f->c, i, &io);
-		memcpy(f->fast + io.target * 512, io.data, XP_BLOCK_SIZE);
+		assert_true(io.bytes <= XP_BLOCK_SIZE && io.bytes % XP_LINE_SIZE == 0);
+		memcpy(f->fast + io.target * 512, io.data, io.bytes);
+		memset(f->fast + io.target * 512 + io.bytes, 0x5a, XP_BLOCK_SIZE - io.bytes);
 		xp_journal_end(f->c, i, 0, &f->todo);
 	}
 }

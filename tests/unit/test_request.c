@@ -151,6 +151,44 @@ static void a_fua_write_goes_beside_its_record(void **state)
 	assert_int_not_equal(mapped_byte(&f, 5), -1);
 }
 
+/* Where nothing is under way for a while there is no while to hide a checksum in. */
+static void at_once_the_record_comes_behind_its_data(void **state)
+{
+	struct xp_req req;
+	u32 i;
+
+	(void)state;
+	f.opt.fast_at_once = true;
+	fixture_reopen(&f);
+	for (i = 0; i < 8; i++) {
+		assert_int_equal(write_blocks(&f, i, 1, 1), XP_FAST);
+		flush(&f);
+	}
+	assert_int_equal(submit(&f, &req, XP_WRITE, 40, 8, true), XP_FAST);
+	assert_int_equal(f.todo.journal, 0);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_WAIT);
+	assert_int_not_equal(f.todo.journal, 0);
+	write_journal(&f);
+	assert_ptr_equal(xp_list_pop(&f.todo.done), &req.link);
+}
+
+/* A lone sync's: the header's line, and its record's. */
+static void a_journal_block_says_how_much_of_it_counts(void **state)
+{
+	struct xp_journal_io io;
+	struct xp_req req;
+	u32 i;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 1);
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_WAIT);
+	i = (u32)__builtin_ctz(f.todo.journal);
+	xp_journal_io(f.c, i, &io);
+	assert_int_equal(io.bytes, 2 * XP_LINE_SIZE);
+	write_journal(&f);
+	xp_list_pop(&f.todo.done);
+}
+
 /* A FLUSH that is expected costs nothing: the last write before it took the records along. */
 static void an_expected_flush_finds_nothing_to_do(void **state)
 {
@@ -620,6 +658,8 @@ int main(void)
 		T(a_failed_write_changes_nothing),
 		T(a_flush_with_nothing_pending_is_free),
 		T(a_fua_write_goes_beside_its_record),
+		T(at_once_the_record_comes_behind_its_data),
+		T(a_journal_block_says_how_much_of_it_counts),
 		T(an_expected_flush_finds_nothing_to_do),
 		T(zeroes_hide_what_was_there),
 		T(a_full_cache_lets_writes_around),
