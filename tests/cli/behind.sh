@@ -5,8 +5,12 @@
 behind_uri="nbd+unix:///?socket=$dir/run/behind.sock"
 head -c 4M /dev/urandom >data
 
+behind_does() { PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c "$1; h.flush(); h.shutdown()" >out 2>&1; }
+
+behind_clean() { "$xpcache" status behind --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["caches"][0]["counters"]["clean"])'; }
+
 # A cache that holds its disk: an ext4, and 4 MiB behind it, at 48 MiB, dirty. Read by one request at
-# a time: of many at once some are not admitted.
+# a time: of many at once some are not admitted. Nor are all where the host is busy: then once more.
 behind_cache() {
 	local write='h.pwrite(open("data", "rb").read(), 48 << 20)'
 	[ "${1:-}" != clean ] || write=pass
@@ -16,7 +20,11 @@ behind_cache() {
 	mkfs.ext4 -qF slow 40M
 	head -c 16M /dev/urandom | dd of=slow bs=1M seek=40 conv=notrunc iflag=fullblock status=none
 	"$xpcache" create --fast fast --slow slow --name behind --idle-ms 0 --dirty-low 70 >out 2>&1 || fail "behind: create" "no cache"
-	PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'for n in range(224): h.pread(256 << 10, n << 18)' -c "$write; h.flush(); h.shutdown()" >out 2>&1
+	for _ in {1..20}; do
+		behind_does '[h.pread(256 << 10, n << 18) for n in range(224)]'
+		[ "$(behind_clean)" -lt 10000 ] || break
+	done
+	behind_does "$write"
 }
 
 behind_stop() { "$xpcache" stop behind >out 2>&1 || fail "behind: stop" "it does not"; }
