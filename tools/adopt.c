@@ -92,9 +92,8 @@ static enum xc find_disk(struct adoption *a)
 	if (device_look(&d, node))
 		return complain(XC_FAILED, node, NULL, "cannot open the device below /");
 	device_close(&d);
-	if (!device_kname(d.disk, kname, sizeof(kname)))
+	if (!device_node_of(d.disk, a->disk, sizeof(a->disk)))
 		return complain(XC_FAILED, node, NULL, "cannot tell the disk it is on");
-	device_node(kname, a->disk, sizeof(a->disk));
 	return XC_OK;
 }
 

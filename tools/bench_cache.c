@@ -134,13 +134,12 @@ static enum xc open_as(struct bench_target *t, const char *path, dev_t dev, enum
 
 static enum xc open_leg(struct bench *b, dev_t dev, enum bench_leg leg)
 {
-	char kname[64], path[PATH_MAX];
+	char path[PATH_MAX];
 	enum xc ret;
 
-	if (!device_kname(dev, kname, sizeof(kname)))
+	if (!device_node_of(dev, path, sizeof(path)))
 		return complain(XC_FAILED, b->cache->running.name, "xpcache status tells more",
 				"one of its devices is gone");
-	device_node(kname, path, sizeof(path));
 	ret = open_as(&b->target[b->nr_targets], path, dev, leg);
 	b->nr_targets += !ret;
 	return ret;

@@ -87,6 +87,16 @@ bool device_kname(dev_t dev, char *kname, size_t len)
 	return true;
 }
 
+bool device_node_of(dev_t dev, char *path, size_t len)
+{
+	char kname[64];
+
+	if (!device_kname(dev, kname, sizeof(kname)))
+		return false;
+	device_node(kname, path, len);
+	return true;
+}
+
 /* The disk a partition is on; the device itself if it is none. */
 static dev_t whole_disk(const struct device *d)
 {
@@ -156,6 +166,13 @@ int device_look(struct device *d, const char *path)
 	if (err)
 		device_close(d);
 	return err;
+}
+
+int device_look_at(struct device *d, dev_t dev)
+{
+	char node[PATH_MAX];
+
+	return device_node_of(dev, node, sizeof(node)) ? device_look(d, node) : -ENODEV;
 }
 
 enum xc device_open(struct device *d, const char *path, bool files)

@@ -190,14 +190,10 @@ static bool say_both(const struct known *k, const struct device *d)
 /* False: it is gone. */
 static bool identity_at(dev_t dev, struct xp_sb_slow *id)
 {
-	char kname[64], path[PATH_MAX];
 	struct device d;
 
 	memset(id, 0, sizeof(*id));
-	if (!device_here(dev) || !device_kname(dev, kname, sizeof(kname)))
-		return false;
-	device_node(kname, path, sizeof(path));
-	if (device_look(&d, path))
+	if (!device_here(dev) || device_look_at(&d, dev))
 		return false;
 	identity_of(&d, id);
 	device_close(&d);

@@ -203,7 +203,7 @@ static enum xc check_elsewhere(struct below *b, const char *kname, const char *n
 /* As this boot was told where to look. */
 static enum xc check_named(const struct image_place *place, const struct running *owner, u64 start, const char *node)
 {
-	char spec[PATH_MAX] = "", kname[64], disk[PATH_MAX];
+	char spec[PATH_MAX] = "";
 	struct device d;
 	dev_t dev;
 
@@ -211,13 +211,10 @@ static enum xc check_named(const struct image_place *place, const struct running
 	dev = *spec ? image_named(spec) : 0;
 	if (dev && dev == place->dev)
 		return XC_OK;
-	if (dev && owner && device_kname(dev, kname, sizeof(kname))) {
-		device_node(kname, disk, sizeof(disk));
-		if (!device_look(&d, disk)) {
-			device_close(&d);
-			if ((d.disk == owner->slow && image_sector(dev) == start) || (dev == owner->slow && !start))
-				return XC_OK;
-		}
+	if (dev && owner && !device_look_at(&d, dev)) {
+		device_close(&d);
+		if ((d.disk == owner->slow && image_sector(dev) == start) || (dev == owner->slow && !start))
+			return XC_OK;
 	}
 	if (!*spec)
 		return complain(XC_REFUSED, node, "RESUME=UUID=... in /etc/initramfs-tools/conf.d/resume, update-initramfs -u, and restart",

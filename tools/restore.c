@@ -237,16 +237,6 @@ static const struct sleeper *who_was_started(const struct sleepers *ours)
 	return NULL;
 }
 
-static bool looks_at_node(dev_t dev, struct device *d)
-{
-	char kname[64], node[PATH_MAX];
-
-	if (!device_kname(dev, kname, sizeof(kname)))
-		return false;
-	device_node(kname, node, sizeof(node));
-	return !device_look(d, node);
-}
-
 /* A memory that knew no cache: one of before, which has the disk itself; or, where / is on a cache,
  * another system's. */
 static bool is_stranger(dev_t dev)
@@ -257,10 +247,10 @@ static bool is_stranger(dev_t dev)
 	size_t n;
 	bool is = false;
 
-	if (!looks_at_node(dev, &part))
+	if (device_look_at(&part, dev))
 		return true;
 	device_close(&part);
-	if (!looks_at_node(part.disk, &disk))
+	if (device_look_at(&disk, part.disk))
 		return true;
 	n = known_all(&list);
 	for (size_t i = 0; i < n; i++)

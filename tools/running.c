@@ -81,11 +81,8 @@ void running_node(const struct running *r, char *node, size_t len)
 
 static void node_of(dev_t dev, char *path, size_t len)
 {
-	char kname[64];
-
-	snprintf(path, len, "the device");
-	if (device_kname(dev, kname, sizeof(kname)))
-		device_node(kname, path, len);
+	if (!device_node_of(dev, path, len))
+		snprintf(path, len, "the device");
 }
 
 void running_paths(struct running *r)

@@ -268,19 +268,14 @@ static enum xc turn_when_home(struct drowsy *d, double end)
 /* The cache has it: it is only written while that is suspended. */
 static int open_fast(struct drowsy *d)
 {
-	char kname[64], node[PATH_MAX];
 	struct xp_message msg;
 	struct device fast;
-	int err;
+	int err = device_look_at(&fast, d->r.fast);
 
-	if (!device_kname(d->r.fast, kname, sizeof(kname)))
-		return -ENODEV;
-	device_node(kname, node, sizeof(node));
-	err = device_look(&fast, node);
 	if (err)
 		return err;
 	close(fast.fd);
-	fast.fd = open(node, O_RDWR | O_CLOEXEC);
+	fast.fd = open(fast.path, O_RDWR | O_CLOEXEC);
 	if (fast.fd < 0)
 		return -errno;
 	err = media_init(&d->fast, fast.fd);
@@ -390,11 +385,11 @@ static int end_of_empty(const struct device *fast, struct xp_end *end)
 }
 
 /* With the fast device ours by the table that is loaded. */
-static int check_empty(const char *path)
+static int check_empty(dev_t dev)
 {
 	struct device fast;
 	struct xp_end end;
-	int err = device_look(&fast, path);
+	int err = device_look_at(&fast, dev);
 
 	if (err)
 		return err;
@@ -408,13 +403,8 @@ static int check_empty(const char *path)
 /* A first resume that failed, or one that nobody was left to ask for. */
 static int resume_never_started(const struct running *r)
 {
-	char kname[64], node[PATH_MAX];
-	int err;
+	int err = check_empty(r->fast);
 
-	if (!device_kname(r->fast, kname, sizeof(kname)))
-		return -ENODEV;
-	device_node(kname, node, sizeof(node));
-	err = check_empty(node);
 	return err ? err : resume_alone(r);
 }
 
@@ -487,7 +477,7 @@ static int turn_back(const struct running *r, const struct cache *c, const struc
 	if (!err)
 		err = kernel_load_cache(r, &c->fast, opt);
 	if (!err)
-		err = check_empty(c->fast.path);
+		err = check_empty(c->fast.dev);
 	if (!err)
 		err = stay_in_memory();
 	if (!err)

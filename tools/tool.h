@@ -161,6 +161,7 @@ enum device_mode {
 enum xc device_open(struct device *d, const char *path, bool files);
 /* Without a complaint: for scans. Negative errno. */
 int device_look(struct device *d, const char *path);
+int device_look_at(struct device *d, dev_t dev);
 /* Opens it again, so; refused if its path leads elsewhere by now. */
 enum xc device_reopen(struct device *d, enum device_mode mode);
 void device_close(struct device *d);
@@ -178,6 +179,8 @@ void device_node(const char *kname, char *path, size_t len);
 bool device_number(const char *text, dev_t *dev);
 /* The kernel name of a device number; false: gone. */
 bool device_kname(dev_t dev, char *kname, size_t len);
+/* Its "/dev/sda"; false: gone. */
+bool device_node_of(dev_t dev, char *path, size_t len);
 /* False: it is gone, though somebody may have it open still. */
 bool device_here(dev_t dev);
 /* Calls @fn for every partition that the kernel shows of a disk; stops at a non-zero result. */
