@@ -2,7 +2,10 @@
 /*
  * sleep.h - a machine that hibernates: its caches, and the image of its memory.
  *
- *   sleep.c      hibernate --begin and --end: a cache falls asleep, and wakes
+ *   sleep.c      hibernate --begin and --end, of all caches
+ *   asleep.c     one falls asleep
+ *   awake.c      one wakes
+ *   turn.c       their device, led elsewhere
  *   sleep_note.c what is on the fast device of one that sleeps
  *   image.c      where the image goes, whether one is there, erased
  *   looked.c     what the initramfs of this boot has looked for
@@ -89,5 +92,49 @@ bool next_boot_sees(dev_t dev);
  * NULL: none's. Complains if it would certainly not be restored. @list: the caches that run. */
 enum xc next_boot_check(const struct running *list, size_t n, struct image_place *place,
 			const struct running **owner, u64 *start);
+
+/* ---------------------------------------------------------------- turn.c ---- */
+
+/* Between them all of this program is in memory, and what it calls finds some: a device that it may need
+ * is suspended. -errno. */
+int memory_stay(void);
+void memory_leave(void);
+/* A disk that does not answer is not waited for: then it is as it was, and this fails. */
+int turn_suspend(const char *name);
+/* With no other table loaded for it; -errno: it stays suspended. */
+int turn_resume_as_it_is(const char *name);
+/* Leading to the slow device alone. */
+int turn_resume_alone(const struct running *r);
+/* In /run, which is as long as the machine's memory: a hibernate has begun with it, and what limits it had. */
+int begun_keep(const struct running *r);
+bool begun_is(const struct running *r);
+void begun_forget(const struct running *r);
+void begun_tunables(const struct running *r, struct xp_tunables *t);	/* stay, if it is not known */
+
+/* -------------------------------------------------------------- asleep.c ---- */
+
+/* One that falls asleep. */
+struct drowsy {
+	struct running r;
+	struct media fast;
+	struct xp_sb sb;
+	struct xp_sleep note;	/* but for where its journal will end, */
+	u32 place;		/* and which of them it is */
+	bool turned;		/* by us */
+};
+
+/* Gives up when it is @end, by seconds_now(). Complains. */
+enum xc fall_asleep(struct drowsy *d, double end);
+
+/* --------------------------------------------------------------- awake.c ---- */
+
+/* Complains. */
+enum xc wake(const struct running *r, const struct options *opt);
+enum xc say_not_awake(const struct running *r, const struct cache *c, int err);
+/* What a killed hibernate has left, with the lock. One that is suspended still keeps whoever looks for a
+ * disk waiting: then none is woken. */
+enum xc mend_all(struct running *list, size_t n);
+/* The end of the journal of a cache that has nothing. -ESTALE: it has. */
+int end_of_empty(const struct device *fast, struct xp_end *end);
 
 #endif /* XP_SLEEP_H */

@@ -20,7 +20,7 @@
  *   engine.c     which engine a cache is for
  *   media.c      the core's blocking access to metadata, over a file descriptor
  *   offline.c    a cache at rest, its map rebuilt by the core's own recovery
- *   sleep.c      sleep_note.c  next_boot.c  image.c  looked.c  restore.c: hibernation, over sleep.h
+ *   sleep.c      asleep.c  awake.c  turn.c  sleep_note.c  next_boot.c  image.c  looked.c  restore.c: hibernation, over sleep.h
  *   behind.c     has somebody written to the slow device meanwhile? over fingerprint.h
  *   mark.c       have writes passed the cache, while its fast device was gone?
  *   check_sb.c   check_ring.c  check_data.c: parts of check, over check.h; what
