@@ -1,28 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Device mapper, through libdevmapper: create, remove, message, status; its module, through
- * libkmod.
+ * kernel.c - device mapper, through libdevmapper: create, remove, message, status.
  *
  * libdevmapper prints its own complaints; they are kept instead, and told in
  * ours. What a target refuses it says in the kernel log only, so that is read.
  * Without udev (an initramfs) the nodes under /dev/mapper are made here.
  */
-#include "tool.h"
+#include "kernel.h"
 
 #include <fcntl.h>
-#include <libdevmapper.h>
-#include <libkmod.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <sys/sysmacros.h>
-#include <sys/utsname.h>
-#include <syslog.h>
 #include <unistd.h>
 
-#define TARGET		"xpcache"
-#define LINEAR		"linear"
-#define MODULE		"dm-xpcache"
 #define UUID_PREFIX	"XPCACHE-"
 
 static char dm_said[256];
@@ -43,8 +34,7 @@ static void keep_message(int level, const char *file, int line, int errno_or_cla
 	va_end(args);
 }
 
-/* NULL: no device mapper in the kernel (it asks that first), or no memory. */
-static struct dm_task *task_new(int type, const char *name)
+struct dm_task *task_new(int type, const char *name)
 {
 	static bool ready;
 	struct dm_task *t;
@@ -66,8 +56,7 @@ static struct dm_task *task_new(int type, const char *name)
 	return t;
 }
 
-/* Negative errno. ENXIO is device mapper's "no such device". */
-static int task_run(struct dm_task *t)
+int task_run(struct dm_task *t)
 {
 	int err;
 
@@ -91,9 +80,9 @@ static int task_run_with_udev(struct dm_task *t)
 	return err;
 }
 
-/* RESUME and REMOVE. udev opens new and changed devices for a moment, so
+/* udev opens new and changed devices for a moment, so
  * libdevmapper tries a removal again. */
-static int simple_task(int type, const char *name)
+int task_simple(int type, const char *name)
 {
 	struct dm_task *t = task_new(type, name);
 	int err = -ENODEV;
@@ -105,154 +94,6 @@ static int simple_task(int type, const char *name)
 		dm_task_destroy(t);
 	}
 	return err;
-}
-
-/* ------------------------------------------------------- the module ---- */
-
-static int insert_all(struct kmod_list *list)
-{
-	struct kmod_module *module;
-	struct kmod_list *l;
-	int err = list ? 0 : -ENOENT;
-
-	kmod_list_foreach(l, list) {
-		module = kmod_module_get_module(l);
-		if (!err)
-			err = kmod_module_probe_insert_module(module, 0, NULL, NULL, NULL, NULL);
-		kmod_module_unref(module);
-	}
-	return err;
-}
-
-int kernel_load(const char *module)
-{
-	struct kmod_ctx *ctx = kmod_new(NULL, NULL);
-	struct kmod_list *list = NULL;
-	int err = -ENOMEM;
-
-	if (ctx) {
-		kmod_set_log_priority(ctx, LOG_EMERG);
-		err = kmod_module_new_from_lookup(ctx, module, &list);
-		if (!err)
-			err = insert_all(list);
-		kmod_module_unref_list(list);
-		kmod_unref(ctx);
-	}
-	return err;
-}
-
-static bool locked_down(void)
-{
-	FILE *f = fopen("/sys/kernel/security/lockdown", "re");
-	char modes[128] = "[none]";
-
-	if (f) {
-		if (!fgets(modes, sizeof(modes), f))
-			strcpy(modes, "[none]");
-		fclose(f);
-	}
-	return !strstr(modes, "[none]");
-}
-
-/* Not signed, or by a key that the kernel does not know: Secure Boot, lockdown or module.sig_enforce. */
-static bool signature_missing(int err)
-{
-	return err == -EKEYREJECTED || err == -ENOKEY || (err == -EPERM && geteuid() == 0 && locked_down());
-}
-
-static u32 target_minor;	/* of the version of the target that is loaded */
-
-/* 1: it has the target; 0: it has not; negative: there is no device mapper. */
-static int has_target(void)
-{
-	struct dm_task *t = task_new(DM_DEVICE_LIST_VERSIONS, NULL);
-	struct dm_versions *v;
-	int found = 0;
-
-	if (!t || task_run(t)) {
-		found = -ENODEV;
-	} else {
-		for (v = dm_task_get_versions(t); v && !found;
-		     v = v->next ? (void *)((char *)v + v->next) : NULL) {
-			found = !strcmp(v->name, TARGET);
-			target_minor = v->version[1];
-		}
-	}
-	if (t)
-		dm_task_destroy(t);
-	return found;
-}
-
-static int load_error;	/* of the module, the last time there was no target */
-
-/* As has_target(), when what can be loaded is. */
-static int find_target(void)
-{
-	int have = has_target();
-
-	if (have > 0)
-		return have;
-	load_error = kernel_load(MODULE);
-	return has_target();
-}
-
-bool kernel_has_target(void)
-{
-	return find_target() > 0;
-}
-
-bool kernel_refuses_sleep(void)
-{
-	return has_target() <= 0 || target_minor >= 2;
-}
-
-const char *kernel_no_target(void)
-{
-	static char text[128];
-
-	if (signature_missing(load_error))
-		return "module refused: Secure Boot";
-	if (!load_error || load_error == -ENOENT)
-		return "the running kernel has no xpcache target";
-	snprintf(text, sizeof(text), "module not loaded: %s", strerror(-load_error));
-	return text;
-}
-
-enum xc kernel_ready(void)
-{
-	struct utsname uts;
-	int have = find_target();
-
-	if (have > 0)
-		return XC_OK;
-	uname(&uts);
-	if (have < 0)
-		return complain(XC_FAILED, "/dev/mapper/control", "modprobe dm-mod",
-				"no device mapper in the running kernel (%s)", uts.release);
-	if (signature_missing(load_error))
-		return complain(XC_FAILED, MODULE, "sign it, see SECURE BOOT in man xpcache; or give --engine user",
-				"%s", kernel_no_target());
-	if (load_error && load_error != -ENOENT)
-		return complain(XC_FAILED, MODULE, "dmesg may tell more", "%s", kernel_no_target());
-	return complain(XC_FAILED, uts.release,
-			"install xpcache-dkms and linux-headers-$(uname -r), or in the sources of xpcache: "
-			"make module-install",
-			"%s", kernel_no_target());
-}
-
-/* "partN-XPCACHE-...": what follows is the cache's own UUID. NULL: it is none. */
-static const char *partition_of(const char *uuid, u32 *number)
-{
-	int len = 0;
-
-	return sscanf(uuid, KERNEL_PARTITION "%n", number, &len) == 1 && len ? uuid + len : NULL;
-}
-
-bool kernel_is_partition(const char *uuid)
-{
-	u32 number;
-
-	return partition_of(uuid, &number);
 }
 
 bool kernel_is_ours(const char *uuid)
@@ -439,7 +280,7 @@ static void table_line(char *line, size_t len, const struct device *fast,
 	struct xp_tunables tunables = opt->tunables;
 	char options[XP_TUNABLES_TEXT];
 
-	if (target_minor < 1)	/* loaded before an upgrade, and other caches keep it */
+	if (kernel_target_minor() < 1)	/* loaded before an upgrade, and other caches keep it */
 		tunables.mark = 0;
 	xp_tunables_print(&tunables, options);
 	snprintf(line, len, "%u:%u %u:%u%s", major(fast->dev), minor(fast->dev),
@@ -534,7 +375,7 @@ static void remove_leftovers(void)
 
 	while (names && names->dev) {
 		if (is_leftover(names->name))
-			simple_task(DM_DEVICE_REMOVE, names->name);
+			task_simple(DM_DEVICE_REMOVE, names->name);
 		names = names->next ? (void *)((char *)names + names->next) : NULL;
 	}
 	if (t)
@@ -585,12 +426,12 @@ static int create_running(const char *name, const char *uuid, u64 sectors, const
 		return err;
 	err = load_table(name, sectors, target, line);
 	if (!err)
-		err = simple_task(DM_DEVICE_RESUME, name);
+		err = task_simple(DM_DEVICE_RESUME, name);
 	if (err) {
 		char first[sizeof(dm_said)];
 
 		memcpy(first, dm_said, sizeof(first));
-		simple_task(DM_DEVICE_REMOVE, name);
+		task_simple(DM_DEVICE_REMOVE, name);
 		memcpy(dm_said, first, sizeof(first));
 	}
 	return err;
@@ -710,166 +551,13 @@ bool kernel_is_loading(const char *name)
 
 int kernel_take_away(const char *name)
 {
-	return simple_task(DM_DEVICE_REMOVE, name);
-}
-
-/* The uuid of the device that holds a slow device while its cache does not run. */
-#define HOLD_PREFIX	"XPCACHEFENCE-"
-
-static void hold_names(const char *uuid, char name[64], char full[64])
-{
-	snprintf(name, 64, "xpcache-fence-%.8s", uuid);
-	snprintf(full, 64, HOLD_PREFIX "%s", uuid);
-}
-
-/* A whole block of it, for disks whose sectors are as big. */
-int kernel_hold(const char *uuid, dev_t slow)
-{
-	char name[64], full[64];
-
-	if (access("/sys/class/misc/device-mapper", F_OK))
-		kernel_load("dm-mod");	/* udev is earlier than who else needs it */
-	kernel_sweep();		/* one of a hold that was killed half-way is in the way */
-	hold_names(uuid, name, full);
-	return kernel_linear(name, full, slow, 0, XP_BLOCK_SECTORS);
-}
-
-static dev_t held_device(struct dm_task *t)
-{
-	struct dm_deps *deps = dm_task_get_deps(t);
-
-	return deps && deps->count == 1 ? makedev(major(deps->device[0]), minor(deps->device[0])) : 0;
-}
-
-dev_t kernel_is_held(const char *uuid)
-{
-	struct dm_task *t = task_new(DM_DEVICE_DEPS, NULL);
-	char name[64], full[64];
-	dev_t dev = 0;
-
-	hold_names(uuid, name, full);
-	if (t && dm_task_set_uuid(t, full) && !task_run(t))
-		dev = held_device(t);
-	if (t)
-		dm_task_destroy(t);
-	return dev;
-}
-
-dev_t kernel_let_go(const char *uuid)
-{
-	dev_t dev = kernel_is_held(uuid);
-	char name[64], full[64];
-
-	hold_names(uuid, name, full);
-	return dev && !simple_task(DM_DEVICE_REMOVE, name) ? dev : 0;
-}
-
-bool kernel_is_hold(const char *uuid)
-{
-	return !strncmp(uuid, HOLD_PREFIX, strlen(HOLD_PREFIX));
-}
-
-static bool hold_of(const char *name, char uuid[UUID_HEX])
-{
-	struct dm_task *t = task_new(DM_DEVICE_INFO, name);
-	const char *full = t && !task_run(t) ? dm_task_get_uuid(t) : NULL;
-	bool is = full && kernel_is_hold(full);
-
-	if (is)
-		snprintf(uuid, UUID_HEX, "%.32s", full + strlen(HOLD_PREFIX));
-	if (t)
-		dm_task_destroy(t);
-	return is;
-}
-
-void kernel_each_hold(void (*fn)(const char *uuid))
-{
-	struct dm_task *t = task_new(DM_DEVICE_LIST, NULL);
-	struct dm_names *names = t && !task_run(t) ? dm_task_get_names(t) : NULL;
-	char uuid[UUID_HEX];
-
-	while (names && names->dev) {
-		if (hold_of(names->name, uuid))
-			fn(uuid);
-		names = names->next ? (void *)((char *)names + names->next) : NULL;
-	}
-	if (t)
-		dm_task_destroy(t);
-}
-
-/* False: it is none of that cache. */
-static bool learn_partition(const char *name, const char *cache, struct partition *p)
-{
-	struct dm_task *t = task_new(DM_DEVICE_INFO, name);
-	const char *uuid, *of;
-	struct dm_info info;
-	bool found = false;
-
-	memset(p, 0, sizeof(*p));
-	if (t && !task_run(t) && dm_task_get_info(t, &info) && info.exists) {
-		uuid = dm_task_get_uuid(t);
-		of = uuid ? partition_of(uuid, &p->number) : NULL;
-		found = of && !strcmp(of, cache);
-		p->dev = makedev(info.major, info.minor);
-		p->open_count = info.open_count;
-		p->holds = info.live_table || info.inactive_table;
-		snprintf(p->name, sizeof(p->name), "%s", name);
-		snprintf(p->node, sizeof(p->node), "/dev/mapper/%s", name);
-	}
-	if (t)
-		dm_task_destroy(t);
-	return found;
-}
-
-/* "MAJOR:MINOR START" */
-static void learn_place(struct partition *p)
-{
-	struct dm_task *t = task_new(DM_DEVICE_TABLE, p->name);
-	char *type = NULL, *params = NULL;
-	uint64_t start, len = 0;
-
-	if (t && !task_run(t)) {
-		dm_get_next_target(t, NULL, &start, &len, &type, &params);
-		if (params && sscanf(params, "%*u:%*u %" SCNu64, &start) == 1) {
-			p->start = start;
-			p->sectors = len;
-		}
-	}
-	if (t)
-		dm_task_destroy(t);
-}
-
-int kernel_partitions(const char *cache, struct partition **list, size_t *n)
-{
-	struct dm_task *t = task_new(DM_DEVICE_LIST, NULL);
-	struct partition p, *grown;
-	struct dm_names *names;
-	int err = t ? task_run(t) : -ENODEV;
-
-	*list = NULL;
-	*n = 0;
-	names = err ? NULL : dm_task_get_names(t);
-	while (names && names->dev && !err) {
-		if (learn_partition(names->name, cache, &p)) {
-			learn_place(&p);
-			grown = realloc(*list, (*n + 1) * sizeof(p));
-			err = grown ? 0 : -ENOMEM;
-			if (grown) {
-				*list = grown;
-				grown[(*n)++] = p;
-			}
-		}
-		names = names->next ? (void *)((char *)names + names->next) : NULL;
-	}
-	if (t)
-		dm_task_destroy(t);
-	return err;
+	return task_simple(DM_DEVICE_REMOVE, name);
 }
 
 enum xc kernel_remove(const char *name)
 {
 	int lock = lock_devices(LOCK_SH);
-	int err = simple_task(DM_DEVICE_REMOVE, name);
+	int err = task_simple(DM_DEVICE_REMOVE, name);
 
 	unlock_devices(lock);
 	if (err == -EBUSY)

@@ -13,7 +13,7 @@
  *   caches.c     all caches of this machine: running ones, and those at rest
  *   running.c    running caches, whichever engine runs them
  *   needed.c     caches that must be looked after before xpcache is uninstalled
- *   kernel.c     device mapper: create, remove, message, status
+ *   kernel.c     kernel_module.c  kernel_devices.c: device mapper: create, remove, message, status; over kernel.h
  *   user.c       xpcached: the same
  *   partitions.c of a running cache: shown, hidden, told; and the verb
  *   ublk.c       the kernel's driver for block devices of user space
