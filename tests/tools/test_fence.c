@@ -50,6 +50,14 @@ int __wrap_device_look(struct device *d, const char *path)
 	return 0;
 }
 
+int __wrap_device_look_at(struct device *d, dev_t dev);
+int __wrap_device_look_at(struct device *d, dev_t dev)
+{
+	struct disk *disk = disk_of(NULL, dev);
+
+	return disk ? __wrap_device_look(d, disk->node) : -ENODEV;
+}
+
 bool __wrap_device_kname(dev_t dev, char *kname, size_t len);
 bool __wrap_device_kname(dev_t dev, char *kname, size_t len)
 {
