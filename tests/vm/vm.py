@@ -35,6 +35,11 @@ SLOWER = {"debug": 4}
 SLOW_DEVICE = "scsi-hd,bus=scsi.0,dpofua=on,serial=slow0,wwn=0x5000c500a1b2c3d4"
 
 
+# Where memory that is to be persistent begins: above what a kernel is loaded into.
+ABOVE = 4 << 30
+LABELS = 128 << 10      # of an NVDIMM: where it keeps the list of its namespaces
+
+
 class Refused(Exception):
     """Something is missing on the host; the message says what to do."""
 
@@ -109,15 +114,22 @@ def wants(job):
     """What a job's `# vm:` lines ask for: fast=64M slow=1G timeout=600 ...
     usr=host: the host's /usr, read-only, below the guest's; with=NAME: build/vm/NAME, with its libraries;
     clock=instructions: a nanosecond is an instruction; watch=no: no kernel option that
-    looks for bugs and takes time."""
+    looks for bugs and takes time; pmem=512M: memory that the kernel takes for persistent
+    (see persistent_memory in lib.sh), gone with the machine; nvdimm=512M: an NVDIMM, whose
+    file the next machine finds. One of the two."""
     words = " ".join(re.findall(r"^# vm:(.*)$", Path(job).read_text(), re.M)).split()
     return dict(word.split("=", 1) for word in words)
+
+
+def in_bytes(size):
+    """512M as a number."""
+    return int(size[:-1]) << {"K": 10, "M": 20, "G": 30}[size[-1]]
 
 
 def disk(path, size):
     """A sparse file; one that is there is kept, with what is in it."""
     if not path.exists():
-        subprocess.run(["truncate", "-s", size, path], check=True)
+        subprocess.run(["truncate", "-s", str(size), path], check=True)
     return path
 
 
@@ -254,11 +266,12 @@ class Machine(Guest):
             speed = ["-smp", want.get("cpus", "2"), "-accel", "kvm", "-cpu", "host"]
         else:
             speed = ["-smp", want.get("cpus", "2"), "-accel", "tcg,thread=multi", "-cpu", "max"]
+        memory, words = self.memory()
         command = [
-            "qemu-system-x86_64", "-M", "q35", "-display", "none", "-monitor", "none",
-            "-no-reboot", "-nic", "none", "-m", want.get("memory", "1G"), *speed,
+            "qemu-system-x86_64", *memory, "-display", "none", "-monitor", "none",
+            "-no-reboot", "-nic", "none", *speed,
             "-kernel", str(BUILD / "kernel" / self.series / "root/boot" / f"vmlinuz-{kver}"),
-            "-initrd", str(self.initrd), "-append", append,
+            "-initrd", str(self.initrd), "-append", append + words,
             *self.talk(), "-device", "virtio-scsi-pci,id=scsi",
         ]
         if want.get("usr") == "host":
@@ -274,6 +287,21 @@ class Machine(Guest):
         for n, size in enumerate(filter(None, want.get("extra", "").split(","))):
             command += self.drive(f"extra{n}", size, f"virtio-blk-pci,serial=extra{n}")
         return command
+
+    def memory(self):
+        """The emulator's options for what memory there is, and the kernel's."""
+        size = in_bytes(self.wants.get("memory", "1G"))
+        if "pmem" in self.wants:
+            more = in_bytes(self.wants["pmem"])
+            return (["-M", f"q35,max-ram-below-4g={min(size, 2 << 30)}", "-m", f"{size + more >> 20}M"],
+                    f" memmap={more:#x}!{ABOVE:#x}")
+        if "nvdimm" in self.wants:
+            more = in_bytes(self.wants["nvdimm"])
+            path = disk(self.folder / "nvdimm.img", more + LABELS)
+            return (["-M", "q35,nvdimm=on", "-m", f"{size >> 20}M,slots=1,maxmem={size + 2 * more >> 20}M",
+                     "-object", f"memory-backend-file,id=nvdimm,share=on,mem-path={path},size={more + LABELS}",
+                     "-device", f"nvdimm,memdev=nvdimm,label-size={LABELS}"], "")
+        return ["-M", "q35", "-m", f"{size >> 20}M"], ""
 
     def drive(self, name, size, device, options=""):
         # unsafe: the host's page cache outlives a killed machine, so nothing is

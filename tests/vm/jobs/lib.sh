@@ -6,7 +6,7 @@
 
 set -uo pipefail
 
-FAST=/dev/nvme0n1
+FAST=${FAST:-/dev/nvme0n1}
 SLOW=/dev/sda
 CACHE=/dev/mapper/xpcache0
 
@@ -87,6 +87,21 @@ create()
 {
 	must xpcache create --fast $FAST --slow $SLOW "$@"
 	[ -b $CACHE ] || die create "no $CACHE after create"
+}
+
+# persistent_memory - FAST is memory: what `# vm: pmem=` or `nvdimm=` has asked for. An
+# NVDIMM is a raw one without a place for bad blocks until it has a namespace.
+persistent_memory()
+{
+	modprobe -a nd_e820 nfit nd_pmem || die persistent-memory "its drivers are not here"
+	FAST=/dev/pmem0
+	if [ -e /sys/bus/nd/devices/nmem0 ] && ! ndctl list -N | grep -q fsdax; then
+		must ndctl disable-region all
+		must ndctl init-labels -f all
+		must ndctl enable-region all
+		must ndctl create-namespace -m fsdax -M mem
+	fi
+	settled test -b $FAST || die persistent-memory "no $FAST"
 }
 
 # cut_power - the power goes here; the job runs again from its start, with BOOT one
