@@ -26,12 +26,20 @@ disk()
 	echo "$node"
 }
 
-# The models: Optane Memory, a flash disk, a hard disk with a volatile cache.
+# The models: Optane Memory, or memory; a flash disk, a hard disk with a volatile cache.
+fast_disk()
+{
+	case $MODEL in
+	pmem)	echo "$FAST" ;;
+	*)	disk fast "$1" completion_nsec=10000 cache_size="${FAST_CACHE:-0}" ;;
+	esac
+}
+
 slow_disk()
 {
 	case $MODEL in
-	flash)	disk slow 1024 completion_nsec=87000 ;;
-	disk)	disk slow 1024 completion_nsec=8000000 hw_queue_depth=1 cache_size=16 ;;
+	flash | pmem)	disk slow 1024 completion_nsec=87000 ;;
+	disk)		disk slow 1024 completion_nsec=8000000 hw_queue_depth=1 cache_size=16 ;;
 	esac
 }
 
@@ -39,7 +47,7 @@ slow_disk()
 devices()
 {
 	local mib=${FAST_MIB:-256}
-	FASTDEV=$(disk fast "$mib" completion_nsec=10000 cache_size="${FAST_CACHE:-0}")
+	FASTDEV=$(fast_disk "$mib")
 	SLOWDEV=$(slow_disk)
 	# The first touch of a page of null_blk's costs 1.6 us.
 	must dd if=/dev/zero of="$FASTDEV" bs=1M count="$mib" oflag=direct status=none
@@ -82,9 +90,11 @@ down_xpcache() { must xpcache remove xpcache0; }
 
 up_writecache()
 {
+	local way=s
+	[ "$MODEL" != pmem ] || way=p
 	must dd if=/dev/zero of="$FASTDEV" bs=4k count=1 oflag=direct status=none
 	must dmsetup create writecache --table \
-		"0 $(sectors "$SLOWDEV") writecache s $SLOWDEV $FASTDEV 4096 0"
+		"0 $(sectors "$SLOWDEV") writecache $way $SLOWDEV $FASTDEV 4096 0"
 	DEV=/dev/mapper/writecache
 }
 down_writecache() { must dmsetup remove writecache; }
