@@ -21,6 +21,42 @@ const struct content *content_new(struct arena *a, const u8 *bytes)
 	return k;
 }
 
+static u64 stamp_of(const u8 *bytes)
+{
+	u64 stamp = 0, word;
+	u32 i;
+
+	for (i = 0; i < SECTOR; i += 8) {
+		memcpy(&word, bytes + i, 8);
+		stamp = mix(stamp + word + i);
+	}
+	return stamp | 1ull << 63;	/* as no other has */
+}
+
+const struct content *content_mix(struct arena *a, const struct content *under,
+				  const struct content *over, u64 words)
+{
+	u8 bytes[SECTOR];
+	struct content *k;
+	u32 i;
+
+	if (words == ~0ull)
+		return over;
+	memcpy(bytes, under->bytes, SECTOR);
+	for (i = 0; i < SECTOR / 8; i++)
+		if (words >> i & 1)
+			memcpy(bytes + i * 8, over->bytes + i * 8, 8);
+	if (!memcmp(bytes, under->bytes, SECTOR))
+		return under;
+	if (!memcmp(bytes, over->bytes, SECTOR))
+		return over;
+	k = arena_alloc(a, sizeof(*k));
+	k->stamp = stamp_of(bytes);
+	k->tag = payload_tag(bytes);
+	memcpy(k->bytes, bytes, SECTOR);
+	return k;
+}
+
 /* --------------------------------------------------------------- arena ---- */
 
 #define CHUNK_SIZE (1u << 20)

@@ -5,7 +5,8 @@
  * What is not certain is a list of units: a sector of a write (or a block of it,
  * where the device says so). Few units: every subset. Many: none, all, each one
  * only, each one missing, prefixes, and random ones of several kinds, some with
- * garbage where a write was under way.
+ * garbage where a write was under way. In memory a unit is a sector's stores, or a line's
+ * of a short write; the random ones tear it further, at 8 bytes.
  */
 #include "image.h"
 
@@ -70,6 +71,7 @@ struct unit {
 	u32 first, nr;		/* sectors of it */
 	bool slow;
 	bool fresh;		/* first unit of its write */
+	u64 words, landing;	/* memory: stored, and now on the medium */
 };
 
 #define UNITS_MAX 4096u
@@ -77,6 +79,22 @@ struct unit {
 static struct unit unit[UNITS_MAX];
 static bool chosen[UNITS_MAX];
 static u32 nr_units;
+
+static void gather_words(const struct write *w)
+{
+	u32 of_line = XP_LINE_SIZE / 8, step = w->nr == 1 ? of_line : 64, i, at;
+	bool fresh = true;
+
+	for (i = 0; i < w->nr; i++)
+		for (at = 0; at < 64 && nr_units < UNITS_MAX; at += step) {
+			u64 words = w->words[i].stored >> at & ~0ull >> (64 - step);
+
+			if (!words)
+				continue;
+			unit[nr_units++] = (struct unit){ w, i, 1, false, fresh, words << at, words << at };
+			fresh = false;
+		}
+}
 
 static void gather(const struct disk *d, bool slow)
 {
@@ -86,6 +104,10 @@ static void gather(const struct disk *d, bool slow)
 	for (w = d->pending; w; w = w->next) {
 		bool fresh = true;
 
+		if (w->words) {
+			gather_words(w);
+			continue;
+		}
 		for (i = 0; i < w->nr && nr_units < UNITS_MAX; i += n) {
 			n = 1;
 			while (w->whole_blocks && i + n < w->nr &&
@@ -93,7 +115,7 @@ static void gather(const struct disk *d, bool slow)
 				n++;
 			if (!w->content[i] || w->content[i] == d->floor[w->sector + i])
 				continue;
-			unit[nr_units++] = (struct unit){ w, i, n, slow, fresh };
+			unit[nr_units++] = (struct unit){ w, i, n, slow, fresh, 0, 0 };
 			fresh = false;
 		}
 	}
@@ -108,27 +130,70 @@ static void put_unit(const struct unit *u, const struct content *instead)
 			image_put(u->slow, u->w->sector + i, instead ? instead : u->w->content[i]);
 }
 
-static void apply(void)
+static void put_words(const struct unit *u, struct arena *a)
+{
+	u64 s = u->w->sector + u->first;
+
+	image_put(false, s, content_mix(a, image.fast[s], u->w->content[u->first], u->landing));
+}
+
+/* @a: what has to be mixed comes from it. */
+static void apply(struct arena *a)
 {
 	u32 i;
 
 	for (i = 0; i < nr_units; i++)
-		if (chosen[i])
+		if (chosen[i] && unit[i].words)
+			put_words(&unit[i], a);
+		else if (chosen[i])
 			put_unit(&unit[i], NULL);
 }
 
 static void check_chosen(u64 *rng)
 {
+	struct arena_mark memory = arena_mark(&sim.state);
 	u32 mark = image_mark();
 
-	apply();
+	apply(&sim.state);
 	check_image(rng);
 	image_rewind(mark);
+	arena_rewind(&sim.state, memory);
 }
 
 static void choose_all(bool yes)
 {
 	memset(chosen, yes, nr_units);
+}
+
+/* Any of them, one, all but one, or those before one. */
+static u64 some_words(u64 words, u64 *rng)
+{
+	u32 skip = below(rng, (u32)__builtin_popcountll(words));
+	u64 one = words;
+
+	while (skip--)
+		one &= one - 1;
+	one &= -one;
+	switch (below(rng, 4)) {
+	case 0: return one;
+	case 1: return words & ~one;
+	case 2: return words & (one - 1);
+	}
+	return words & draw(rng);
+}
+
+/* Within one unit, those of a write, or all. */
+static void tear(u64 *rng)
+{
+	u32 one = below(rng, nr_units), kind = below(rng, 3), i;
+
+	for (i = 0; i < nr_units; i++) {
+		if (!unit[i].words || (kind == 0 && i != one) ||
+		    (kind == 1 && unit[i].w != unit[one].w))
+			continue;
+		unit[i].landing = some_words(unit[i].words, rng);
+		chosen[i] = true;
+	}
 }
 
 /* By write, by sector, or one write torn among whole or absent ones. */
@@ -143,7 +208,10 @@ static void choose_randomly(u64 *rng)
 		chosen[i] = whole;
 		if (kind == 0 || (kind >= 2 && unit[i].w == unit[torn].w))
 			chosen[i] = chance(rng, 2);
+		unit[i].landing = unit[i].words;
 	}
+	if (sim.fast.memory && chance(rng, 2))
+		tear(rng);
 }
 
 /* Where a write was under way its sectors may hold anything. */
@@ -161,14 +229,16 @@ static void spoil(u64 *rng)
 
 static void check_random(u64 *rng)
 {
+	struct arena_mark memory = arena_mark(&sim.state);
 	u32 mark = image_mark();
 
 	choose_randomly(rng);
-	apply();
+	apply(&sim.state);
 	if (chance(rng, 4))
 		spoil(rng);
 	check_image(rng);
 	image_rewind(mark);
+	arena_rewind(&sim.state, memory);
 }
 
 static void check_every(u64 *rng)
@@ -236,7 +306,7 @@ void crash_choose(u64 *rng)
 	if (!nr_units)
 		return;
 	choose_randomly(rng);
-	apply();
+	apply(&sim.arena);
 	if (chance(rng, 4))
 		spoil(rng);
 }

@@ -6,6 +6,11 @@
  * may or may not be there after a power cut. It is certain when it completes, on
  * a device without a volatile cache or with FUA; else when a FLUSH completes
  * that was submitted after it had completed.
+ *
+ * Memory takes stores of 8 bytes. Whoever reads finds the newest; until its line was
+ * flushed, and the thread that flushed it came past a fence, each may be on the medium
+ * or not, without regard to the others. (That a processor writes back whole lines, in
+ * the order of their stores, is nothing to build on: it promises none of it.)
  */
 #include "sim.h"
 
@@ -17,6 +22,7 @@ void disk_init(struct disk *d, const char *name, u64 sectors, u64 tail, bool vol
 	d->sectors = sectors;
 	d->tail = tail;
 	d->volatile_cache = volatile_cache;
+	d->memory = false;
 	d->floor = arena_alloc(&sim.arena, disk_all(d) * sizeof(*d->floor));
 	d->seen = arena_alloc(&sim.arena, disk_all(d) * sizeof(*d->seen));
 	for (i = 0; i < disk_all(d); i++)
@@ -53,9 +59,13 @@ struct write *disk_submit(struct disk *d, u64 sector, u32 nr, const u8 *bytes, b
 	w->sector = sector;
 	w->nr = nr;
 	w->fua = fua;
-	w->fragile = true;
+	w->fragile = !d->memory;
 	for (i = 0; i < nr; i++)
 		w->content[i] = content_new(&sim.arena, bytes + i * SECTOR);
+	if (d->memory)
+		w->words = arena_alloc(&sim.arena, nr * sizeof(*w->words));
+	for (i = 0; d->memory && i < nr; i++)
+		w->words[i].due = ~0ull;
 	*d->pending_end = w;
 	d->pending_end = &w->next;
 	return w;
@@ -78,12 +88,24 @@ static void settle(struct disk *d, struct write *w)
 	w->nr = 0;
 }
 
+static bool is_settled(const struct write *w)
+{
+	u32 i;
+
+	if (!w->words)
+		return !w->nr;
+	for (i = 0; i < w->nr; i++)
+		if (w->words[i].stored)
+			return false;
+	return w->completed;
+}
+
 static void drop_settled(struct disk *d)
 {
 	struct write **p = &d->pending;
 
 	while (*p)
-		if ((*p)->nr)
+		if (!is_settled(*p))
 			p = &(*p)->next;
 		else
 			*p = (*p)->next;
@@ -94,6 +116,11 @@ void disk_complete(struct disk *d, struct write *w)
 {
 	u32 i;
 
+	if (w->words) {
+		w->completed = sim.now;
+		drop_settled(d);
+		return;
+	}
 	for (i = 0; i < w->nr; i++)
 		if (w->content[i])
 			d->seen[w->sector + i] = w->content[i];
@@ -109,6 +136,12 @@ void disk_fail(struct disk *d, struct write *w, u64 *rng)
 	u32 i, dice = below(rng, 3);	/* nothing landed, all, or some */
 	bool landed = dice;
 
+	if (w->words) {
+		if (landed)
+			disk_store(d, w, rng);
+		disk_complete(d, w);
+		return;
+	}
 	for (i = 0; i < w->nr; i++) {
 		if (dice == 2 && !(w->whole_blocks && i && (w->sector + i) % XP_BLOCK_SECTORS))
 			landed = chance(rng, 2);
@@ -137,4 +170,102 @@ void disk_flush(struct disk *d, u64 submitted)
 		if (w->completed && w->completed < submitted)
 			settle(d, w);
 	drop_settled(d);
+}
+
+/* --------------------------------------------------------------- memory ---- */
+
+void disk_shorten(struct write *w, u32 bytes)
+{
+	u32 words = bytes / 8, i;
+
+	w->nr = (words + 63) / 64;
+	for (i = 0; i < w->nr; i++, words -= 64)
+		w->words[i].due = words < 64 ? (1ull << words) - 1 : ~0ull;
+}
+
+bool disk_store(struct disk *d, struct write *w, u64 *rng)
+{
+	u32 dice = rng ? below(rng, 4) : 3, first = dice == 1 ? below(rng, w->nr) : w->nr, i;
+	u64 left = 0;
+
+	for (i = 0; i < w->nr; i++) {
+		struct words *x = &w->words[i];
+		u64 now = i > first ? 0 : dice ? x->due : x->due & draw(rng);
+		const struct content **seen = &d->seen[w->sector + i];
+
+		*seen = content_mix(&sim.arena, *seen, w->content[i], now);
+		x->stored |= now;
+		x->due &= ~now;
+		left |= x->due;
+	}
+	return !left;
+}
+
+void disk_write_back(struct write *w)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr; i++)
+		w->words[i].flushed = w->words[i].stored;
+}
+
+/* What older writes stored there will not come back. */
+static void settle_words(struct disk *d, struct write *w, u32 i, u64 words)
+{
+	const struct content **floor = &d->floor[w->sector + i];
+	struct write *old;
+
+	*floor = content_mix(&sim.arena, *floor, w->content[i], words);
+	for (old = d->pending; old != w->next; old = old->next)
+		if (overlap(old, w->sector + i, 1)) {
+			struct words *x = &old->words[w->sector + i - old->sector];
+
+			x->stored &= ~words;
+			x->flushed &= ~words;
+		}
+}
+
+void disk_fence(struct disk *d, u32 thread)
+{
+	struct write *w;
+	u32 i;
+
+	for (w = d->pending; w; w = w->next)
+		for (i = 0; w->thread == thread && i < w->nr; i++)
+			settle_words(d, w, i, w->words[i].flushed);
+	drop_settled(d);
+}
+
+void disk_write_back_all(struct disk *d, u64 sector, u32 nr)
+{
+	struct write *w;
+	u32 i;
+
+	for (w = d->pending; w; w = w->next)
+		for (i = 0; i < w->nr; i++)
+			if (w->sector + i >= sector && w->sector + i < sector + nr) {
+				figures.kept += !!w->words[i].stored;
+				settle_words(d, w, i, w->words[i].stored);
+			}
+	drop_settled(d);
+}
+
+static struct write *under_way(const struct disk *d)
+{
+	struct write *w = d->pending;
+
+	while (w && w->completed)
+		w = w->next;
+	return w;
+}
+
+void disk_abandon(struct disk *d, u64 *rng)
+{
+	struct write *w;
+
+	while ((w = under_way(d)))
+		if (w->words)
+			disk_complete(d, w);
+		else
+			disk_fail(d, w, rng);
 }

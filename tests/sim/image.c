@@ -57,18 +57,28 @@ void image_rewind(u32 mark)
 	}
 }
 
-void image_of_floor(void)
+static void image_of(const struct content **fast, const struct content **slow)
 {
 	u64 i;
 
-	memcpy(image.fast, sim.fast.floor, disk_all(&sim.fast) * sizeof(*image.fast));
-	memcpy(image.slow, sim.slow.floor, disk_all(&sim.slow) * sizeof(*image.slow));
+	memcpy(image.fast, fast, disk_all(&sim.fast) * sizeof(*image.fast));
+	memcpy(image.slow, slow, disk_all(&sim.slow) * sizeof(*image.slow));
 	image.hash = 0;
 	for (i = 0; i < disk_all(&sim.fast); i++)
 		image.hash += cell_hash(key_of(false, i), image.fast[i]);
 	for (i = 0; i < disk_all(&sim.slow); i++)
 		image.hash += cell_hash(key_of(true, i), image.slow[i]);
 	nr_undo = 0;
+}
+
+void image_of_floor(void)
+{
+	image_of(sim.fast.floor, sim.slow.floor);
+}
+
+void image_of_seen(void)
+{
+	image_of(sim.fast.seen, sim.slow.seen);
 }
 
 /* ----------------------------------------------- images looked at before ---- */

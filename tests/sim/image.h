@@ -15,6 +15,8 @@ extern struct image image;
 void image_new_run(void);
 /* What survives for certain: what images are made from. */
 void image_of_floor(void);
+/* What a process finds that starts now. */
+void image_of_seen(void);
 void image_put(bool slow, u64 sector, const struct content *k);
 /* Takes back what was put since the mark. */
 u32 image_mark(void);
@@ -45,6 +47,9 @@ int recover(const struct xp_media *fast, const struct xp_media *slow, void *memo
  * what the last attempt took. */
 struct medium recover_image(struct arena *arena, void *memory, struct xp **c, u32 cuts,
 			    u32 first_cut, u64 *rng);
+/* Of the device itself, after a kill: cuts on the way are looked at, and it may be killed again,
+ * which is -ENODEV. NULL: neither. */
+void recover_under_fire(u64 *rng);
 /* Only looks at the image, and changes nothing; or one of its reads fails, and
  * that is said. */
 void look_at_image(u32 failing_read);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* life.c - the core starts: on what the devices hold, or on what a cut leaves of it. */
+/* life.c - the core starts: on what the devices hold, or on what a cut or a kill leaves of it. */
 #include "image.h"
 
 void life_start(void)
@@ -67,4 +67,35 @@ void life_cut(u64 *rng)
 	image_forget_seen();
 	sim.faulted = false;
 	figures.lives++;
+}
+
+/* Whom it strikes while it recovers leaves stores behind, too. */
+static void start_and_be_killed(u64 *rng)
+{
+	struct xp_message msg;
+
+	recover_under_fire(rng);
+	if (recover(&live_media, &live_slow, sim.memory, &sim.c, true, &msg) == -ENODEV)
+		figures.kills_again++;
+	recover_under_fire(NULL);
+}
+
+void life_kill(u64 *rng)
+{
+	bool right;
+
+	disk_abandon(&sim.fast, rng);
+	disk_abandon(&sim.slow, rng);
+	image_of_seen();
+	right = check_once();
+	while (chance(rng, 2))
+		start_and_be_killed(rng);
+	life_start();
+	image_of_seen();
+	if (right)
+		oracle_check_image(sim.c, &image, true);
+	oracle_restart(sim.c, &image);
+	image_forget_seen();
+	figures.lives++;
+	figures.kills++;
 }

@@ -2,7 +2,7 @@
 /*
  * main.c - sim: runs of the core over two lying disks.
  *
- *	sim [--seed N] [--runs N] [--seconds N] [--without PROPERTY]
+ *	sim [--seed N] [--runs N] [--seconds N] [--without PROPERTY] [--fast disk|memory]
  *	sim --seed N --steps 3,17,29 --trace	that run, with only those steps
  *
  * 0: nothing found. 1: a run broke a promise; it is shrunk and printed.
@@ -69,6 +69,9 @@ static u64 print_faults(void)
 	printf("gone with nothing dirty: %llu marks, %llu operations passed, %llu recoveries took a mark back\n",
 	       (unsigned long long)figures.marks, (unsigned long long)figures.passed,
 	       (unsigned long long)figures.unmarked);
+	printf("memory: %llu runs, %llu kills, %llu more of a recovery, which wrote back %llu sectors that they had left\n",
+	       (unsigned long long)figures.memory_runs, (unsigned long long)figures.kills,
+	       (unsigned long long)figures.kills_again, (unsigned long long)figures.kept);
 	return all;
 }
 
@@ -107,7 +110,9 @@ static int report(u64 seed, struct result r)
 	printf("with %u steps:\n", nr);
 	r = run(seed, steps, nr, true);
 	print_result(seed, &r);
-	printf("replay: build/sim/sim --trace --seed %llu --steps ", (unsigned long long)seed);
+	printf("replay: build/sim/sim --trace%s --seed %llu --steps ",
+	       fast_is == FAST_MEMORY ? " --fast memory" : fast_is == FAST_DISK ? " --fast disk" : "",
+	       (unsigned long long)seed);
 	for (i = 0; i < nr; i++)
 		printf("%s%u", i ? "," : "", steps[i]);
 	putchar('\n');
@@ -119,12 +124,23 @@ static bool more(u64 done)
 	return done < opt.runs && (!opt.seconds || elapsed() < opt.seconds);
 }
 
+static bool parse_fast(const char *word)
+{
+	if (!strcmp(word, "disk"))
+		fast_is = FAST_DISK;
+	else if (!strcmp(word, "memory"))
+		fast_is = FAST_MEMORY;
+	else
+		fprintf(stderr, "sim: --fast is disk or memory, not %s; without it a seed says which\n", word);
+	return fast_is != FAST_DRAWN;
+}
+
 static int parse(int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "seed", 1, NULL, 's' }, { "runs", 1, NULL, 'r' }, { "seconds", 1, NULL, 't' },
 		{ "steps", 1, NULL, 'l' }, { "without", 1, NULL, 'w' }, { "trace", 0, NULL, 'v' },
-		{ "shrink", 1, NULL, 'S' }, { "quiet", 0, NULL, 'q' }, { 0 },
+		{ "shrink", 1, NULL, 'S' }, { "quiet", 0, NULL, 'q' }, { "fast", 1, NULL, 'f' }, { 0 },
 	};
 	int c;
 
@@ -139,6 +155,7 @@ static int parse(int argc, char **argv)
 		case 'w': property_on[strtoul(optarg, NULL, 0) % NR_PROPERTIES] = false; break;
 		case 'v': opt.trace = true; break;
 		case 'q': opt.quiet = true; break;
+		case 'f': if (!parse_fast(optarg)) return 2; break;
 		default: return 2;
 		}
 	}

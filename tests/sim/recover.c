@@ -7,14 +7,52 @@
 
 /* ---------------------------------------------------------------- media ---- */
 
+static struct {
+	u64 *rng;		/* NULL: nothing befalls it */
+	u32 writes_left;	/* until it is killed */
+} fire;
+
+void recover_under_fire(u64 *rng)
+{
+	fire.rng = rng;
+	fire.writes_left = rng ? below(rng, 6) : 0;
+}
+
+static void may_be_cut(void)
+{
+	if (fire.rng && chance(fire.rng, 2))
+		crash_check(fire.rng);
+}
+
 /* The fast device itself. Its errors are those of sim.fault. */
 static int live_read(void *ctx, u64 block, u32 nr, void *buf)
 {
 	(void)ctx;
 	if (fault_hits(0, OP_READ, true))
 		return -EIO;
+	if (sim.fast.memory)
+		disk_write_back_all(&sim.fast, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS);
 	disk_read(&sim.fast, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS, buf);
 	return 0;
+}
+
+static int live_store(u64 block, u32 nr, const void *buf)
+{
+	struct write *w = disk_submit(&sim.fast, block * XP_BLOCK_SECTORS,
+				      nr * XP_BLOCK_SECTORS, buf, false);
+	bool killed = fire.rng && !fire.writes_left--, all;
+
+	w->thread = ++sim.next_thread;
+	do {
+		all = disk_store(&sim.fast, w, fire.rng);
+		may_be_cut();
+	} while (!all && !killed);
+	if (!killed) {
+		disk_write_back(w);
+		disk_fence(&sim.fast, w->thread);
+	}
+	disk_complete(&sim.fast, w);
+	return killed ? -ENODEV : 0;
 }
 
 static int live_write(void *ctx, u64 block, u32 nr, const void *buf)
@@ -23,6 +61,8 @@ static int live_write(void *ctx, u64 block, u32 nr, const void *buf)
 	if (fault_hits(0, OP_WRITE, true))
 		return -EIO;
 	sim.now++;
+	if (sim.fast.memory)
+		return live_store(block, nr, buf);
 	disk_flush(&sim.fast, sim.now);
 	disk_complete(&sim.fast, disk_submit(&sim.fast, block * XP_BLOCK_SECTORS,
 					     nr * XP_BLOCK_SECTORS, buf, true));
@@ -75,6 +115,15 @@ static int medium_slow_read(void *ctx, u64 block, u32 nr, void *buf)
 	return 0;
 }
 
+static void put_sector(struct medium *m, bool slow, u64 s, const u8 *bytes, bool torn)
+{
+	const struct content *k = content_new(m->arena, bytes);
+
+	if (torn && !slow && sim.fast.memory && chance(m->rng, 2))
+		k = content_mix(m->arena, image.fast[s], k, draw(m->rng));
+	image_put(slow, s, k);
+}
+
 static int put(struct medium *m, bool slow, u64 block, u32 nr, const void *buf)
 {
 	u64 s = block * XP_BLOCK_SECTORS;
@@ -84,7 +133,7 @@ static int put(struct medium *m, bool slow, u64 block, u32 nr, const void *buf)
 	m->writes++;
 	for (i = 0; i < nr * XP_BLOCK_SECTORS; i++)
 		if (!torn || chance(m->rng, 2))
-			image_put(slow, s + i, content_new(m->arena, (const u8 *)buf + i * SECTOR));
+			put_sector(m, slow, s + i, (const u8 *)buf + i * SECTOR, torn);
 	return torn ? -ENODEV : 0;
 }
 
@@ -102,6 +151,7 @@ static int medium_write(void *ctx, u64 block, u32 nr, const void *buf)
 
 struct xp *state_core;
 void *state_memory;
+static void *state_scratch;
 
 void recover_new_run(void)
 {
@@ -112,6 +162,8 @@ void recover_new_run(void)
 	sim.memory = (void *)at;
 	state_memory = (void *)(at + memory);
 	sim.scratch = arena_alloc(&sim.arena, xp_recover_memory(&sim.sb));
+	state_scratch = arena_alloc(&sim.arena, xp_recover_memory(&sim.sb));
+	recover_under_fire(NULL);
 }
 
 static u64 place(void)
@@ -124,12 +176,19 @@ static struct xp *core_new(void *memory)
 	const struct geometry *g = &sim.geometry;
 	struct xp_options opt = {
 		.volatile_fast = g->fast_volatile, .slow_discards = g->slow_discards,
+		.fast_at_once = g->memory,
 		.dirty_low = g->dirty_low, .dirty_high = g->dirty_high,
 		.mark_lba = g->has_place ? place() : 0,
 	};
 
 	memset(memory, 0, xp_memory(&sim.sb));
 	return xp_init(memory, &sim.sb, &opt);
+}
+
+/* An image may be recovered while the device itself is. */
+static void *scratch_of(const void *memory)
+{
+	return memory == state_memory ? state_scratch : sim.scratch;
 }
 
 /* What `xpcache start` does first. */
@@ -147,7 +206,7 @@ static int unmark(const struct xp_media *fast, const struct xp_media *slow, void
 		return err;
 	figures.unmarked++;
 	c = core_new(memory);
-	err = xp_look(c, fast, sim.scratch, NULL, msg);
+	err = xp_look(c, fast, scratch_of(memory), NULL, msg);
 	if (!err)
 		err = xp_unmark(c, fast, slow, place(), false, block);
 	if (err == -EUCLEAN && !msg->text[0])
@@ -164,7 +223,7 @@ int recover(const struct xp_media *fast, const struct xp_media *slow, void *memo
 	figures.recoveries++;
 	err = restating ? unmark(fast, slow, memory, msg) : 0;
 	*c = core_new(memory);
-	return err ? err : xp_recover(*c, fast, sim.scratch, restating, msg);
+	return err ? err : xp_recover(*c, fast, scratch_of(memory), restating, msg);
 }
 
 static bool is_marked(void)

@@ -2,7 +2,7 @@
 /*
  * run.c - one run: a tiny cache, drawn from the seed, and some hundred steps. In
  * each step one thing happens: a request, the end of some I/O, a bit of destage,
- * an error that begins or ends, a stop, a power cut. After each, crash_check().
+ * an error that begins or ends, a stop, a kill, a power cut. After each, crash_check().
  */
 #include "sim.h"
 
@@ -198,6 +198,14 @@ static void specialise(u64 *rng)
 		about[n](&sim.geometry, rng);
 }
 
+enum fast fast_is;
+
+/* Not drawn in turn with the rest: a seed is otherwise the same run on either. */
+static bool is_memory(u64 seed)
+{
+	return fast_is == FAST_DRAWN ? mix(seed ^ 0x93e3) % 3 == 0 : fast_is == FAST_MEMORY;
+}
+
 static void draw_geometry(u64 *rng)
 {
 	static const u32 depth[] = { 0, 0, 0, 0, 0, 0, 0, 1, 1, 2 };
@@ -235,6 +243,8 @@ static void draw_geometry(u64 *rng)
 	g->depth = depth[below(rng, 10)];
 	g->has_place = !chance(rng, 4);
 	specialise(rng);
+	g->memory = is_memory(sim.seed);
+	g->fast_volatile &= !g->memory;
 	/* As xp_sb_verify() has it: a quarter is two windows and holds a full map. */
 	if (g->short_ring)
 		g->ring = max(XP_WINDOW - 2, (g->slots * 4 + XP_PUT_MAX - 1) / XP_PUT_MAX) +
@@ -301,6 +311,7 @@ static void make_disks(u64 *rng)
 
 	disk_init(&sim.fast, "fast", le64_to_cpu(sim.sb.fast_blocks) * XP_BLOCK_SECTORS, 0,
 		  sim.geometry.fast_volatile);
+	sim.fast.memory = sim.geometry.memory;
 	disk_init(&sim.slow, "slow", sim.geometry.slow_sectors, 2 * XP_BLOCK_SECTORS, true);
 	for (s = 0; s < sim.slow.sectors; s++) {
 		payload_fill(bytes, s, ++sim.next_id);
@@ -341,6 +352,12 @@ static void power_cut(u64 *rng)
 {
 	trace("--- power cut");
 	life_cut(rng);
+}
+
+static void kill_it(u64 *rng)
+{
+	trace("--- killed");
+	life_kill(rng);
 }
 
 /* 10: with no error any more, everything ends, and dirty goes to zero. A cache
@@ -439,6 +456,8 @@ static void step(u64 *rng)
 			drain(rng);
 		else if (dice == 1)
 			restart(rng);
+		else if (g->memory && dice < 4)
+			kill_it(rng);
 		else
 			power_cut(rng);
 		return;
@@ -491,6 +510,7 @@ static void begin(u64 seed, bool tracing)
 	oracle_new_run();
 	life_start();
 	figures.runs++;
+	figures.memory_runs += sim.geometry.memory;
 }
 
 static void all_steps(const u32 *steps, u32 nr)

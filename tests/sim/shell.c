@@ -39,6 +39,9 @@ enum event_kind {
 	IO_MARK_FLUSH,
 };
 
+/* How far a thread is that writes to memory. */
+enum stage { BEGINS, STORES, FLUSHES, FENCES };
+
 /* Something that is under way and will end. */
 struct event {
 	enum event_kind kind;
@@ -49,6 +52,9 @@ struct event {
 	struct write *w;
 	u64 sector;
 	u32 nr;
+	u32 thread;		/* that it is done by, as far as it matters: fences */
+	enum stage stage;	/* of a write to memory */
+	bool failed;
 	u64 flush;		/* when it was submitted */
 	u8 *data;		/* of a read */
 	bool sampled;		/* a read has looked already */
@@ -67,6 +73,7 @@ static bool batch_wanted, batch_open, batch_flushing;
 static bool clock_runs;
 static u32 batch_runs;
 static u64 *rng;		/* of the present step */
+static u32 thread;		/* of whoever does now what is done */
 
 bool shell_idle(void)
 {
@@ -102,7 +109,7 @@ static struct event *event_add(enum event_kind kind, struct part *p)
 
 	if (nr_events == EVENTS_MAX)
 		violation(P_HOST, "more than %u events", EVENTS_MAX);
-	*e = (struct event){ .kind = kind, .part = p };
+	*e = (struct event){ .kind = kind, .part = p, .thread = thread };
 	if (sim.geometry.stragglers)
 		e->held = straggles(kind) ? sim.now + below(rng, 3000) : 0;
 	else if (chance(rng, 16))
@@ -119,6 +126,7 @@ static void start_write(struct event *e, struct disk *d, u64 sector, u32 nr,
 	e->disk = d;
 	e->op = OP_WRITE;
 	e->w = disk_submit(d, sector, nr, bytes, fua);
+	e->w->thread = e->thread;
 }
 
 static void start_flush(struct event *e, struct disk *d)
@@ -154,9 +162,49 @@ static bool error_hits(const struct event *e)
 	return true;
 }
 
+static bool in_memory(const struct event *e)
+{
+	return e->disk && e->disk->memory && e->op == OP_WRITE;
+}
+
+/* As the real shells: data and journal are stored and flushed, then a fence; only then is
+ * the core told. (A store that goes past the cache is a store and its flush.) Where a device
+ * refuses the access some may have been stored before. True: that was all. */
+static bool memory_step(struct event *e)
+{
+	switch (e->stage) {
+	case BEGINS:
+		e->failed = error_hits(e);
+		e->stage = STORES;
+		return e->failed;
+	case STORES:
+		if (disk_store(e->disk, e->w, rng))
+			e->stage = FLUSHES;
+		return false;
+	case FLUSHES:
+		disk_write_back(e->w);
+		e->stage = FENCES;
+		return false;
+	case FENCES:
+		disk_fence(e->disk, e->thread);
+		break;
+	}
+	return true;
+}
+
+/* Other threads come in between, and cuts. */
+static bool memory_goes_on(struct event *e)
+{
+	do {
+		if (memory_step(e))
+			return true;
+	} while (below(rng, 4));
+	return false;
+}
+
 static int finish_io(struct event *e)
 {
-	if (error_hits(e)) {
+	if (in_memory(e) ? e->failed : error_hits(e)) {
 		if (e->op == OP_WRITE)
 			disk_fail(e->disk, e->w, rng);
 		if (e->op == OP_READ)
@@ -327,10 +375,13 @@ static void journal_go(u32 i)
 	e->index = i;
 	e->sector = io.target;
 	e->data = io.data;
-	if (io.flush_fua)
+	if (io.flush_fua) {
 		start_flush(e, &sim.fast);
-	else
-		start_write(e, &sim.fast, io.target, XP_BLOCK_SECTORS, io.data, false);
+		return;
+	}
+	start_write(e, &sim.fast, io.target, XP_BLOCK_SECTORS, io.data, false);
+	if (sim.fast.memory)
+		disk_shorten(e->w, io.bytes);
 }
 
 static void journal_flushed(const struct event *flush, int err, struct xp_todo *todo)
@@ -561,6 +612,7 @@ void shell_new_request(u64 *step_rng)
 	u32 i;
 
 	rng = step_rng;
+	thread = ++sim.next_thread;
 	u->op = draw_op();
 	u->submitted = ++sim.now;
 	u->id = ++sim.next_id;
@@ -649,6 +701,7 @@ void shell_destage(u64 *step_rng)
 	struct xp_todo todo;
 
 	rng = step_rng;
+	thread = ++sim.next_thread;
 	if (!batch_open && !batch_wanted) {
 		batch_wanted = xp_destage_wanted(sim.c);
 		if (chance(rng, 2))	/* it begins later, when that may have changed */
@@ -742,6 +795,7 @@ static void dispatch(struct event *e, int err, struct xp_todo *todo)
 			copy_merge(e->part, todo);
 		break;
 	case JOURNAL_WAITS:
+		thread = ++sim.next_thread;
 		journal_go(e->index);
 		break;
 	case IO_JOURNAL_FLUSH:
@@ -813,9 +867,12 @@ void shell_complete(u64 *step_rng)
 	if (!nr_events)
 		return;
 	i = draw_event();
+	sim.now++;
+	if (in_memory(&event[i]) && !memory_goes_on(&event[i]))
+		return;
 	e = event[i];
 	memmove(&event[i], &event[i + 1], (--nr_events - i) * sizeof(e));
-	sim.now++;
+	thread = e.thread;
 	/* A run's slots are read one by one, in run_read(). */
 	err = e.disk ? finish_io(&e) : 0;
 	xp_todo_init(&todo);
@@ -829,6 +886,7 @@ bool shell_tick(u64 *step_rng)
 	struct xp_todo todo;
 
 	rng = step_rng;
+	thread = ++sim.next_thread;
 	if (!clock_runs)
 		return false;
 	clock_runs = false;

@@ -10,7 +10,7 @@
  *	crash.c     the images that a cut may leave here and now, every one
  *	image.c     one of them
  *	recover.c   the core's recovery, of an image or of the device
- *	life.c      from a start to a cut
+ *	life.c      from a start to a cut, or a kill
  *	asleep.c    a cache that forgets all, and is written past
  *	oracle.c    which of them are allowed: the ten properties
  *	content.c   what a sector holds
@@ -67,14 +67,26 @@ struct content {
 extern const struct content content_zero, content_garbage;
 
 const struct content *content_new(struct arena *a, const u8 *bytes);
+/* @under, but @words of it, 8 bytes a bit, from @over. Mixed alike, their stamps are the same. */
+const struct content *content_mix(struct arena *a, const struct content *under,
+				  const struct content *over, u64 words);
 
 /* ---------------------------------------------------------------- disk ---- */
 
 enum disk_op { OP_READ, OP_WRITE, OP_FLUSH };
 
+/* Of a sector in memory: 8 bytes a bit. */
+struct words {
+	u64 due;		/* to be stored */
+	u64 stored;		/* and not certain: whoever reads finds it, and a cut may take it */
+	u64 flushed;		/* of these; certain with the next fence of the same thread */
+};
+
 /* From its submission until all of it is certain. */
 struct write {
 	struct write *next;
+	struct words *words;	/* memory's; NULL: a disk's */
+	u32 thread;		/* that stores */
 	u64 sector;
 	u32 nr;
 	u64 completed;		/* when; 0: in flight */
@@ -89,6 +101,7 @@ struct disk {
 	u64 sectors;
 	u64 tail;		/* more of them behind, which no request reaches: for the mark */
 	bool volatile_cache;
+	bool memory;		/* behind the processor's caches */
 	const struct content **floor;	/* what survives a cut for certain */
 	const struct content **seen;	/* what a read finds */
 	struct write *pending, **pending_end;
@@ -108,6 +121,21 @@ void disk_fail(struct disk *d, struct write *w, u64 *rng);
 void disk_read(const struct disk *d, u64 sector, u32 nr, u8 *bytes);
 /* What had completed at @submitted is durable. */
 void disk_flush(struct disk *d, u64 submitted);
+
+/* Memory: a write is stores, a flush of what they stored, and a fence, each by whoever
+ * writes, and then its completion, which makes nothing certain. */
+
+/* Only the first @bytes of it are stored. */
+void disk_shorten(struct write *w, u32 bytes);
+/* Some of them, or all (@rng NULL). True: there are no more. */
+bool disk_store(struct disk *d, struct write *w, u64 *rng);
+void disk_write_back(struct write *w);
+void disk_fence(struct disk *d, u32 thread);
+/* Flush and fence of what is there, whoever stored it. */
+void disk_write_back_all(struct disk *d, u64 sector, u32 nr);
+/* Who wrote is dead. What was under way on a disk has landed or not; what was stored in
+ * memory stays where it is, and nobody will flush it. */
+void disk_abandon(struct disk *d, u64 *rng);
 
 /* --------------------------------------------------------------- crash ---- */
 
@@ -136,6 +164,9 @@ void life_start(void);
 /* The power goes: the devices hold one of the images. Recovers from it, with
  * cuts on the way, and goes on. */
 void life_cut(u64 *rng);
+/* The process dies, and not the power: its stores are there, in the processor's caches or
+ * behind. Starts on that, killed again on the way or not. */
+void life_kill(u64 *rng);
 
 /* -------------------------------------------------------------- oracle ---- */
 
@@ -211,6 +242,7 @@ struct geometry {
 	u32 slots, ring;
 	u64 slow_sectors;
 	bool fast_volatile, slow_discards;
+	bool memory;		/* the fast device */
 	u32 dirty_low, dirty_high;
 	u32 users;		/* requests at once */
 	u32 hot;		/* blocks that most requests go to */
@@ -256,6 +288,7 @@ struct sim {
 	u64 now;		/* events */
 	u64 step;
 	u64 next_id, next_stamp;
+	u32 next_thread;
 	struct fault fault;
 	bool faulted;		/* in this life */
 	bool overlooked;	/* a complaint of a property that is turned off */
@@ -272,6 +305,7 @@ struct figures {
 	u64 faults[2][3][3];	/* by disk, enum disk_op, enum fault_kind */
 	u64 failed_commits, failed_starts, failed_closes, tight;
 	u64 marks, passed, unmarked;
+	u64 memory_runs, kills, kills_again, kept;
 };
 
 extern struct figures figures;
@@ -296,6 +330,11 @@ struct result {
 
 extern struct result verdict;		/* of this run, so far */
 extern jmp_buf verdict_leave;		/* where it ends */
+
+/* What the fast device is. DRAWN: memory in one run of three. */
+enum fast { FAST_DRAWN, FAST_DISK, FAST_MEMORY };
+
+extern enum fast fast_is;
 
 /* Step @step draws from its own seed. @steps NULL: all of them. */
 struct result run(u64 seed, const u32 *steps, u32 nr_steps, bool tracing);
