@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The simulator: the core over two lying disks, every crash state recovered.
+# SIM_FAST=memory or disk: the fast one is that in all runs, and not as the seed says.
 
 SIM_SECONDS ?= 110
 SIM_SEED ?= 1
