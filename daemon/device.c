@@ -34,6 +34,8 @@ void xd_device_watch(struct xd_device *d)
 {
 	struct xd_pulse now = sum(d);
 
+	if (d->ops->watch)
+		d->ops->watch(d);
 	if (now.under_way && now.over == d->seen_over)
 		return;
 	d->seen_over = now.over;

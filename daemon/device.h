@@ -82,10 +82,12 @@ struct xd_device_ops {
 	void (*submit)(struct xd_op *op);
 	/* Of what went to xd_loop_op(): ends it, or goes on with it; NULL: ends it. */
 	void (*ended)(struct xd_op *op, int err);
-	/* The next three may be NULL. Before its first operation, and after its last. */
+	/* The next four may be NULL. Before its first operation, and after its last. */
 	int (*attach)(struct xd_device *d, struct xd_loop *loop);
 	void (*detach)(struct xd_device *d, struct xd_loop *loop);
 	void (*hurry)(struct xd_device *d);
+	void (*watch)(struct xd_device *d);	/* every second */
+	/* What it gives survives a power cut, if a write of ours that comes after it does. */
 	int (*pread)(struct xd_device *d, void *buf, u32 bytes, u64 offset);
 	/* All that ended before is durable, then this is, when it returns. */
 	int (*pwrite)(struct xd_device *d, const void *buf, u32 bytes, u64 offset);
@@ -111,9 +113,10 @@ struct xd_device {
 	bool can_discard;
 	bool rotational;
 	bool many_loops;	/* a flush is for what all loops have written */
-	u8 *map;		/* device_memory.c */
-	u64 map_bytes;
+	u8 *map;		/* device_memory.c; NULL: it is no memory */
+	u64 map_bytes, map_sectors;	/* mapped; of that in place */
 	bool is_pmem;
+	bool cut, faulted;	/* atomic: of no more use; it was told where a fault came from */
 	void *remote;		/* device_nbd.c */
 
 	struct xd_pulse {

@@ -1,38 +1,180 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * device_memory.c - a fast device that is memory: a DAX file on persistent memory, or a file of a
- * memory file system, mapped. An operation is a memcpy, and over when it returns.
+ * memory file system, mapped. An operation is a copy, and over when it returns.
  *
  * libpmem knows how to make bytes durable in persistent memory: they are flushed out of the
- * processor's caches as they are copied. A file of tmpfs outlives the program, nothing more.
+ * processor's caches as they are copied, and waited for. A file of tmpfs outlives the program,
+ * nothing more.
+ *
+ * Where another device answers with an error, memory raises SIGBUS: over poison, and where the
+ * file has no page and gets none. A copy that meets it is an operation that failed, and the
+ * daemon goes on. Nothing but such a copy touches the mapping.
  */
 #include "engine.h"
 
 #include <fcntl.h>
 #include <libpmem.h>
 #include <linux/magic.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
-static void copy_in(struct xd_device *d, u64 offset, const void *data, u32 bytes)
+/* ----------------------------------------------------------------- SIGBUS ---- */
+
+/* A copy that is under way. */
+struct guard {
+	sigjmp_buf back;
+	const struct xd_device *d;
+	const u8 *at;		/* it was stopped, */
+	int code;		/* by this si_code */
+};
+
+static __thread struct guard *volatile guard;	/* of this thread; NULL: it is in none */
+
+/* Whatever is not of such a copy ends us, as if nobody had caught it: nothing else is here
+ * that could go on without what it was to read. */
+static void caught(int sig, siginfo_t *info, void *context)
 {
-	if (d->is_pmem)
-		pmem_memcpy_persist(d->map + offset, data, bytes);
-	else
-		memcpy(d->map + offset, data, bytes);
+	const u8 *at = info->si_addr;
+	struct guard *g = guard;
+
+	(void)context;
+	if (!g || info->si_code <= 0 || at < g->d->map || at >= g->d->map + g->d->map_bytes) {
+		signal(sig, SIG_DFL);
+		raise(sig);
+		return;
+	}
+	g->at = at;
+	g->code = info->si_code;
+	siglongjmp(g->back, 1);
 }
+
+/* Left by a jump that restores no mask (which would be a system call for each copy): the signal
+ * must not stay blocked behind it. */
+static int catch_faults(void)
+{
+	const struct sigaction action = { .sa_sigaction = caught, .sa_flags = SA_SIGINFO | SA_NODEFER };
+	static bool done;
+
+	if (!done && sigaction(SIGBUS, &action, NULL))
+		return -errno;
+	done = true;
+	return 0;
+}
+
+/* -------------------------------------------------------------------- cut ---- */
+
+/* Something of the file is missing that was there when it was mapped. */
+static bool lacks_pages(const struct xd_device *d)
+{
+	struct stat st;
+
+	return fstat(d->dev.fd, &st) || (u64)st.st_size < d->map_bytes ||
+	       (u64)st.st_blocks < d->map_sectors;
+}
+
+/* What is missing comes back as zeros, if somebody makes the file longer again or a page is
+ * stored to, and zeros are no data of ours: once cut, nothing of it is believed any more. A
+ * second is the time in which that could go unnoticed: nobody is told of a file that changes
+ * its size. */
+static void memory_watch(struct xd_device *d)
+{
+	if (xd_get(d->cut) || !lacks_pages(d) || __atomic_exchange_n(&d->cut, true, __ATOMIC_SEQ_CST))
+		return;
+	xd_log_event("%s: the file was cut while it is the fast device: all that it is asked fails until the cache is started again",
+		     d->dev.path);
+}
+
+/* Who asked tells of each error; of where it comes from this tells once. */
+static void tell_fault(struct xd_device *d, const struct guard *g)
+{
+	if (__atomic_exchange_n(&d->faulted, true, __ATOMIC_RELAXED))
+		return;
+	xd_log_event("%s: SIGBUS at byte %llu, code %d%s, address %p: the memory cannot be used there",
+		     d->dev.path, (unsigned long long)(g->at - d->map), g->code,
+		     g->code == BUS_MCEERR_AR ? " (poison)" : "", (const void *)g->at);
+}
+
+/* ------------------------------------------------------------------- copy ---- */
+
+enum way { LOAD, LOAD_DURABLE, STORE };
+
+/*
+ * LOAD_DURABLE: what a life that was killed has stored, and not yet flushed, is still in the
+ * processor's caches and looks like any other. It is written back before anybody builds on it.
+ */
+static void copy(struct xd_device *d, enum way way, u8 *at, void *data, u32 bytes)
+{
+	if (way == STORE && d->is_pmem) {
+		pmem_memcpy_persist(at, data, bytes);
+		return;
+	}
+	if (way == STORE) {
+		memcpy(at, data, bytes);
+		return;
+	}
+	if (way == LOAD_DURABLE && d->is_pmem)
+		pmem_persist(at, bytes);
+	memcpy(data, at, bytes);
+}
+
+/* False: it has met SIGBUS. The guard is the caller's: a jump leaves it as the handler wrote it. */
+static bool guarded_copy(struct guard *g, enum way way, struct xd_device *d, u8 *at, void *data, u32 bytes)
+{
+	if (sigsetjmp(g->back, 0)) {
+		guard = NULL;
+		return false;
+	}
+	guard = g;
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	copy(d, way, at, data, bytes);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	guard = NULL;
+	return true;
+}
+
+static int move(struct xd_device *d, enum way way, u64 offset, void *data, u32 bytes)
+{
+	struct guard g;
+
+	if (xd_get(d->cut) || offset > d->map_bytes || bytes > d->map_bytes - offset)
+		return -EIO;
+	g.d = d;
+	if (guarded_copy(&g, way, d, d->map + offset, data, bytes))
+		return 0;
+	memory_watch(d);
+	tell_fault(d, &g);
+	return -EIO;
+}
+
+/* Poison goes away when the file system writes over it, whole blocks, if the kernel can clear it
+ * (from 6.0 on) and the memory too. Whether it has, a second attempt tells. */
+static int store(struct xd_device *d, u64 offset, const void *data, u32 bytes)
+{
+	void *from = (void *)(uintptr_t)data;
+	int err = move(d, STORE, offset, from, bytes);
+
+	if (!err || xd_get(d->cut) || (bytes | offset) % XP_BLOCK_SIZE ||
+	    pwrite(d->dev.fd, data, bytes, (off_t)offset) != (ssize_t)bytes)
+		return err;
+	return move(d, STORE, offset, from, bytes);
+}
+
+/* ------------------------------------------------------------- operations ---- */
 
 static void memory_submit(struct xd_op *op)
 {
 	struct xd_device *d = op->dev;
 	int err = 0;
 
-	if (op->offset > d->map_bytes || op->bytes > d->map_bytes - op->offset)
-		err = -EIO;
-	else if (op->kind == XD_READ)
-		memcpy(op->data, d->map + op->offset, op->bytes);
+	if (op->kind == XD_READ)
+		err = move(d, LOAD, op->offset, op->data, op->bytes);
 	else if (op->kind == XD_WRITE)
-		copy_in(d, op->offset, op->data, op->bytes);
+		err = store(d, op->offset, op->data, op->bytes);
 	else if (op->kind != XD_FLUSH)
 		err = -EOPNOTSUPP;	/* nobody asks it of a fast device */
 	xd_op_end(op, err);
@@ -40,16 +182,15 @@ static void memory_submit(struct xd_op *op)
 
 static int memory_pread(struct xd_device *d, void *buf, u32 bytes, u64 offset)
 {
-	memcpy(buf, d->map + offset, bytes);
-	return 0;
+	return move(d, LOAD_DURABLE, offset, buf, bytes);
 }
 
 static int memory_pwrite(struct xd_device *d, const void *buf, u32 bytes, u64 offset)
 {
-	copy_in(d, offset, buf, bytes);
-	return 0;
+	return store(d, offset, buf, bytes);
 }
 
+/* Whatever has ended is durable already. */
 static int memory_flush(struct xd_device *d)
 {
 	(void)d;
@@ -63,11 +204,14 @@ static void memory_close(struct xd_device *d)
 
 const struct xd_device_ops xd_memory_ops = {
 	.submit = memory_submit,
+	.watch = memory_watch,
 	.pread = memory_pread,
 	.pwrite = memory_pwrite,
 	.flush = memory_flush,
 	.close = memory_close,
 };
+
+/* ------------------------------------------------------------------- open ---- */
 
 static bool in_memory(int fd)
 {
@@ -76,11 +220,20 @@ static bool in_memory(int fd)
 	return !fstatfs(fd, &fs) && (fs.f_type == TMPFS_MAGIC || fs.f_type == HUGETLBFS_MAGIC);
 }
 
-/* A hole that cannot be filled later would be the end of us: SIGBUS. */
+/* A hole is a write that may fail later for want of room. */
+static int fill_holes(struct xd_device *d)
+{
+	struct stat st;
+
+	if (fallocate(d->dev.fd, 0, 0, (off_t)d->map_bytes) || fstat(d->dev.fd, &st))
+		return -errno;
+	d->map_sectors = min((u64)st.st_blocks, d->map_bytes >> XP_SECTOR_SHIFT);
+	return 0;
+}
+
 int xd_memory_open(struct xd_device *d)
 {
-	u64 bytes = d->dev.sectors << XP_SECTOR_SHIFT;
-	int is_pmem = 0;
+	int is_pmem = 0, err;
 	size_t mapped;
 
 	if (d->dev.is_block)
@@ -88,19 +241,15 @@ int xd_memory_open(struct xd_device *d)
 	d->map = pmem_map_file(d->dev.path, 0, 0, 0, &mapped, &is_pmem);
 	if (!d->map)
 		return -errno;
-	if (!is_pmem && !in_memory(d->dev.fd)) {
-		pmem_unmap(d->map, mapped);
-		d->map = NULL;
-		return -ENOTSUP;
-	}
-	if (fallocate(d->dev.fd, 0, 0, (off_t)bytes)) {
-		int err = -errno;
-
+	d->map_bytes = mapped;
+	err = is_pmem || in_memory(d->dev.fd) ? fill_holes(d) : -ENOTSUP;
+	if (!err)
+		err = catch_faults();
+	if (err) {
 		pmem_unmap(d->map, mapped);
 		d->map = NULL;
 		return err;
 	}
-	d->map_bytes = bytes;
 	d->is_pmem = is_pmem;
 	d->volatile_cache = false;
 	d->ops = &xd_memory_ops;

@@ -145,7 +145,9 @@ static int uring_flush(struct xd_device *d)
 	return fdatasync(d->dev.fd) ? -errno : 0;
 }
 
-/* What ended before is durable before a journal block that names it can be. */
+/* What ended before is durable before a journal block that names it can be; and what an earlier
+ * life left where a power cut takes it, in a page cache or, of a DAX file that is not mapped this
+ * time, in the processor's. */
 static int uring_pwrite(struct xd_device *d, const void *buf, u32 bytes, u64 offset)
 {
 	int err = uring_flush(d);

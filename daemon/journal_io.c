@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* journal_io.c - writes journal blocks: one operation for each place of the window. */
+/*
+ * journal_io.c - writes journal blocks: one operation for each place of the window. Of memory as
+ * many lines as have a meaning, else whole blocks, which devices want.
+ */
 #include "engine.h"
 
 #include <time.h>
@@ -40,10 +43,10 @@ static void write_block(struct xd_loop *loop, u32 i)
 	j->op.fua = j->op.preflush = io.flush_fua;
 	j->op.registered = -1;
 	j->op.data = io.data;
-	j->op.bytes = XP_BLOCK_SIZE;
+	j->op.bytes = cache->fast->map ? io.bytes : XP_BLOCK_SIZE;
 	j->op.offset = io.target << XP_SECTOR_SHIFT;
 	j->op.end = journal_written;
-	xd_count(cache->counts.fast_bytes_written, XP_BLOCK_SIZE);
+	xd_count(cache->counts.fast_bytes_written, j->op.bytes);
 	j->sent = xd_time(cache);
 	xd_device_submit(cache->fast, loop, &j->op);
 }

@@ -66,11 +66,19 @@ static int media_read(void *ctx, u64 block, u32 nr_blocks, void *buf)
 	return 0;
 }
 
+/*
+ * What was read is durable before what is written because of it can be: it may be an earlier
+ * life's that was killed. A read sees what is in a page cache, in a disk's, or, of a DAX file that
+ * xpcached has mapped, in the processor's: a file system that is asked to sync writes back the lines
+ * of all pages that were stored to through a mapping, whoever did that and whether he lives.
+ */
 static int media_write(void *ctx, u64 block, u32 nr_blocks, const void *buf)
 {
 	struct media *m = ctx;
 	const char *from = buf;
 
+	if (fdatasync(m->fd))
+		return -errno;
 	while (nr_blocks) {
 		u32 n = min(nr_blocks, BOUNCE_BLOCKS);
 		size_t len = (size_t)n << XP_BLOCK_SHIFT;

@@ -2,7 +2,7 @@
 # Tests of the daemon: its parts one by one, with the sanitizers of the unit tests, and
 # the clients that others have written.
 
-DAEMON_TEST_FLAGS := $(UNIT_FLAGS) -D_GNU_SOURCE -Idaemon -Itests/daemon
+DAEMON_TEST_FLAGS := $(UNIT_FLAGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Idaemon -Itests/daemon
 
 nbd-sources := $(wildcard daemon/nbd_*.c)
 
@@ -26,7 +26,15 @@ build/unit/daemon/test_spin: tests/daemon/test_spin.c daemon/spin.c daemon/spin.
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< daemon/spin.c -lcmocka
 
-daemon-unit-tests := $(nbd-tests) $(ublk-tests) build/unit/daemon/test_device_op build/unit/daemon/test_spin
+build/unit/daemon/test_device_memory: tests/daemon/test_device_memory.c daemon/device_memory.c daemon/device_op.c $(wildcard daemon/*.h) core/platform.h
+	@mkdir -p $(@D)
+	$(CC) $(DAEMON_TEST_FLAGS) -Itools $(call wrapped,pwrite64) -o $@ $< daemon/device_memory.c daemon/device_op.c -lcmocka -lpmem -lpthread
+
+build/unit/daemon/test_memory_durable: tests/daemon/test_memory_durable.c daemon/device_memory.c daemon/device_op.c daemon/journal_io.c $(wildcard daemon/*.h) core/xpcache.h
+	@mkdir -p $(@D)
+	$(CC) $(DAEMON_TEST_FLAGS) -Itools -o $@ $< daemon/device_memory.c daemon/device_op.c daemon/journal_io.c -lcmocka -lpthread
+
+daemon-unit-tests := $(nbd-tests) $(ublk-tests) $(patsubst %,build/unit/daemon/test_%,device_op device_memory memory_durable spin)
 
 build/tests/nbd-toy: tests/daemon/nbd-toy.c $(nbd-sources) $(wildcard daemon/nbd_*.h) core/platform.h
 	@mkdir -p $(@D)
