@@ -67,6 +67,7 @@ daemon-test: $(daemon-unit-tests) build/tests/nbd-toy build/tests/recorder.so $(
 	tests/daemon/peers --toy build/tests/nbd-toy || status=1; \
 	tests/daemon/slow build || status=1; \
 	LABEL=kill9-quick KILLS=12 EACH=4 tests/daemon/kill9 || status=1; \
+	LABEL=kill9-pmem FAST=pmem KILLS=8 EACH=4 tests/daemon/kill9 || status=1; \
 	LABEL=kill9-faults FAULTS=1 KILLS=8 EACH=4 tests/daemon/kill9 || status=1; \
 	exit $$status
 
@@ -74,6 +75,7 @@ kill9: bootstrap $(kill9-programs) build/asan/xpcached build/tsan/xpcached ## th
 	@status=0; export SEED=$(SEED) KILLS=$(KILLS); \
 	tests/daemon/kill9 || status=1; \
 	LABEL=kill9-faults FAULTS=1 tests/daemon/kill9 || status=1; \
+	LABEL=kill9-pmem FAST=pmem tests/daemon/kill9 || status=1; \
 	LABEL=kill9-asan DAEMON=build/asan/xpcached THREADS=3 tests/daemon/kill9 || status=1; \
 	LABEL=kill9-faults-asan FAULTS=1 DAEMON=build/asan/xpcached tests/daemon/kill9 || status=1; \
 	LABEL=kill9-tsan DAEMON=build/tsan/xpcached THREADS=3 tests/daemon/kill9 || status=1; \

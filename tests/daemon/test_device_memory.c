@@ -50,11 +50,13 @@ void xd_log_event(const char *format, ...)
 ssize_t __real_pwrite64(int fd, const void *buf, size_t n, off_t at);
 ssize_t __wrap_pwrite64(int fd, const void *buf, size_t n, off_t at);
 
-/* The file system clears the poison of what it writes. */
+/* The file system clears the poison of the pages that it writes to. */
 ssize_t __wrap_pwrite64(int fd, const void *buf, size_t n, off_t at)
 {
+	off_t page = at - at % XP_BLOCK_SIZE;
+
 	if (heals)
-		mmap(dev.map + at, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, at);
+		mmap(dev.map + page, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, page);
 	return __real_pwrite64(fd, buf, n, at);
 }
 
@@ -337,6 +339,8 @@ static void what_is_no_copys_ends_us(void **state)
 	begin(state);
 	spoil(BAD);
 	assert_int_equal(ask(XD_READ, BAD * XP_BLOCK_SIZE, 512), -EIO);
+	assert_int_equal(fate(touch_the_map), SIGBUS);
+	assert_int_equal(ask(XD_READ, 0, 512), 0);
 	assert_int_equal(fate(touch_the_map), SIGBUS);
 	assert_int_equal(fate(be_told), SIGBUS);
 	assert_int_equal(fate(store_from_elsewhere), SIGBUS);
