@@ -53,17 +53,25 @@ static void caught(int sig, siginfo_t *info, void *context)
 	siglongjmp(g->back, 1);
 }
 
-/* Left by a jump that restores no mask (which would be a system call for each copy): the signal
- * must not stay blocked behind it. */
 static int catch_faults(void)
 {
-	const struct sigaction action = { .sa_sigaction = caught, .sa_flags = SA_SIGINFO | SA_NODEFER };
+	const struct sigaction action = { .sa_sigaction = caught, .sa_flags = SA_SIGINFO };
 	static bool done;
 
 	if (!done && sigaction(SIGBUS, &action, NULL))
 		return -errno;
 	done = true;
 	return 0;
+}
+
+/* The jump out of the handler restores no mask: that would be a system call for each copy. */
+static void catch_again(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGBUS);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
 /* -------------------------------------------------------------------- cut ---- */
@@ -127,6 +135,7 @@ static bool guarded_copy(struct guard *g, enum way way, struct xd_device *d, u8 
 {
 	if (sigsetjmp(g->back, 0)) {
 		guard = NULL;
+		catch_again();
 		return false;
 	}
 	guard = g;

@@ -69,19 +69,21 @@ must xpcache remove xpcache0
 must dd if=/dev/urandom of=/run/want bs=1M count=48 status=none
 # write_all - through the cache.
 write_all() { must dd if=/run/want of=$NODE bs=64k oflag=direct conv=fsync status=none; }
-# sectors - where 8 MiB of the file's data are on the memory: first and number.
+# sectors MIB - where 8 MiB of the file's data, from there on, are on the memory: first and number.
 sectors()
 {
-	filefrag -b512 -e $FAST | awk -v at=$((24 << 11)) '
+	filefrag -b512 -e $FAST | awk -v at=$(($1 << 11)) '
 		$1 ~ /^[0-9]+:$/ { gsub(/[.:]/, " "); if (at >= $2 && at + 16384 <= $3 + 1) print $4 + at - $2, 16384 }'
 }
-# spoil - a later life meets bad blocks there; heal: there are none.
+# spoil - a later life meets bad blocks, wherever the 48 MiB lie in the 96; heal: there are none.
 spoil()
 {
-	local where
-	where=$(sectors)
-	[ "$where" ] || die extent "$(filefrag -b512 -e $FAST)"
-	echo "$where" >/sys/block/pmem0/badblocks || die badblocks "cannot be set"
+	local at where
+	for at in 24 72; do
+		where=$(sectors $at)
+		[ "$where" ] || die extent "$(filefrag -b512 -e $FAST)"
+		echo "$where" >/sys/block/pmem0/badblocks || die badblocks "cannot be set"
+	done
 }
 heal()
 {
