@@ -75,6 +75,14 @@ static int recover(struct xd_cache *cache, struct xp_message *msg)
 	return err;
 }
 
+static int fill_memory(struct xd_cache *cache, struct xp_message *msg)
+{
+	struct xp_stats s;
+
+	xp_get_stats(cache->core, &s);
+	return xd_memory_fill(cache->fast, s.free < s.slots, msg);
+}
+
 /* What has these may be looked at, and not be written. */
 static int check_features(const struct xd_cache *cache, struct xp_message *msg)
 {
@@ -121,7 +129,11 @@ static int load(struct xd_cache *cache, struct xp_message *msg)
 		err = xd_mark_check(cache, msg);
 	if (!err)
 		err = make_core(cache, msg);
-	return err ? err : recover(cache, msg);
+	if (!err)
+		err = recover(cache, msg);
+	if (!err && cache->fast->map)
+		err = fill_memory(cache, msg);
+	return err;
 }
 
 static int spare_parts(struct xd_loop *loop)

@@ -161,6 +161,9 @@ bool xd_device_waits(const struct xd_device *d, char *text, size_t len);
 extern const struct xd_device_ops xd_uring_ops, xd_memory_ops, xd_nbd_ops;
 /* -errno: it cannot be mapped, or is no memory. */
 int xd_memory_open(struct xd_device *d);
+/* Gets its file all of its room: a hole is a write that may fail later for want of some. -ENODATA: it
+ * is @used, and has holes, so something was cut out of it, and would be zeros. Says why not. */
+int xd_memory_fill(struct xd_device *d, bool used, struct xp_message *msg);
 int xd_nbd_open(struct xd_device *d, const char *uri, struct xp_message *msg);
 
 #endif /* XD_DEVICE_H */

@@ -35,14 +35,17 @@ struct guard {
 
 static __thread struct guard *volatile guard;	/* of this thread; NULL: it is in none */
 
-/* Whatever is not of such a copy ends us, as if nobody had caught it: nothing else is here
- * that could go on without what it was to read. */
+/* That some memory went bad, which nobody has touched, is news and not a fault: whoever touches
+ * it hears of it. Whatever else is not of such a copy ends us, as if nobody had caught it:
+ * nothing else is here that could go on without what it was to read. */
 static void caught(int sig, siginfo_t *info, void *context)
 {
 	const u8 *at = info->si_addr;
 	struct guard *g = guard;
 
 	(void)context;
+	if (info->si_code == BUS_MCEERR_AO)
+		return;
 	if (!g || info->si_code <= 0 || at < g->d->map || at >= g->d->map + g->d->map_bytes) {
 		signal(sig, SIG_DFL);
 		raise(sig);
@@ -93,7 +96,7 @@ static void memory_watch(struct xd_device *d)
 {
 	if (xd_get(d->cut) || !lacks_pages(d) || __atomic_exchange_n(&d->cut, true, __ATOMIC_SEQ_CST))
 		return;
-	xd_log_event("%s: the file was cut while it is the fast device: all that it is asked fails until the cache is started again",
+	xd_log_event("%s: the file was cut while it is the fast device: what it held there is lost, and all that it is asked fails; bring the file back whole, and start the cache again",
 		     d->dev.path);
 }
 
@@ -229,15 +232,25 @@ static bool in_memory(int fd)
 	return !fstatfs(fd, &fs) && (fs.f_type == TMPFS_MAGIC || fs.f_type == HUGETLBFS_MAGIC);
 }
 
-/* A hole is a write that may fail later for want of room. */
-static int fill_holes(struct xd_device *d)
+int xd_memory_fill(struct xd_device *d, bool used, struct xp_message *msg)
 {
 	struct stat st;
+	int err = fstat(d->dev.fd, &st) ? -errno : 0;
 
-	if (fallocate(d->dev.fd, 0, 0, (off_t)d->map_bytes) || fstat(d->dev.fd, &st))
-		return -errno;
-	d->map_sectors = min((u64)st.st_blocks, d->map_bytes >> XP_SECTOR_SHIFT);
-	return 0;
+	if (!err && used && (u64)st.st_blocks < d->map_bytes >> XP_SECTOR_SHIFT) {
+		snprintf(msg->text, sizeof(msg->text),
+			 "the fast device has lost a part of its file, %llu of %llu KiB are there: bring it back whole, or give up what it held (xpcache create --force --discard-dirty)",
+			 (unsigned long long)st.st_blocks / 2, (unsigned long long)d->map_bytes >> 10);
+		return -ENODATA;
+	}
+	if (!err && (fallocate(d->dev.fd, 0, 0, (off_t)d->map_bytes) || fstat(d->dev.fd, &st)))
+		err = -errno;
+	if (err)
+		snprintf(msg->text, sizeof(msg->text), "the fast device's file cannot get all of its room: %s",
+			 strerror(-err));
+	else
+		d->map_sectors = min((u64)st.st_blocks, d->map_bytes >> XP_SECTOR_SHIFT);
+	return err;
 }
 
 int xd_memory_open(struct xd_device *d)
@@ -251,7 +264,7 @@ int xd_memory_open(struct xd_device *d)
 	if (!d->map)
 		return -errno;
 	d->map_bytes = mapped;
-	err = is_pmem || in_memory(d->dev.fd) ? fill_holes(d) : -ENOTSUP;
+	err = is_pmem || in_memory(d->dev.fd) ? 0 : -ENOTSUP;
 	if (!err)
 		err = catch_faults();
 	if (err) {

@@ -20,11 +20,28 @@ static void journal_failed(struct xd_cache *cache, int err)
 		     cache->fast->dev.path, strerror(-err));
 }
 
+static void journal_written(struct xd_op *op, int err);
+
+static void submit_block(struct xd_loop *loop, struct xd_journal *j, u32 bytes)
+{
+	struct xd_cache *cache = loop->cache;
+
+	j->op.bytes = bytes;
+	j->op.end = journal_written;
+	xd_count(cache->counts.fast_bytes_written, bytes);
+	xd_device_submit(cache->fast, loop, &j->op);
+}
+
+/* Lines that cannot be stored to may be poisoned: a whole block heals them. */
 static void journal_written(struct xd_op *op, int err)
 {
 	struct xd_journal *j = container_of(op, struct xd_journal, op);
 	struct xd_cache *cache = j->cache;
 
+	if (err && op->bytes < XP_BLOCK_SIZE) {
+		submit_block(op->loop, j, XP_BLOCK_SIZE);
+		return;
+	}
 	if (err)
 		journal_failed(cache, err);
 	else
@@ -43,12 +60,9 @@ static void write_block(struct xd_loop *loop, u32 i)
 	j->op.fua = j->op.preflush = io.flush_fua;
 	j->op.registered = -1;
 	j->op.data = io.data;
-	j->op.bytes = cache->fast->map ? io.bytes : XP_BLOCK_SIZE;
 	j->op.offset = io.target << XP_SECTOR_SHIFT;
-	j->op.end = journal_written;
-	xd_count(cache->counts.fast_bytes_written, j->op.bytes);
 	j->sent = xd_time(cache);
-	xd_device_submit(cache->fast, loop, &j->op);
+	submit_block(loop, j, cache->fast->map ? io.bytes : XP_BLOCK_SIZE);
 }
 
 void xd_journal_write(struct xd_loop *loop, u32 mask)

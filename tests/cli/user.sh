@@ -169,4 +169,20 @@ for _ in $(seq 50); do [ -s odd.pid ] && break; sleep 0.1; done
 expect "user: a server of big requests only" 1 "no requests of 4 KiB" create --fast fast --slow "nbd+unix:///?socket=$dir/odd.sock"
 kill "$(cat odd.pid)"
 cmp -n $((20 << 20)) data slow >out && pass "user: a remote disk is complete" || fail "user: a remote disk is complete" "it differs"
+
+# A fast file in memory whose bytes are gone, and come back as zeros.
+memory=$(mktemp -d /dev/shm/xpcache-cli.XXXXXX)
+trap 'pkill -f "xpcached serve.*$dir" ; rm -rf "$dir" "$memory"' EXIT
+rm -f slow
+truncate -s 64M "$memory/fast"
+truncate -s 256M slow
+expect "user: create in memory" 0 "now caches" create --fast "$memory/fast" --slow slow --idle-ms 0
+nbdcopy data "$uri" >out 2>&1
+expect "user: stop it" 0 "dirty stay" stop xpcache0
+fallocate -p -o 32M -l 4M "$memory/fast"
+expect "user: a file that has lost a part" 1 "lost a part of its file, 61440 of 65536 KiB are there: bring it back whole" start --fast "$memory/fast" --slow slow
+expect "user: and the next time" 1 "lost a part of its file" start --fast "$memory/fast" --slow slow
+expect "user: given up" 0 "now caches" create --fast "$memory/fast" --slow slow --force --discard-dirty
+expect "user: it begins with nothing" 0 "removed" remove xpcache0
+rm -rf "$memory"
 trap 'rm -rf "$dir"' EXIT

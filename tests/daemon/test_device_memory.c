@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,6 +28,7 @@ static struct xd_loop loop;
 static struct xd_device dev;
 static u8 data[BYTES];
 static char said[1024];
+static struct xp_message msg;
 static u32 nr_said;
 static bool heals;		/* what is written over */
 static struct sigaction handler;	/* the device's */
@@ -73,6 +75,7 @@ static void open_file(void)
 	assert_int_equal(ftruncate(dev.dev.fd, BYTES), 0);
 	dev.dev.sectors = BYTES >> XP_SECTOR_SHIFT;
 	assert_int_equal(xd_memory_open(&dev), 0);
+	assert_int_equal(xd_memory_fill(&dev, false, &msg), 0);
 	nr_said = 0;
 	heals = false;
 }
@@ -207,6 +210,20 @@ static void a_hole_is_a_cut(void **state)
 	assert_int_equal(ask(XD_READ, BYTES / 2, XP_BLOCK_SIZE), -EIO);
 }
 
+/* The next life finds a file that is whole again, or could be made so, and has lost what it held. */
+static void what_was_cut_is_not_filled_with_zeros(void **state)
+{
+	begin(state);
+	assert_int_equal(xd_memory_fill(&dev, true, &msg), 0);
+	assert_int_equal(ftruncate(dev.dev.fd, BYTES / 2), 0);
+	assert_int_equal(ftruncate(dev.dev.fd, BYTES), 0);
+	assert_int_equal(xd_memory_fill(&dev, true, &msg), -ENODATA);
+	assert_non_null(strstr(msg.text, "has lost a part of its file: 32 of 64 KiB"));
+	assert_int_equal(xd_memory_fill(&dev, true, &msg), -ENODATA);
+	assert_int_equal(xd_memory_fill(&dev, false, &msg), 0);
+	assert_int_equal(xd_memory_fill(&dev, true, &msg), 0);
+}
+
 /* ---------------------------------------------------------------- poison ---- */
 
 static void poison_is_an_error_there_alone(void **state)
@@ -334,6 +351,21 @@ static void store_from_elsewhere(void)
 	       mmap(NULL, XP_BLOCK_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, nothing, 0));
 }
 
+/* Of memory that went bad, to whoever has it mapped; nobody has touched it. */
+static void be_told_of_poison(void)
+{
+	siginfo_t info = { .si_signo = SIGBUS, .si_code = BUS_MCEERR_AO };
+
+	info.si_addr = dev.map;
+	syscall(SYS_rt_sigqueueinfo, getpid(), SIGBUS, &info);
+}
+
+static void news_of_poison_is_no_fault(void **state)
+{
+	begin(state);
+	assert_int_equal(fate(be_told_of_poison), 0);
+}
+
 static void what_is_no_copys_ends_us(void **state)
 {
 	begin(state);
@@ -366,11 +398,13 @@ int main(void)
 		BOTH(zeros_that_come_back_are_not_read),
 		BOTH(a_cut_that_nobody_met_is_seen),
 		BOTH(a_hole_is_a_cut),
+		BOTH(what_was_cut_is_not_filled_with_zeros),
 		BOTH(poison_is_an_error_there_alone),
 		BOTH(a_part_of_a_block_does_not_heal_it),
 		BOTH(a_block_that_is_written_over_heals),
 		BOTH(what_did_not_heal_is_no_success),
 		BOTH(each_thread_meets_its_own),
+		BOTH(news_of_poison_is_no_fault),
 		BOTH(what_is_no_copys_ends_us),
 		BOTH(beyond_the_end_is_an_error),
 	};

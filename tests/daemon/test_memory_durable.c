@@ -241,6 +241,26 @@ static void a_device_that_is_none_gets_all_of_it(void **state)
 	assert_int_equal(bytes_of_submitted, XP_BLOCK_SIZE);
 }
 
+static void refuse_lines(struct xd_op *op)
+{
+	bytes_of_submitted = op->bytes;
+	xd_op_end(op, op->bytes < XP_BLOCK_SIZE ? -EIO : 0);
+}
+
+/* Poison in a place of the journal: only a whole block makes it usable again. */
+static void lines_that_cannot_be_stored_are_a_whole_block(void **state)
+{
+	const struct xd_device_ops poisoned = { .submit = refuse_lines, .close = dev.ops->close };
+
+	(void)state;
+	dev.ops = &poisoned;
+	write_journal(3, XP_LINE_SIZE);
+	dev.ops = &xd_memory_ops;
+	assert_int_equal(bytes_of_submitted, XP_BLOCK_SIZE);
+	assert_int_equal(ends, 1);	/* and no error */
+	assert_int_equal(cache.counts.fast_errors, 0);
+}
+
 static void metadata_is_durable_when_it_is_written(void **state)
 {
 	(void)state;
@@ -271,6 +291,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(data_is_durable_when_it_ends, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_journal_block_is_its_lines, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_device_that_is_none_gets_all_of_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(lines_that_cannot_be_stored_are_a_whole_block, setup, teardown),
 		cmocka_unit_test_setup_teardown(metadata_is_durable_when_it_is_written, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_a_killed_life_left_is_durable_before_it_is_read, setup, teardown),
 	};
