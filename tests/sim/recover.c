@@ -176,7 +176,7 @@ static struct xp *core_new(void *memory)
 	const struct geometry *g = &sim.geometry;
 	struct xp_options opt = {
 		.volatile_fast = g->fast_volatile, .slow_discards = g->slow_discards,
-		.fast_at_once = g->memory,
+		.fast_at_once = g->at_once,
 		.dirty_low = g->dirty_low, .dirty_high = g->dirty_high,
 		.mark_lba = g->has_place ? place() : 0,
 	};

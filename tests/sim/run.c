@@ -244,6 +244,7 @@ static void draw_geometry(u64 *rng)
 	g->has_place = !chance(rng, 4);
 	specialise(rng);
 	g->memory = is_memory(sim.seed);
+	g->at_once = g->memory && mix(sim.seed ^ 0x5a1d) % 2;
 	g->fast_volatile &= !g->memory;
 	/* As xp_sb_verify() has it: a quarter is two windows and holds a full map. */
 	if (g->short_ring)

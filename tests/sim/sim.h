@@ -242,7 +242,8 @@ struct geometry {
 	u32 slots, ring;
 	u64 slow_sectors;
 	bool fast_volatile, slow_discards;
-	bool memory;		/* the fast device */
+	bool memory;		/* the fast device, */
+	bool at_once;		/* and no record goes beside its data, as another engine's may have */
 	u32 dirty_low, dirty_high;
 	u32 users;		/* requests at once */
 	u32 hot;		/* blocks that most requests go to */
