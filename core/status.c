@@ -71,6 +71,16 @@ static void put_totals(struct xp_text *l, const struct xp_shell *shell, const st
 	put_count(l, "slow_errors", shell->slow_errors);
 }
 
+static void put_fast(struct xp_text *l, const struct xp_shell *shell)
+{
+	text_word(l, " fast_access ");
+	text_word(l, shell->fast_is_memory ? "memory" : "blocks");
+	if (shell->not_memory) {
+		text_word(l, " not_memory ");
+		text_word(l, shell->not_memory);
+	}
+}
+
 u32 xp_status_print(struct xp *c, const struct xp_shell *shell, char *text, u32 room)
 {
 	struct xp_text l = { .text = text, .room = room };
@@ -81,5 +91,6 @@ u32 xp_status_print(struct xp *c, const struct xp_shell *shell, char *text, u32 
 	put_uuid(&l, shell->uuid);
 	put_now(&l, shell, &s);
 	put_totals(&l, shell, &s);
+	put_fast(&l, shell);
 	return l.needs;
 }

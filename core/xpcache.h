@@ -433,6 +433,8 @@ void xp_get_stats(struct xp *c, struct xp_stats *s);
 struct xp_shell {
 	bool running;			/* else suspended */
 	const u8 *uuid;			/* 16 bytes */
+	bool fast_is_memory;		/* worked on by load and store; else through blocks */
+	const char *not_memory;		/* a word: why not, of a device that could be; or NULL */
 	u64 memory, histogram_memory;	/* bytes, the shell's own */
 	u64 destage_flushes, fast_bytes_written;
 	u64 fast_errors, slow_errors;	/* operations of the devices that failed */

@@ -183,20 +183,25 @@ static void hash_blocks(struct xs_copy *copy)
 
 /* ----------------------------------------------------------------- I/O ---- */
 
+static void copy_finish(struct xs_copy *copy, int err, struct xp_todo *todo)
+{
+	struct xs_cache *cache = copy->cache;
+	struct xs_io *io = copy->io;
+
+	copy_put(copy);
+	if (xp_end(cache->core, &io->req, err, todo) == XP_DONE)
+		xp_list_add(&todo->done, &io->req.link);
+}
+
 /* Any context. */
 static void copy_end(struct xs_copy *copy, int err)
 {
 	struct xs_cache *cache = copy->cache;
-	struct xs_io *io = copy->io;
 	struct xp_todo todo;
-	bool done;
 
 	rcu_read_lock();	/* as in io_below_ended() */
-	copy_put(copy);
 	xp_todo_init(&todo);
-	done = xp_end(cache->core, &io->req, err, &todo) == XP_DONE;
-	if (done)
-		xp_list_add(&todo.done, &io->req.link);
+	copy_finish(copy, err, &todo);
 	xs_post(cache, &todo);
 	rcu_read_unlock();
 }
@@ -228,12 +233,24 @@ static void copy_written(struct bio *bio)
 	copy_end(copy, err);
 }
 
+static bool copy_stored(struct xs_copy *copy, struct xp_todo *todo)
+{
+	struct xs_cache *cache = copy->cache;
+	u64 begun = xs_time(cache);
+
+	if (xs_memory_write(cache, &copy->bio, copy->bio.bi_iter, copy->io->req.target))
+		return false;
+	xs_timed(cache, XP_CLASS_FAST_WRITE, xs_since(begun));
+	copy_finish(copy, 0, todo);
+	return true;
+}
+
 void xs_copy_merge(struct xs_copy *copy, struct xp_todo *todo)
 {
 	struct xs_cache *cache = copy->cache;
 	struct xs_io *io = copy->io;
 	const struct xp_req *req = &io->req;
-	blk_opf_t opf = REQ_OP_WRITE | REQ_SYNC | REQ_IDLE;
+	blk_opf_t opf = REQ_OP_WRITE | REQ_SYNC | REQ_IDLE | xs_fast_opf(cache);
 	u32 i;
 
 	copy_callers(copy, io);
@@ -247,7 +264,8 @@ void xs_copy_merge(struct xs_copy *copy, struct xp_todo *todo)
 		hash_blocks(copy);
 		xp_copied(cache->core, &io->req, copy->hash, todo);
 	}
-	copy_submit(copy);
+	if (!cache->dax || !copy_stored(copy, todo))
+		copy_submit(copy);
 }
 
 static void base_read(struct bio *bio)
@@ -289,11 +307,35 @@ static void read_base(struct xs_copy *copy)
 	copy_submit(copy);
 }
 
+/* False: the driver refuses. */
+static bool base_loaded(struct xs_copy *copy, struct xp_todo *todo)
+{
+	struct xs_cache *cache = copy->cache;
+	u64 from = copy->io->req.copy.from, begun = xs_time(cache);
+	void *to = kmap_local_page(copy->page[0]);
+	int err = xs_memory_load(cache, from, to, XP_BLOCK_SIZE);
+
+	kunmap_local(to);
+	if (err == -ENXIO)
+		return false;
+	if (err) {
+		xs_fast_error(cache, "read", from, err);
+		copy_finish(copy, err, todo);
+	} else {
+		xs_timed(cache, XP_CLASS_FAST_READ, xs_since(begun));
+		xs_copy_merge(copy, todo);
+	}
+	return true;
+}
+
 static void copy_begin(struct xs_copy *copy, struct xs_io *io, struct xp_todo *todo)
 {
 	copy->io = io;
 	switch (io->req.copy.base) {
 	case XP_BASE_FAST:
+		if (copy->cache->dax && base_loaded(copy, todo))
+			return;
+		fallthrough;
 	case XP_BASE_SLOW:
 		read_base(copy);
 		return;

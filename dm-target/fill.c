@@ -106,11 +106,9 @@ static void fill_bio(struct xs_fill *f, struct block_device *bdev, u64 sector,
 	}
 }
 
-static void fill_written(struct bio *bio)
+static void fill_ended(struct xs_fill *f, int err)
 {
-	struct xs_fill *f = bio->bi_private;
 	struct xs_cache *cache = f->cache;
-	int err = blk_status_to_errno(bio->bi_status);
 	struct xp_fill fill = f->fill;
 	struct xp_todo todo;
 
@@ -123,6 +121,11 @@ static void fill_written(struct bio *bio)
 	xp_fill_end(cache->core, &fill, err, &todo);
 	xs_post(cache, &todo);
 	xs_own_end(cache);
+}
+
+static void fill_written(struct bio *bio)
+{
+	fill_ended(bio->bi_private, blk_status_to_errno(bio->bi_status));
 }
 
 static struct xs_fill *fill_alloc(struct xs_cache *cache, u32 nr)
@@ -253,10 +256,14 @@ static void write_fill(struct xs_cache *cache, struct xs_fill *f)
 {
 	fill_bio(f, NULL, f->fill.target,
 		 f->fill.nr_blocks * XP_BLOCK_SECTORS,
-		 REQ_OP_WRITE | REQ_SYNC | REQ_IDLE, fill_written);
-	xs_bio_of_all(&f->bio, xs_fast(cache));
+		 REQ_OP_WRITE | REQ_SYNC | REQ_IDLE | xs_fast_opf(cache), fill_written);
 	atomic64_add(f->bio.bi_iter.bi_size, &cache->counts.fast_bytes_written);
 	f->sent = xs_time(cache);
+	if (cache->dax && !xs_memory_write(cache, &f->bio, f->bio.bi_iter, f->fill.target)) {
+		fill_ended(f, 0);
+		return;
+	}
+	xs_bio_of_all(&f->bio, xs_fast(cache));
 	submit_bio(&f->bio);
 }
 

@@ -200,6 +200,8 @@ static __always_inline void io_remap(struct xs_cache *cache, struct xs_io *io, b
 		bio->bi_flags = io->bi_flags;
 		atomic_set(&bio->__bi_remaining, 1);
 	}
+	if (io->act == XP_FAST && io->req.op == XP_WRITE)
+		bio->bi_opf |= xs_fast_opf(cache);
 	/* A device without a volatile cache has had them stripped by the block layer. */
 	if (io->req.fua)
 		bio->bi_opf |= REQ_FUA;
@@ -228,6 +230,37 @@ static void io_zero(struct xs_io *io)
 	io->req.err = 0;
 }
 
+/* Memory has done the present part of @op, which has taken so long. */
+static void io_memory_ended(struct xs_cache *cache, struct xs_io *io, int err, struct xp_todo *todo)
+{
+	if (unlikely(err))
+		io_error(cache, io, err);
+	else
+		xs_timed(cache, xp_leg_class(io->req.op, true), xs_since(io->sent));
+	if (xp_end(cache->core, &io->req, err, todo) == XP_DONE)
+		xp_list_add(&todo->done, &io->req.link);
+}
+
+/* XP_FAST of memory. False: the driver refuses. */
+static bool io_by_memory(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo)
+{
+	struct bvec_iter iter = io->iter;
+	int err;
+
+	iter.bi_size = io->req.nr_sectors << SECTOR_SHIFT;
+	io->sent = xs_time(cache);
+	if (io->req.op == XP_READ)
+		err = xs_memory_read(cache, io->bio, iter, io->req.target);
+	else
+		err = xs_memory_write(cache, io->bio, iter, io->req.target);
+	if (unlikely(err == -ENXIO))
+		return false;
+	if (io->req.op == XP_WRITE)
+		atomic64_add(iter.bi_size, &cache->counts.fast_bytes_written);
+	io_memory_ended(cache, io, err, todo);
+	return true;
+}
+
 /* Does what the core has answered. @mapping: in xs_map(), where dm can split. True:
  * the bio is remapped, and the caller submits it. */
 static noinline bool io_follow(struct xs_cache *cache, struct xs_io *io, enum xp_act act,
@@ -251,8 +284,11 @@ static noinline bool io_follow(struct xs_cache *cache, struct xs_io *io, enum xp
 	case XP_SLOW:
 		if (io_is_slow_read(io))	/* it may be of what is about to be filled */
 			xs_fills_hurry(cache);
-		fallthrough;
+		io_remap(cache, io, mapping);
+		return true;
 	case XP_FAST:
+		if (cache->dax && io_by_memory(cache, io, todo))
+			return false;
 		io_remap(cache, io, mapping);
 		return true;
 	case XP_COPY:
@@ -325,6 +361,25 @@ static noinline bool give_hit_back(struct xs_cache *cache, struct xs_io *io)
 	return false;
 }
 
+/* Loads it or remaps it. The bio of a load has ended, but dm's goes on until xs_map() returns. */
+static __always_inline int hit_follow(struct xs_cache *cache, struct xs_io *io, struct bio *bio)
+{
+	if (cache->dax) {
+		int err = xs_memory_read(cache, bio, bio->bi_iter, io->req.target);
+
+		if (likely(err != -ENXIO)) {
+			bio->bi_status = unlikely(err) ? BLK_STS_IOERR : BLK_STS_OK;
+			bio_endio(bio);
+			return DM_MAPIO_SUBMITTED;
+		}
+	}
+	bio_set_dev(bio, xs_fast(cache));
+	bio->bi_iter.bi_sector = io->req.target;
+	if (unlikely(bio->bi_opf & REQ_NOWAIT) && !bdev_nowait(xs_fast(cache)))
+		bio->bi_opf &= ~REQ_NOWAIT;
+	return DM_MAPIO_REMAPPED;
+}
+
 /* As io_follow() does it, with nothing that a hit has no use for: dm has just
  * made the bio, and splits off what is not of this hit, so it is all of it. */
 static bool map_hit(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u64 sector)
@@ -347,10 +402,6 @@ static bool map_hit(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u
 	io->hit = true;
 	io->iter = bio->bi_iter;	/* in case that the device fails it */
 	io->bi_flags = bio->bi_flags;
-	bio_set_dev(bio, xs_fast(cache));
-	bio->bi_iter.bi_sector = io->req.target;
-	if (unlikely(bio->bi_opf & REQ_NOWAIT) && !bdev_nowait(xs_fast(cache)))
-		bio->bi_opf &= ~REQ_NOWAIT;
 	if (io->begun)
 		io->sent = xs_ticks();
 	return true;
@@ -402,7 +453,7 @@ static int map_write(struct xs_cache *cache, struct xs_io *io, struct bio *bio, 
 	io->req.op = XP_WRITE;
 	xp_todo_init(&todo);
 	act = io_ask(cache, io, &todo);
-	if (likely(act == XP_FAST && io->req.nr_sectors == asked)) {
+	if (likely(act == XP_FAST && io->req.nr_sectors == asked) && !cache->dax) {
 		bio_set_dev(bio, xs_fast(cache));
 		bio->bi_iter.bi_sector = io->req.target;
 		atomic64_add(bio->bi_iter.bi_size, &cache->counts.fast_bytes_written);
@@ -447,7 +498,7 @@ int xs_map(struct dm_target *ti, struct bio *bio)
 	io->begun = xs_time(cache);
 	xs_clock_request(cache);
 	if (bio_op(bio) == REQ_OP_READ && map_hit(cache, io, bio, sector))
-		return DM_MAPIO_REMAPPED;
+		return hit_follow(cache, io, bio);
 	io_init(io, bio);
 	if (unlikely(bio->bi_opf & REQ_NOWAIT) && !begin_nowait(bio))
 		return DM_MAPIO_SUBMITTED;

@@ -175,6 +175,7 @@ static struct xp *make_core(struct xs_cache *cache, const struct xp_sb *sb)
 {
 	struct xp_options opt = {
 		.volatile_fast = cache->volatile_fast,
+		.fast_at_once = cache->dax,
 		.slow_discards = bdev_max_discard_sectors(xs_slow(cache)) != 0,
 		.dirty_low = cache->options.dirty_low,
 		.dirty_high = cache->options.dirty_high,
@@ -231,6 +232,7 @@ static int load(struct xs_cache *cache, struct xp_sb *sb, struct xp_message *msg
 	struct xp_media media;
 	int err;
 
+	xs_memory_setup(cache);
 	xs_media_setup(cache, &media);
 	err = xp_sb_read(&media, fast_blocks(cache), sb, msg);
 	if (err) {
@@ -242,7 +244,7 @@ static int load(struct xs_cache *cache, struct xp_sb *sb, struct xp_message *msg
 	if (err)
 		return err;
 	memcpy(cache->uuid, sb->uuid, sizeof(cache->uuid));
-	cache->volatile_fast = bdev_write_cache(xs_fast(cache));
+	cache->volatile_fast = !cache->dax && bdev_write_cache(xs_fast(cache));
 	cache->flush_apart = cache->volatile_fast && is_mapped(cache, xs_fast(cache));
 	err = claim(cache);
 	if (err)

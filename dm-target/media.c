@@ -2,7 +2,8 @@
 /*
  * media.c - blocking access to the fast device, for superblock, recovery and
  * close: when there are no requests. Through a borrowed copy buffer, so that
- * the core may pass any memory, and closing needs none.
+ * the core may pass any memory, and closing needs none. Memory is loaded and stored; where
+ * it refuses that, as any other.
  */
 #include <linux/highmem.h>
 
@@ -26,19 +27,47 @@ static int media_chunk(struct xs_copy *copy, u64 block, u32 nr, blk_opf_t opf)
 	return err;
 }
 
+static int chunk_read(struct xs_copy *copy, u64 block, u32 nr, void *buf)
+{
+	u64 sector = block * XP_BLOCK_SECTORS;
+	int err = -ENXIO;
+	u32 i;
+
+	if (copy->cache->dax)
+		err = xs_memory_load_durable(copy->cache, sector, buf, nr * XP_BLOCK_SIZE);
+	if (err == -EIO)
+		xs_fast_error(copy->cache, "read", sector, err);
+	if (err != -ENXIO)
+		return err;
+	err = media_chunk(copy, block, nr, REQ_OP_READ | REQ_SYNC | REQ_META);
+	for (i = 0; i < nr; i++, buf += XP_BLOCK_SIZE)
+		memcpy_from_page(buf, copy->page[i], 0, XP_BLOCK_SIZE);
+	return err;
+}
+
+static int chunk_write(struct xs_copy *copy, u64 block, u32 nr, const void *buf)
+{
+	u32 i;
+
+	if (copy->cache->dax &&
+	    !xs_memory_store(copy->cache, block * XP_BLOCK_SECTORS, buf, nr * XP_BLOCK_SIZE))
+		return 0;
+	for (i = 0; i < nr; i++, buf += XP_BLOCK_SIZE)
+		memcpy_to_page(copy->page[i], 0, buf, XP_BLOCK_SIZE);
+	return media_chunk(copy, block, nr, REQ_OP_WRITE | REQ_SYNC | REQ_META | REQ_FUA);
+}
+
 static int media_read(void *ctx, u64 block, u32 nr_blocks, void *buf)
 {
 	struct xs_copy *copy = xs_copy_borrow(ctx);
-	u32 n, i;
 	int err = 0;
+	u32 n;
 
 	if (WARN_ON(!copy))
 		return -ENOMEM;
-	for (; nr_blocks && !err; nr_blocks -= n, block += n) {
+	for (; nr_blocks && !err; nr_blocks -= n, block += n, buf += n * XP_BLOCK_SIZE) {
 		n = min(nr_blocks, XP_COPY_MAX);
-		err = media_chunk(copy, block, n, REQ_OP_READ | REQ_SYNC | REQ_META);
-		for (i = 0; i < n; i++, buf += XP_BLOCK_SIZE)
-			memcpy_from_page(buf, copy->page[i], 0, XP_BLOCK_SIZE);
+		err = chunk_read(copy, block, n, buf);
 	}
 	xs_copy_return(copy);
 	return err;
@@ -47,8 +76,8 @@ static int media_read(void *ctx, u64 block, u32 nr_blocks, void *buf)
 static int media_write(void *ctx, u64 block, u32 nr_blocks, const void *buf)
 {
 	struct xs_copy *copy = xs_copy_borrow(ctx);
-	u32 n, i;
 	int err;
+	u32 n;
 
 	if (WARN_ON(!copy))
 		return -ENOMEM;
@@ -56,12 +85,9 @@ static int media_write(void *ctx, u64 block, u32 nr_blocks, const void *buf)
 	err = blkdev_issue_flush(xs_fast(ctx));
 	if (err)
 		xs_fast_error(ctx, "flush", block * XP_BLOCK_SECTORS, err);
-	for (; nr_blocks && !err; nr_blocks -= n, block += n) {
+	for (; nr_blocks && !err; nr_blocks -= n, block += n, buf += n * XP_BLOCK_SIZE) {
 		n = min(nr_blocks, XP_COPY_MAX);
-		for (i = 0; i < n; i++, buf += XP_BLOCK_SIZE)
-			memcpy_to_page(copy->page[i], 0, buf, XP_BLOCK_SIZE);
-		err = media_chunk(copy, block, n, REQ_OP_WRITE | REQ_SYNC |
-				  REQ_META | REQ_FUA);
+		err = chunk_write(copy, block, n, buf);
 	}
 	xs_copy_return(copy);
 	return err;

@@ -12,6 +12,7 @@
  *
  *	todo.c        performs what the core adds to a struct xp_todo
  *	journal_io.c  writes journal blocks
+ *	memory.c      a fast device that is memory: load and store instead of bios
  *	writeback.c   brings dirty blocks home
  *	mark.c        notes on the slow device that writes pass the cache
  *	clock.c       once a second: commits, notices an idle cache
@@ -193,6 +194,9 @@ struct xs_cache {
 	u8 uuid[16];
 	bool volatile_fast;
 	bool flush_apart;	/* journal_io.c: never PREFLUSH with data */
+	struct dax_device *dax;	/* memory.c: the fast device is memory; or NULL */
+	u64 dax_start;		/* bytes: where it begins there */
+	const char *not_memory;	/* a word: why not, though it is memory; or NULL */
 
 	/* lifecycle.c's registry lock. */
 	struct list_head registered;
@@ -240,7 +244,8 @@ void xs_slow_read_end(struct xs_cache *cache);
 
 /* todo.c */
 void xs_todo_setup(struct xs_cache *cache);
-/* Performs all of @todo, and what that adds to it. Process context. */
+/* Performs all of @todo, and what that adds to it. Process context. The cache may be gone when
+ * it returns, but for who is in xs_map() or an xs_own_begin(). */
 void xs_perform(struct xs_cache *cache, struct xp_todo *todo);
 /* Ends what can be ended, leaves the rest to the worker. Any context; the
  * cache may be gone when it returns, as for xs_io_done(). */
@@ -317,10 +322,29 @@ u64 xs_fills_bytes(void);
 
 /* journal_io.c */
 int xs_journal_alloc(struct xs_cache *cache);
-/* Writes the blocks of @mask. Process context. */
-void xs_journal_write(struct xs_cache *cache, u32 mask);
+/* Writes the blocks of @mask; what ends here adds to @todo. Process context. */
+void xs_journal_write(struct xs_cache *cache, u32 mask, struct xp_todo *todo);
 /* Goes on with those that had to be flushed before. Process context. */
 void xs_journal_write_flushed(struct xs_cache *cache, u32 mask);
+
+/* memory.c: when xs_cache.dax is set, by load and store. Fast sectors, any number of bytes.
+ * 0; -EIO: a line is poisoned; -ENXIO: ask the block layer (xs_fast_opf()). What was stored
+ * is durable when it returns. Process context. */
+void xs_memory_setup(struct xs_cache *cache);
+int xs_memory_load(struct xs_cache *cache, u64 sector, void *to, u32 bytes);
+int xs_memory_store(struct xs_cache *cache, u64 sector, const void *from, u32 bytes);
+/* What is loaded is durable, too. */
+int xs_memory_load_durable(struct xs_cache *cache, u64 sector, void *to, u32 bytes);
+/* What @iter says of @bio, from or to @sector. */
+int xs_memory_read(struct xs_cache *cache, struct bio *bio, struct bvec_iter iter, u64 sector);
+int xs_memory_write(struct xs_cache *cache, struct bio *bio, struct bvec_iter iter, u64 sector);
+
+/* A write of memory that goes through the block layer has to be durable when it ends, as a
+ * store is. */
+static inline blk_opf_t xs_fast_opf(const struct xs_cache *cache)
+{
+	return cache->dax ? REQ_FUA : 0;
+}
 
 /* writeback.c */
 int xs_writeback_alloc(struct xs_cache *cache);

@@ -187,6 +187,8 @@ static void put_info(struct line *l, struct xs_cache *cache)
 	struct xp_shell shell = {
 		.running = READ_ONCE(cache->active),
 		.uuid = cache->uuid,
+		.fast_is_memory = cache->dax,
+		.not_memory = cache->not_memory,
 		.memory = cache->memory_bytes,
 		.histogram_memory = xs_timing_bytes(cache),
 		.destage_flushes = atomic64_read(&c->destage_flushes),

@@ -49,7 +49,7 @@ void xs_perform(struct xs_cache *cache, struct xp_todo *todo)
 		struct xp_link *link;
 
 		todo->journal = 0;
-		xs_journal_write(cache, journal);
+		xs_journal_write(cache, journal, todo);
 		if (todo->mark) {
 			todo->mark = false;
 			xs_mark(cache);
@@ -154,8 +154,10 @@ static void journal_worker(struct work_struct *work)
 {
 	struct xs_cache *cache = container_of(work, struct xs_cache, todo.journal_work);
 	struct xs_work *w = &cache->todo;
+	struct xp_todo todo;
 	u32 journal, flushed;
 
+	xp_todo_init(&todo);
 	spin_lock_irq(&cache->lock);
 	journal = w->journal;
 	flushed = w->flushed;
@@ -163,7 +165,8 @@ static void journal_worker(struct work_struct *work)
 	xs_own_begin(cache);	/* at once, as in take() */
 	spin_unlock_irq(&cache->lock);
 	xs_journal_write_flushed(cache, flushed);
-	xs_journal_write(cache, journal);
+	xs_journal_write(cache, journal, &todo);
+	xs_post(cache, &todo);	/* what is ready may wait for the slow device */
 	xs_own_end(cache);
 }
 

@@ -244,6 +244,27 @@ static void show_partitions(const struct running *r)
 	free(list);
 }
 
+/* After its size. */
+static void show_access(const struct status *s)
+{
+	const char *access = status_text(s, "fast_access"), *word = status_text(s, "not_memory");
+	static const char *const why[][2] = {
+		{ "unaligned", "its partition does not begin and end at pages" },
+		{ "asynchronous", "its host must be asked to make it durable" },
+		{ "refused", "its driver gives no access" },
+		{ "kernel", "this kernel cannot do it for this device" },
+	};
+
+	if (access && !strcmp(access, "memory"))
+		printf(", as memory");
+	else if (word)
+		printf(", not as memory: ");
+	for (size_t i = 0; word && i < sizeof(why) / sizeof(*why); i++)
+		if (!strcmp(word, why[i][0]))
+			word = why[i][1];
+	printf("%s\n", word ? word : "");
+}
+
 static void show(const struct running *r, const struct status *s)
 {
 	struct part fast, slow;
@@ -264,7 +285,8 @@ static void show(const struct running *r, const struct status *s)
 		printf("            it leads there alone, for a hibernation; xpcache hibernate --end wakes it\n");
 		return;
 	}
-	printf("  fast      %s, %s\n", fast.path, text_bytes(fast.bytes));
+	printf("  fast      %s, %s", fast.path, text_bytes(fast.bytes));
+	show_access(s);
 	printf("  slow      %s, %s\n", slow.path, text_bytes(slow.bytes));
 	show_failure(r, s, fast.path);
 	if (r->tunables_known)

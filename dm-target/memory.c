@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * memory.c - a fast device that is memory: by load and store, in the caller's own context.
+ *
+ * A store is there when pmem_wmb() has returned: not in the processor's cache, as it goes
+ * around that, and no longer on its way. So what ends here is durable (volatile_fast is
+ * false), and nothing ever has to be flushed.
+ *
+ * The driver is asked for each access: it knows of bad blocks, and may have been unbound.
+ * Where it refuses (-ENXIO) the block layer gets the bio, with FUA where it writes: it
+ * clears a bad block, or has an error of its own. It is the same memory through the same
+ * mapping, so who goes through the block layer (writeback.c, when refused) sees what was
+ * stored here, and the other way round.
+ *
+ * A mapped fast device (dm-linear over pmem) is asked as any other, and leads to the table it
+ * has at that moment. Its suspension does not hold us back, as it would hold back bios.
+ */
+#include <linux/dax.h>
+#include <linux/moduleparam.h>
+#include <linux/uaccess.h>
+
+#include "shell.h"
+
+/* Without them a store cannot be made durable from here, or the device mapper knows no memory. */
+#define HAS_MEMORY	(IS_ENABLED(CONFIG_FS_DAX) && IS_ENABLED(CONFIG_ARCH_HAS_PMEM_API) && \
+			 IS_ENABLED(CONFIG_ARCH_HAS_UACCESS_FLUSHCACHE))
+
+/* ------------------------------------------------------------- poison ---- */
+
+/*
+ * For tests: loads of these sectors of any fast device fail as if a line there were
+ * poisoned. "<first> <number>", or "0 0" for none.
+ */
+static DEFINE_STATIC_KEY_FALSE(poisoned);
+static DEFINE_SPINLOCK(poison_lock);
+static struct {
+	u64 first, nr;		/* of poison_lock */
+} poison;
+
+#define POISON_MAX	(U64_MAX >> SECTOR_SHIFT)
+
+static int poison_set(const char *text, const struct kernel_param *kp)
+{
+	u64 first, nr;
+	char end;
+
+	if (sscanf(text, "%llu %llu %c", &first, &nr, &end) != 2 || first > POISON_MAX ||
+	    nr > POISON_MAX - first) {
+		DMERR("poison: give the first sector and the number of sectors, or 0 0 for none");
+		return -EINVAL;
+	}
+	spin_lock(&poison_lock);
+	poison.first = first;
+	poison.nr = nr;
+	spin_unlock(&poison_lock);
+	if (nr)
+		static_branch_enable(&poisoned);
+	else
+		static_branch_disable(&poisoned);
+	return 0;
+}
+
+static int poison_get(char *text, const struct kernel_param *kp)
+{
+	u64 first, nr;
+
+	spin_lock(&poison_lock);
+	first = poison.first;
+	nr = poison.nr;
+	spin_unlock(&poison_lock);
+	return sysfs_emit(text, "%llu %llu\n", first, nr);
+}
+
+static const struct kernel_param_ops poison_ops = {
+	.set = poison_set,
+	.get = poison_get,
+};
+
+module_param_cb(poison, &poison_ops, NULL, 0600);
+MODULE_PARM_DESC(poison, "for tests: loads of these sectors of fast devices that are memory fail: <first> <number>");
+
+static noinline bool is_poisoned(u64 at, u32 bytes)
+{
+	bool yes;
+
+	spin_lock(&poison_lock);
+	yes = at < (poison.first + poison.nr) << SECTOR_SHIFT &&
+	      at + bytes > poison.first << SECTOR_SHIFT;
+	spin_unlock(&poison_lock);
+	return yes;
+}
+
+/* --------------------------------------------------------- load, store ---- */
+
+/* From byte @at of the device on, @bytes or fewer lie at *@p; 0: the driver refuses. */
+static u32 reach(struct xs_cache *cache, u64 at, u32 bytes, void **p)
+{
+	u64 in_dax = cache->dax_start + at;
+	u32 in_page = offset_in_page(in_dax);
+	long nr = dax_direct_access(cache->dax, in_dax >> PAGE_SHIFT,
+				    (in_page + bytes + PAGE_SIZE - 1) >> PAGE_SHIFT,
+				    DAX_ACCESS, p, NULL);
+
+	if (unlikely(nr <= 0))
+		return 0;
+	*p += in_page;
+	return min_t(u64, bytes, ((u64)nr << PAGE_SHIFT) - in_page);
+}
+
+/* Each under dax_read_lock(). -EIO: a line is poisoned. */
+static int load(struct xs_cache *cache, u64 at, void *to, u32 bytes)
+{
+	while (bytes) {
+		void *p;
+		u32 n = reach(cache, at, bytes, &p);
+
+		if (unlikely(!n))
+			return -ENXIO;
+		if (static_branch_unlikely(&poisoned) && is_poisoned(at, n))
+			return -EIO;
+		if (unlikely(copy_mc_to_kernel(to, p, n)))
+			return -EIO;
+		at += n;
+		to += n;
+		bytes -= n;
+	}
+	return 0;
+}
+
+static int store(struct xs_cache *cache, u64 at, const void *from, u32 bytes)
+{
+	while (bytes) {
+		void *p;
+		u32 n = reach(cache, at, bytes, &p);
+
+		if (unlikely(!n))
+			return -ENXIO;
+		memcpy_flushcache(p, from, n);
+		at += n;
+		from += n;
+		bytes -= n;
+	}
+	return 0;
+}
+
+/* Makes what a life that was killed may have left in the processor's cache as durable as what
+ * recovery is about to make of it (I2). */
+static int write_back(struct xs_cache *cache, u64 at, u32 bytes)
+{
+	while (bytes) {
+		void *p;
+		u32 n = reach(cache, at, bytes, &p);
+
+		if (!n)
+			return -ENXIO;
+		dax_flush(cache->dax, p, n);
+		at += n;
+		bytes -= n;
+	}
+	pmem_wmb();
+	return 0;
+}
+
+int xs_memory_load(struct xs_cache *cache, u64 sector, void *to, u32 bytes)
+{
+	int id = dax_read_lock();
+	int err = load(cache, sector << SECTOR_SHIFT, to, bytes);
+
+	dax_read_unlock(id);
+	return err;
+}
+
+int xs_memory_load_durable(struct xs_cache *cache, u64 sector, void *to, u32 bytes)
+{
+	int id = dax_read_lock();
+	int err = write_back(cache, sector << SECTOR_SHIFT, bytes);
+
+	if (!err)
+		err = load(cache, sector << SECTOR_SHIFT, to, bytes);
+	dax_read_unlock(id);
+	return err;
+}
+
+int xs_memory_store(struct xs_cache *cache, u64 sector, const void *from, u32 bytes)
+{
+	int id = dax_read_lock();
+	int err = store(cache, sector << SECTOR_SHIFT, from, bytes);
+
+	pmem_wmb();
+	dax_read_unlock(id);
+	return err;
+}
+
+int xs_memory_read(struct xs_cache *cache, struct bio *bio, struct bvec_iter iter, u64 sector)
+{
+	u64 at = sector << SECTOR_SHIFT;
+	struct bio_vec bv;
+	int id = dax_read_lock(), err = 0;
+
+	for (; iter.bi_size && !err; bio_advance_iter_single(bio, &iter, bv.bv_len)) {
+		void *to;
+
+		bv = bio_iter_iovec(bio, iter);
+		to = bvec_kmap_local(&bv);
+		err = load(cache, at, to, bv.bv_len);
+		flush_dcache_page(bv.bv_page);
+		kunmap_local(to);
+		at += bv.bv_len;
+	}
+	dax_read_unlock(id);
+	return err;
+}
+
+int xs_memory_write(struct xs_cache *cache, struct bio *bio, struct bvec_iter iter, u64 sector)
+{
+	u64 at = sector << SECTOR_SHIFT;
+	struct bio_vec bv;
+	int id = dax_read_lock(), err = 0;
+
+	for (; iter.bi_size && !err; bio_advance_iter_single(bio, &iter, bv.bv_len)) {
+		void *from;
+
+		bv = bio_iter_iovec(bio, iter);
+		flush_dcache_page(bv.bv_page);
+		from = bvec_kmap_local(&bv);
+		err = store(cache, at, from, bv.bv_len);
+		kunmap_local(from);
+		at += bv.bv_len;
+	}
+	pmem_wmb();
+	dax_read_unlock(id);
+	return err;
+}
+
+/* -------------------------------------------------------------- setup ---- */
+
+/* Both ends answer: what lies between them is asked for when it is wanted. */
+static bool answers(struct xs_cache *cache)
+{
+	u64 last = (bdev_nr_sectors(xs_fast(cache)) << SECTOR_SHIFT) - 1;
+	int id = dax_read_lock();
+	void *p;
+	bool ok = reach(cache, 0, 1, &p) && reach(cache, last, 1, &p);
+
+	dax_read_unlock(id);
+	return ok;
+}
+
+static bool is_aligned(struct block_device *bdev)
+{
+	return !((get_start_sect(bdev) | bdev_nr_sectors(bdev)) % (PAGE_SIZE >> SECTOR_SHIFT));
+}
+
+/* A word for status, or NULL: it can be used. */
+static const char *why_not(struct xs_cache *cache)
+{
+	struct block_device *bdev = xs_fast(cache);
+
+	if (!HAS_MEMORY)
+		return "kernel";
+	if (!is_aligned(bdev))
+		return "unaligned";
+	if (!cache->fast->dax_dev)
+		return "kernel";
+	/* virtio-pmem: its host has to be asked to make it durable. */
+	if (!dax_synchronous(cache->fast->dax_dev))
+		return "asynchronous";
+	cache->dax = cache->fast->dax_dev;
+	cache->dax_start = get_start_sect(bdev) << SECTOR_SHIFT;
+	return answers(cache) ? NULL : "refused";
+}
+
+void xs_memory_setup(struct xs_cache *cache)
+{
+	struct block_device *bdev = xs_fast(cache);
+
+	cache->dax = NULL;
+	if (!blk_queue_dax(bdev_get_queue(bdev)))
+		return;
+	cache->not_memory = why_not(cache);
+	if (!cache->not_memory)
+		return;
+	cache->dax = NULL;
+	DMWARN("%pg: this memory is used through the block layer: %s", bdev, cache->not_memory);
+}
