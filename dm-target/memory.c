@@ -9,8 +9,8 @@
  * The driver is asked for each access: it knows of bad blocks, and may have been unbound.
  * Where it refuses (-ENXIO) the block layer gets the bio, with FUA where it writes: it
  * clears a bad block, or has an error of its own. It is the same memory through the same
- * mapping, so who goes through the block layer (writeback.c, when refused) sees what was
- * stored here, and the other way round.
+ * mapping: who reads through the block layer what was stored here finds it, and the other
+ * way round.
  *
  * A mapped fast device (dm-linear over pmem) is asked as any other, and leads to the table it
  * has at that moment. Its suspension does not hold us back, as it would hold back bios.
@@ -97,10 +97,12 @@ static u32 reach(struct xs_cache *cache, u64 at, u32 bytes, void **p)
 {
 	u64 in_dax = cache->dax_start + at;
 	u32 in_page = offset_in_page(in_dax);
-	long nr = dax_direct_access(cache->dax, in_dax >> PAGE_SHIFT,
-				    (in_page + bytes + PAGE_SIZE - 1) >> PAGE_SHIFT,
-				    DAX_ACCESS, p, NULL);
+	long nr;
 
+	if (!HAS_MEMORY)
+		return 0;
+	nr = dax_direct_access(cache->dax, in_dax >> PAGE_SHIFT,
+			       (in_page + bytes + PAGE_SIZE - 1) >> PAGE_SHIFT, DAX_ACCESS, p, NULL);
 	if (unlikely(nr <= 0))
 		return 0;
 	*p += in_page;

@@ -8,6 +8,7 @@
 #include <linux/blk-cgroup.h>
 #include <linux/blkdev.h>
 #include <linux/crc32.h>
+#include <linux/dax.h>
 #include <linux/device-mapper.h>
 #include <linux/highmem.h>
 #include <linux/xxhash.h>
@@ -31,8 +32,13 @@ NEEDS(bdev_nowait, bool, (struct block_device *))
 NEEDS(dm_submit_bio_remap, void, (struct bio *, struct bio *))
 NEEDS(dm_accept_partial_bio, void, (struct bio *, unsigned int))
 NEEDS(memcpy_page, void, (struct page *, size_t, struct page *, size_t, size_t))
+NEEDS(dax_read_lock, int, (void))
+NEEDS(dax_synchronous, bool, (struct dax_device *))
+NEEDS(dax_flush, void, (struct dax_device *, void *, size_t))
 NEEDS(xxh64, u64, (const void *, size_t, u64))
+NEEDS_FIELD(dax_dev, dm_dev)
 NEEDS_FIELD(accounts_remapped_io, dm_target)
 NEEDS_FIELD(presuspend_undo, target_type)
 NEEDS_FIELD(max_hw_discard_sectors, queue_limits)
 NEEDS_FLAG(DM_TARGET_NOWAIT);
+NEEDS_FLAG(DAX_ACCESS);
