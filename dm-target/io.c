@@ -441,6 +441,29 @@ static noinline int map_any(struct xs_cache *cache, struct xs_io *io, u64 sector
 	return remapped ? submit_remapped(cache, io) : DM_MAPIO_SUBMITTED;
 }
 
+/* As io_by_memory(), of all of a plain write: the bio ends here, and with it all its times. */
+static __always_inline bool write_memory(struct xs_cache *cache, struct xs_io *io, struct bio *bio,
+					 struct xp_todo *todo)
+{
+	io->act = XP_FAST;
+	io->sent = xs_time(cache);
+	if (unlikely(xs_memory_write(cache, bio, io->iter, io->req.target)))
+		return false;
+	atomic64_add(io->iter.bi_size, &cache->counts.fast_bytes_written);
+	if (unlikely(xp_end(cache->core, &io->req, 0, todo) != XP_DONE))
+		return true;
+	if (io->begun && io->sent && !io->req.err) {
+		u64 now = xs_ticks();
+
+		xs_record_both(cache, io->req.class, xs_between(io->begun, now),
+			       XP_CLASS_FAST_WRITE, xs_between(io->sent, now));
+		io->begun = 0;
+	}
+	bio->bi_status = unlikely(io->req.err) ? errno_to_blk_status(io->req.err) : BLK_STS_OK;
+	bio_endio(bio);
+	return true;
+}
+
 /* The same for a write that nothing is asked of but to be written. */
 static int map_write(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u64 sector)
 {
@@ -453,14 +476,17 @@ static int map_write(struct xs_cache *cache, struct xs_io *io, struct bio *bio, 
 	io->req.op = XP_WRITE;
 	xp_todo_init(&todo);
 	act = io_ask(cache, io, &todo);
-	if (likely(act == XP_FAST && io->req.nr_sectors == asked) && !cache->dax) {
+	if (unlikely(act != XP_FAST || io->req.nr_sectors != asked)) {
+		remapped = io_follow(cache, io, act, &todo, true);
+	} else if (cache->dax && write_memory(cache, io, bio, &todo)) {
+		remapped = false;
+	} else {
+		bio->bi_opf |= xs_fast_opf(cache);
 		bio_set_dev(bio, xs_fast(cache));
 		bio->bi_iter.bi_sector = io->req.target;
 		atomic64_add(bio->bi_iter.bi_size, &cache->counts.fast_bytes_written);
 		io->act = XP_FAST;
 		io->below = true;
-	} else {
-		remapped = io_follow(cache, io, act, &todo, true);
 	}
 	if (unlikely(!xp_todo_empty(&todo)))
 		xs_perform(cache, &todo);

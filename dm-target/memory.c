@@ -92,55 +92,73 @@ static noinline bool is_poisoned(u64 at, u32 bytes)
 
 /* --------------------------------------------------------- load, store ---- */
 
-/* From byte @at of the device on, @bytes or fewer lie at *@p; 0: the driver refuses. */
-static u32 reach(struct xs_cache *cache, u64 at, u32 bytes, void **p)
-{
-	u64 in_dax = cache->dax_start + at;
-	u32 in_page = offset_in_page(in_dax);
-	long nr;
+/* A piece of the device, as much of it as lies at one address. */
+struct piece {
+	u64 at;			/* bytes; of the device */
+	void *p;
+	u32 left;		/* of what the driver has answered */
+};
 
-	if (!HAS_MEMORY)
-		return 0;
-	nr = dax_direct_access(cache->dax, in_dax >> PAGE_SHIFT,
-			       (in_page + bytes + PAGE_SIZE - 1) >> PAGE_SHIFT, DAX_ACCESS, p, NULL);
-	if (unlikely(nr <= 0))
-		return 0;
-	*p += in_page;
-	return min_t(u64, bytes, ((u64)nr << PAGE_SHIFT) - in_page);
+/* Of @bytes from there on the next ones; asks for @wanted at once. 0: the driver refuses. */
+static __always_inline u32 reach(struct xs_cache *cache, struct piece *m, u32 bytes, u32 wanted)
+{
+	if (!m->left) {
+		u64 in_dax = cache->dax_start + m->at;
+		u32 in_page = offset_in_page(in_dax);
+		long nr = -ENXIO;
+
+		if (HAS_MEMORY)
+			nr = dax_direct_access(cache->dax, in_dax >> PAGE_SHIFT,
+					       (in_page + wanted + PAGE_SIZE - 1) >> PAGE_SHIFT,
+					       DAX_ACCESS, &m->p, NULL);
+		if (unlikely(nr <= 0))
+			return 0;
+		m->p += in_page;
+		m->left = min_t(u64, wanted, ((u64)nr << PAGE_SHIFT) - in_page);
+	}
+	return min(bytes, m->left);
+}
+
+static __always_inline void advance(struct piece *m, u32 n)
+{
+	m->at += n;
+	m->p += n;
+	m->left -= n;
 }
 
 /* Each under dax_read_lock(). -EIO: a line is poisoned. */
-static int load(struct xs_cache *cache, u64 at, void *to, u32 bytes)
+static __always_inline int load(struct xs_cache *cache, struct piece *m, void *to, u32 bytes, u32 wanted)
 {
 	while (bytes) {
-		void *p;
-		u32 n = reach(cache, at, bytes, &p);
+		u32 n = reach(cache, m, bytes, wanted);
 
 		if (unlikely(!n))
 			return -ENXIO;
-		if (static_branch_unlikely(&poisoned) && is_poisoned(at, n))
+		if (static_branch_unlikely(&poisoned) && is_poisoned(m->at, n))
 			return -EIO;
-		if (unlikely(copy_mc_to_kernel(to, p, n)))
+		if (unlikely(copy_mc_to_kernel(to, m->p, n)))
 			return -EIO;
-		at += n;
+		advance(m, n);
 		to += n;
 		bytes -= n;
+		wanted -= n;
 	}
 	return 0;
 }
 
-static int store(struct xs_cache *cache, u64 at, const void *from, u32 bytes)
+static __always_inline int store(struct xs_cache *cache, struct piece *m, const void *from, u32 bytes,
+				 u32 wanted)
 {
 	while (bytes) {
-		void *p;
-		u32 n = reach(cache, at, bytes, &p);
+		u32 n = reach(cache, m, bytes, wanted);
 
 		if (unlikely(!n))
 			return -ENXIO;
-		memcpy_flushcache(p, from, n);
-		at += n;
+		memcpy_flushcache(m->p, from, n);
+		advance(m, n);
 		from += n;
 		bytes -= n;
+		wanted -= n;
 	}
 	return 0;
 }
@@ -149,14 +167,15 @@ static int store(struct xs_cache *cache, u64 at, const void *from, u32 bytes)
  * recovery is about to make of it (I2). */
 static int write_back(struct xs_cache *cache, u64 at, u32 bytes)
 {
+	struct piece m = { .at = at };
+
 	while (bytes) {
-		void *p;
-		u32 n = reach(cache, at, bytes, &p);
+		u32 n = reach(cache, &m, bytes, bytes);
 
 		if (!n)
 			return -ENXIO;
-		dax_flush(cache->dax, p, n);
-		at += n;
+		dax_flush(cache->dax, m.p, n);
+		advance(&m, n);
 		bytes -= n;
 	}
 	pmem_wmb();
@@ -165,8 +184,9 @@ static int write_back(struct xs_cache *cache, u64 at, u32 bytes)
 
 int xs_memory_load(struct xs_cache *cache, u64 sector, void *to, u32 bytes)
 {
+	struct piece m = { .at = sector << SECTOR_SHIFT };
 	int id = dax_read_lock();
-	int err = load(cache, sector << SECTOR_SHIFT, to, bytes);
+	int err = load(cache, &m, to, bytes, bytes);
 
 	dax_read_unlock(id);
 	return err;
@@ -177,16 +197,15 @@ int xs_memory_load_durable(struct xs_cache *cache, u64 sector, void *to, u32 byt
 	int id = dax_read_lock();
 	int err = write_back(cache, sector << SECTOR_SHIFT, bytes);
 
-	if (!err)
-		err = load(cache, sector << SECTOR_SHIFT, to, bytes);
 	dax_read_unlock(id);
-	return err;
+	return err ? err : xs_memory_load(cache, sector, to, bytes);
 }
 
 int xs_memory_store(struct xs_cache *cache, u64 sector, const void *from, u32 bytes)
 {
+	struct piece m = { .at = sector << SECTOR_SHIFT };
 	int id = dax_read_lock();
-	int err = store(cache, sector << SECTOR_SHIFT, from, bytes);
+	int err = store(cache, &m, from, bytes, bytes);
 
 	pmem_wmb();
 	dax_read_unlock(id);
@@ -195,19 +214,17 @@ int xs_memory_store(struct xs_cache *cache, u64 sector, const void *from, u32 by
 
 int xs_memory_read(struct xs_cache *cache, struct bio *bio, struct bvec_iter iter, u64 sector)
 {
-	u64 at = sector << SECTOR_SHIFT;
-	struct bio_vec bv;
+	struct piece m = { .at = sector << SECTOR_SHIFT };
 	int id = dax_read_lock(), err = 0;
 
-	for (; iter.bi_size && !err; bio_advance_iter_single(bio, &iter, bv.bv_len)) {
-		void *to;
+	while (iter.bi_size && !err) {
+		struct bio_vec bv = bio_iter_iovec(bio, iter);
+		void *to = bvec_kmap_local(&bv);
 
-		bv = bio_iter_iovec(bio, iter);
-		to = bvec_kmap_local(&bv);
-		err = load(cache, at, to, bv.bv_len);
+		err = load(cache, &m, to, bv.bv_len, iter.bi_size);
 		flush_dcache_page(bv.bv_page);
 		kunmap_local(to);
-		at += bv.bv_len;
+		bio_advance_iter_single(bio, &iter, bv.bv_len);
 	}
 	dax_read_unlock(id);
 	return err;
@@ -215,19 +232,18 @@ int xs_memory_read(struct xs_cache *cache, struct bio *bio, struct bvec_iter ite
 
 int xs_memory_write(struct xs_cache *cache, struct bio *bio, struct bvec_iter iter, u64 sector)
 {
-	u64 at = sector << SECTOR_SHIFT;
-	struct bio_vec bv;
+	struct piece m = { .at = sector << SECTOR_SHIFT };
 	int id = dax_read_lock(), err = 0;
 
-	for (; iter.bi_size && !err; bio_advance_iter_single(bio, &iter, bv.bv_len)) {
+	while (iter.bi_size && !err) {
+		struct bio_vec bv = bio_iter_iovec(bio, iter);
 		void *from;
 
-		bv = bio_iter_iovec(bio, iter);
 		flush_dcache_page(bv.bv_page);
 		from = bvec_kmap_local(&bv);
-		err = store(cache, at, from, bv.bv_len);
+		err = store(cache, &m, from, bv.bv_len, iter.bi_size);
 		kunmap_local(from);
-		at += bv.bv_len;
+		bio_advance_iter_single(bio, &iter, bv.bv_len);
 	}
 	pmem_wmb();
 	dax_read_unlock(id);
@@ -239,10 +255,11 @@ int xs_memory_write(struct xs_cache *cache, struct bio *bio, struct bvec_iter it
 /* Both ends answer: what lies between them is asked for when it is wanted. */
 static bool answers(struct xs_cache *cache)
 {
-	u64 last = (bdev_nr_sectors(xs_fast(cache)) << SECTOR_SHIFT) - 1;
+	struct piece first = { .at = 0 };
+	struct piece last = { .at = (bdev_nr_sectors(xs_fast(cache)) - 1) << SECTOR_SHIFT };
 	int id = dax_read_lock();
-	void *p;
-	bool ok = reach(cache, 0, 1, &p) && reach(cache, last, 1, &p);
+	bool ok = reach(cache, &first, SECTOR_SIZE, SECTOR_SIZE) &&
+		  reach(cache, &last, SECTOR_SIZE, SECTOR_SIZE);
 
 	dax_read_unlock(id);
 	return ok;
