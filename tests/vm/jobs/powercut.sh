@@ -78,6 +78,8 @@ else
 	if [ "$KIND" = raw ]; then raw_check; else files_check $CACHE ""; fi
 fi
 
+[ "$FAST" != /dev/pmem0 ] || [ "$(counter fast_access)" = memory ] || fail memory "it is used by $(counter fast_access)"
+
 if [ "$STEP" = last ]; then
 	must xpcache remove xpcache0
 	if [ "$KIND" = raw ]; then raw_alone; else files_check $SLOW -after-remove; fi
