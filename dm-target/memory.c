@@ -6,7 +6,10 @@
  * around that, and no longer on its way. So what ends here is durable (volatile_fast is
  * false), and nothing ever has to be flushed.
  *
- * The driver is asked for each access: it knows of bad blocks, and may have been unbound.
+ * The driver may be unbound at any time, and learns of bad blocks: so all is done under
+ * dax_read_lock(), after a look whether the device is alive, and whether its list of bad
+ * blocks is empty. If it is, all of it lies where it lay at the start (reach_all()). Else, and
+ * of a device whose driver keeps no such list, each access asks the driver.
  * Where it refuses (-ENXIO) the block layer gets the bio, with FUA where it writes: it
  * clears a bad block, or has an error of its own. It is the same memory through the same
  * mapping: who reads through the block layer what was stored here finds it, and the other
@@ -15,6 +18,7 @@
  * A mapped fast device (dm-linear over pmem) is asked as any other, and leads to the table it
  * has at that moment. Its suspension does not hold us back, as it would hold back bios.
  */
+#include <linux/badblocks.h>
 #include <linux/dax.h>
 #include <linux/moduleparam.h>
 #include <linux/uaccess.h>
@@ -91,6 +95,15 @@ static noinline bool is_poisoned(u64 at, u32 bytes)
 }
 
 /* --------------------------------------------------------- load, store ---- */
+
+/* Where all of the device lies at this moment, or NULL: it comes in pieces. Under dax_read_lock(). */
+static __always_inline void *whole(const struct xs_cache *cache)
+{
+	if (!HAS_MEMORY || unlikely(!cache->memory_at || READ_ONCE(cache->bad->count) ||
+				    !dax_alive(cache->dax)))
+		return NULL;
+	return cache->memory_at;
+}
 
 /* A piece of the device, as much of it as lies at one address. */
 struct piece {
@@ -201,21 +214,32 @@ int xs_memory_load_durable(struct xs_cache *cache, u64 sector, void *to, u32 byt
 	return err ? err : xs_memory_load(cache, sector, to, bytes);
 }
 
+static noinline int store_pieces(struct xs_cache *cache, u64 at, const void *from, u32 bytes)
+{
+	struct piece m = { .at = at };
+
+	return store(cache, &m, from, bytes, bytes);
+}
+
 int xs_memory_store(struct xs_cache *cache, u64 sector, const void *from, u32 bytes)
 {
-	struct piece m = { .at = sector << SECTOR_SHIFT };
-	int id = dax_read_lock();
-	int err = store(cache, &m, from, bytes, bytes);
+	u64 at = sector << SECTOR_SHIFT;
+	int id = dax_read_lock(), err = 0;
+	void *all = whole(cache);
 
+	if (likely(all))
+		memcpy_flushcache(all + at, from, bytes);
+	else
+		err = store_pieces(cache, at, from, bytes);
 	pmem_wmb();
 	dax_read_unlock(id);
 	return err;
 }
 
-int xs_memory_read(struct xs_cache *cache, struct bio *bio, struct bvec_iter iter, u64 sector)
+static noinline int read_pieces(struct xs_cache *cache, struct bio *bio, struct bvec_iter iter, u64 at)
 {
-	struct piece m = { .at = sector << SECTOR_SHIFT };
-	int id = dax_read_lock(), err = 0;
+	struct piece m = { .at = at };
+	int err = 0;
 
 	while (iter.bi_size && !err) {
 		struct bio_vec bv = bio_iter_iovec(bio, iter);
@@ -226,14 +250,45 @@ int xs_memory_read(struct xs_cache *cache, struct bio *bio, struct bvec_iter ite
 		kunmap_local(to);
 		bio_advance_iter_single(bio, &iter, bv.bv_len);
 	}
+	return err;
+}
+
+static __always_inline int read_whole(void *from, struct bio *bio, struct bvec_iter iter)
+{
+	for (;;) {
+		struct bio_vec bv = bio_iter_iovec(bio, iter);
+		void *to = bvec_kmap_local(&bv);
+		unsigned long left = copy_mc_to_kernel(to, from, bv.bv_len);
+
+		flush_dcache_page(bv.bv_page);
+		kunmap_local(to);
+		if (unlikely(left))
+			return -EIO;
+		if (bv.bv_len == iter.bi_size)
+			return 0;
+		from += bv.bv_len;
+		bio_advance_iter_single(bio, &iter, bv.bv_len);
+	}
+}
+
+int xs_memory_read(struct xs_cache *cache, struct bio *bio, struct bvec_iter iter, u64 sector)
+{
+	u64 at = sector << SECTOR_SHIFT;
+	int id = dax_read_lock(), err;
+	void *all = whole(cache);
+
+	if (likely(all) && !static_branch_unlikely(&poisoned))
+		err = read_whole(all + at, bio, iter);
+	else
+		err = read_pieces(cache, bio, iter, at);
 	dax_read_unlock(id);
 	return err;
 }
 
-int xs_memory_write(struct xs_cache *cache, struct bio *bio, struct bvec_iter iter, u64 sector)
+static noinline int write_pieces(struct xs_cache *cache, struct bio *bio, struct bvec_iter iter, u64 at)
 {
-	struct piece m = { .at = sector << SECTOR_SHIFT };
-	int id = dax_read_lock(), err = 0;
+	struct piece m = { .at = at };
+	int err = 0;
 
 	while (iter.bi_size && !err) {
 		struct bio_vec bv = bio_iter_iovec(bio, iter);
@@ -245,6 +300,36 @@ int xs_memory_write(struct xs_cache *cache, struct bio *bio, struct bvec_iter it
 		kunmap_local(from);
 		bio_advance_iter_single(bio, &iter, bv.bv_len);
 	}
+	return err;
+}
+
+static __always_inline void write_whole(void *to, struct bio *bio, struct bvec_iter iter)
+{
+	for (;;) {
+		struct bio_vec bv = bio_iter_iovec(bio, iter);
+		void *from;
+
+		flush_dcache_page(bv.bv_page);
+		from = bvec_kmap_local(&bv);
+		memcpy_flushcache(to, from, bv.bv_len);
+		kunmap_local(from);
+		if (bv.bv_len == iter.bi_size)
+			return;
+		to += bv.bv_len;
+		bio_advance_iter_single(bio, &iter, bv.bv_len);
+	}
+}
+
+int xs_memory_write(struct xs_cache *cache, struct bio *bio, struct bvec_iter iter, u64 sector)
+{
+	u64 at = sector << SECTOR_SHIFT;
+	int id = dax_read_lock(), err = 0;
+	void *all = whole(cache);
+
+	if (likely(all))
+		write_whole(all + at, bio, iter);
+	else
+		err = write_pieces(cache, bio, iter, at);
 	pmem_wmb();
 	dax_read_unlock(id);
 	return err;
@@ -263,6 +348,28 @@ static bool answers(struct xs_cache *cache)
 
 	dax_read_unlock(id);
 	return ok;
+}
+
+/*
+ * A driver with a list of bad blocks of its own (that of a mapped device is not to be seen from
+ * here, and its table may change) keeps its mapping from when it is bound until it is unbound.
+ */
+static void reach_all(struct xs_cache *cache)
+{
+	struct block_device *bdev = xs_fast(cache);
+	long all = bdev_nr_sectors(bdev) >> (PAGE_SHIFT - SECTOR_SHIFT);
+	void *at;
+	int id;
+
+	cache->memory_at = NULL;
+	cache->bad = bdev->bd_disk->bb;
+	if (!HAS_MEMORY || !cache->bad)
+		return;
+	id = dax_read_lock();
+	if (dax_direct_access(cache->dax, cache->dax_start >> PAGE_SHIFT, all, DAX_ACCESS, &at,
+			      NULL) == all)
+		cache->memory_at = at;
+	dax_read_unlock(id);
 }
 
 static bool is_aligned(struct block_device *bdev)
@@ -297,8 +404,10 @@ void xs_memory_setup(struct xs_cache *cache)
 	if (!blk_queue_dax(bdev_get_queue(bdev)))
 		return;
 	cache->not_memory = why_not(cache);
-	if (!cache->not_memory)
+	if (!cache->not_memory) {
+		reach_all(cache);
 		return;
+	}
 	cache->dax = NULL;
 	DMWARN("%pg: this memory is used through the block layer: %s", bdev, cache->not_memory);
 }

@@ -196,6 +196,8 @@ struct xs_cache {
 	bool flush_apart;	/* journal_io.c: never PREFLUSH with data */
 	struct dax_device *dax;	/* memory.c: the fast device is memory; or NULL */
 	u64 dax_start;		/* bytes: where it begins there */
+	void *memory_at;	/* all of it, while @bad is empty and @dax alive; or NULL */
+	struct badblocks *bad;	/* the driver's own */
 	const char *not_memory;	/* a word: why not, though it is memory; or NULL */
 
 	/* lifecycle.c's registry lock. */
