@@ -65,7 +65,7 @@ static enum xc check_pair(const struct device *fast, const struct device *slow)
 				"on the same disk as the fast device %s", fast->path);
 	if (fast->logical > slow->logical)
 		return complain(XC_REFUSED, fast->path,
-				"format it to smaller sectors (nvme format), or take another",
+				"format it to smaller sectors (nvme format, ndctl create-namespace), or take another",
 				"its logical sector, %u bytes, is bigger than the %u of %s",
 				fast->logical, slow->logical, slow->path);
 	if (!slow->sectors)

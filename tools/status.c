@@ -244,25 +244,37 @@ static void show_partitions(const struct running *r)
 	free(list);
 }
 
-/* After its size. */
-static void show_access(const struct status *s)
+/* Of a fast device that is used through the block layer, or NULL. The kernel has no word for memory
+ * that it knows as a disk alone: a namespace in mode sector or raw. */
+static const char *why_blocks(const struct status *s, const char *path)
 {
-	const char *access = status_text(s, "fast_access"), *word = status_text(s, "not_memory");
 	static const char *const why[][2] = {
 		{ "unaligned", "its partition does not begin and end at pages" },
 		{ "asynchronous", "its host must be asked to make it durable" },
 		{ "refused", "its driver gives no access" },
 		{ "kernel", "this kernel cannot do it for this device" },
 	};
+	const char *word = status_text(s, "not_memory");
 
-	if (access && !strcmp(access, "memory"))
-		printf(", as memory");
-	else if (word)
-		printf(", not as memory: ");
 	for (size_t i = 0; word && i < sizeof(why) / sizeof(*why); i++)
 		if (!strcmp(word, why[i][0]))
-			word = why[i][1];
-	printf("%s\n", word ? word : "");
+			return why[i][1];
+	if (!word && !strncmp(path, "/dev/pmem", 9))
+		return "its namespace is not in mode fsdax (ndctl list)";
+	return word;
+}
+
+/* After its size. */
+static void show_access(const struct status *s, const char *path)
+{
+	const char *access = status_text(s, "fast_access"), *why;
+
+	if (access && !strcmp(access, "memory")) {
+		printf(", as memory\n");
+		return;
+	}
+	why = access ? why_blocks(s, path) : NULL;
+	printf("%s%s\n", why ? ", not as memory: " : "", why ? why : "");
 }
 
 static void show(const struct running *r, const struct status *s)
@@ -286,7 +298,7 @@ static void show(const struct running *r, const struct status *s)
 		return;
 	}
 	printf("  fast      %s, %s", fast.path, text_bytes(fast.bytes));
-	show_access(s);
+	show_access(s, fast.path);
 	printf("  slow      %s, %s\n", slow.path, text_bytes(slow.bytes));
 	show_failure(r, s, fast.path);
 	if (r->tunables_known)
