@@ -116,7 +116,8 @@ def wants(job):
     clock=instructions: a nanosecond is an instruction; watch=no: no kernel option that
     looks for bugs and takes time; pmem=512M: memory that the kernel takes for persistent
     (see persistent_memory in lib.sh), gone with the machine; nvdimm=512M: an NVDIMM, whose
-    file the next machine finds. One of the two."""
+    file the next machine finds. One of the two. virtio-pmem=64M, beside an NVDIMM: memory whose host
+    must be asked to make it durable."""
     words = " ".join(re.findall(r"^# vm:(.*)$", Path(job).read_text(), re.M)).split()
     return dict(word.split("=", 1) for word in words)
 
@@ -171,9 +172,11 @@ class Guest:
         folder.mkdir(parents=True, exist_ok=True)
 
     def talk(self):
-        """The devices of console and report."""
-        return ["-serial", f"file:{self.console}",
-                "-device", "virtio-serial-pci", "-chardev", f"file,id=report,path={self.reports}",
+        """The devices of console and report. Without ioeventfd a report is in its file before the
+        guest's write of it returns; else the emulator's other thread does that later, and a store
+        to memory, which needs no thread of the emulator's, could be there before its announcement."""
+        return ["-serial", f"file:{self.console}", "-device", "virtio-serial-pci,ioeventfd=off",
+                "-chardev", f"file,id=report,path={self.reports}",
                 "-device", "virtserialport,chardev=report,name=report"]
 
     def start(self):
@@ -272,7 +275,7 @@ class Machine(Guest):
             "-no-reboot", "-nic", "none", *speed,
             "-kernel", str(BUILD / "kernel" / self.series / "root/boot" / f"vmlinuz-{kver}"),
             "-initrd", str(self.initrd), "-append", append + words,
-            *self.talk(), "-device", "virtio-scsi-pci,id=scsi",
+            *self.talk(), "-device", "virtio-scsi-pci,id=scsi", *self.asked_memory(),
         ]
         if want.get("usr") == "host":
             command += ["-virtfs", "local,path=/usr,mount_tag=usr,security_model=none,"
@@ -298,10 +301,18 @@ class Machine(Guest):
         if "nvdimm" in self.wants:
             more = in_bytes(self.wants["nvdimm"])
             path = disk(self.folder / "nvdimm.img", more + LABELS)
-            return (["-M", "q35,nvdimm=on", "-m", f"{size >> 20}M,slots=1,maxmem={size + 2 * more >> 20}M",
+            return (["-M", "q35,nvdimm=on", "-m", f"{size >> 20}M,slots=1,maxmem={size + 4 * more >> 20}M",
                      "-object", f"memory-backend-file,id=nvdimm,share=on,mem-path={path},size={more + LABELS}",
                      "-device", f"nvdimm,memdev=nvdimm,label-size={LABELS}"], "")
         return ["-M", "q35", "-m", f"{size >> 20}M"], ""
+
+    def asked_memory(self):
+        if "virtio-pmem" not in self.wants:
+            return []
+        size = in_bytes(self.wants["virtio-pmem"])
+        path = disk(self.folder / "virtio-pmem.img", size)
+        return ["-object", f"memory-backend-file,id=asked,share=on,mem-path={path},size={size}",
+                "-device", "virtio-pmem-pci,memdev=asked"]
 
     def drive(self, name, size, device, options=""):
         # unsafe: the host's page cache outlives a killed machine, so nothing is
