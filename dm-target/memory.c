@@ -372,8 +372,12 @@ static void reach_all(struct xs_cache *cache)
 	dax_read_unlock(id);
 }
 
+/* Nor does a mapping's table begin between pages, wherever in it: dm-linear rounds that down when
+ * it is asked for memory, and gives its neighbour's. */
 static bool is_aligned(struct block_device *bdev)
 {
+	if (bdev_alignment_offset(bdev))
+		return false;
 	return !((get_start_sect(bdev) | bdev_nr_sectors(bdev)) % (PAGE_SIZE >> SECTOR_SHIFT));
 }
 
