@@ -82,6 +82,7 @@ must umount /mnt
 erase $SLOW
 
 # ---- partitions ----
+BETWEEN=", not as memory: its partition or mapping does not begin and end at pages"
 must sfdisk -q $FAST <<<'label: gpt
 start=2048,size=61440
 start=65537,size=60000'
@@ -90,7 +91,7 @@ beside=$(checksum ${FAST}p2)
 works_as partition memory "" ", as memory" ${FAST}p1 $SLOW
 equal partition-beside-it "$beside" "$(checksum ${FAST}p2)"
 beside=$(checksum ${FAST}p1)
-works_as odd blocks unaligned ", not as memory: its partition does not begin and end at pages" ${FAST}p2 $SLOW
+works_as odd blocks unaligned "$BETWEEN" ${FAST}p2 $SLOW
 equal odd-beside-it "$beside" "$(checksum ${FAST}p1)"
 must xpcache create --fast ${FAST}p1 --slow $SLOW --idle-ms 0 --force
 must dd if=/dev/urandom of=$CACHE bs=1M count=20 oflag=direct conv=notrunc,fsync status=none
@@ -112,6 +113,13 @@ half=$(($(blockdev --getsz $FAST) / 16 * 8))
 must dmsetup create front --table "0 $half linear $FAST $half
 $half $half linear $FAST 0"
 works_as mapped memory "" ", as memory" /dev/mapper/front $SLOW
+must dmsetup remove front
+must dmsetup create front --table "0 65536 linear $FAST 9"
+works_as odd-mapped blocks unaligned "$BETWEEN" /dev/mapper/front $SLOW
+must dmsetup remove front
+must dmsetup create front --table "0 65536 linear $FAST 0
+65536 32768 linear $FAST 65541"
+works_as odd-behind blocks unaligned "$BETWEEN" /dev/mapper/front $SLOW
 must dmsetup remove front
 must dmsetup create front --table "0 $half linear $FAST 0
 $half 65536 linear $DISK 0"
