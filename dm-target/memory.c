@@ -99,8 +99,9 @@ static noinline bool is_poisoned(u64 at, u32 bytes)
 /* Where all of the device lies at this moment, or NULL: it comes in pieces. Under dax_read_lock(). */
 static __always_inline void *whole(const struct xs_cache *cache)
 {
-	if (!HAS_MEMORY || unlikely(!cache->memory_at || READ_ONCE(cache->bad->count) ||
-				    !dax_alive(cache->dax)))
+	/* The list goes with the driver: it is there as long as the device is alive. */
+	if (!HAS_MEMORY || unlikely(!cache->memory_at || !dax_alive(cache->dax) ||
+				    READ_ONCE(cache->bad->count)))
 		return NULL;
 	return cache->memory_at;
 }
