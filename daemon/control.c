@@ -59,6 +59,7 @@ static void status(struct xd_control *c, int fd)
 	struct xp_shell shell = {
 		.running = true,
 		.uuid = c->cache->sb.uuid,
+		.fast_is_memory = c->cache->fast->map,
 		.memory = c->cache->memory_bytes,
 		.histogram_memory = xd_timing_bytes(c->cache),
 		.destage_flushes = xd_get(counts->destage_flushes),

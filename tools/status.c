@@ -298,7 +298,7 @@ static void show(const struct running *r, const struct status *s)
 		return;
 	}
 	printf("  fast      %s, %s", fast.path, text_bytes(fast.bytes));
-	show_access(s, fast.path);
+	show_access(s, r->user ? "" : fast.path);	/* xpcached maps files, and no devices */
 	printf("  slow      %s, %s\n", slow.path, text_bytes(slow.bytes));
 	show_failure(r, s, fast.path);
 	if (r->tunables_known)

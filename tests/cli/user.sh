@@ -177,6 +177,7 @@ rm -f slow
 truncate -s 64M "$memory/fast"
 truncate -s 256M slow
 expect "user: create in memory" 0 "now caches" create --fast "$memory/fast" --slow slow --idle-ms 0
+expect "user: status says that it is memory" 0 "fast +$memory/fast, 64.0 MiB, as memory" status xpcache0
 nbdcopy data "$uri" >out 2>&1
 expect "user: stop it" 0 "dirty stay" stop xpcache0
 fallocate -p -o 32M -l 4M "$memory/fast"
