@@ -34,9 +34,11 @@ else
 	equal file-system clean "$(dumpe2fs -h ${CACHE}p$ROOT 2>/dev/null | sed -n 's/^Filesystem state: *//p')"
 	try configure dpkg --configure -a
 	equal verified "$(cat /root/wrong.before)" "$(wrong)"
-	# What was half removed: apt can reinstall none of that, with or without a cache.
-	# shellcheck disable=SC2086
-	try repair-purge apt-get -qq -y purge $names
+	# What was half removed: apt can reinstall none of that, with or without a cache. It fails over a
+	# name that dpkg does not know (any more, or yet).
+	# shellcheck disable=SC2046,SC2086
+	try repair-purge apt-get -qq -y purge $(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' $names 2>/dev/null |
+		sed -n '/^un/!s/^[^ ]* *//p')
 	try repair apt-get -qq -y --no-install-recommends install /mnt/*.deb
 	equal verified-again "$(cat /root/wrong.before)" "$(wrong)"
 fi
