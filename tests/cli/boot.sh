@@ -273,7 +273,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	mount "$slow_disk" mounted
 	udevadm monitor --kernel --subsystem-match=block >events &
 	monitor=$!
-	until grep -q 'KERNEL - ' events; do sleep 0.1; done
+	for _ in $(seq 100); do grep -q 'KERNEL - ' events && break; sleep 0.1; done
 	held "disks: a start that fails" 3 "in use, mounted at $dir/mounted: $slow_disk" start disks --engine user
 	kill $monitor
 	wait $monitor 2>/dev/null
