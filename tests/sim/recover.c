@@ -209,8 +209,9 @@ static int unmark(const struct xp_media *fast, const struct xp_media *slow, void
 	err = xp_look(c, fast, scratch_of(memory), NULL, msg);
 	if (!err)
 		err = xp_unmark(c, fast, slow, place(), false, block);
-	if (err == -EUCLEAN && !msg->text[0])
-		snprintf(msg->text, sizeof(msg->text), "dirty blocks, and a mark");
+	if (err && !msg->text[0])
+		snprintf(msg->text, sizeof(msg->text), err == -EUCLEAN ? "dirty blocks, and a mark" :
+			 "the mark cannot be taken back");
 	return err;
 }
 
