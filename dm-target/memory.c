@@ -206,13 +206,18 @@ int xs_memory_load(struct xs_cache *cache, u64 sector, void *to, u32 bytes)
 	return err;
 }
 
+/* Nobody writes meanwhile. The load comes first: it tells of memory that is bad, or gone from the
+ * kernel's map, which a flush of its lines would not survive. */
 int xs_memory_load_durable(struct xs_cache *cache, u64 sector, void *to, u32 bytes)
 {
-	int id = dax_read_lock();
-	int err = write_back(cache, sector << SECTOR_SHIFT, bytes);
+	int err = xs_memory_load(cache, sector, to, bytes), id;
 
+	if (err)
+		return err;
+	id = dax_read_lock();
+	err = write_back(cache, sector << SECTOR_SHIFT, bytes);
 	dax_read_unlock(id);
-	return err ? err : xs_memory_load(cache, sector, to, bytes);
+	return err;
 }
 
 static noinline int store_pieces(struct xs_cache *cache, u64 at, const void *from, u32 bytes)
