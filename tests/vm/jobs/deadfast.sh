@@ -28,21 +28,6 @@ slots_fail()
 $((first * 8)) $((sectors - first * 8)) error"
 }
 
-# read_blocks FROM COUNT [OPTION...] - of 4 KiB.
-read_blocks() { timeout 120 dd if=$CACHE bs=4k skip="$1" count="$2" iflag=direct status=none "${@:3}"; }
-write_blocks() { timeout 120 dd of=$CACHE bs=4k seek="$1" count="$2" oflag=direct conv=notrunc status=none "${@:3}"; }
-wanted() { dd if=/tmp/wanted bs=4k skip="$1" count="$2" status=none | md5sum; }
-
-# ends_in_error NAME COMMAND... - soon, and with I/O's own error.
-ends_in_error()
-{
-	local out status
-	out=$("${@:2}" 2>&1 >/dev/null)
-	status=$?
-	[ $status -eq 1 ] && grep -q 'Input/output error' <<<"$out" && pass "$1" ||
-		fail "$1" "status $status: $(tail -n 1 <<<"$out")"
-}
-
 # all_home - and the journal says so.
 all_home() { xpcache flush xpcache0 >/dev/null && dmsetup message xpcache0 0 commit && [ "$(counter dirty)" = 0 ]; }
 cached() { [ "$(counter clean)" -ge "$1" ]; }

@@ -9,20 +9,6 @@
 
 DRIVER=/sys/bus/nd/drivers/nd_pmem
 
-read_blocks() { timeout 120 dd if=$CACHE bs=4k skip="$1" count="$2" iflag=direct status=none "${@:3}"; }
-write_blocks() { timeout 120 dd of=$CACHE bs=4k seek="$1" count="$2" oflag=direct conv=notrunc status=none "${@:3}"; }
-wanted() { dd if=/tmp/wanted bs=4k skip="$1" count="$2" status=none | md5sum; }
-
-# ends_in_error NAME COMMAND... - soon, and with I/O's own error.
-ends_in_error()
-{
-	local out status
-	out=$("${@:2}" 2>&1 >/dev/null)
-	status=$?
-	[ $status -eq 1 ] && grep -q 'Input/output error' <<<"$out" && pass "$1" ||
-		fail "$1" "status $status: $(tail -n 1 <<<"$out")"
-}
-
 # Then it knows of no bad block any more.
 bind() { echo "$NAMESPACE" >$DRIVER/bind && settled test -b $FAST; }
 gone() { echo "$NAMESPACE" >$DRIVER/unbind || die gone "the driver was not unbound"; }

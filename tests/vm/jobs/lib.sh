@@ -61,6 +61,32 @@ equal()
 	fi
 }
 
+# read_blocks FROM COUNT [OPTION...] - of 4 KiB; of DEV, if it is not the cache.
+read_blocks() { timeout 120 dd if="${DEV:-$CACHE}" bs=4k skip="$1" count="$2" iflag=direct status=none "${@:3}"; }
+write_blocks() { timeout 120 dd of=$CACHE bs=4k seek="$1" count="$2" oflag=direct conv=notrunc status=none "${@:3}"; }
+wanted() { dd if=/tmp/wanted bs=4k skip="$1" count="$2" status=none | md5sum; }
+
+# ends_in_error NAME COMMAND... - soon, and with I/O's own error.
+ends_in_error()
+{
+	local out status
+	out=$("${@:2}" 2>&1 >/dev/null)
+	status=$?
+	[ $status -eq 1 ] && grep -q 'Input/output error' <<<"$out" && pass "$1" ||
+		fail "$1" "status $status: $(tail -n 1 <<<"$out")"
+}
+
+# Of what the program powercut says in $PROGRESS: so many operations; last LETTER - of each worker,
+# with a comma between; what it reports after a failure means nothing. (A worker's part is 65,536 sectors.)
+acknowledged() { [ "$(grep -c ^a $PROGRESS)" -ge "$1" ]; }
+last()
+{
+	awk -v letter="$1" '
+		$1 == "FAIL" { failed[int($4 / 65536)] = 1 }
+		$1 == letter && !failed[$2] { n[$2] = $3 }
+		END { printf "%d,%d,%d,%d", n[0], n[1], n[2], n[3] }' $PROGRESS
+}
+
 # counter NAME - one figure of the target's status line.
 counter()
 {

@@ -10,20 +10,6 @@
 NOTEBOOK=/dev/nvme0n1	# keeps what boot 2 is to find
 POISON=/sys/module/dm_xpcache/parameters/poison
 
-read_blocks() { timeout 120 dd if="${DEV:-$CACHE}" bs=4k skip="$1" count="$2" iflag=direct status=none "${@:3}"; }
-write_blocks() { timeout 120 dd of=$CACHE bs=4k seek="$1" count="$2" oflag=direct conv=notrunc status=none "${@:3}"; }
-wanted() { dd if=/tmp/wanted bs=4k skip="$1" count="$2" status=none | md5sum; }
-
-# ends_in_error NAME COMMAND... - soon, and with I/O's own error.
-ends_in_error()
-{
-	local out status
-	out=$("${@:2}" 2>&1 >/dev/null)
-	status=$?
-	[ $status -eq 1 ] && grep -q 'Input/output error' <<<"$out" && pass "$1" ||
-		fail "$1" "status $status: $(tail -n 1 <<<"$out")"
-}
-
 # of CLASS - how many the histograms have.
 of() { dmsetup message xpcache0 0 histogram | awk -v c="$1" '$1 == c { print $2 }'; }
 

@@ -26,17 +26,6 @@ must fallocate -l 96M $FAST
 up() { must xpcache "$1" --engine user --ublk --fast $FAST --slow $SLOW "${@:2}"; }
 daemon() { pgrep -x xpcached; }
 figure() { xpcache status xpcache0 --json | sed -n "s/^ *\"$1\": *\([0-9]*\).*/\1/p" | head -n 1; }
-acknowledged() { [ "$(grep -c ^a $PROGRESS)" -ge "$1" ]; }
-# last LETTER - of each worker, with a comma between; what it reports after a failure means
-# nothing. (A worker's part is 65,536 sectors.)
-last()
-{
-	awk -v letter="$1" '
-		$1 == "FAIL" { failed[int($4 / 65536)] = 1 }
-		$1 == letter && !failed[$2] { n[$2] = $3 }
-		END { printf "%d,%d,%d,%d", n[0], n[1], n[2], n[3] }' $PROGRESS
-}
-
 # --------------------------------------------------------- killed, and verified ----
 
 must powercut init $SLOW $NOTEBOOK

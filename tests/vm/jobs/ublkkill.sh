@@ -13,16 +13,6 @@ NOTEBOOK=/dev/vda
 PROGRESS=/run/said
 
 up() { must xpcache "$1" --engine user --ublk --fast $FAST --slow $SLOW; }
-acknowledged() { [ "$(grep -c ^a $PROGRESS)" -ge "$1" ]; }
-# last LETTER - of each worker, with a comma between; what it reports after a failure means
-# nothing. (A worker's part is 65,536 sectors.)
-last()
-{
-	awk -v letter="$1" '
-		$1 == "FAIL" { failed[int($4 / 65536)] = 1 }
-		$1 == letter && !failed[$2] { n[$2] = $3 }
-		END { printf "%d,%d,%d,%d", n[0], n[1], n[2], n[3] }' $PROGRESS
-}
 
 must powercut init $SLOW $NOTEBOOK
 up create
