@@ -123,13 +123,13 @@ enum xp_act beside_undo(struct xp *c, struct xp_req *req,
 			   slot_add(req->slot, req->progress));
 	}
 	requests_wake(c, req_lba(req), req->nr_blocks, todo);
-	return req_wait_block(c, req, journal_commit(c, todo), REQ_SYNC_UNDO);
+	return req_wait_point(c, req, journal_commit(c, todo), REQ_SYNC_UNDO);
 }
 
 enum xp_act beside_end(struct xp *c, struct xp_req *req, int err,
 		       struct xp_todo *todo)
 {
-	u64 seq = xp_seq_n(req->record_seq);
+	u64 point = journal_end_of(xp_seq_n(req->record_seq));
 
 	if (c->failed) {
 		beside_abort(c, req, todo);
@@ -139,8 +139,8 @@ enum xp_act beside_end(struct xp *c, struct xp_req *req, int err,
 		req->err = err;
 		return beside_undo(c, req, todo);
 	}
-	if (journal_is_written(c, seq))
+	if (journal_is_written(c, point))
 		return beside_flip(c, req, todo);
 	journal_carry_ahead(c);	/* we wait anyway */
-	return req_wait_block(c, req, seq, REQ_SYNC_BESIDE);
+	return req_wait_point(c, req, point, REQ_SYNC_BESIDE);
 }

@@ -70,6 +70,7 @@ enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 	c->bypass[req->bypass].nr = 0;
 	c->bypass_running--;
 	c->bypass_done++;	/* also after an error: part of it may be there */
+	XP_WRITE_ONCE(c->owes, true);
 	todo->work |= c->flushing || c->draining;
 	xp_list_splice(&todo->ready, &c->busy);
 	return req_finish(req, err);
@@ -90,11 +91,6 @@ void bypass_flush_failed(struct xp *c, u64 bypassed, struct xp_todo *todo)
 	c->bypass_doubted = max(c->bypass_doubted, bypassed);
 	c->doubt_ticks = 2;
 	todo->tick = true;
-}
-
-bool bypass_in_doubt(const struct xp *c)
-{
-	return c->doubt_ticks || c->bypass_flushed < c->bypass_doubted;
 }
 
 void bypass_tick(struct xp *c, struct xp_todo *todo)

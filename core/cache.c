@@ -90,6 +90,7 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 	c = (struct xp *)(base + l.cache);
 	xp_lock_init(&c->lock);
 	c->opt = *opt;
+	c->owes = true;
 	c->memory = l.end;
 	c->slow_sectors = le64_to_cpu(sb->slow.sectors);
 	c->nr_lbas = (c->slow_sectors + XP_BLOCK_SECTORS - 1) / XP_BLOCK_SECTORS;
@@ -106,6 +107,8 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 	c->batch.entry = (struct xp_batch_entry *)(base + l.batch);
 	c->batch.max = l.batch_max;
 	init_journal(c, base, &l, sb);
+	if (!opt->fast_at_once || !(le64_to_cpu(sb->incompat) & XP_INCOMPAT_GROWS))
+		c->opt.store = NULL;
 	init_lists(c);
 	set_limits(c);
 	return c;
@@ -132,13 +135,14 @@ void xp_get_stats(struct xp *c, struct xp_stats *s)
 	*s = c->stats;
 	for (i = 0; i < XP_HIT_COUNTERS; i++)
 		s->read_hits += xp_counted(&c->hits[i]);
+	s->flushes += xp_counted(&c->idle_flushes);
 	s->slots = c->nr_slots;
 	s->free = c->nr_free;
 	s->dirty = c->nr_dirty;
 	s->clean = c->nr_clean;
 	s->journal_blocks = c->journal.blocks;
 	s->journal_used = journal_used(c);
-	s->seq = c->journal.sealed;
+	s->seq = max(c->journal.sealed, c->journal.reached >> 8);
 	s->durable_seq = c->journal.durable;
 	s->incarnation = c->journal.incarnation;
 	s->memory = c->memory;

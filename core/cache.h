@@ -103,7 +103,7 @@ static_assert(XP_HIT_PINS > 2, "a slot at its most pins has a reader");
 
 enum xp_block_state {
 	BLOCK_IDLE,		/* no journal block */
-	BLOCK_OPEN,		/* takes records */
+	BLOCK_OPEN,		/* takes records; where it grows, some are on the medium */
 	BLOCK_SEALED,		/* with the shell */
 	BLOCK_WRITTEN,
 };
@@ -111,9 +111,10 @@ enum xp_block_state {
 /* A journal block from its first record until it and its data are durable. */
 struct xp_window {
 	u64 seq;
-	u64 tail;		/* once sealed */
+	u64 tail;		/* once sealed, or stored */
 	u32 position;		/* in the ring */
 	u32 nr, nr_carried;	/* records; those of them that only repeat */
+	u32 stored;		/* OPEN: so many are on the medium already, the carried ones among them */
 	u32 nr_freed;
 	u8 state;		/* enum xp_block_state */
 	bool undone;		/* the data of the request sent beside it is not known to be durable */
@@ -129,14 +130,16 @@ struct xp_journal {
 	struct xp_jblock *buffer;	/* XP_WINDOW blocks */
 	u32 *list;		/* a ring position: its slots with their newest record there */
 
-	/* open == sealed + 1; durable <= written <= sealed */
-	u64 sealed;		/* newest block given to the shell */
+	/* open == sealed + 1; durable <= written <= sealed. A block grows only with written == sealed */
+	u64 sealed;		/* newest block given to the shell, or closed */
 	u64 written;		/* it and all before it are on the medium */
+	u64 reached;		/* journal_point() of the newest record that is, and all before it */
 	u64 durable;		/* ... and the data their records name */
 	u64 stamp;		/* durable_seq while recovery restates; 0: durable */
 	u64 tail;		/* oldest block with a live record, or open */
 	u64 tail_written;	/* tail of the newest block written: what a recovery may need */
 	bool seal_wanted;	/* as soon as window and ring allow */
+	u32 before;		/* records of the newest block but the open one, if it has grown */
 	struct xp_window window[XP_WINDOW];	/* seq % XP_WINDOW */
 };
 
@@ -180,7 +183,7 @@ struct xp_batch {
 	u8 state;		/* enum xp_batch_state */
 	u64 cursor;		/* lba where the next batch begins */
 	u64 bypassed;		/* bypassing writes its slow flush covers */
-	u64 barrier;		/* journal block that must be written before its first run */
+	u64 barrier;		/* journal_point() that must be reached before its first run */
 };
 
 enum xp_pass {
@@ -217,7 +220,7 @@ struct xp {
 	bool fast_suspected;	/* it has failed something since the last tick */
 	bool tables_written;	/* somebody may have made new partitions */
 	u8 pass;		/* enum xp_pass, passing.c */
-	u64 cleaned;		/* newest journal block with a record that made a dirty block clean */
+	u64 cleaned;		/* journal_point() of the newest record that made a dirty block clean */
 
 	struct xp_batch batch;
 	u32 futile;		/* batches since one brought a block home */
@@ -239,10 +242,15 @@ struct xp {
 	struct xp_list space;	/* wait for a free slot */
 	struct xp_list room;	/* wait for room in the journal, to be submitted again */
 	struct xp_list parked;	/* written; wait for room in the journal */
-	struct xp_list sync;	/* wait for req->seq to be written */
+	struct xp_list sync;	/* wait for req->point to be reached */
+
+	/* Written under the lock, read without: something acknowledged may not be durable, or the
+	 * cache has failed. False only where the medium takes records at once. */
+	bool owes;
 
 	/* Of no lock. */
 	struct xp_counter hits[XP_HIT_COUNTERS];
+	struct xp_counter idle_flushes;
 
 	bool draining;		/* the shell's wish, while it lasts */
 	bool flushing;		/* the user's: until nothing is dirty, if only for a moment */
@@ -334,9 +342,12 @@ void slot_unmap(struct xp *c, xp_slot_t slot);
 bool journal_make_room(struct xp *c, u32 n, struct xp_todo *todo);
 /* ... for records that undo those of block @undo. */
 bool journal_room_undo(struct xp *c, u64 undo, struct xp_todo *todo);
-/* Seals the open block if it holds a new record, now or as soon as it can be.
- * Returns the newest block that then covers all records placed so far. */
+/* Seals the open block if it holds a new record, now or as soon as it can be; or stores its new
+ * records, and then slots may have become free. Returns the journal_point() of all records placed so far. */
 u64 journal_commit(struct xp *c, struct xp_todo *todo);
+/* The same, and what is placed later goes to another block: whatever comes to lie behind the
+ * newest that is on the medium by then, it will be overwritten (xp_forget_after()). */
+void journal_close(struct xp *c, struct xp_todo *todo);
 /* Carries records into the open block before it is sealed: while a device works. */
 void journal_carry_ahead(struct xp *c);
 /* Forces an empty block out (recovery). */
@@ -346,7 +357,7 @@ void journal_data_done(struct xp *c, u64 seq);
 /* After blocks were written or data done: frees, wakes, seals what now can be. */
 void journal_advance(struct xp *c, struct xp_todo *todo);
 u64 jblock_checksum(struct xp_jblock *b);
-/* Has a journal block written that tells whether the fast device is there; its number. One that is
+/* Has a journal block written that tells whether the fast device is there; its end's point. One that is
  * under way may have landed before the device went: then the next, as soon as there is a place. */
 u64 journal_probe(struct xp *c, struct xp_todo *todo);
 /* The fast device has failed something. If it is gone no journal block may be due for long:
@@ -373,6 +384,13 @@ void requests_hand_out(struct xp *c, struct xp_todo *todo);
 static inline void requests_relieve(struct xp *c, struct xp_todo *todo)
 {
 	if (!xp_list_empty(&c->space))
+		requests_hand_out(c, todo);
+}
+
+/* ... by a commit that found the records stored at once. */
+static inline void requests_hand_on(struct xp *c, struct xp_todo *todo)
+{
+	if (unlikely(!xp_list_empty(&c->space)) && c->nr_free)
 		requests_hand_out(c, todo);
 }
 

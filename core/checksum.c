@@ -44,6 +44,32 @@ static u64 by_table(const u64 *w, u32 words)
 	return (u64)crc[1] << 32 | crc[0];
 }
 
+static u64 crc(u64 seed, u64 word)
+{
+	__le64 bytes = cpu_to_le64(word);
+
+	return xp_crc32c((u32)seed, &bytes, sizeof(bytes));
+}
+
+/*
+ * Begun with the two halves of the block's own checksum, so that no record of an earlier round
+ * passes: they differ in both. A CRC is linear: what is torn must not be the same to both, so the
+ * second sees the first word by a product.
+ */
+u64 xp_tag(u64 sum, u32 i, const struct xp_record *r)
+{
+	u64 lba = le64_to_cpu(r->lba) ^ (u64)i << 56, scattered = lba * 0x9e3779b97f4a7c15ull;
+	u64 slot = (u64)le32_to_cpu(r->reserved) << 32 | le32_to_cpu(r->slot);
+
+#ifdef XP_CRC32C_INSTRUCTION
+	if (xp_has_crc32c_instruction())
+		return xp_crc32c_word(xp_crc32c_word(sum >> 32, scattered), slot) << 32 |
+		       xp_crc32c_word(xp_crc32c_word((u32)sum, lba), slot);
+#endif
+	return crc(crc(sum >> 32, scattered), slot) << 32 |
+	       crc(crc((u32)sum, lba), slot);
+}
+
 u64 xp_checksum(const void *data, u32 bytes)
 {
 	XP_ASSERT(bytes % sizeof(u64) == 0);

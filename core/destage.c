@@ -175,6 +175,7 @@ bool xp_destage_begin(struct xp *c, struct xp_todo *todo)
 	b->cursor = b->nr < b->max ? 0 : heap_lba(c, b->nr - 1) + 1;
 	b->state = b->nr || flush_owed ? BATCH_RUNNING : BATCH_NONE;
 	b->barrier = b->nr ? journal_commit(c, todo) : 0;
+	requests_hand_on(c, todo);
 	xp_unlock(&c->lock);
 	return b->state == BATCH_RUNNING;
 }
@@ -222,7 +223,7 @@ enum xp_next xp_destage_next(struct xp *c, struct xp_run *run)
 	xp_lock(&c->lock);
 	if (c->failed) {
 		run->nr_blocks = 0;
-	} else if (c->batch.barrier > c->journal.written) {
+	} else if (!journal_is_written(c, c->batch.barrier)) {
 		next = XP_NEXT_WAIT;
 	} else {
 		gather(c, run);
@@ -282,7 +283,7 @@ static bool clean_one(struct xp *c, const struct xp_batch_entry *be,
 		journal_add(c, XP_REC_CLEAN, 0, entry_lba(e), slot, 0);
 		slot_set_dirty(c, e, false);
 	}
-	c->cleaned = journal_open(c);
+	c->cleaned = journal_here(c);
 	return true;
 }
 
@@ -292,7 +293,7 @@ void destage_progress(struct xp *c, struct xp_todo *todo)
 	struct xp_batch *b = &c->batch;
 
 	if (b->state == BATCH_RUNNING && b->barrier &&
-	    b->barrier <= c->journal.written) {
+	    journal_is_written(c, b->barrier)) {
 		b->barrier = 0;
 		todo->work = true;
 	}

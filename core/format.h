@@ -53,12 +53,13 @@
 #define XP_COMPAT_KNOWN		0ull
 #define XP_RO_COMPAT_KNOWN	0ull
 #define XP_INCOMPAT_MARK	(1ull << 0)	/* a mark on the slow device may say that writes have passed it */
-#define XP_INCOMPAT_KNOWN	XP_INCOMPAT_MARK
+#define XP_INCOMPAT_GROWS	(1ull << 1)	/* journal blocks may have records behind their count */
+#define XP_INCOMPAT_KNOWN	(XP_INCOMPAT_MARK | XP_INCOMPAT_GROWS)
 
 /* lbas of a journal record and of the in-memory map have 40 bits: 4 PiB. */
 #define XP_MAX_LBAS		(1ull << 40)
 #define XP_MAX_SLOTS		(1u << 31)	/* 8 TiB of fast device */
-#define XP_MAX_SEQ		(1ull << 62)	/* of seq and incarnation: more is damage */
+#define XP_MAX_SEQ		(1ull << 54)	/* of seq and incarnation: more is damage */
 #define XP_MIN_SLOTS		8u
 
 /* Who the slow device is. It is never written to but for the mark (struct xp_mark), so it is known by what it
@@ -170,7 +171,8 @@ struct xp_mark {
 
 struct xp_jheader {
 	__le32	magic;			/*  0 XP_JOURNAL_MAGIC */
-	__le32	count;			/*  4 records that follow, at most XP_RECORDS */
+	__le16	count;			/*  4 records of which checksum speaks, at most XP_RECORDS */
+	__le16	before;			/*  6 records of the block before this one, if it has grown; else zero */
 	u8	uuid[16];		/*  8 of the cache */
 	__le64	incarnation;		/* 24 grows by one at each recovery */
 	__le64	seq;			/* 32 lies at journal_start + seq % journal_blocks */
@@ -194,11 +196,18 @@ enum xp_kind {
 #define XP_REC_ZEROS	0x02		/* MAP: the state after ZERO, carried over */
 #define XP_REC_CHECKED	0x04		/* MAP: hash is xp_checksum() of the slot's data */
 
+/*
+ * A block that lies in memory grows: records are stored behind its last one, each with a tag that
+ * only this record at this place of this block has (xp_tag()). One that is torn, or was there
+ * before, has another: there the block ends. The block that follows says how many there were.
+ * Memory takes 8 bytes whole, and a line of 64 costs it what a block of 4096 costs a disk: so a
+ * sync there stores 24 bytes.
+ */
 struct xp_record {
 	__le64	lba;			/*  0 bits 0-39 lba; 40-47 kind; 48-55 flags; 56-63 zero */
 	__le32	slot;			/*  8 */
 	__le32	reserved;		/* 12 zero */
-	__le64	hash;			/* 16 of the 4096 bytes, when CHECKED; else zero */
+	__le64	hash;			/* 16 of the 4096 bytes, when CHECKED; behind count the tag; else zero */
 };
 
 #define XP_RECORDS	168u		/* (4096 - 64) / 24 */

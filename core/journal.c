@@ -4,9 +4,9 @@
  * what becomes true when they are on the medium.
  *
  * Which invariant each part serves:
- *   I1  a slot is freed only by window_written(), when the block that
+ *   I1  a slot is freed only by set_free(), when the record that
  *       supersedes it and all before that one are on the medium;
- *   I2  journal_commit() says which block a FLUSH must wait for;
+ *   I2  journal_commit() says which point of the journal a FLUSH must wait for;
  *   and the ring position of a block is written again only when the newest
  *   written block's tail has passed it (seal_possible).
  *
@@ -32,7 +32,7 @@ static bool open_block(struct xp *c)
 	w->seq = journal_open(c);
 	w->position = journal_position(c, w->seq);
 	w->undone = false;
-	w->nr = w->nr_carried = 0;
+	w->nr = w->nr_carried = w->stored = 0;
 	w->nr_freed = 0;
 	return true;
 }
@@ -112,23 +112,33 @@ static bool seal_possible(struct xp *c)
 	return !c->failed && journal_open(c) < j->tail_written + j->blocks;
 }
 
-static void seal(struct xp *c, struct xp_todo *todo)
+/* The block is about to be on the medium, with what it holds by now. */
+static void head(struct xp *c, struct xp_window *w)
 {
 	struct xp_journal *j = &c->journal;
-	struct xp_window *w = journal_window(c, journal_open(c));
-	struct xp_jheader *h = &journal_buffer(c, journal_open(c))->head;
+	struct xp_jheader *h = &journal_buffer(c, w->seq)->head;
 
 	carry(c);
 	w->tail = j->tail;
-	w->state = BLOCK_SEALED;
 	h->magic = cpu_to_le32(XP_JOURNAL_MAGIC);
 	memcpy(h->uuid, j->uuid, sizeof(h->uuid));
 	h->incarnation = cpu_to_le64(j->incarnation);
 	h->seq = cpu_to_le64(w->seq);
 	h->tail_seq = cpu_to_le64(w->tail);
 	h->durable_seq = cpu_to_le64(j->stamp ? j->stamp : j->durable);
-	h->count = cpu_to_le32(w->nr);
+	h->count = cpu_to_le16((u16)w->nr);
+	h->before = cpu_to_le16((u16)j->before);
 	h->checksum = 0;
+}
+
+static void seal(struct xp *c, struct xp_todo *todo)
+{
+	struct xp_journal *j = &c->journal;
+	struct xp_window *w = journal_window(c, journal_open(c));
+
+	head(c, w);
+	w->state = BLOCK_SEALED;
+	j->before = 0;
 	j->sealed++;
 	j->seal_wanted = false;
 	c->stats.journal_writes++;
@@ -143,29 +153,221 @@ void journal_seal_now(struct xp *c, struct xp_todo *todo)
 	seal(c, todo);
 }
 
+static u32 jblock_bytes(const struct xp_jblock *b)
+{
+	return (u32)(sizeof(b->head) + le16_to_cpu(b->head.count) * sizeof(b->rec[0]));
+}
+
+u64 jblock_checksum(struct xp_jblock *b)
+{
+	__le64 kept = b->head.checksum;
+	u64 sum;
+
+	b->head.checksum = 0;
+	sum = xp_checksum(b, jblock_bytes(b));
+	b->head.checksum = kept;
+	return sum;
+}
+
+/* Ends blocks of which nothing is outstanding; true if there was one. */
+static bool retire(struct xp *c)
+{
+	struct xp_journal *j = &c->journal;
+	u64 before = j->durable;
+
+	while (j->durable < j->written) {
+		struct xp_window *w = journal_window(c, j->durable + 1);
+
+		if (w->undone)
+			break;
+		w->state = BLOCK_IDLE;
+		j->durable++;
+	}
+	return j->durable != before;
+}
+
+/* ------------------------------------------------------------- growing ---- */
+
+/*
+ * Where the medium takes a few bytes at once (xp_options.store), a block stays open when it is
+ * there: header and first records are stored, whatever comes later is stored behind them, until it
+ * holds as many new records as any block may. So a sync has a record to store, and no block to
+ * make. All before it is on the medium, so what was stored is reached (I2): it waits for nobody,
+ * and slots are free at once (I1).
+ */
+static void freed_slot(struct xp *c, u32 i, struct xp_todo *todo)
+{
+	struct xp_entry *e = &c->entry[i];
+	bool unmapping = e->state == SLOT_UNMAPPING;
+
+	if (unmapping)
+		map_remove(c, XP_SLOT(i));
+	c->nr_limbo--;
+	slot_release(c, XP_SLOT(i));
+	if (unmapping)
+		requests_wake(c, entry_lba(e), 1, todo);
+}
+
+/* What supersedes them is on the medium, and all before it. */
+static void set_free(struct xp *c, struct xp_window *w, struct xp_todo *todo)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr_freed; i++)
+		freed_slot(c, w->freed[i], todo);
+	w->nr_freed = 0;
+}
+
+static bool may_store(struct xp *c)
+{
+	const struct xp_journal *j = &c->journal;
+
+	return c->opt.store && c->running && !c->failed && j->written == j->sealed &&
+	       (journal_window(c, journal_open(c))->stored || seal_possible(c));
+}
+
+/* Of the open block: its first part, or what has come since. */
+static int store_part(struct xp *c, struct xp_window *w)
+{
+	struct xp_jblock *b = journal_buffer(c, w->seq);
+	u64 at = (c->journal.start + w->position) * XP_BLOCK_SIZE;
+	u32 i;
+
+	if (!w->stored) {
+		head(c, w);
+		b->head.checksum = cpu_to_le64(jblock_checksum(b));
+		return c->opt.store(c->opt.store_ctx, at, b, jblock_bytes(b));
+	}
+	for (i = w->stored; i < w->nr; i++)
+		b->rec[i].hash = cpu_to_le64(xp_tag(le64_to_cpu(b->head.checksum), i, &b->rec[i]));
+	return c->opt.store(c->opt.store_ctx,
+			    at + offsetof(struct xp_jblock, rec) + w->stored * sizeof(b->rec[0]),
+			    &b->rec[w->stored], (w->nr - w->stored) * (u32)sizeof(b->rec[0]));
+}
+
+/* The open block is on the medium, and takes no more. The next one says how many it has, for
+ * its own header does not. */
+static void close_grown(struct xp *c)
+{
+	struct xp_journal *j = &c->journal;
+	struct xp_window *w = journal_window(c, journal_open(c));
+
+	if (w->state != BLOCK_OPEN || !w->stored || w->stored != w->nr)
+		return;
+	w->state = BLOCK_WRITTEN;
+	j->before = w->nr;
+	j->sealed = j->written = w->seq;
+	j->reached = journal_end_of(w->seq);
+	retire(c);
+}
+
+/* What could not be stored behind the others goes to the next block, in order, with all that was
+ * true of it. Where it may have landed the next block's count says that it does not belong there. */
+static void move_on(struct xp *c, struct xp_window *w)
+{
+	struct xp_jblock *b = journal_buffer(c, w->seq);
+	u32 i = w->stored, nr = w->nr, nr_freed = w->nr_freed;
+	struct xp_window *next;
+	bool open;
+
+	w->nr = w->stored;
+	close_grown(c);
+	open = open_block(c);
+	XP_ASSERT(open);
+	next = journal_window(c, journal_open(c));
+	for (; i < nr; i++) {
+		struct xp_record *r = &b->rec[i];
+		xp_slot_t slot = XP_SLOT(le32_to_cpu(r->slot));
+
+		r->hash = 0;
+		journal_buffer(c, next->seq)->rec[next->nr++] = *r;
+		if ((u8)(le64_to_cpu(r->lba) >> 40) == XP_REC_MAP && entry_of(c, slot)->listed)
+			journal_list(c, slot, next->position);
+	}
+	memcpy(next->freed, w->freed, nr_freed * sizeof(w->freed[0]));
+	next->nr_freed = nr_freed;
+	w->nr_freed = 0;
+	if (c->cleaned > journal_point(w->seq, w->stored))
+		c->cleaned = journal_here(c);
+}
+
+/* False: the medium would not, and the open block is to be sealed. */
+static bool store(struct xp *c, struct xp_todo *todo)
+{
+	struct xp_journal *j = &c->journal;
+	struct xp_window *w = journal_window(c, journal_open(c));
+
+	if (store_part(c, w)) {
+		if (w->stored)
+			move_on(c, w);
+		return false;
+	}
+	c->stats.journal_writes += !w->stored;	/* a block */
+	j->seal_wanted = false;
+	w->stored = w->nr;
+	j->reached = journal_point(w->seq, w->nr);
+	j->tail_written = w->tail;
+	XP_WRITE_ONCE(c->owes, c->bypass_flushed < c->bypass_done);
+	set_free(c, w, todo);
+	return true;
+}
+
+/* The next block is one of its own. */
+static void end_growth(struct xp *c, struct xp_todo *todo)
+{
+	struct xp_window *w = journal_window(c, journal_open(c));
+
+	if (!c->failed && w->state == BLOCK_OPEN && w->stored && !window_rests(w))
+		store(c, todo);
+	close_grown(c);
+}
+
+/* True: stored. */
+static inline bool store_or_seal(struct xp *c, struct xp_todo *todo)
+{
+	if (may_store(c) && store(c, todo))
+		return true;
+	c->journal.seal_wanted = true;
+	if (seal_possible(c))
+		seal(c, todo);
+	return false;
+}
+
 /* What is wanted holds a record (journal_commit), and loses none. */
 static void seal_if_wanted(struct xp *c, struct xp_todo *todo)
 {
-	if (c->journal.seal_wanted && seal_possible(c))
-		seal(c, todo);
+	if (c->journal.seal_wanted)
+		store_or_seal(c, todo);
 }
 
 u64 journal_commit(struct xp *c, struct xp_todo *todo)
 {
-	if (!journal_new(c))
-		return c->journal.sealed;
-	c->journal.seal_wanted = true;
-	seal_if_wanted(c, todo);
-	return journal_new(c) ? journal_open(c) : c->journal.sealed;
+	struct xp_journal *j = &c->journal;
+
+	if (journal_pending(c)) {
+		if (store_or_seal(c, todo))
+			return j->reached;
+		if (journal_pending(c))
+			return journal_here(c);
+	}
+	return j->written == j->sealed ? j->reached : journal_end_of(j->sealed);
+}
+
+void journal_close(struct xp *c, struct xp_todo *todo)
+{
+	journal_commit(c, todo);
+	close_grown(c);
 }
 
 static bool room(struct xp *c, u32 n, struct xp_todo *todo)
 {
-	if (journal_new(c) + n > XP_NEW_MAX)
+	if (journal_new(c) + n > XP_NEW_MAX) {
 		journal_commit(c, todo);
+		close_grown(c);
+	}
 	if (!open_block(c) || journal_new(c) + n > XP_NEW_MAX)
 		return false;
-	todo->tick |= !journal_new(c);
+	todo->tick |= !journal_pending(c);
 	return true;
 }
 
@@ -181,20 +383,14 @@ bool journal_room_undo(struct xp *c, u64 undo, struct xp_todo *todo)
 	       (!open_is_last(c) || undo == c->journal.durable + 1);
 }
 
-static u32 jblock_bytes(const struct xp_jblock *b)
+u32 xp_block_records(const struct xp_jblock *b)
 {
-	return (u32)(sizeof(b->head) + le32_to_cpu(b->head.count) * sizeof(b->rec[0]));
-}
+	u64 sum = le64_to_cpu(b->head.checksum);
+	u32 i = le16_to_cpu(b->head.count);
 
-u64 jblock_checksum(struct xp_jblock *b)
-{
-	__le64 kept = b->head.checksum;
-	u64 sum;
-
-	b->head.checksum = 0;
-	sum = xp_checksum(b, jblock_bytes(b));
-	b->head.checksum = kept;
-	return sum;
+	while (i < XP_RECORDS && le64_to_cpu(b->rec[i].hash) == xp_tag(sum, i, &b->rec[i]))
+		i++;
+	return i;
 }
 
 /* No lock: a sealed block is the caller's until xp_journal_end(). */
@@ -213,47 +409,14 @@ void xp_journal_io(struct xp *c, u32 i, struct xp_journal_io *io)
 
 /* ----------------------------------------------------------- on medium ---- */
 
-static void freed_slot(struct xp *c, u32 i, struct xp_todo *todo)
-{
-	struct xp_entry *e = &c->entry[i];
-	bool unmapping = e->state == SLOT_UNMAPPING;
-
-	if (unmapping)
-		map_remove(c, XP_SLOT(i));
-	c->nr_limbo--;
-	slot_release(c, XP_SLOT(i));
-	if (unmapping)
-		requests_wake(c, entry_lba(e), 1, todo);
-}
-
 /* The oldest block that was not known to be written is. */
 static void window_written(struct xp *c, struct xp_window *w,
 			   struct xp_todo *todo)
 {
-	u32 i;
-
 	c->journal.written = w->seq;
+	c->journal.reached = journal_end_of(w->seq);
 	c->journal.tail_written = w->tail;
-	for (i = 0; i < w->nr_freed; i++)
-		freed_slot(c, w->freed[i], todo);
-	w->nr_freed = 0;
-}
-
-/* Ends blocks of which nothing is outstanding; true if there was one. */
-static bool retire(struct xp *c)
-{
-	struct xp_journal *j = &c->journal;
-	u64 before = j->durable;
-
-	while (j->durable < j->written) {
-		struct xp_window *w = journal_window(c, j->durable + 1);
-
-		if (w->undone)
-			break;
-		w->state = BLOCK_IDLE;
-		j->durable++;
-	}
-	return j->durable != before;
+	set_free(c, w, todo);
 }
 
 void journal_data_done(struct xp *c, u64 seq)
@@ -290,6 +453,7 @@ void xp_journal_end(struct xp *c, u32 i, int err, struct xp_todo *todo)
 	XP_ASSERT(c->journal.window[i].state == BLOCK_SEALED);
 	if (err && !c->failed) {
 		c->failed = err;	/* I9: it acknowledges nothing from here on */
+		XP_WRITE_ONCE(c->owes, true);
 		pass_begin(c, todo);
 	}
 	if (!c->failed)
@@ -306,12 +470,13 @@ u64 journal_probe(struct xp *c, struct xp_todo *todo)
 	const struct xp_journal *j = &c->journal;
 
 	c->fast_suspected = false;
+	end_growth(c, todo);
 	if (j->sealed == j->written && open_block(c) && !open_is_last(c) && seal_possible(c)) {
 		seal(c, todo);
-		return j->sealed;
+		return journal_end_of(j->sealed);
 	}
 	c->fast_suspected = !c->failed;
-	return journal_open(c);
+	return journal_end_of(journal_open(c));
 }
 
 void xp_tick(struct xp *c, struct xp_todo *todo)
@@ -323,6 +488,7 @@ void xp_tick(struct xp *c, struct xp_todo *todo)
 	journal_commit(c, todo);
 	todo->tick |= c->fast_suspected;	/* there was no place for a block, or one is under way */
 	bypass_tick(c, todo);
+	requests_hand_on(c, todo);
 	todo->tick |= !xp_list_empty(&c->space);	/* whom no hit's end has seen */
 	xp_unlock(&c->lock);
 }

@@ -26,6 +26,27 @@ static inline u64 journal_open(const struct xp *c)
 	return c->journal.sealed + 1;
 }
 
+/* A point in the journal: after record @nr of block @seq. Waited for by whoever needs it on the medium. */
+static inline u64 journal_point(u64 seq, u32 nr)
+{
+	return seq << 8 | nr;
+}
+
+static_assert(XP_MAX_SEQ <= 1ull << 56, "a point has room for any block's number");
+
+/* After its last record, however many there are. */
+static inline u64 journal_end_of(u64 seq)
+{
+	return journal_point(seq, 0xff);
+}
+
+static_assert(XP_RECORDS < 0xff, "no block has so many");
+
+static inline bool journal_is_written(const struct xp *c, u64 point)
+{
+	return point <= c->journal.reached;
+}
+
 /* Place of a block in the ring. */
 static inline u32 journal_position(const struct xp *c, u64 seq)
 {
@@ -45,12 +66,32 @@ static inline bool journal_tight(const struct xp *c)
 	return journal_used(c) + XP_WINDOW + 1 > c->journal.blocks / 4 * 3;
 }
 
-/* New records in the open block: what it carries alone needs no commit. */
+/* New records in the open block. */
 static inline u32 journal_new(struct xp *c)
 {
 	const struct xp_window *w = journal_window(c, journal_open(c));
 
 	return w->state == BLOCK_OPEN ? w->nr - w->nr_carried : 0;
+}
+
+/* After all records placed so far; there is one in the open block. */
+static inline u64 journal_here(struct xp *c)
+{
+	return journal_point(journal_open(c), journal_window(c, journal_open(c))->nr);
+}
+
+/* Does it hold nothing that needs a commit? What it carries alone needs none. */
+static inline bool window_rests(const struct xp_window *w)
+{
+	return w->nr == max(w->nr_carried, w->stored);
+}
+
+/* Is a record not on its way to the medium yet? */
+static inline bool journal_pending(struct xp *c)
+{
+	const struct xp_window *w = journal_window(c, journal_open(c));
+
+	return w->state == BLOCK_OPEN && !window_rests(w);
 }
 
 /* Room for @n records in the open block, sealing a full one if need be. */
@@ -62,7 +103,7 @@ static inline bool journal_room(struct xp *c, u32 n, struct xp_todo *todo)
 	if (w->state != BLOCK_OPEN || w->nr - w->nr_carried + n > XP_NEW_MAX ||
 	    journal_window(c, journal_open(c) + 1)->state != BLOCK_IDLE)
 		return journal_make_room(c, n, todo);
-	todo->tick |= w->nr == w->nr_carried;
+	todo->tick |= window_rests(w);
 	return true;
 }
 
@@ -115,6 +156,7 @@ static inline u64 journal_add(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_
 			      xp_slot_t slot, u64 hash)
 {
 	XP_ASSERT(journal_new(c) < XP_NEW_MAX);
+	XP_WRITE_ONCE(c->owes, true);
 	journal_put(c, kind, flags, lba, slot, hash);
 	return journal_open(c);
 }

@@ -23,7 +23,7 @@
 bool pass_possible(const struct xp *c)
 {
 	return c->opt.mark_lba && !c->tables_written && !c->nr_dirty &&
-	       c->cleaned <= c->journal.written && !bypass_overlaps(c, XP_LBA(c->opt.mark_lba));
+	       journal_is_written(c, c->cleaned) && !bypass_overlaps(c, XP_LBA(c->opt.mark_lba));
 }
 
 void pass_begin(struct xp *c, struct xp_todo *todo)
@@ -99,7 +99,7 @@ enum xp_act pass_doubted(struct xp *c, struct xp_req *req, int err, struct xp_to
 	if (!pass_possible(c))
 		return req_finish(req, err);
 	req->err = err;
-	return req_wait_block(c, req, journal_probe(c, todo), REQ_DOUBTED);
+	return req_wait_point(c, req, journal_probe(c, todo), REQ_DOUBTED);
 }
 
 static enum xp_act pass_flush(struct xp *c, struct xp_req *req)

@@ -90,7 +90,7 @@ static enum xp_place judge_place(const struct xp *c, struct xp_jblock *b, u64 po
 
 	if (le32_to_cpu(b->head.magic) != XP_JOURNAL_MAGIC)
 		return blank(b) ? XP_PLACE_EMPTY : XP_PLACE_NOISE;
-	if (le32_to_cpu(b->head.count) > XP_RECORDS ||
+	if (le16_to_cpu(b->head.count) > XP_RECORDS || le16_to_cpu(b->head.before) > XP_RECORDS ||
 	    le64_to_cpu(b->head.checksum) != jblock_checksum(b))
 		return XP_PLACE_TORN;
 	if (memcmp(b->head.uuid, j->uuid, sizeof(j->uuid)))
@@ -114,6 +114,9 @@ static void note_block(struct recovery *r, struct xp_jblock *b, u64 position)
 	rb->tail = le64_to_cpu(b->head.tail_seq);
 	rb->durable = le64_to_cpu(b->head.durable_seq);
 	rb->incarnation = le64_to_cpu(b->head.incarnation);
+	rb->count = le16_to_cpu(b->head.count);
+	rb->records = xp_block_records(b);
+	rb->before = le16_to_cpu(b->head.before);
 	r->c->journal.incarnation = max(r->c->journal.incarnation,
 					rb->incarnation);
 }
@@ -145,21 +148,37 @@ static int scan(struct recovery *r)
 /* -------------------------------------------------------------- 2. pick ---- */
 
 /* Incarnations never fall along a chain: a second line behind the erasing, for a
- * device that did not keep it. Returns where the chain breaks, or 0. */
+ * device that did not keep it. A block that has lost what it has grown by is not there, either.
+ * Returns where the chain breaks, or 0. */
 static u64 chain_breaks_at(const struct recovery *r, const struct xp_ring_block *head)
 {
 	u64 incarnation = head->incarnation, seq;
+	u32 least = 0;
 
 	for (seq = head->seq; seq >= head->tail; seq--) {
 		const struct xp_ring_block *b = &r->ring[seq % r->c->journal.blocks];
 
-		if (b->seq != seq)
+		if (b->seq != seq || b->records < least)
 			return seq;
 		if (b->incarnation > incarnation)
 			return seq + 1;
 		incarnation = b->incarnation;
+		least = b->before;
 	}
 	return 0;
+}
+
+/* How many records of it count. What came behind them may have been refused, and then been
+ * placed in the next block: that one knows. Of the newest all that there are: they were acknowledged,
+ * or under way. */
+static u32 records_of(const struct recovery *r, u64 seq)
+{
+	const struct xp_ring_block *b = &r->ring[seq % r->c->journal.blocks],
+				   *next = &r->ring[(seq + 1) % r->c->journal.blocks];
+
+	if (seq == r->head.seq)
+		return b->records;
+	return next->before ? next->before : b->count;
 }
 
 static bool newer(const struct xp_ring_block *a, const struct xp_ring_block *b)
@@ -385,10 +404,10 @@ static int testify(struct recovery *r, struct xp_said *p, int err)
 
 static int replay_block(struct recovery *r, struct xp_jblock *b, u64 seq)
 {
-	u32 i, count = le32_to_cpu(b->head.count);
+	u32 i, count = records_of(r, seq);
 
 	if (judge_place(r->c, b, seq % r->c->journal.blocks) != XP_PLACE_VALID ||
-	    le64_to_cpu(b->head.seq) != seq)
+	    le64_to_cpu(b->head.seq) != seq || xp_block_records(b) < count)
 		return refuse(r, "changed while it was read", seq, 0);
 	for (i = 0; i < count; i++) {
 		struct xp_said p;
@@ -553,6 +572,8 @@ static void begin_after(struct xp *c, const struct xp_ring_block *head)
 	u32 i;
 
 	j->sealed = j->written = j->durable = head->seq;
+	j->reached = journal_end_of(head->seq);
+	j->before = head->records > head->count ? head->records : 0;
 	j->tail = j->tail_written = head->tail;
 	for (i = 0; i < c->nr_slots; i++)
 		c->entry[i].held = 0;
@@ -622,7 +643,7 @@ int xp_close(struct xp *c, const struct xp_media *m)
 
 	xp_todo_init(&todo);
 	xp_lock(&c->lock);
-	journal_commit(c, &todo);
+	journal_close(c, &todo);
 	xp_unlock(&c->lock);
 	if (c->failed)	/* what passed is on the slow device, as after a write around the cache */
 		return c->pass == PASS_ON ? 0 : c->failed;

@@ -41,7 +41,7 @@ u64 xp_slot_sector(const struct xp *c, xp_slot_t slot)
 static enum xp_act flush_submit(struct xp *c, struct xp_req *req,
 				struct xp_todo *todo)
 {
-	u64 seq = journal_commit(c, todo);
+	u64 point = journal_commit(c, todo);
 
 	policy_flush(c);
 	c->stats.flushes++;
@@ -49,11 +49,22 @@ static enum xp_act flush_submit(struct xp *c, struct xp_req *req,
 	if (c->bypass_flushed < c->bypass_done) {
 		c->stats.flushes_slow++;
 		req->bypassed = c->bypass_done;
-		req->seq = XP_SEQ(seq);
+		req->point = point;
 		req->state = REQ_SLOW_FLUSH;
 		return XP_SLOW;
 	}
-	return req_sync(c, req, seq);
+	if (c->opt.store && journal_is_written(c, point))
+		XP_WRITE_ONCE(c->owes, false);
+	return req_sync(c, req, point);
+}
+
+/* Nothing is owed. What it covers was acknowledged before it came, and what is acknowledged is
+ * durable, or c->owes was set before: so no lock is needed to see it (I2). */
+static enum xp_act flush_idle(struct xp *c, struct xp_req *req)
+{
+	xp_count(&c->idle_flushes);
+	xp_req_is(req, XP_CLASS_FLUSH);
+	return XP_DONE;
 }
 
 static enum xp_act flush_slow_end(struct xp *c, struct xp_req *req, int err,
@@ -67,7 +78,7 @@ static enum xp_act flush_slow_end(struct xp *c, struct xp_req *req, int err,
 	destage_note_arrival(c);
 	if (c->failed)	/* all that was acknowledged is there now, or it is not known to be */
 		return req_finish(req, c->pass == PASS_OFF ? -EIO : 0);
-	return req_sync(c, req, xp_seq_n(req->seq));
+	return req_sync(c, req, req->point);
 }
 
 /* ------------------------------------------------------------ progress ---- */
@@ -119,7 +130,7 @@ static void progress_sync(struct xp *c, struct xp_todo *todo)
 	while ((link = xp_list_pop(&all))) {
 		struct xp_req *req = req_of(link);
 
-		if (journal_is_written(c, xp_seq_n(req->seq)))
+		if (journal_is_written(c, req->point))
 			settle(req, sync_end(c, req, todo), todo);
 		else
 			xp_list_add(&c->sync, link);
@@ -175,17 +186,15 @@ void requests_hand_out(struct xp *c, struct xp_todo *todo)
 {
 	u32 n;
 
-	if (c->nr_free) {
-		/* No more than slots: whoever is let go and takes none ends or
-		 * waits for one that will end, and that comes back here. */
-		for (n = c->nr_free; n && !xp_list_empty(&c->space); n--)
-			xp_list_add(&todo->ready, xp_list_pop(&c->space));
-		return;
+	if (!c->nr_free) {
+		policy_evict(c, c->low_free, todo);
+		journal_commit(c, todo);
 	}
-	policy_evict(c, c->low_free, todo);
-	journal_commit(c, todo);
-	if (c->nr_dirty)
-		todo->work = true;
+	todo->work |= !c->nr_free && c->nr_dirty;
+	/* No more than slots: whoever is let go and takes none ends or
+	 * waits for one that will end, and that comes back here. */
+	for (n = c->nr_free; n && !xp_list_empty(&c->space); n--)
+		xp_list_add(&todo->ready, xp_list_pop(&c->space));
 }
 
 void requests_progress(struct xp *c, struct xp_todo *todo)
@@ -238,6 +247,7 @@ static noinline enum xp_act submit_locked(struct xp *c, struct xp_req *req,
 		act = flush_submit(c, req, todo);
 	else
 		act = zeroes_submit(c, req, todo);
+	requests_hand_on(c, todo);
 	xp_unlock(&c->lock);
 	return act;
 }
@@ -247,6 +257,8 @@ enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 	u32 hit = req->op == XP_READ && !req->fast_failed ? xp_hit(c, req) : 0;
 
 	req->err = 0;
+	if (req->op == XP_FLUSH && !XP_READ_ONCE(c->owes))
+		return flush_idle(c, req);
 	if (hit & XP_HIT_OWES)
 		xp_hit_bury(c, req, todo);
 	return hit & XP_HIT ? XP_FAST : submit_locked(c, req, todo);

@@ -8,7 +8,7 @@
 #ifndef XP_REQUEST_H
 #define XP_REQUEST_H
 
-#include "cache.h"
+#include "journal.h"
 
 enum xp_req_state {
 	REQ_HIT,
@@ -77,27 +77,22 @@ static inline enum xp_act req_wait(struct xp *c, struct xp_list *list,
 	return XP_WAIT;
 }
 
-/* Until block @seq is written, then @state says what follows. */
-static inline enum xp_act req_wait_block(struct xp *c, struct xp_req *req, u64 seq,
+/* Until the journal is written up to @point, then @state says what follows. */
+static inline enum xp_act req_wait_point(struct xp *c, struct xp_req *req, u64 point,
 					 enum xp_req_state state)
 {
 	req->state = state;
-	req->seq = XP_SEQ(seq);
+	req->point = point;
 	xp_list_add(&c->sync, &req->link);
 	return XP_WAIT;
 }
 
-static inline bool journal_is_written(const struct xp *c, u64 seq)
-{
-	return seq <= c->journal.written;
-}
-
 /* Durable now, or XP_WAIT until it is. */
-static inline enum xp_act req_sync(struct xp *c, struct xp_req *req, u64 seq)
+static inline enum xp_act req_sync(struct xp *c, struct xp_req *req, u64 point)
 {
-	if (journal_is_written(c, seq))
+	if (journal_is_written(c, point))
 		return req_finish(req, 0);
-	return req_wait_block(c, req, seq, REQ_SYNC);
+	return req_wait_point(c, req, point, REQ_SYNC);
 }
 
 /* hit.c; false: zeros, or as many readers as there may be */
@@ -146,7 +141,10 @@ enum xp_act bypass_submit(struct xp *c, struct xp_req *req, u32 span);
 /* Of a FLUSH about the first @bypassed of them. */
 void bypass_flush_failed(struct xp *c, u64 bypassed, struct xp_todo *todo);
 /* True: that was so, and no write that is ordered behind it may end well. */
-bool bypass_in_doubt(const struct xp *c);
+static inline bool bypass_in_doubt(const struct xp *c)
+{
+	return c->doubt_ticks || c->bypass_flushed < c->bypass_doubted;
+}
 enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 		       struct xp_todo *todo);
 

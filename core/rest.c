@@ -10,7 +10,7 @@
 static bool is_block(const struct xp_sb *sb, struct xp_jblock *b, u64 seq)
 {
 	return le32_to_cpu(b->head.magic) == XP_JOURNAL_MAGIC &&
-	       le32_to_cpu(b->head.count) <= XP_RECORDS &&
+	       le16_to_cpu(b->head.count) <= XP_RECORDS && le16_to_cpu(b->head.before) <= XP_RECORDS &&
 	       le64_to_cpu(b->head.checksum) == jblock_checksum(b) &&
 	       !memcmp(b->head.uuid, sb->uuid, sizeof(sb->uuid)) &&
 	       le64_to_cpu(b->head.seq) == seq;

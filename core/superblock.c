@@ -37,7 +37,7 @@ int xp_sb_layout(struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg)
 	}
 	memcpy(sb->magic, XP_SB_MAGIC, sizeof(sb->magic));
 	sb->version = cpu_to_le32(XP_SB_VERSION);
-	sb->incompat = cpu_to_le64(XP_INCOMPAT_MARK);
+	sb->incompat = cpu_to_le64(XP_INCOMPAT_KNOWN);
 	sb->fast_blocks = cpu_to_le64(fast_blocks);
 	sb->scratch_start = cpu_to_le64(XP_SCRATCH_START);
 	sb->scratch_blocks = cpu_to_le64(XP_SCRATCH_BLOCKS);

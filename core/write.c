@@ -29,7 +29,7 @@ static enum xp_act write_without_slot(struct xp *c, struct xp_req *req,
 
 	policy_evict(c, c->low_free, todo);
 	journal_commit(c, todo);
-	coming = c->nr_limbo || c->nr_clean > c->nr_slots / 64;
+	coming = c->nr_free || c->nr_limbo || c->nr_clean > c->nr_slots / 64;
 	if (mapped && !coming && c->futile == XP_FUTILE_MAX) {
 		destage_soon(c, todo);
 		return req_finish(req, -EIO);
@@ -159,6 +159,9 @@ void write_abort(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 enum xp_act write_flip(struct xp *c, struct xp_req *req,
 		       struct xp_todo *todo)
 {
+	bool tick = todo->tick;
+	u64 point;
+
 	for (; req->progress < req->nr_blocks; req->progress++) {
 		xp_lba_t lba = lba_add(req_lba(req), req->progress);
 		xp_slot_t slot = slot_add(req->slot, req->progress), old;
@@ -179,9 +182,12 @@ enum xp_act write_flip(struct xp *c, struct xp_req *req,
 	c->stats.write_blocks += req->nr_blocks;
 	requests_wake(c, req_lba(req), req->nr_blocks, todo);
 	todo->work |= c->nr_dirty > c->dirty_low;
-	if (req->fua)
-		return req_sync(c, req, journal_commit(c, todo));
-	return req_finish(req, 0);
+	if (!req->fua)
+		return req_finish(req, 0);
+	point = journal_commit(c, todo);
+	if (journal_is_written(c, point))
+		todo->tick = tick;	/* nothing of this is left for it */
+	return req_sync(c, req, point);
 }
 
 enum xp_act write_end(struct xp *c, struct xp_req *req, int err,

@@ -190,7 +190,7 @@ struct xp_req {
 	u32 progress;		/* blocks whose records are placed; slots from base_slot on, to be buried */
 	xp_slot_t slot;		/* first of nr_blocks */
 	xp_slot_t base_slot;	/* pinned: what a partial write reads; or xp_hit_bury()'s first */
-	xp_seq_t seq;		/* journal block it waits for */
+	u64 point;		/* of the journal, that it waits for */
 	xp_seq_t record_seq;	/* journal block its records went to beside the data */
 	u64 bypassed;		/* XP_FLUSH: bypassing writes its slow flush covers */
 };
@@ -247,6 +247,10 @@ static inline void xp_todo_splice(struct xp_todo *to, struct xp_todo *from)
 
 /* Of @bytes, a multiple of 8, at @data, aligned to 8. Takes no lock; any context. */
 u64 xp_checksum(const void *data, u32 bytes);
+/* Of record @i of a block that has grown, whose own checksum is @sum. */
+u64 xp_tag(u64 sum, u32 i, const struct xp_record *r);
+/* How many records a block has, what has grown included. Its header must be valid. */
+u32 xp_block_records(const struct xp_jblock *b);
 
 /* It is of the worst of the classes that its parts belong to. The core says so, but for: */
 static inline void xp_req_is(struct xp_req *req, enum xp_class class)
@@ -464,6 +468,14 @@ struct xp_options {
 	bool fast_at_once;	/* a write of it has ended as soon as it is submitted: it costs less
 				 * than the copy and the checksum of one that goes beside its record */
 	bool slow_discards;	/* pass discards of unmapped blocks to the slow device */
+	/*
+	 * With fast_at_once, of a cache with XP_INCOMPAT_GROWS; NULL: journal blocks are written whole.
+	 * Stores a few bytes, from byte @at of the fast device on, that are durable when it returns 0:
+	 * then nobody has to ask for a journal block that they belong to. Else any of them may have
+	 * landed, and they go to another one. Under the core's lock: any context, sleeps never.
+	 */
+	int (*store)(void *ctx, u64 at, const void *from, u32 bytes);
+	void *store_ctx;
 	u32 dirty_low;		/* percent of slots: destage above */
 	u32 dirty_high;		/* percent: writers are slowed towards, and held at, it */
 	u64 mark_lba;		/* where a mark may be written; 0: nowhere */
@@ -596,6 +608,8 @@ struct xp_ring_block {
 	u64 tail;
 	u64 durable;
 	u64 incarnation;
+	u32 count, records;	/* of its header; and with those that it has grown by */
+	u32 before;		/* what it says of the records of the block before it */
 };
 
 /* What replay made of a record. */

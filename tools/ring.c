@@ -37,7 +37,7 @@ static void on_place(void *ctx, u64 position, enum xp_place place, const struct 
 	};
 	r->newest = max(r->newest, rb->seq);
 	r->oldest = r->oldest ? min(r->oldest, rb->seq) : rb->seq;
-	r->records += le32_to_cpu(b->head.count);
+	r->records += xp_block_records(b);
 }
 
 static void on_candidate(void *ctx, const struct xp_ring_block *b, u64 breaks_at)

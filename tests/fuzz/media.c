@@ -119,7 +119,7 @@ static void lay_block(struct input *in)
 	b->head.durable_seq = cpu_to_le64(seq - take_number(in));
 	b->head.incarnation = cpu_to_le64(take_number(in));
 	count = (u32)take(in, 1);
-	b->head.count = cpu_to_le32(count);
+	b->head.count = cpu_to_le16((u16)count);
 	for (i = 0; i < min(count, XP_RECORDS) && in->left; i++) {
 		u64 lba = take_number(in), kind = take(in, 1), flags = take(in, 1);
 

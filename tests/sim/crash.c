@@ -6,7 +6,7 @@
  * where the device says so). Few units: every subset. Many: none, all, each one
  * only, each one missing, prefixes, and random ones of several kinds, some with
  * garbage where a write was under way. In memory a unit is a sector's stores, or a line's
- * of a short write; the random ones tear it further, at 8 bytes.
+ * of a short write, or 8 bytes of a record; the random ones tear it further, at 8 bytes.
  */
 #include "image.h"
 
@@ -85,6 +85,8 @@ static void gather_words(const struct write *w)
 	u32 of_line = XP_LINE_SIZE / 8, step = w->nr == 1 ? of_line : 64, i, at;
 	bool fresh = true;
 
+	if (w->nr == 1 && (u32)__builtin_popcountll(w->words[0].stored) <= sizeof(struct xp_record) / 8)
+		step = 1;
 	for (i = 0; i < w->nr; i++)
 		for (at = 0; at < 64 && nr_units < UNITS_MAX; at += step) {
 			u64 words = w->words[i].stored >> at & ~0ull >> (64 - step);

@@ -174,13 +174,19 @@ void disk_flush(struct disk *d, u64 submitted)
 
 /* --------------------------------------------------------------- memory ---- */
 
-void disk_shorten(struct write *w, u32 bytes)
+/* The bits below @n; all if there are no more. */
+static u64 below_bit(u32 n)
 {
-	u32 words = bytes / 8, i;
+	return n < 64 ? (1ull << n) - 1 : ~0ull;
+}
 
-	w->nr = (words + 63) / 64;
-	for (i = 0; i < w->nr; i++, words -= 64)
-		w->words[i].due = words < 64 ? (1ull << words) - 1 : ~0ull;
+void disk_narrow(struct write *w, u32 skip, u32 bytes)
+{
+	u32 first = skip / 8, end = (skip + bytes) / 8, i;
+
+	w->nr = (end + 63) / 64;
+	for (i = 0; i < w->nr; i++)
+		w->words[i].due = below_bit(end - i * 64) & ~(first > i * 64 ? below_bit(first - i * 64) : 0);
 }
 
 bool disk_store(struct disk *d, struct write *w, u64 *rng)

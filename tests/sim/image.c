@@ -149,7 +149,7 @@ void image_dump(void)
 		       (unsigned long long)le64_to_cpu(b.head.tail_seq),
 		       (unsigned long long)le64_to_cpu(b.head.durable_seq),
 		       (unsigned long long)le64_to_cpu(b.head.incarnation));
-		for (i = 0; i < min(le32_to_cpu(b.head.count), XP_RECORDS); i++)
+		for (i = 0; i < (le16_to_cpu(b.head.count) > XP_RECORDS ? 0 : xp_block_records(&b)); i++)
 			dump_record(&b.rec[i]);
 		putchar('\n');
 	}

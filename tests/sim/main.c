@@ -72,6 +72,9 @@ static u64 print_faults(void)
 	printf("memory: %llu runs, %llu kills, %llu more of a recovery, which wrote back %llu sectors that they had left\n",
 	       (unsigned long long)figures.memory_runs, (unsigned long long)figures.kills,
 	       (unsigned long long)figures.kills_again, (unsigned long long)figures.kept);
+	printf("journal blocks grew by %llu stores, %llu of them refused; %llu kills while they were stored\n",
+	       (unsigned long long)figures.stores, (unsigned long long)figures.stores_refused,
+	       (unsigned long long)figures.kills_storing);
 	return all;
 }
 

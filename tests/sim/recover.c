@@ -177,6 +177,7 @@ static struct xp *core_new(void *memory)
 	struct xp_options opt = {
 		.volatile_fast = g->fast_volatile, .slow_discards = g->slow_discards,
 		.fast_at_once = g->at_once,
+		.store = g->grows && memory == sim.memory ? store_now : NULL,
 		.dirty_low = g->dirty_low, .dirty_high = g->dirty_high,
 		.mark_lba = g->has_place ? place() : 0,
 	};

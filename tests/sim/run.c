@@ -244,7 +244,8 @@ static void draw_geometry(u64 *rng)
 	g->has_place = !chance(rng, 4);
 	specialise(rng);
 	g->memory = is_memory(sim.seed);
-	g->at_once = g->memory && mix(sim.seed ^ 0x5a1d) % 2;
+	g->at_once = g->memory && mix(sim.seed ^ 0x5a1d) % 4;
+	g->grows = g->at_once && mix(sim.seed ^ 0x6707) % 4;
 	g->fast_volatile &= !g->memory;
 	/* As xp_sb_verify() has it: a quarter is two windows and holds a full map. */
 	if (g->short_ring)
@@ -263,6 +264,7 @@ static void make_superblock(void)
 	memcpy(sb->magic, XP_SB_MAGIC, sizeof(sb->magic));
 	memset(sb->uuid, 0x5a, sizeof(sb->uuid));
 	sb->version = cpu_to_le32(XP_SB_VERSION);
+	sb->incompat = cpu_to_le64(XP_INCOMPAT_KNOWN);
 	sb->fast_blocks = cpu_to_le64(FAST_HEAD + g->ring + g->slots);
 	sb->journal_start = cpu_to_le64(FAST_HEAD);
 	sb->journal_blocks = cpu_to_le64(g->ring);
@@ -283,7 +285,7 @@ static void make_leftovers(void)
 		b.head.incarnation = cpu_to_le64(9);
 		b.head.seq = cpu_to_le64(sim.geometry.ring + i);
 		b.head.tail_seq = b.head.durable_seq = b.head.seq;
-		b.head.count = cpu_to_le32(1);
+		b.head.count = cpu_to_le16(1);
 		b.rec[0].lba = cpu_to_le64((u64)XP_REC_MAP << 40 | (u64)XP_REC_DIRTY << 48);
 		b.head.checksum = cpu_to_le64(xp_checksum(&b, sizeof(b.head) + sizeof(b.rec[0])));
 		live_media.write(NULL, start + i, 1, &b);
@@ -524,7 +526,7 @@ static void all_steps(const u32 *steps, u32 nr)
 
 		sim.step = steps ? steps[i] : i;
 		rng = mix(sim.seed * 0x9e3779b97f4a7c15ull + sim.step + 1);
-		step(&rng);
+		store_in_step(step, &rng);
 		figures.steps++;
 		if (chance(&rng, sim.geometry.check_one_in))
 			crash_check(&rng);

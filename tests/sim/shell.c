@@ -381,7 +381,7 @@ static void journal_go(u32 i)
 	}
 	start_write(e, &sim.fast, io.target, XP_BLOCK_SECTORS, io.data, false);
 	if (sim.fast.memory)
-		disk_shorten(e->w, io.bytes);
+		disk_narrow(e->w, 0, io.bytes);
 }
 
 static void journal_flushed(const struct event *flush, int err, struct xp_todo *todo)

@@ -5,6 +5,7 @@
  *	main.c      seeds, time, figures
  *	run.c       one run: a geometry and a list of steps, all from one seed
  *	shell.c     performs what the core answers, as dm-target/ does, in pieces
+ *	store.c     what the core stores into memory itself
  *	disk.c      a device: what is on it, what may be after a power cut
  *	fault.c     which operation ends in an error
  *	crash.c     the images that a cut may leave here and now, every one
@@ -125,8 +126,8 @@ void disk_flush(struct disk *d, u64 submitted);
 /* Memory: a write is stores, a flush of what they stored, and a fence, each by whoever
  * writes, and then its completion, which makes nothing certain. */
 
-/* Only the first @bytes of it are stored. */
-void disk_shorten(struct write *w, u32 bytes);
+/* Of its bytes only @bytes behind the first @skip are stored. */
+void disk_narrow(struct write *w, u32 skip, u32 bytes);
 /* Some of them, or all (@rng NULL). True: there are no more. */
 bool disk_store(struct disk *d, struct write *w, u64 *rng);
 void disk_write_back(struct write *w);
@@ -231,6 +232,13 @@ bool shell_idle(void);
 u32 shell_users(void);
 u32 shell_ios(void);
 
+/* --------------------------------------------------------------- store ---- */
+
+/* xp_options.store */
+int store_now(void *ctx, u64 at, const void *from, u32 bytes);
+/* A step, in which it may be killed while it stores. */
+void store_in_step(void (*step)(u64 *rng), u64 *step_rng);
+
 /* -------------------------------------------------------------- asleep ---- */
 
 /* With nothing dirty, and nothing under way. */
@@ -244,6 +252,7 @@ struct geometry {
 	bool fast_volatile, slow_discards;
 	bool memory;		/* the fast device, */
 	bool at_once;		/* and no record goes beside its data, as another engine's may have */
+	bool grows;		/* and journal blocks are stored bit by bit */
 	u32 dirty_low, dirty_high;
 	u32 users;		/* requests at once */
 	u32 hot;		/* blocks that most requests go to */
@@ -307,6 +316,7 @@ struct figures {
 	u64 failed_commits, failed_starts, failed_closes, tight;
 	u64 marks, passed, unmarked;
 	u64 memory_runs, kills, kills_again, kept;
+	u64 stores, stores_refused, kills_storing;
 };
 
 extern struct figures figures;

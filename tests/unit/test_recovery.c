@@ -196,7 +196,7 @@ static void bad_records_are_refused(void **state)
 	*b = kept;
 	b->rec[1] = b->rec[0];
 	b->rec[1].lba = cpu_to_le64(le64_to_cpu(b->rec[0].lba) + 1);
-	b->head.count = cpu_to_le32(le32_to_cpu(b->head.count) + 1);
+	b->head.count = cpu_to_le16((u16)(le16_to_cpu(b->head.count) + 1));
 	reseal(b);
 	refused("holds another block");
 }
@@ -258,7 +258,7 @@ static void too_many_unproven_records_are_refused(void **state)
 						   (u64)XP_REC_CHECKED << 48),
 				.slot = cpu_to_le32((u32)i), .hash = cpu_to_le64(1),
 			};
-		b->head.count = cpu_to_le32(XP_RECORDS);
+		b->head.count = cpu_to_le16(XP_RECORDS);
 		reseal(b);
 	}
 	refused("more unproven records");
