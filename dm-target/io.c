@@ -332,8 +332,7 @@ static bool io_set_op(struct xs_io *io)
 		io->req.op = XP_READ;
 		break;
 	case REQ_OP_WRITE:
-		/* dm sends a flush apart from the data it came with. */
-		io->req.op = bio->bi_opf & REQ_PREFLUSH ? XP_FLUSH : XP_WRITE;
+		io->req.op = XP_WRITE;
 		break;
 	case REQ_OP_DISCARD:
 		io->req.op = XP_DISCARD;
@@ -344,7 +343,7 @@ static bool io_set_op(struct xs_io *io)
 	default:
 		return false;
 	}
-	if (op_is_write(bio_op(bio)) && io->req.op != XP_FLUSH) {
+	if (op_is_write(bio_op(bio))) {
 		io->req.fua = bio->bi_opf & REQ_FUA;
 		/* What comes with a preflush in 6.12's file systems, md and dm. */
 		io->req.ordered = bio->bi_opf & (REQ_FUA | REQ_META | REQ_PRIO);
@@ -441,7 +440,26 @@ static noinline int map_any(struct xs_cache *cache, struct xs_io *io, u64 sector
 	return remapped ? submit_remapped(cache, io) : DM_MAPIO_SUBMITTED;
 }
 
-/* As io_by_memory(), of all of a plain write: the bio ends here, and with it all its times. */
+/* A FLUSH that finds nothing to do, or to be stored at once, is over. */
+static int map_flush(struct xs_cache *cache, struct xs_io *io, struct bio *bio)
+{
+	struct xp_todo todo;
+	bool remapped = false;
+	enum xp_act act;
+
+	io->req.op = XP_FLUSH;
+	xp_todo_init(&todo);
+	act = io_ask(cache, io, &todo);
+	if (likely(act == XP_DONE && !io->req.err))
+		bio_endio(bio);
+	else
+		remapped = io_follow(cache, io, act, &todo, true);
+	if (unlikely(!xp_todo_empty(&todo)))
+		xs_perform(cache, &todo);
+	return remapped ? submit_remapped(cache, io) : DM_MAPIO_SUBMITTED;
+}
+
+/* As io_by_memory(), of all of a write: the bio ends here, and with it all its times. */
 static __always_inline bool write_memory(struct xs_cache *cache, struct xs_io *io, struct bio *bio,
 					 struct xp_todo *todo)
 {
@@ -464,7 +482,8 @@ static __always_inline bool write_memory(struct xs_cache *cache, struct xs_io *i
 	return true;
 }
 
-/* The same for a write that nothing is asked of but to be written. */
+/* As map_any(), of a write that nothing is asked of but to be written; or, by memory, that is
+ * durable when it has ended. */
 static int map_write(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u64 sector)
 {
 	u32 asked = bio_sectors(bio);
@@ -474,6 +493,7 @@ static int map_write(struct xs_cache *cache, struct xs_io *io, struct bio *bio, 
 
 	io->iter.bi_sector = sector;
 	io->req.op = XP_WRITE;
+	io->req.fua = io->req.ordered = bio->bi_opf & REQ_FUA;
 	xp_todo_init(&todo);
 	act = io_ask(cache, io, &todo);
 	if (unlikely(act != XP_FAST || io->req.nr_sectors != asked)) {
@@ -509,10 +529,17 @@ static bool begin_nowait(struct bio *bio)
 	return true;
 }
 
-static bool is_plain_write(const struct bio *bio)
+static __always_inline bool is_plain_write(const struct xs_cache *cache, const struct bio *bio)
 {
-	return (bio->bi_opf & (REQ_OP_MASK | REQ_PREFLUSH | REQ_FUA | REQ_META | REQ_PRIO)) ==
-	       REQ_OP_WRITE;
+	blk_opf_t opf = bio->bi_opf & (REQ_OP_MASK | REQ_PREFLUSH | REQ_FUA | REQ_META | REQ_PRIO);
+
+	return opf == REQ_OP_WRITE || (opf == (REQ_OP_WRITE | REQ_FUA) && cache->dax);
+}
+
+/* dm sends a flush apart from the data it came with. */
+static __always_inline bool is_flush(const struct bio *bio)
+{
+	return (bio->bi_opf & (REQ_OP_MASK | REQ_PREFLUSH)) == (REQ_OP_WRITE | REQ_PREFLUSH);
 }
 
 int xs_map(struct dm_target *ti, struct bio *bio)
@@ -528,8 +555,10 @@ int xs_map(struct dm_target *ti, struct bio *bio)
 	io_init(io, bio);
 	if (unlikely(bio->bi_opf & REQ_NOWAIT) && !begin_nowait(bio))
 		return DM_MAPIO_SUBMITTED;
-	if (is_plain_write(bio) && !xs_throttles(cache))
+	if (is_plain_write(cache, bio) && !xs_throttles(cache))
 		return map_write(cache, io, bio, sector);
+	if (is_flush(bio))
+		return map_flush(cache, io, bio);
 	return map_any(cache, io, sector);
 }
 

@@ -335,6 +335,8 @@ void xs_journal_write_flushed(struct xs_cache *cache, u32 mask);
 void xs_memory_setup(struct xs_cache *cache);
 int xs_memory_load(struct xs_cache *cache, u64 sector, void *to, u32 bytes);
 int xs_memory_store(struct xs_cache *cache, u64 sector, const void *from, u32 bytes);
+/* xp_options.store, of a memory that lies at one address: any context. */
+int xs_memory_store_now(void *ctx, u64 at, const void *from, u32 bytes);
 /* What is loaded is durable, too. */
 int xs_memory_load_durable(struct xs_cache *cache, u64 sector, void *to, u32 bytes);
 /* What @iter says of @bio, from or to @sector. */
