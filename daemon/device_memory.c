@@ -176,6 +176,16 @@ static int store(struct xd_device *d, u64 offset, const void *data, u32 bytes)
 	return move(d, STORE, offset, from, bytes);
 }
 
+int xd_memory_store(void *ctx, u64 at, const void *from, u32 bytes)
+{
+	struct xd_cache *cache = ctx;
+	int err = move(cache->fast, STORE, at, (void *)(uintptr_t)from, bytes);
+
+	if (!err)
+		xd_count(cache->counts.fast_bytes_written, bytes);
+	return err;
+}
+
 /* ------------------------------------------------------------- operations ---- */
 
 static void memory_submit(struct xd_op *op)
