@@ -34,12 +34,9 @@ else
 	equal file-system clean "$(dumpe2fs -h ${CACHE}p$ROOT 2>/dev/null | sed -n 's/^Filesystem state: *//p')"
 	try configure dpkg --configure -a
 	equal verified "$(cat /root/wrong.before)" "$(wrong)"
-	# What was half removed: apt can reinstall none of that, with or without a cache. It fails over a
-	# name that dpkg does not know (any more, or yet).
-	# shellcheck disable=SC2046,SC2086
-	try repair-purge apt-get -qq -y purge $(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' $names 2>/dev/null |
-		sed -n '/^un/!s/^[^ ]* *//p')
-	try repair apt-get -qq -y --no-install-recommends install /mnt/*.deb
+	# By dpkg: apt can neither reinstall nor remove what it has half removed, or half installed from
+	# a file, with or without a cache.
+	try repair dpkg --install /mnt/*.deb
 	equal verified-again "$(cat /root/wrong.before)" "$(wrong)"
 fi
 [ "$BOOT" -lt $((cuts + 1)) ] || exit 0
