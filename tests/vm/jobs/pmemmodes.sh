@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: nvdimm=128M virtio-pmem=64M fast=64M slow=64M timeout=600 quick=6.12
+# vm: nvdimm=128M virtio-pmem=64M fast=64M slow=64M timeout=600 quick=no
 #
 # What a namespace, a partition or a mapping of persistent memory is to a cache: memory, a disk,
 # or nothing; what status says of it; and that all of them keep what they are given.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: kernel=6.12 pmem=160M slow=192M extra=16M usr=host with=xpcached timeout=2400
+# vm: kernel=6.12 pmem=160M slow=192M extra=16M usr=host with=xpcached timeout=2400 quick=no
 #
 # The engine in user space on persistent memory: its fast device is a file of an ext4 that is mounted
 # with dax, mapped without a page cache between. A load is verified; killed while four programs write

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: kernel=6.12 fast=64M slow=420M usr=host with=xpcached,ublkwords.so,ublkstop timeout=2400
+# vm: kernel=6.12 fast=64M slow=420M usr=host with=xpcached,ublkwords.so,ublkstop timeout=2400 quick=no
 #
 # The block device of the engine in user space: what it says of itself, partitions, a file system,
 # who may stop it; what a stop leaves, and a daemon that is killed; drivers of either kind.
