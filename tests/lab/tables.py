@@ -85,7 +85,7 @@ KERNELS = ["6.1", "6.12"]
 
 
 def each_model(results, make):
-    """A table of each kernel with each slow device."""
+    """A table of each kernel with each slow device, of the fast disk."""
     return "\n\n".join(f"Linux {series}, {model}:\n\n{markdown(make(results[f'{series} {model}']))}"
                        for series in KERNELS for model in ("flash", "disk"))
 
@@ -144,28 +144,46 @@ def scale(found):
     return markdown(lines)
 
 
-def sections(results, found):
-    return {
-        "median": each_model(results, lambda rows: grid(rows, median)),
-        "tail": each_model(results, lambda rows: grid(rows, tail)),
-        "over": each_model(results, lambda rows: grid(over_linear(rows), lambda f: f"{f['over']:+,}")),
-        "busy": each_kernel(results, "busy", busy),
-        "overflow": each_kernel(results, "busy", overflow),
-        "volatile": each_kernel(results, "volatile", volatile),
-        "histogram": each_kernel(results, "histogram", histogram),
-        "wear": values(results, "wear", {"wear-plain": "write", "wear-sync": "write + fdatasync",
-                                         "wear-dsync": "O_DSYNC write", "wear-filled": "read that missed"}),
-        "start": values(results, "start", {"slots": "slots", "slot-allocated": "bytes a slot, by /proc/meminfo",
-                                           "slot-says": "bytes a slot, by `xpcache status`",
-                                           "start-seconds": "seconds to start"}),
-        "scale": scale(found),
-    }
+def over(rows):
+    return grid(over_linear(rows), lambda figures: f"{figures['over']:+,}")
 
 
-def write_docs(path, results, found):
-    """The tables between their marks; all else is left as it is."""
+def pmem(rows):
+    """Medians, and what xpcache costs over dm-linear."""
+    lines = grid(rows, median)
+    more = over_linear(rows)["xpcache"]
+    return [[*line, "xpcache over dm-linear, instructions" if not line[0] else
+             f"{more[line[0]]['over']:+,}" if line[0] in more else "n/a"] for line in lines]
+
+
+# Each table's name, the parts of the lab that it is of, and how it is made.
+SECTIONS = {
+    "median": (["flash", "disk"], lambda results, _: each_model(results, lambda rows: grid(rows, median))),
+    "tail": (["flash", "disk"], lambda results, _: each_model(results, lambda rows: grid(rows, tail))),
+    "over": (["flash", "disk"], lambda results, _: each_model(results, over)),
+    "pmem": (["pmem"], lambda results, _: each_kernel(results, "pmem", pmem)),
+    "pmem-tail": (["pmem"], lambda results, _: each_kernel(results, "pmem", lambda rows: grid(rows, tail))),
+    "busy": (["busy"], lambda results, _: each_kernel(results, "busy", busy)),
+    "overflow": (["busy"], lambda results, _: each_kernel(results, "busy", overflow)),
+    "volatile": (["volatile"], lambda results, _: each_kernel(results, "volatile", volatile)),
+    "histogram": (["histogram"], lambda results, _: each_kernel(results, "histogram", histogram)),
+    "wear": (["wear"], lambda results, _: values(results, "wear", {
+        "wear-plain": "write", "wear-sync": "write + fdatasync",
+        "wear-dsync": "O_DSYNC write", "wear-filled": "read that missed"})),
+    "start": (["start"], lambda results, _: values(results, "start", {
+        "slots": "slots", "slot-allocated": "bytes a slot, by /proc/meminfo",
+        "slot-says": "bytes a slot, by `xpcache status`", "start-seconds": "seconds to start"})),
+    "scale": (["scale"], lambda _, found: scale(found)),
+}
+
+
+def write_docs(path, results, found, parts=None):
+    """The tables between their marks, or those of these parts; all else is left as it is."""
     text = path.read_text()
-    for name, table in sections(results, found).items():
+    for name, (of, make) in SECTIONS.items():
+        if parts and not set(of) & set(parts):
+            continue
+        table = make(results, found)
         mark = re.compile(f"(<!-- table {name} -->\n).*?(<!-- end -->\n)", re.S)
         if len(mark.findall(text)) != 1:
             raise ValueError(f"{path}: not one pair of marks for the table {name}")
