@@ -142,7 +142,7 @@ void xp_get_stats(struct xp *c, struct xp_stats *s)
 	s->clean = c->nr_clean;
 	s->journal_blocks = c->journal.blocks;
 	s->journal_used = journal_used(c);
-	s->seq = max(c->journal.sealed, c->journal.reached >> 8);
+	s->seq = max(c->journal.sealed, journal_block_of(c->journal.reached));
 	s->durable_seq = c->journal.durable;
 	s->incarnation = c->journal.incarnation;
 	s->memory = c->memory;

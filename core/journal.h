@@ -34,6 +34,11 @@ static inline u64 journal_point(u64 seq, u32 nr)
 
 static_assert(XP_MAX_SEQ <= 1ull << 56, "a point has room for any block's number");
 
+static inline u64 journal_block_of(u64 point)
+{
+	return point >> 8;
+}
+
 /* After its last record, however many there are. */
 static inline u64 journal_end_of(u64 seq)
 {
