@@ -102,7 +102,7 @@ static void hardware_of(const struct device *d, char *buf, size_t len)
 		snprintf(buf, len, "%s", name);
 }
 
-void identity_of(const struct device *d, struct xp_sb_slow *id)
+void identity_unread(const struct device *d, struct xp_sb_slow *id)
 {
 	char text[600];
 
@@ -111,11 +111,22 @@ void identity_of(const struct device *d, struct xp_sb_slow *id)
 	id->logical_size = cpu_to_le32(d->logical);
 	hardware_of(d, text, sizeof(text));
 	store(id->hwid, sizeof(id->hwid), text);
-	*text = '\0';
+	store(id->path, sizeof(id->path), d->path);
+}
+
+static void read_content(const struct device *d, struct xp_sb_slow *id)
+{
+	char text[600] = "";
+
 	if (d->fd >= 0)
 		signature_content(d->fd, text, sizeof(text));
 	store(id->content, sizeof(id->content), text);
-	store(id->path, sizeof(id->path), d->path);
+}
+
+void identity_of(const struct device *d, struct xp_sb_slow *id)
+{
+	identity_unread(d, id);
+	read_content(d, id);
 }
 
 static const char *field(const u8 *text)
@@ -156,7 +167,7 @@ bool identity_same(const struct xp_sb_slow *id, const struct device *d,
 			 d->logical, le32_to_cpu(id->logical_size));
 		return false;
 	}
-	identity_of(d, &now);
+	identity_unread(d, &now);
 	if (now.hwid[0] && id->hwid[0]) {
 		if (!memcmp(now.hwid, id->hwid, sizeof(now.hwid)))
 			return true;
@@ -164,6 +175,7 @@ bool identity_same(const struct xp_sb_slow *id, const struct device *d,
 			 field(now.hwid), field(id->hwid));
 		return false;
 	}
+	read_content(d, &now);
 	if (id->content[0] && !memcmp(now.content, id->content, sizeof(now.content)))
 		return true;
 	if (loose && (!id->content[0] || !now.content[0]))

@@ -25,7 +25,7 @@ static void note_near(struct search *s, const struct device *d)
 
 	if (!was->hwid[0] || s->near[0])
 		return;
-	identity_of(d, &now);
+	identity_unread(d, &now);
 	if (!memcmp(now.hwid, was->hwid, sizeof(now.hwid)) &&
 	    !identity_same(was, d, false, why, sizeof(why)))
 		snprintf(s->near, sizeof(s->near), "%s is that disk, but %s", d->path, why);

@@ -220,7 +220,10 @@ void signature_content(int fd, char *buf, size_t len);
 
 /* -------------------------------------------------------- identity.c ---- */
 
+/* What it holds is asked too: some forty reads, scattered. */
 void identity_of(const struct device *d, struct xp_sb_slow *id);
+/* Without that: nothing is read. */
+void identity_unread(const struct device *d, struct xp_sb_slow *id);
 /* Why @d is not the device @id was made of: false, and @why. @loose: the user
  * named it, so what cannot be known is believed. */
 bool identity_same(const struct xp_sb_slow *id, const struct device *d,

@@ -23,6 +23,7 @@ static struct disk twin = { .kname = "tst1", .node = "/dev/tst1", .wwid = "usb.1
 static struct disk other = { .kname = "tst2", .node = "/dev/tst2", .wwid = "usb.456", .content = "ext4:aa", .dev = 3 };
 static struct disk *const disks[] = { &ours, &twin, &other };
 static dev_t held, running_on;
+static unsigned int contents_read;
 
 static struct disk *disk_of(const char *name, dev_t dev)
 {
@@ -86,6 +87,7 @@ bool __wrap_sysfs_read(const char *kname, const char *attr, char *buf, size_t le
 void __wrap_signature_content(int fd, char *buf, size_t len);
 void __wrap_signature_content(int fd, char *buf, size_t len)
 {
+	contents_read++;
 	snprintf(buf, len, "%s", disk_of(NULL, (dev_t)fd - 1000)->content);
 }
 
@@ -134,6 +136,7 @@ static int machine(void **state)
 	ours.content = "ext4:aa";
 	twin.content = "ext4:bb";
 	held = running_on = 0;
+	contents_read = 0;
 	return 0;
 }
 
@@ -228,6 +231,20 @@ static void a_hold_of_what_is_gone_is_none(void **state)
 	assert_int_equal(held, twin.dev);
 }
 
+/* What libblkid looks at are some forty reads all over a disk, and udev asks at each boot, twice. */
+static void nothing_is_read_where_the_hardware_tells(void **state)
+{
+	(void)state;
+	fence(&ours, true, NULL);
+	fence(&other, false, NULL);
+	held = 0;
+	running_on = ours.dev;
+	fence(&ours, true, NULL);
+	assert_int_equal(contents_read, 0);
+	fence(&twin, false, "and is another: ");
+	assert_int_equal(contents_read, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -238,6 +255,7 @@ int main(void)
 		cmocka_unit_test_setup(at_rest_the_order_does_not, machine),
 		cmocka_unit_test_setup(when_nothing_tells_both_are_kept, machine),
 		cmocka_unit_test_setup(a_hold_of_what_is_gone_is_none, machine),
+		cmocka_unit_test_setup(nothing_is_read_where_the_hardware_tells, machine),
 	};
 	struct known k = { .name = "mine", .uuid = CACHE, .start = START_AT_BOOT };
 	char dir[] = "/tmp/test-fence.XXXXXX";
