@@ -2,7 +2,7 @@
 # The daemon: build/xpcached. It shares what the command line knows about caches,
 # devices and latencies; all of tools/ but its main() is build/tools/tools.a.
 
-DAEMON_LIBS	:= liburing libnbd libpmem libmicrohttpd libsystemd libcap-ng
+DAEMON_LIBS	:= liburing libpmem libmicrohttpd libsystemd libcap-ng
 DAEMON_CFLAGS	:= $(TOOLS_CFLAGS) -Idaemon
 DAEMON_OBJ	:= $(patsubst daemon/%.c,build/daemon/%.o,$(wildcard daemon/*.c)) build/daemon/watch_page.o
 

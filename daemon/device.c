@@ -170,6 +170,8 @@ enum xc xd_device_open(struct xd_device **dev, const char *path, const char *wha
 		return open_local(d, path);
 	if (!strcmp(what, "fast"))
 		return complain(XC_USAGE, path, "take a device of this machine", "the fast device is remote");
+	if (remote_check_library(path))
+		return XC_FAILED;
 	ret = xd_nbd_open(d, path, &msg) ? XC_FAILED : XC_OK;
 	return ret ? complain(ret, path, "is its server running?", "%s", msg.text) : XC_OK;
 }

@@ -20,8 +20,8 @@
  * A thread of its own connects again: names are looked up by calls that block.
  */
 #include "engine.h"
+#include "nbd.h"
 
-#include <libnbd.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -66,10 +66,10 @@ struct remote {
 
 static int why(struct xp_message *msg)
 {
-	int err = nbd_get_errno();
+	int err = libnbd.get_errno();
 
 	if (msg)
-		snprintf(msg->text, sizeof(msg->text), "%s", nbd_get_error());
+		snprintf(msg->text, sizeof(msg->text), "%s", libnbd.get_error());
 	return err > 0 ? -err : -EIO;
 }
 
@@ -77,8 +77,8 @@ static int why(struct xp_message *msg)
 
 static void poll_line(struct line *l)
 {
-	unsigned int direction = nbd_aio_get_direction(l->nbd);
-	int fd = nbd_aio_get_fd(l->nbd);
+	unsigned int direction = libnbd.aio_get_direction(l->nbd);
+	int fd = libnbd.aio_get_fd(l->nbd);
 
 	if (fd < 0)
 		return;
@@ -97,8 +97,8 @@ static void line_gone(struct line *l);
 /* Its poll finds it broken then. */
 static void cut_if_idle(struct line *l)
 {
-	if (l->doomed && !nbd_aio_in_flight(l->nbd))
-		shutdown(nbd_aio_get_fd(l->nbd), SHUT_RDWR);
+	if (l->doomed && !libnbd.aio_in_flight(l->nbd))
+		shutdown(libnbd.aio_get_fd(l->nbd), SHUT_RDWR);
 }
 
 /* After whatever may have changed its state. */
@@ -107,7 +107,7 @@ static void look(struct line *l)
 	if (l->state != LINE_UP)
 		return;
 	cut_if_idle(l);
-	if (nbd_aio_is_dead(l->nbd) || nbd_aio_is_closed(l->nbd))
+	if (libnbd.aio_is_dead(l->nbd) || libnbd.aio_is_closed(l->nbd))
 		line_gone(l);
 	else
 		poll_line(l);
@@ -119,8 +119,8 @@ static void readable(struct xd_event *event, int res)
 
 	(void)res;
 	l->polls_in = false;
-	if (nbd_aio_get_direction(l->nbd) & LIBNBD_AIO_DIRECTION_READ)
-		nbd_aio_notify_read(l->nbd);	/* what fails is told to each command */
+	if (libnbd.aio_get_direction(l->nbd) & LIBNBD_AIO_DIRECTION_READ)
+		libnbd.aio_notify_read(l->nbd);	/* what fails is told to each command */
 	look(l);
 }
 
@@ -130,8 +130,8 @@ static void writable(struct xd_event *event, int res)
 
 	(void)res;
 	l->polls_out = false;
-	if (nbd_aio_get_direction(l->nbd) & LIBNBD_AIO_DIRECTION_WRITE)
-		nbd_aio_notify_write(l->nbd);
+	if (libnbd.aio_get_direction(l->nbd) & LIBNBD_AIO_DIRECTION_WRITE)
+		libnbd.aio_notify_write(l->nbd);
 	look(l);
 }
 
@@ -169,15 +169,15 @@ static int64_t send_command(struct xd_op *op, struct nbd_handle *nbd)
 
 	switch (op->kind) {
 	case XD_READ:
-		return nbd_aio_pread(nbd, op->data, op->bytes, op->offset, end, 0);
+		return libnbd.aio_pread(nbd, op->data, op->bytes, op->offset, end, 0);
 	case XD_WRITE:
-		return nbd_aio_pwrite(nbd, op->data, op->bytes, op->offset, end, 0);
+		return libnbd.aio_pwrite(nbd, op->data, op->bytes, op->offset, end, 0);
 	case XD_FLUSH:
-		return nbd_aio_flush(nbd, end, 0);
+		return libnbd.aio_flush(nbd, end, 0);
 	case XD_DISCARD:
-		return nbd_aio_trim(nbd, op->bytes, op->offset, end, 0);
+		return libnbd.aio_trim(nbd, op->bytes, op->offset, end, 0);
 	default:
-		return nbd_aio_zero(nbd, op->bytes, op->offset, end, 0);
+		return libnbd.aio_zero(nbd, op->bytes, op->offset, end, 0);
 	}
 }
 
@@ -257,7 +257,7 @@ static void tune(struct nbd_handle *nbd)
 {
 	const struct linger none = { .l_onoff = 1 };
 	const int on = 1, idle_s = 10, every_s = 5, times = 4, unheard_ms = 60000;
-	int fd = nbd_aio_get_fd(nbd);
+	int fd = libnbd.aio_get_fd(nbd);
 
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
@@ -273,14 +273,14 @@ static struct nbd_handle *try_connect(struct line *l)
 	u64 until = xd_now() + CONNECT_S * SECOND;
 	struct nbd_handle *nbd = remote_new();
 
-	if (nbd && !nbd_aio_connect_uri(nbd, r->uri))
-		while (nbd_aio_is_connecting(nbd) && xd_now() < until && !xd_get(l->dev->hurried))
-			nbd_poll(nbd, POLL_MS);
-	if (!nbd || !nbd_aio_is_ready(nbd)) {
-		const char *text = nbd_get_error();
+	if (nbd && !libnbd.aio_connect_uri(nbd, r->uri))
+		while (libnbd.aio_is_connecting(nbd) && xd_now() < until && !xd_get(l->dev->hurried))
+			libnbd.poll(nbd, POLL_MS);
+	if (!nbd || !libnbd.aio_is_ready(nbd)) {
+		const char *text = libnbd.get_error();
 
 		snprintf(l->unable, sizeof(l->unable), "%s", text ? text : "no answer");
-		nbd_close(nbd);
+		libnbd.close(nbd);
 		return NULL;
 	}
 	tune(nbd);
@@ -329,9 +329,9 @@ static const char *unlike(const struct xd_device *d, struct nbd_handle *nbd)
 			 (unsigned long long)now.sectors, (unsigned long long)d->dev.sectors);
 		return text;
 	}
-	if (now.logical != d->dev.logical || d->volatile_cache != (nbd_can_flush(nbd) > 0) ||
-	    r->can_trim != (nbd_can_trim(nbd) > 0) ||
-	    r->can_zero != (nbd_can_zero(nbd) > 0) || d->many_loops > (nbd_can_multi_conn(nbd) > 0))
+	if (now.logical != d->dev.logical || d->volatile_cache != (libnbd.can_flush(nbd) > 0) ||
+	    r->can_trim != (libnbd.can_trim(nbd) > 0) ||
+	    r->can_zero != (libnbd.can_zero(nbd) > 0) || d->many_loops > (libnbd.can_multi_conn(nbd) > 0))
 		return "its server offers other things than before";
 	return NULL;
 }
@@ -361,7 +361,7 @@ static void line_up(struct line *l)
 {
 	struct remote *r = l->dev->remote;
 
-	nbd_close(l->nbd);
+	libnbd.close(l->nbd);
 	l->nbd = l->fresh;
 	l->fresh = NULL;
 	l->state = LINE_UP;
@@ -377,7 +377,7 @@ static void line_dead(struct line *l, const char *unfit)
 {
 	xd_log_event("%s: slow device: not what it was: %s; it is left alone until the cache is started again",
 		     l->dev->dev.path, unfit);
-	nbd_close(l->fresh);
+	libnbd.close(l->fresh);
 	l->fresh = NULL;
 	l->state = LINE_DEAD;
 	fail_held(l);
@@ -490,21 +490,21 @@ static int remote_pread(struct xd_device *d, void *buf, u32 bytes, u64 offset)
 {
 	struct remote *r = d->remote;
 
-	return nbd_pread(r->line[0].nbd, buf, bytes, offset, 0) ? why(NULL) : 0;
+	return libnbd.pread(r->line[0].nbd, buf, bytes, offset, 0) ? why(NULL) : 0;
 }
 
 static int remote_flush(struct xd_device *d)
 {
 	struct remote *r = d->remote;
 
-	return d->volatile_cache && nbd_flush(r->line[0].nbd, 0) ? why(NULL) : 0;
+	return d->volatile_cache && libnbd.flush(r->line[0].nbd, 0) ? why(NULL) : 0;
 }
 
 static int remote_pwrite(struct xd_device *d, const void *buf, u32 bytes, u64 offset)
 {
 	struct remote *r = d->remote;
 
-	return nbd_pwrite(r->line[0].nbd, buf, bytes, offset, 0) ? why(NULL) : remote_flush(d);
+	return libnbd.pwrite(r->line[0].nbd, buf, bytes, offset, 0) ? why(NULL) : remote_flush(d);
 }
 
 /* ------------------------------------------------------------ open and close ---- */
@@ -512,7 +512,7 @@ static int remote_pwrite(struct xd_device *d, const void *buf, u32 bytes, u64 of
 static int line_open(struct remote *r, struct line *l, struct xp_message *msg)
 {
 	l->nbd = remote_new();
-	if (!l->nbd || nbd_connect_uri(l->nbd, r->uri))
+	if (!l->nbd || libnbd.connect_uri(l->nbd, r->uri))
 		return why(msg);
 	tune(l->nbd);
 	return 0;
@@ -560,8 +560,8 @@ static void leave(struct nbd_handle *nbd)
 {
 	const struct linger in_the_background = { .l_onoff = 0 };
 
-	setsockopt(nbd_aio_get_fd(nbd), SOL_SOCKET, SO_LINGER, &in_the_background, sizeof(in_the_background));
-	nbd_aio_disconnect(nbd, 0);
+	setsockopt(libnbd.aio_get_fd(nbd), SOL_SOCKET, SO_LINGER, &in_the_background, sizeof(in_the_background));
+	libnbd.aio_disconnect(nbd, 0);
 }
 
 static void nbd_close_all(struct xd_device *d)
@@ -573,8 +573,8 @@ static void nbd_close_all(struct xd_device *d)
 
 		if (l->nbd && l->state == LINE_UP)
 			leave(l->nbd);
-		nbd_close(l->nbd);
-		nbd_close(l->fresh);
+		libnbd.close(l->nbd);
+		libnbd.close(l->fresh);
 	}
 	free(r);
 }
@@ -600,11 +600,11 @@ static int learn(struct xd_device *d, struct nbd_handle *nbd, struct xp_message 
 		snprintf(msg->text, sizeof(msg->text), "%s", unfit);
 		return -EOPNOTSUPP;
 	}
-	d->volatile_cache = nbd_can_flush(nbd) > 0;
-	d->can_discard = r->can_trim = nbd_can_trim(nbd) > 0;
-	d->rotational = nbd_is_rotational(nbd) > 0;
-	d->many_loops = nbd_can_multi_conn(nbd) > 0;
-	r->can_zero = nbd_can_zero(nbd) > 0;
+	d->volatile_cache = libnbd.can_flush(nbd) > 0;
+	d->can_discard = r->can_trim = libnbd.can_trim(nbd) > 0;
+	d->rotational = libnbd.is_rotational(nbd) > 0;
+	d->many_loops = libnbd.can_multi_conn(nbd) > 0;
+	r->can_zero = libnbd.can_zero(nbd) > 0;
 	return 0;
 }
 

@@ -4,8 +4,8 @@
  * thread. One at a time by its blocking calls; more by those that return at once.
  */
 #include "bench_engine.h"
+#include "nbd.h"
 
-#include <libnbd.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ struct queue {
 
 static int failure(void)
 {
-	int err = nbd_get_errno();
+	int err = libnbd.get_errno();
 
 	return err > 0 ? -err : -EIO;
 }
@@ -40,8 +40,8 @@ static int failure(void)
 static int64_t transfer(struct queue *q, const struct slot *s)
 {
 	u32 size = q->w->job->size;
-	int failed = s->write ? nbd_pwrite(q->nbd, s->buf, size, s->place, 0) :
-				nbd_pread(q->nbd, s->buf, size, s->place, 0);
+	int failed = s->write ? libnbd.pwrite(q->nbd, s->buf, size, s->place, 0) :
+				libnbd.pread(q->nbd, s->buf, size, s->place, 0);
 
 	return failed ? failure() : (int64_t)size;
 }
@@ -100,8 +100,8 @@ static int send_one(struct queue *q)
 	q->idle = s->next;
 	q->under_way++;
 	begin_one(q, s);
-	sent = s->write ? nbd_aio_pwrite(q->nbd, s->buf, size, s->place, end, 0) :
-			  nbd_aio_pread(q->nbd, s->buf, size, s->place, end, 0);
+	sent = s->write ? libnbd.aio_pwrite(q->nbd, s->buf, size, s->place, end, 0) :
+			  libnbd.aio_pread(q->nbd, s->buf, size, s->place, end, 0);
 	return sent < 0 ? failure() : 0;
 }
 
@@ -114,7 +114,7 @@ static int wait_for_some(struct queue *q, u64 now)
 
 	if (due > now && (due - now) / 1000000 < SLICE_MS)
 		ms = (int)((due - now) / 1000000);
-	return nbd_poll(q->nbd, ms) < 0 ? failure() : 0;
+	return libnbd.poll(q->nbd, ms) < 0 ? failure() : 0;
 }
 
 static int several(struct queue *q)
@@ -141,20 +141,23 @@ static int several(struct queue *q)
 static int queue_open(struct queue *q, struct bench_worker *w)
 {
 	u32 depth = w->job->depth;
+	int err = nbd_load();
 
-	*q = (struct queue){ .w = w, .nbd = nbd_create(), .slot = calloc(depth, sizeof(*q->slot)) };
+	if (err)
+		return err;
+	*q = (struct queue){ .w = w, .nbd = libnbd.create(), .slot = calloc(depth, sizeof(*q->slot)) };
 	if (!q->nbd || !q->slot)
 		return -ENOMEM;
 	for (u32 i = depth; i--;) {
 		q->slot[i] = (struct slot){ .q = q, .buf = w->data + (size_t)i * w->job->size, .next = q->idle };
 		q->idle = &q->slot[i];
 	}
-	return nbd_connect_uri(q->nbd, w->job->uri) ? failure() : 0;
+	return libnbd.connect_uri(q->nbd, w->job->uri) ? failure() : 0;
 }
 
 int bench_nbd(struct bench_worker *w)
 {
-	struct queue q;
+	struct queue q = { .w = w };
 	int err = queue_open(&q, w);
 
 	if (!err && w->job->depth == 1)
@@ -162,9 +165,9 @@ int bench_nbd(struct bench_worker *w)
 	else if (!err)
 		err = several(&q);
 	if (!err)
-		nbd_shutdown(q.nbd, 0);
+		libnbd.shutdown(q.nbd, 0);
 	if (q.nbd)
-		nbd_close(q.nbd);	/* ends what is under way */
+		libnbd.close(q.nbd);	/* ends what is under way */
 	free(q.slot);
 	return err;
 }

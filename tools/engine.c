@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which engine runs a cache: the kernel's target, or xpcached. */
+#include "nbd.h"
 #include "tool.h"
 
 #include <fcntl.h>
-#include <libnbd.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -111,24 +111,30 @@ enum xc engine_choose(const struct options *opt, const char *fast, const char *s
 	return XC_OK;
 }
 
+enum xc remote_check_library(const char *uri)
+{
+	return nbd_load() ? complain(XC_FAILED, uri, "install libnbd (libnbd0 of Debian)",
+				     "a remote disk needs libnbd, and libnbd.so.0 cannot be loaded") : XC_OK;
+}
+
 /* The URI is the user's own, so it may. */
 struct nbd_handle *remote_new(void)
 {
-	struct nbd_handle *nbd = nbd_create();
+	struct nbd_handle *nbd = libnbd.create();
 
 	if (nbd)
-		nbd_set_uri_allow_local_file(nbd, true);
+		libnbd.set_uri_allow_local_file(nbd, true);
 	return nbd;
 }
 
 const char *remote_learn(struct nbd_handle *nbd, struct device *d)
 {
-	int64_t bytes = nbd_get_size(nbd), least = nbd_get_block_size(nbd, LIBNBD_SIZE_MINIMUM);
-	int64_t most = nbd_get_block_size(nbd, LIBNBD_SIZE_MAXIMUM);
+	int64_t bytes = libnbd.get_size(nbd), least = libnbd.get_block_size(nbd, LIBNBD_SIZE_MINIMUM);
+	int64_t most = libnbd.get_block_size(nbd, LIBNBD_SIZE_MAXIMUM);
 
 	if (bytes < 0)
-		return nbd_get_error();
-	if (nbd_is_read_only(nbd) > 0)
+		return libnbd.get_error();
+	if (libnbd.is_read_only(nbd) > 0)
 		return "the server lets nobody write";
 	if (least > (int64_t)XP_BLOCK_SIZE || (least > 0 && bytes % least))
 		return "the server takes no requests of 4 KiB";
@@ -150,13 +156,15 @@ enum xc device_open_any(struct device *d, const char *path, bool files)
 	snprintf(d->path, sizeof(d->path), "%s", path);
 	d->fd = -1;
 	d->remote = true;
+	if (remote_check_library(path))
+		return XC_FAILED;
 	nbd = remote_new();
 	if (!nbd)
 		return complain_errno(ENOMEM, path, "cannot connect");
-	unfit = nbd_connect_uri(nbd, path) ? nbd_get_error() : remote_learn(nbd, d);
+	unfit = libnbd.connect_uri(nbd, path) ? libnbd.get_error() : remote_learn(nbd, d);
 	if (unfit)
 		complain(XC_FAILED, path, "is its server running, and the right one?", "%s", unfit);
-	nbd_shutdown(nbd, 0);
-	nbd_close(nbd);
+	libnbd.shutdown(nbd, 0);
+	libnbd.close(nbd);
 	return unfit ? XC_FAILED : XC_OK;
 }

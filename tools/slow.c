@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The slow device of a cache that does not run, to be read: a disk, a file, or a server's export. */
 #include "fingerprint.h"
+#include "nbd.h"
 
 #include <fcntl.h>
-#include <libnbd.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -28,12 +28,15 @@ static int open_local(struct slow *s, const char *path)
 static int open_remote(struct slow *s, const char *uri)
 {
 	int64_t bytes;
+	int err = nbd_load();
 
+	if (err)
+		return err;
 	s->nbd = remote_new();
 	if (!s->nbd)
 		return -ENOMEM;
-	if (nbd_connect_uri(s->nbd, uri) || (bytes = nbd_get_size(s->nbd)) < 0)
-		return nbd_get_errno() ? -nbd_get_errno() : -EIO;
+	if (libnbd.connect_uri(s->nbd, uri) || (bytes = libnbd.get_size(s->nbd)) < 0)
+		return libnbd.get_errno() ? -libnbd.get_errno() : -EIO;
 	s->bytes = (u64)bytes;
 	return 0;
 }
@@ -63,9 +66,9 @@ u64 slow_blocks(const struct slow *s)
 
 static int read_remote(struct slow *s, size_t want, u64 at)
 {
-	if (!want || !nbd_pread(s->nbd, s->block, want, at, 0))
+	if (!want || !libnbd.pread(s->nbd, s->block, want, at, 0))
 		return 0;
-	return nbd_get_errno() ? -nbd_get_errno() : -EIO;
+	return libnbd.get_errno() ? -libnbd.get_errno() : -EIO;
 }
 
 /* A file system may open a file for direct I/O, and then not like a place. */
@@ -107,8 +110,8 @@ int slow_sync(struct slow *s)
 {
 	if (!s->nbd)
 		return fdatasync(s->fd) ? -errno : 0;
-	if (nbd_can_flush(s->nbd) > 0 && nbd_flush(s->nbd, 0))
-		return nbd_get_errno() ? -nbd_get_errno() : -EIO;
+	if (libnbd.can_flush(s->nbd) > 0 && libnbd.flush(s->nbd, 0))
+		return libnbd.get_errno() ? -libnbd.get_errno() : -EIO;
 	return 0;
 }
 
@@ -130,16 +133,16 @@ int slow_write(struct slow *s, u64 lba)
 
 	if (!s->nbd)
 		return write_local(s, at);
-	if (nbd_pwrite(s->nbd, s->block, XP_BLOCK_SIZE, at, 0))
-		return nbd_get_errno() ? -nbd_get_errno() : -EIO;
+	if (libnbd.pwrite(s->nbd, s->block, XP_BLOCK_SIZE, at, 0))
+		return libnbd.get_errno() ? -libnbd.get_errno() : -EIO;
 	return slow_sync(s);
 }
 
 void slow_close(struct slow *s)
 {
 	if (s->nbd) {
-		nbd_shutdown(s->nbd, 0);
-		nbd_close(s->nbd);
+		libnbd.shutdown(s->nbd, 0);
+		libnbd.close(s->nbd);
 	}
 	if (s->fd >= 0)
 		close(s->fd);

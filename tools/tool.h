@@ -441,6 +441,8 @@ bool remote_same(const char *a, const char *b);
 /* Complains if the slow device at the URI is a running cache's: no lock guards it. */
 enum xc remote_check_free(const char *uri);
 struct nbd_handle;
+/* Complains if what they are reached by cannot be had; else the next two may be called. */
+enum xc remote_check_library(const char *uri);
 /* Not connected yet; its URI may name files with keys. NULL: no memory. */
 struct nbd_handle *remote_new(void);
 /* Size and sector of a server's device. Why it cannot be the slow one; NULL: it can. */

@@ -2,12 +2,12 @@
 # The arithmetic of `xpcache bench`, with sanitizers, and its command line on plain files.
 
 bench-unit-sources := tools/bench_headline.c tools/bench_places.c tools/bench_engine.c \
-	tools/bench_io.c tools/bench_nbd.c tools/bench_chance.c tools/timing.c core/histogram.c
+	tools/bench_io.c tools/bench_nbd.c tools/nbd.c tools/bench_chance.c tools/timing.c core/histogram.c
 
 build/bench/test_%: tests/bench/test_%.c $(bench-unit-sources) $(wildcard tools/bench*.h tools/timing.h core/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(UNIT_FLAGS) -D_GNU_SOURCE -Itools -o $@ $< $(bench-unit-sources) \
-		$$(pkg-config --libs liburing libnbd json-c) -lcmocka -lpthread -lm
+		$$(pkg-config --libs liburing json-c) -lcmocka -lpthread -lm
 
 bench-unit-tests := $(patsubst tests/bench/test_%.c,build/bench/test_%,$(wildcard tests/bench/test_*.c)) \
 	build/bench/threads_engine
@@ -16,7 +16,7 @@ bench-unit-tests := $(patsubst tests/bench/test_%.c,build/bench/test_%,$(wildcar
 build/bench/threads_engine: tests/bench/test_engine.c $(bench-unit-sources) $(wildcard tools/bench*.h tools/timing.h core/*.h)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O1 -g -Wall -Wextra -Werror -fsanitize=thread -Icore -Itests/unit -D_GNU_SOURCE -Itools \
-		-o $@ $< $(bench-unit-sources) $$(pkg-config --libs liburing libnbd json-c) -lcmocka -lpthread -lm
+		-o $@ $< $(bench-unit-sources) $$(pkg-config --libs liburing json-c) -lcmocka -lpthread -lm
 
 # In place of one file of the tool: itself, with another machine beneath.
 bench-cache-objects := $(filter-out %/bench_cache.o,$(tool-objects))

@@ -83,3 +83,9 @@ through tls
 cmp -n $((20 << 20)) data disk.img >out && pass "remote: tls, home" || fail "remote: tls, home" "it differs"
 stop_server
 trap 'rm -rf "$dir"' EXIT
+
+# Where libnbd is not: a file of that name that is no library is found before it.
+mkdir none
+: >none/libnbd.so.0
+LD_LIBRARY_PATH=$dir/none "$xpcache" create --fast fast --slow nbd://127.0.0.1:1/ >out 2>&1
+same "remote: without libnbd" "$? $(grep -c '^xpcache: a remote disk needs libnbd.*: nbd://127.0.0.1:1/: install libnbd' out)" "1 1"

@@ -12,7 +12,7 @@ fuzz-libs := -lxxhash
 # All of the command line but main(), which is libFuzzer's.
 build/fuzz/cli: fuzz-sources += $(wildcard tools/*.c tools/*.S)
 build/fuzz/cli: fuzz-flags := -Itools -D_FILE_OFFSET_BITS=64 -Dmain=xpcache_main
-build/fuzz/cli: fuzz-libs += $$(pkg-config --libs devmapper blkid json-c liburing libnbd libkmod)
+build/fuzz/cli: fuzz-libs += $$(pkg-config --libs devmapper blkid json-c liburing libkmod)
 build/fuzz/cli: $(wildcard tools/*.c tools/*.h tools/*.S tools/report/*.*)
 
 # What a client of the daemon sends.

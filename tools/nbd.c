@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* nbd.c - libnbd, loaded when a remote disk is first met. */
+#include "nbd.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+struct nbd_calls libnbd;
+
+static bool loaded;
+
+static void load(void)
+{
+	/* It stays: its threads' errors are kept in their own storage. */
+	void *library = dlopen("libnbd.so.0", RTLD_NOW | RTLD_NODELETE);
+
+	if (!library)
+		return;
+#define NBD_FIND(name) libnbd.name = (typeof(libnbd.name))dlsym(library, "nbd_" #name);
+	NBD_CALLS(NBD_FIND)
+#undef NBD_FIND
+#define NBD_FOUND(name) && libnbd.name
+	loaded = true NBD_CALLS(NBD_FOUND);
+#undef NBD_FOUND
+}
+
+int nbd_load(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, load);
+	return loaded ? 0 : -ELIBACC;
+}
