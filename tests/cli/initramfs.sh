@@ -91,6 +91,14 @@ same "boot files: home until nothing is newer" "$? $(uniq -c asked | xargs)" "0 
 printf '#!/bin/sh\nexit 5\n' >sbin/xpcache
 XPCACHE_BOOT=$dir/files "$dir/installed$dir/words/boot-files-home" >out 2>&1
 same "boot files: a cache that cannot" "$?" 5
+# At shutdown, too: it is told to end while it waits, and has asked nothing yet.
+printf '#!/bin/sh\necho "$*" >>"$DIR/asked"\n' >sbin/xpcache
+rm -f asked
+DIR=$dir XPCACHE_BOOT=$dir/files "$dir/installed$dir/words/boot-files-home" >out 2>&1 &
+sleep 0.5
+kill $!
+wait $!
+same "boot files: home before the machine goes down" "$? $(uniq -c asked | xargs)" "0 1 flush --boot"
 rm -rf files asked
 
 # Swap is after the caches: what is not so would be a circle if the caches were after it.

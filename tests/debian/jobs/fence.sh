@@ -67,5 +67,14 @@ case $BOOT in
 	all_on ${CACHE}p
 	equal root-kept-again "$(cat /root/kept.sum)" "$(tree /root/kept)"
 	equal written-without "$(cat /root/alone.sum)" "$(tree /root/alone)"
+	# The boot menu is written, and the machine goes down at once.
+	sed -i 's/^GRUB_CMDLINE_LINUX="/&xpcache.menu=new /' /etc/default/grub
+	try update-grub update-grub
+	reboot_now
+	;;
+6)
+	up
+	all_on ${CACHE}p
+	equal the-menu-as-written-last xpcache.menu=new "$(grep -o 'xpcache.menu=[a-z]*' /proc/cmdline)"
 	;;
 esac
