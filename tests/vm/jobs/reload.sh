@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=64M slow=256M slow-iops=2000 timeout=1800 quick=6.12
+# vm: fast=64M slow=256M slow-iops=2000 timeout=1800 quick=no
 #
 # Suspend, resume, table reload and messages while two sides read and write.
 
