@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: pmem=64M fast=16M slow=64M timeout=600 quick=6.12
+# vm: pmem=64M fast=16M slow=64M timeout=600 quick=no
 #
 # The fast device is memory, and fails: the driver knows of bad blocks, or is taken from its
 # device under load. What the slow disk holds as well is read from there, without an error;
