@@ -74,7 +74,7 @@ check: bootstrap ## fast: unit tests and linters
 	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test sim-short tools-test daemon-test watch-test bench-test vm-selftest $(lints)
 
 .PHONY: lint-deep $(lints)
-lint-deep: bootstrap ## clang's analyzer with eight times the patience it has in `make check`: minutes
+lint-deep: bootstrap ## clang's analyzer with ten times the patience it has in `make check`: minutes
 
 lint-deep $(lints): lint-%:
 	@tests/lint $*
@@ -129,9 +129,9 @@ vm-selftest: build/vm/bin/powercut build/vm/bin/ledger
 	@tests/vm/selftest build/vm/bin/powercut
 	@tests/vm/selftest-ledger build/vm/bin/ledger
 
-vm-quick: vm-build ## the machines that `make test` boots: most jobs, and a power cut a kernel and kind, two with memory as the fast device
+vm-quick: vm-build ## the machines that `make test` boots: most jobs, and a power cut a kernel and kind, two of the raw device and of memory as the fast one
 	@status=0; tests/vm/run --quick || status=1; \
-	tests/vm/powercut --kind raw --kind ext4 --kind xfs --cuts 3 --seed $(SEED) || status=1; \
+	tests/vm/powercut --kind raw --kind ext4 --kind xfs --cuts 4 --seed $(SEED) || status=1; \
 	tests/vm/powercut --kernel 6.12 --kind pmem-raw --cuts 2 --seed $(SEED) || status=1; \
 	exit $$status
 

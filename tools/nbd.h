@@ -2,8 +2,8 @@
 /*
  * nbd.h - libnbd, loaded when a remote disk is first met: libnbd.pread() is its nbd_pread().
  *
- * With it come libxml2 and ICU. Linked, they would lie in the initramfs of each machine whose / is
- * on a cache, and be set up each time that udev asks whose a disk is.
+ * With it come libxml2 and ICU. Linked, they would lie in the initramfs of each machine that
+ * knows a cache, and be set up each time that udev asks whose a disk is.
  */
 #ifndef XP_NBD_H
 #define XP_NBD_H

@@ -94,12 +94,14 @@ same "boot files: a cache that cannot" "$?" 5
 # At shutdown, too: it is told to end while it waits, and has asked nothing yet.
 printf '#!/bin/sh\necho "$*" >>"$DIR/asked"\n' >sbin/xpcache
 rm -f asked
-DIR=$dir XPCACHE_BOOT=$dir/files "$dir/installed$dir/words/boot-files-home" >out 2>&1 &
-sleep 0.5
+printf '#!/bin/sh\n>>"$DIR/sleeps"\nexec /bin/sleep "$@"\n' >sbin/sleep
+chmod +x sbin/sleep
+DIR=$dir PATH=$dir/sbin:$PATH XPCACHE_BOOT=$dir/files "$dir/installed$dir/words/boot-files-home" >out 2>&1 &
+until [ -e sleeps ]; do sleep 0.1; done
 kill $!
 wait $!
 same "boot files: home before the machine goes down" "$? $(uniq -c asked | xargs)" "0 1 flush --boot"
-rm -rf files asked
+rm -rf files asked sleeps sbin/sleep
 
 # Swap is after the caches: what is not so would be a circle if the caches were after it.
 mkdir units

@@ -70,6 +70,7 @@ case $BOOT in
 	# The boot menu is written, and the machine goes down at once.
 	sed -i 's/^GRUB_CMDLINE_LINUX="/&xpcache.menu=new /' /etc/default/grub
 	try update-grub update-grub
+	equal going-home activating "$(systemctl is-active xpcache-boot-files.service)"
 	reboot_now
 	;;
 6)
