@@ -3,6 +3,7 @@
 # vm: disk=adopted slow-iops=150 timeout=1800 memory=640M
 #
 # More memory is wanted than there is, and swap is on the cached disk: MINUTES of it, and nothing hangs.
+# stress-ng divides its bytes among its workers.
 . /mnt/desktop.sh
 minutes=${MINUTES:-2}
 
@@ -10,7 +11,7 @@ swapped() { awk '$1 == "pswpin" || $1 == "pswpout" { n += $2 } END { print n }' 
 
 all_on ${CACHE}p
 before=$(swapped) worst=0
-stress-ng --vm 2 --vm-bytes 400M --vm-keep --vm-method rand-set -t "${minutes}m" -q &
+stress-ng --vm 2 --vm-bytes 640M --vm-keep --vm-method rand-set -t "${minutes}m" -q &
 load=$!
 while kill -0 $load 2>/dev/null; do
 	begin=${EPOCHREALTIME/./}
