@@ -121,7 +121,13 @@ case $BOOT in
 	try remove xpcache remove xpcache0	# dirty: LVM must not get its partition meanwhile
 	equal no-device-left "" "$(ls ${CACHE}* 2>/dev/null)"
 	udevadm settle
-	must waited 60 test -e /dev/mapper/vg-lv
+	waited 60 test -e /dev/mapper/vg-lv || {	# what LVM knows, and has done
+		tail -n +1 /run/lvm/*_online/*
+		ls -l /dev/mapper
+		udevadm info $DATA*
+		journalctl -b -o short-monotonic | grep -iE 'lvm|pvscan|vgchange' | tail -n 30
+		die volume "it is not active again"
+	}
 	must mount /data
 	must mount /volume
 	must waited 60 test -e /dev/md127
