@@ -23,6 +23,16 @@ dev_t fence_lift(const char *uuid)
 	return geteuid() == 0 ? kernel_let_go(uuid) : 0;
 }
 
+static bool is_hardware(const char *kname)
+{
+	char path[PATH_MAX], to[PATH_MAX];
+
+	snprintf(path, sizeof(path), "/sys/class/block/%s", kname);
+	return realpath(path, to) && !strstr(to, "/virtual/");
+}
+
+/* As if it had come just now: LVM's rule looks at a disk and its partitions when they are added, and at
+ * no change of them; at loop devices and mirrors when they change. */
 static void ask_udev(const char *kname)
 {
 	char path[PATH_MAX];
@@ -31,7 +41,7 @@ static void ask_udev(const char *kname)
 	snprintf(path, sizeof(path), "/sys/class/block/%s/uevent", kname);
 	f = fopen(path, "we");
 	if (f) {
-		fputs("change", f);
+		fputs(is_hardware(kname) ? "add" : "change", f);
 		fclose(f);
 	}
 }
