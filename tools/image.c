@@ -109,16 +109,6 @@ static char *without_links(const char *spec)
 	return blkid_evaluate_spec(spec, NULL);
 }
 
-dev_t image_named(const char *spec)
-{
-	char *node = without_links(spec);
-	struct stat st;
-	dev_t dev = node && !stat(node, &st) && S_ISBLK(st.st_mode) ? st.st_rdev : 0;
-
-	free(node);
-	return dev;
-}
-
 /* ---------------------------------------------------------------- nowhere ---- */
 
 /* Of no block device ever; and not 0:0, which is the first swap there is. */
@@ -287,6 +277,65 @@ int image_find(const u8 uuid[SWAP_UUID], u64 at, struct image_place *p)
 	if (device_each(look_there, &s) > 0)
 		return 1;
 	return s.found ? 0 : -ENOENT;
+}
+
+/* 16 bytes out of "8c3ef3cd-...", as mkswap's and others' are written. */
+static bool read_uuid(const char *text, u8 uuid[SWAP_UUID])
+{
+	size_t n = 0;
+	int taken;
+
+	for (; n < SWAP_UUID && sscanf(text, "%2hhx%n", &uuid[n], &taken) == 1 && taken == 2; n++)
+		text += 2 + (text[2] == '-');
+	return n == SWAP_UUID && !*text;
+}
+
+struct owners {
+	u8 uuid[SWAP_UUID];
+	dev_t dev;
+	u32 n;
+};
+
+static int is_owner(const char *kname, void *ctx)
+{
+	struct image_place p = { .at = 0 };
+	struct owners *o = ctx;
+	char dev[32];
+
+	if (sysfs_read(kname, "dev", dev, sizeof(dev)) && device_number(dev, &p.dev) && image_look(&p) >= 0 &&
+	    !memcmp(p.uuid, o->uuid, sizeof(p.uuid))) {
+		o->dev = p.dev;
+		o->n++;
+	}
+	return 0;
+}
+
+/* The swap of that UUID, by one read of each device; libblkid makes thirty. 0: there is none, as it is a file
+ * system's where swap is a file; or there are two, of which libblkid knows the right one. */
+static dev_t swap_named(const char *spec)
+{
+	static const char *const tag[] = { "UUID=", "/dev/disk/by-uuid/" };
+	struct owners o = { .n = 0 };
+
+	for (size_t i = 0; i < sizeof(tag) / sizeof(*tag); i++)
+		if (!strncmp(spec, tag[i], strlen(tag[i])) && read_uuid(spec + strlen(tag[i]), o.uuid))
+			device_each(is_owner, &o);
+	return o.n == 1 ? o.dev : 0;
+}
+
+dev_t image_named(const char *spec)
+{
+	dev_t dev = swap_named(spec);
+	struct stat st;
+	char *node;
+
+	if (dev)
+		return dev;
+	node = without_links(spec);
+	if (node && !stat(node, &st) && S_ISBLK(st.st_mode))
+		dev = st.st_rdev;
+	free(node);
+	return dev;
 }
 
 int image_erase(const struct image_place *place)
