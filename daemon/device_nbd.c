@@ -66,11 +66,9 @@ struct remote {
 
 static int why(struct xp_message *msg)
 {
-	int err = libnbd.get_errno();
-
 	if (msg)
 		snprintf(msg->text, sizeof(msg->text), "%s", libnbd.get_error());
-	return err > 0 ? -err : -EIO;
+	return nbd_failure();
 }
 
 /* ------------------------------------------------------------------ polls ---- */

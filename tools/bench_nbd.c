@@ -28,13 +28,6 @@ struct queue {
 	u32 under_way;
 };
 
-static int failure(void)
-{
-	int err = libnbd.get_errno();
-
-	return err > 0 ? -err : -EIO;
-}
-
 /* ------------------------------------------------------- one at a time ---- */
 
 static int64_t transfer(struct queue *q, const struct slot *s)
@@ -43,7 +36,7 @@ static int64_t transfer(struct queue *q, const struct slot *s)
 	int failed = s->write ? libnbd.pwrite(q->nbd, s->buf, size, s->place, 0) :
 				libnbd.pread(q->nbd, s->buf, size, s->place, 0);
 
-	return failed ? failure() : (int64_t)size;
+	return failed ? nbd_failure() : (int64_t)size;
 }
 
 static void begin_one(struct queue *q, struct slot *s)
@@ -102,7 +95,7 @@ static int send_one(struct queue *q)
 	begin_one(q, s);
 	sent = s->write ? libnbd.aio_pwrite(q->nbd, s->buf, size, s->place, end, 0) :
 			  libnbd.aio_pread(q->nbd, s->buf, size, s->place, end, 0);
-	return sent < 0 ? failure() : 0;
+	return sent < 0 ? nbd_failure() : 0;
 }
 
 /* Until one has ended or, open loop, the next is due. */
@@ -114,7 +107,7 @@ static int wait_for_some(struct queue *q, u64 now)
 
 	if (due > now && (due - now) / 1000000 < SLICE_MS)
 		ms = (int)((due - now) / 1000000);
-	return libnbd.poll(q->nbd, ms) < 0 ? failure() : 0;
+	return libnbd.poll(q->nbd, ms) < 0 ? nbd_failure() : 0;
 }
 
 static int several(struct queue *q)
@@ -152,7 +145,7 @@ static int queue_open(struct queue *q, struct bench_worker *w)
 		q->slot[i] = (struct slot){ .q = q, .buf = w->data + (size_t)i * w->job->size, .next = q->idle };
 		q->idle = &q->slot[i];
 	}
-	return libnbd.connect_uri(q->nbd, w->job->uri) ? failure() : 0;
+	return libnbd.connect_uri(q->nbd, w->job->uri) ? nbd_failure() : 0;
 }
 
 int bench_nbd(struct bench_worker *w)

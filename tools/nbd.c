@@ -33,3 +33,10 @@ int nbd_load(void)
 	pthread_once(&once, load);
 	return loaded ? 0 : -ELIBACC;
 }
+
+int nbd_failure(void)
+{
+	int err = libnbd.get_errno();
+
+	return err > 0 ? -err : -EIO;
+}

@@ -35,4 +35,7 @@ extern struct nbd_calls libnbd;
 /* Any thread; may sleep. -ELIBACC: it is not there, or is too old. */
 int nbd_load(void);
 
+/* What the last call of this thread failed of: its -errno, or -EIO where libnbd knows none. */
+int nbd_failure(void);
+
 #endif /* XP_NBD_H */

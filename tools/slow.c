@@ -36,7 +36,7 @@ static int open_remote(struct slow *s, const char *uri)
 	if (!s->nbd)
 		return -ENOMEM;
 	if (libnbd.connect_uri(s->nbd, uri) || (bytes = libnbd.get_size(s->nbd)) < 0)
-		return libnbd.get_errno() ? -libnbd.get_errno() : -EIO;
+		return nbd_failure();
 	s->bytes = (u64)bytes;
 	return 0;
 }
@@ -68,7 +68,7 @@ static int read_remote(struct slow *s, size_t want, u64 at)
 {
 	if (!want || !libnbd.pread(s->nbd, s->block, want, at, 0))
 		return 0;
-	return libnbd.get_errno() ? -libnbd.get_errno() : -EIO;
+	return nbd_failure();
 }
 
 /* A file system may open a file for direct I/O, and then not like a place. */
@@ -111,7 +111,7 @@ int slow_sync(struct slow *s)
 	if (!s->nbd)
 		return fdatasync(s->fd) ? -errno : 0;
 	if (libnbd.can_flush(s->nbd) > 0 && libnbd.flush(s->nbd, 0))
-		return libnbd.get_errno() ? -libnbd.get_errno() : -EIO;
+		return nbd_failure();
 	return 0;
 }
 
@@ -134,7 +134,7 @@ int slow_write(struct slow *s, u64 lba)
 	if (!s->nbd)
 		return write_local(s, at);
 	if (libnbd.pwrite(s->nbd, s->block, XP_BLOCK_SIZE, at, 0))
-		return libnbd.get_errno() ? -libnbd.get_errno() : -EIO;
+		return nbd_failure();
 	return slow_sync(s);
 }
 
