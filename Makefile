@@ -71,7 +71,7 @@ test: bootstrap ## everything a commit must pass: check, simulator, the quick se
 lints := $(addprefix lint-,$(shell tests/lint --list))
 
 check: bootstrap ## fast: unit tests and linters
-	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test sim-short tools-test daemon-test watch-test bench-test vm-selftest $(lints)
+	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test sim-short tools-test folder-test daemon-test watch-test bench-test vm-selftest $(lints)
 
 .PHONY: lint-deep $(lints)
 lint-deep: bootstrap ## clang's analyzer with ten times the patience it has in `make check`: minutes

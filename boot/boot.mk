@@ -6,13 +6,15 @@ udevdir	?= $(PREFIX)/lib/udev
 initramfsdir ?= $(PREFIX)/share/initramfs-tools
 dracutdir ?= $(PREFIX)/lib/dracut
 dracut-module := $(dracutdir)/modules.d/90xpcache
-# systemd looks for it nowhere else.
-sleepdir ?= /usr/lib/systemd/system-sleep
+# Who calls these looks for them nowhere else. A PREFIX of somebody's own has all below it.
+of-system := $(filter /usr /usr/local,$(patsubst %/,%,$(PREFIX)))
+sysconfdir ?= $(if $(of-system),/etc,$(PREFIX)/etc)
+sleepdir ?= $(if $(of-system),/usr,$(PREFIX))/lib/systemd/system-sleep
 # What both say where the boot stops.
 wordsdir ?= $(PREFIX)/lib/xpcache
 # After those that write below /boot: they are run in the order of their names.
-boot-changes := /etc/kernel/postinst.d/zzz-xpcache /etc/kernel/postrm.d/zzz-xpcache \
-	/etc/initramfs/post-update.d/zzz-xpcache
+boot-changes := $(addprefix $(sysconfdir)/,kernel/postinst.d/zzz-xpcache kernel/postrm.d/zzz-xpcache \
+	initramfs/post-update.d/zzz-xpcache)
 boot-units := xpcache.service xpcache-left.service xpcache-boot-files.path xpcache-boot-files.service
 boot-swap := $(unitdir)/swap.d/50-xpcache.conf
 boot-files := $(udevdir)/rules.d/59-xpcache.rules $(addprefix $(unitdir)/,$(boot-units)) \

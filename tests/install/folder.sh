@@ -6,32 +6,47 @@
 there() { (cd "$1" && find . -type f -o -type l) | sed 's,^\./,,' | sort; }
 in_root() { make -C "$root" --no-print-directory "$@" >out 2>&1; }
 # Without the machine's own disks, of which others may make caches meanwhile.
-alone() { unshare --mount sh -c 'mount -t tmpfs dev /dev && mknod -m 666 /dev/null c 1 3 && exec "$@"' sh "$@"; }
+alone()
+{
+	touch null
+	unshare --mount $([ "$(id -u)" -eq 0 ] || echo --map-root-user) sh -c 'mount --bind /dev/null null && mount -t tmpfs dev /dev &&
+		touch /dev/null && mount --bind null /dev/null && exec "$@"' sh "$@"
+}
 
 programs='sbin/xpcache
 sbin/xpcached'
 manuals=$(cd "$root/docs" && ls ./*.8 | sed 's,^\./,share/man/man8/,')
 documents=$(cd "$root/docs" && ls ./*.md | sed 's,^\./,share/doc/xpcache/,'; echo share/doc/xpcache/README.md)
 wanted=$(printf '%s\n' "$programs" "$manuals" "$documents" share/bash-completion/completions/xpcache \
-	lib/systemd/system/xpcached-watch.service | sort)
+	$(printf 'lib/systemd/system/%s ' $units) $at_boot $of_system | sort)
 
 in_root install DESTDIR="$dir/image" PREFIX=/usr || fail "folder: install" "status $?"
-same "folder: install, and each file is where it belongs" "$(there image/usr)" "$wanted"
-same "folder: and nowhere else" "$(ls image)" "usr"
-same "folder: the unit names the daemon" "$(sed -n 's/^ExecStart=//p' image/usr/lib/systemd/system/*.service)" "/usr/sbin/xpcached watch"
+same "folder: install, and each file is where it belongs" "$(there image/usr; there image/etc | sed 's,^,etc/,')" "$(printf '%s\n' "$(grep -v ^etc/ <<<"$wanted")" "$(grep ^etc/ <<<"$wanted")")"
+same "folder: and nowhere else" "$(ls image | xargs)" "etc usr"
+same "folder: the unit names the daemon" "$(sed -n 's/^ExecStart=//p' image/usr/lib/systemd/system/xpcached-watch.service)" "/usr/sbin/xpcached watch"
+same "folder: no place is left to be filled in" "$(grep -rIlE '@[A-Z]+@' image | grep -v /doc/)" ""
 same "folder: programs run" "$(image/usr/sbin/xpcache version | cut -d , -f 1) $(image/usr/sbin/xpcached --version)" \
 	"xpcache $(dpkg-parsechangelog -l "$root/debian/changelog" -S Version) xpcached $(dpkg-parsechangelog -l "$root/debian/changelog" -S Version)"
-same "folder: modes" "$(find image -type f -perm /111 -printf '%f %m\n' | sort | xargs) $(find image -type f ! -perm 644 | wc -l)" \
-	"xpcache 755 xpcached 755 2"
+same "folder: what is to be run can be" "$(cd image && find . -type f -perm /111 -printf '%P\n' | sed 's,^usr/,,' | sort | xargs)" \
+	"$(printf '%s\n' $programs $at_boot $of_system | grep -v -e '[.]rules$' -e '[.]conf$' | sort | xargs)"
+same "folder: modes" "$(find image -type f -printf '%m\n' | sort -u | xargs)" "644 755"
 in_root uninstall DESTDIR="$dir/image" PREFIX=/usr || fail "folder: uninstall" "status $?"
 same "folder: uninstall leaves nothing" "$(there image)" ""
 
 in_root install DESTDIR="$dir/image" PREFIX=/usr sbindir=/sbin mandir=/man unitdir=/units completiondir=/words docdir=/doc
-same "folder: other places" "$(cd image && ls -d */* */*/* 2>/dev/null | grep -v -e '^doc/' -e '^man/man8$' -e '^usr' | xargs)" \
-	"$(printf '%s\n' sbin/xpcache sbin/xpcached units/xpcached-watch.service words/xpcache $(cd "$root/docs" && ls ./*.8 | sed 's,^\./,man/man8/,') | sort | xargs)"
+same "folder: other places" "$(there image | grep -v -e '^doc/' -e '^usr/' -e '^etc/' | xargs)" \
+	"$(printf '%s\n' sbin/xpcache sbin/xpcached $(printf 'units/%s ' $units) units/swap.d/50-xpcache.conf words/xpcache $(cd "$root/docs" && ls ./*.8 | sed 's,^\./,man/man8/,') | sort | xargs)"
 
-# Without DESTDIR it is this machine that a cache of may need the program.
-in_root install PREFIX="$dir/prefix"
+# Without DESTDIR it is this machine that a cache of may need the program. A place of one's own has all
+# of it, and needs nobody else.
+mkdir prefix
+somebody=
+if [ "$(id -u)" -eq 0 ] && setpriv --reuid nobody --clear-groups test -r "$root/Makefile"; then
+	chmod 755 "$dir"
+	chown nobody prefix
+	somebody='setpriv --reuid nobody --clear-groups'
+fi
+ok "folder: in a place of one's own" $somebody make -C "$root" install PREFIX="$dir/prefix"
 export XPCACHE_RUNTIME_DIR=$dir/run
 truncate -s 64M fast
 truncate -s 256M slow

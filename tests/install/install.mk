@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # What is installed, and how it goes away again.
 
-.PHONY: install-test
+.PHONY: install-test folder-test
+folder-test: build/xpcache build/xpcached ## make install and make uninstall, in folders
+	@tests/install/run folder
+
 install-test: bootstrap ## packages and make install, in a Debian of their own: needs root, a mirror and minutes
 	@scripts/bootstrap install-test
 	+@$(MAKE) --no-print-directory build/xpcache build/xpcached

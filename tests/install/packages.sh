@@ -62,15 +62,24 @@ ok "packages: installed" inside sh -c 'dpkg -i /root/xpcache_*.deb /root/xpcache
 same "packages: files" "$(inside dpkg -L xpcache | while read -r file; do [ -d "$tree/$file" ] || echo "$file"; done |
 		grep -v -e '^/usr/share/doc/' -e '^/usr/share/lintian/' | sort | xargs)" \
 	"$({
-		printf '%s\n' /lib/systemd/system/xpcached-watch.service /usr/sbin/xpcache /usr/sbin/xpcached \
+		printf '%s\n' $(printf '/lib/systemd/system/%s ' $units) /usr/sbin/xpcache /usr/sbin/xpcached \
 			/usr/share/bash-completion/completions/xpcache
+		for file in $at_boot $of_system; do
+			case $file in
+			etc/*) echo "/$file" ;;
+			lib/systemd/system/*) echo "/$file" ;;
+			*) echo "/usr/$file" ;;
+			esac
+		done
 		cd "$root/docs" && ls ./*.8 | sed 's,^\./\(.*\),/usr/share/man/man8/\1.gz,'
 	} | sort | xargs)"
-same "packages: how to install is there" "$(ls "$tree"/usr/share/doc/xpcache/INSTALL.md*)" "$tree/usr/share/doc/xpcache/INSTALL.md"
+same "packages: documents can be read" "$(cd "$tree/usr/share/doc/xpcache" && ls ./*.md* | xargs)" \
+	"$(cd "$root" && { ls docs/*.md; echo README.md; } | sed 's,.*/,,; s,^,./,' | sort | xargs)"
 same "packages: sources" "$(cd "$tree/usr/src/xpcache-$version" && ls | xargs)" \
 	"$(cd "$root" && { ls core/*.[ch] dm-target/*.[ch] dm-target/Kbuild | xargs -n 1 basename; echo dkms.conf; } | sort | xargs)"
 same "packages: version" "$(inside xpcache version | cut -d , -f 1)" "xpcache $version"
-same "packages: nothing is enabled" "$(find "$tree/etc/systemd" -name '*xpcache*')" ""
+same "packages: caches start with the machine, and no port is opened" "$(find "$tree/etc/systemd" -name '*xpcache*' -printf '%f\n' | sort | xargs)" \
+	"xpcache-boot-files.path xpcache-left.service xpcache.service"
 same "packages: completion" "$(inside bash -c '. /usr/share/bash-completion/bash_completion
 	_completion_loader xpcache
 	COMP_WORDS=(xpcache st) COMP_CWORD=1
