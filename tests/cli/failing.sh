@@ -4,7 +4,7 @@
 failing_uri="nbd+unix:///?socket=$dir/run/failing.sock"
 
 # up ARGUMENT...: the cache, by a daemon whose devices can fail.
-up() { LD_PRELOAD=$faulty FAULTY="/fast 7 1 $dir/broken" "$xpcache" start --fast fast --slow slow "$@" >out 2>&1 || fail "failing: start" "it does not"; }
+up() { LD_PRELOAD=$faulty FAULTY="/${failing_part:-fast} 7 1 $dir/broken" "$xpcache" start --fast fast --slow slow "$@" >out 2>&1 || fail "failing: start" "it does not"; }
 stays() { "$xpcache" status failing --json | python3 -c "import json,sys; print(json.load(sys.stdin)['caches'][0]$1)"; }
 until_is() { local n; for n in $(seq 100); do [ "$(stays "$1")" = "$2" ] && return; sleep 0.1; done; fail "failing: $1 is $2" "it is $(stays "$1")"; }
 # at OFFSET BYTES: what the cache says, or nothing
@@ -211,3 +211,29 @@ grep -q "cannot note" out && fail "failing: stop what has passed" "$(cat out)"
 same "failing: the mark stays" "$(dd if=slow bs=4096 skip=255 count=1 status=none | head -c 8)" xppassed
 expect "failing: remove it stopped" 0 "" remove --fast fast --slow slow failing
 same "failing: no mark after remove" "$(dd if=slow bs=4096 skip=255 count=1 status=none | tr -d '\0' | wc -c)" 0
+
+# The slow device: what is dirty stays, and is tried again, later and later.
+tries() { stays "['counters']['destage_flushes']"; }
+rm -f fast
+truncate -s 16M fast
+"$xpcache" create --fast fast --slow slow --name failing --no-start >out 2>&1 || fail "failing: create once more" "it does not"
+failing_part=slow up --idle-ms 100
+head -c 8192 /dev/urandom >new
+put 8192 new && sync_it || fail "failing: a write to a slow device that fails" "it does"
+touch broken
+tried=$(tries)
+sleep 4.5
+early=$(tries)
+sleep 4.5
+late=$(($(tries) - early)) early=$((early - tried))
+[ $early -ge 3 ] && [ $late -ge 1 ] && [ $late -lt $early ] && pass "failing: it is tried again, later and later" || fail "failing: it is tried again, later and later" "$early and $late times"
+expect "failing: status says that too" 0 "trouble +blocks fail to go home since 2[0-9]{3}-[0-9:-]* [0-9:]*; they stay" status failing
+same "failing: and it is running" "$(stays "['state']") $(stays "['counters']['dirty']")" "running 2"
+at 8192 8192 >got
+same "failing: what is dirty can be read" "$(cksum <got)" "$(cksum <new)"
+rm broken
+expect "failing: the slow device is back" 0 "every block is home" flush failing
+"$xpcache" status failing >out
+grep -q trouble out && fail "failing: no trouble any more" "it says so" || pass "failing: no trouble any more"
+same "failing: what was dirty is there" "$(tail -c +8193 slow | head -c 8192 | cksum)" "$(cksum <new)"
+expect "failing: and removed" 0 "" remove failing

@@ -37,6 +37,27 @@ must dd if=/dev/urandom of=$CACHE bs=1M count=13 oflag=direct conv=notrunc,fsync
 wanted=$(first $CACHE)
 turn "0 $sectors error"
 
+# What is dirty is tried again after a second, then two, four and so on.
+tries() { counter destage_flushes; }
+must dmsetup message xpcache0 0 flush
+before=$(tries) gaps= last= end=$((SECONDS + 60))
+until [ $SECONDS -ge $end ] || [ "$(wc -w <<<"$gaps")" -ge 3 ]; do
+	now=$(tries)
+	if [ "$now" -gt "$before" ]; then
+		read -r at _ </proc/uptime
+		at=$((10#${at/./}))
+		gaps="$gaps ${last:+$((at - last))}" last=$at before=$now
+	fi
+	sleep 0.2
+done
+note "hundredths of a second from try to try:$gaps"
+grows() { local was=0 gap; for gap; do [ $((gap * 2)) -ge $((was * 3)) ] || return 1; was=$gap; done; [ "$was" -ge 350 ]; }
+# shellcheck disable=SC2086 # numbers
+try pauses-grow grows $gaps
+xpcache status xpcache0 | grep -qE "trouble +blocks fail to go home since $(date +%Y)" && pass status-says-since-when ||
+	fail status-says-since-when "$(xpcache status xpcache0 | grep trouble)"
+must dmsetup message xpcache0 0 flush_stop
+
 # The slots that are left, and then around the cache.
 ends_in_error write-of-new-blocks write if=/dev/zero seek=3328 count=4000
 equal no-free-slot 0 "$(counter free)"
@@ -49,6 +70,7 @@ ends_in_error write-after-resume write if=/dev/zero count=1
 
 turn "0 $sectors linear $SLOW 0"
 try flush-when-it-is-back timeout 120 xpcache flush xpcache0
+equal no-trouble-then "" "$(xpcache status xpcache0 | grep trouble)"
 try write-when-it-is-back write if=/dev/zero seek=3328 count=100
 equal nothing-lost "$wanted" "$(first $CACHE)"
 must xpcache remove xpcache0
