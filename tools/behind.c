@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define SAMPLES		64u	/* of clean blocks: half a second of a hard disk */
-#define TABLE		5u	/* blocks that are never free: a partition table, or a superblock */
+#define TABLE		5u	/* blocks that are never free: a partition table, or a superblock; as is the first of a partition */
 #define FREE_PAUSE_MS	50u	/* a killed daemon holds a device until the kernel has ended its I/O */
 #define FREE_PATIENCE_MS	2000u
 
@@ -57,9 +57,10 @@ static bool is_uniform(const u8 *block, u8 byte)
 }
 
 /* Free space that was trimmed may turn into zeros whenever its disk likes: that is nobody's write. */
-static bool is_trim(const struct look *k, u64 lba)
+static bool is_trim(struct look *k, u64 lba)
 {
-	return lba >= TABLE && (is_uniform(k->slow.block, 0) || is_uniform(k->slow.block, 0xff));
+	return (is_uniform(k->slow.block, 0) || is_uniform(k->slow.block, 0xff)) && lba >= TABLE &&
+	       !fingerprint_begins(&k->slow, lba);
 }
 
 /* Of a block that was read: is it what the fingerprint says? */

@@ -7,7 +7,7 @@
  *   fingerprint_places()   which blocks
  *   fingerprint_gaps()     blocks of no partition; mark_prepare() (tool.h) takes one
  *   slow_*()               the slow device, whatever it is
- *   fs_newer()             which of two states of a file system is the later one
+ *   fs_newer()             is one of two states of a file system no earlier one of the other
  */
 #ifndef XP_FINGERPRINT_H
 #define XP_FINGERPRINT_H
@@ -55,6 +55,9 @@ struct places {
  */
 void fingerprint_places(struct places *p, struct slow *s, const u8 uuid[16]);
 
+/* Does a partition, or what is on it, begin in it? Reads other blocks. */
+bool fingerprint_begins(struct slow *s, u64 lba);
+
 /* Up to two whole blocks that no partition has, nor a partition table, nor a boot loader: how many.
  * None without a table. Whether they hold zeros is another matter. */
 u32 fingerprint_gaps(struct slow *s, u64 lba[2]);
@@ -84,8 +87,8 @@ void mark_erase(const struct xp_sb *sb, const struct xp_fp *fp, const char *slow
 /* ---------------------------------------------------------------- fs_age.c ---- */
 
 /*
- * Two states of one block. True: @other is a later state of the same file system than @ours, and
- * *@what says of which kind; by its own counters, so only what is a superblock can tell.
+ * Two states of one block. True: @other is a state of the same file system, and not an earlier one than
+ * @ours, and *@what says of which kind; by its own counters, so only what is a superblock can tell.
  */
 bool fs_newer(const u8 ours[XP_BLOCK_SIZE], const u8 other[XP_BLOCK_SIZE], const char **what);
 

@@ -141,6 +141,33 @@ static void add_partitions(struct places *p, struct slow *s)
 	tables_free(&t);
 }
 
+static bool is_blank(const u8 *block)
+{
+	return !block[0] && !memcmp(block, block + 1, XP_BLOCK_SIZE - 1);
+}
+
+/* btrfs leaves the beginning to others. */
+static bool begins_at(struct slow *s, u64 first, u64 lba)
+{
+	return lba == first || (lba == first + BTRFS && !slow_read(s, first) && is_blank(s->block));
+}
+
+bool fingerprint_begins(struct slow *s, u64 lba)
+{
+	struct tables t;
+	bool is = false;
+
+	tables_read(&t, s);
+	for (int i = 0; t.list && i < blkid_partlist_numof_partitions(t.list) && !is; i++) {
+		blkid_partition part = blkid_partlist_get_partition(t.list, i);
+
+		if (!blkid_partition_is_extended(part))
+			is = begins_at(s, (u64)blkid_partition_get_start(part) / XP_BLOCK_SECTORS, lba);
+	}
+	tables_free(&t);
+	return is;
+}
+
 /* From the first sector of a partition to the end of the last. */
 static void extent_of(blkid_partlist list, u64 *first, u64 *end)
 {

@@ -34,13 +34,14 @@ behind_kill() {
 	while pgrep -f "xpcached serve.*$dir/run/behind" >/dev/null; do sleep 0.05; done
 }
 
-# As mount and unmount do: a mount more, and a kilobyte written.
+# As mount and unmount do: a mount more, at its time, and a kilobyte written.
 somebody_mounts() {
 	python3 - <<'PY'
 import struct
 with open("slow", "r+b") as f:
     f.seek(1024)
     sb = bytearray(f.read(1024))
+    struct.pack_into("<I", sb, 0x2c, 0x6a000000)
     struct.pack_into("<H", sb, 0x34, struct.unpack_from("<H", sb, 0x34)[0] + 1)
     struct.pack_into("<Q", sb, 0x178, struct.unpack_from("<Q", sb, 0x178)[0] + 1)
     f.seek(1024)
@@ -129,6 +130,20 @@ head -c 4096 /dev/urandom | dd of=slow bs=4096 seek="$lba" conv=notrunc status=n
 behind_start "behind: what was blank is not" 0 "slow was written without the cache"
 behind_stop
 
+# Where a partition begins nothing is free.
+rm -f fast slow
+truncate -s 64M fast
+truncate -s 56M slow
+printf 'label: gpt\nstart=2048, size=16M\nstart=40960\n' | sfdisk -q slow
+head -c 4096 /dev/urandom | dd of=slow bs=1M seek=20 conv=notrunc status=none
+"$xpcache" create --fast fast --slow slow --name behind --idle-ms 0 >out 2>&1 || fail "behind: create" "no cache"
+behind_does 'h.pwrite(bytes(8192), 48 << 20)'
+behind_stop
+behind_quiet "behind: a partition that nobody wrote"
+behind_stop
+dd if=/dev/zero of=slow bs=4096 seek=5120 count=1 conv=notrunc status=none
+behind_start "behind: a partition that is blank" 3 "it holds something else at 20.0 MiB"
+
 behind_cache clean
 behind_stop
 somebody_mounts
@@ -172,7 +187,7 @@ holds && pass "behind: killed, and what was dirty is there" || fail "behind: kil
 behind_kill
 
 # Its superblock is dirty: an older one on the disk is right, a newer one is somebody's.
-superblock() { PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'b = bytearray(h.pread(4096, 0)); b[1024 + 0x178] += '"$1"'; h.pwrite(b, 0); h.flush(); h.shutdown()' >out 2>&1; }
+superblock() { PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c 'b = bytearray(h.pread(4096, 0)); b[1024 + 0x178] += '"$1${2:-}"'; h.pwrite(b, 0); h.flush(); h.shutdown()' >out 2>&1; }
 behind_cache
 superblock 2
 behind_kill
@@ -180,6 +195,15 @@ behind_quiet "behind: a dirty superblock"
 behind_kill
 for _ in 1 2 3; do somebody_mounts; done
 behind_start "behind: an even newer one" 3 "ext4 at 0 B, used since"
+
+# Somebody went on from where the cache began: that is less than the cache has counted, but its first mount is another.
+behind_cache
+superblock 100 '; b[1024 + 0x34] += 1; b[1024 + 0x2f] = 0x6b'
+behind_kill
+behind_quiet "behind: a mount that is not home"
+behind_kill
+somebody_mounts
+behind_start "behind: a mount of the disk in its place" 3 "ext4 at 0 B, used since"
 
 # A superblock that somebody restored through the cache is older than that on the disk: so it should be.
 behind_cache

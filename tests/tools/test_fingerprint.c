@@ -53,6 +53,54 @@ static void the_later_one_is_newer(void **state)
 		}
 }
 
+/* From an earlier state on: its count is lower than ours, which went on as well. */
+static void one_that_was_used_from_an_earlier_state_on_is_seen(void **state)
+{
+	u8 ours[XP_BLOCK_SIZE], other[XP_BLOCK_SIZE];
+	const char *what;
+
+	(void)state;
+	for (u32 at = 0; at <= 1024; at += 512) {
+		make(ours, at, &kinds[0], 'u', 1000);
+		make(other, at, &kinds[0], 'u', 3);
+		ours[at + 0x34] = 7;		/* its seventh mount, at that time; */
+		ours[at + 0x2c] = 0x70;
+		other[at + 0x34] = 6;		/* the sixth, at another: it is earlier */
+		other[at + 0x2c] = 0x60;
+		assert_false(fs_newer(ours, other, &what));
+		other[at + 0x34] = 7;
+		assert_true(fs_newer(ours, other, &what));
+		other[at + 0x2c] = 0x70;
+		assert_false(fs_newer(ours, other, &what));
+		other[at + 0x34] = 8;		/* the count of one mount was set */
+		assert_false(fs_newer(ours, other, &what));
+		other[at + 0x2c] = 0x80;
+		assert_true(fs_newer(ours, other, &what));
+		other[at + 0x40] = 1;		/* counted from another check on */
+		assert_false(fs_newer(ours, other, &what));
+		other[at + 0x40] = 0;
+		other[at + 0x34] = 30;		/* ours has begun anew */
+		assert_false(fs_newer(ours, other, &what));
+	}
+	make(ours, 0, &kinds[2], 'u', 1000);
+	make(other, 0, &kinds[2], 'u', 998);
+	for (u32 i = 0; i < 4; i++)
+		for (u32 j = 0; j < 2; j++) {	/* of generations 1000 to 997, and 998 to 995 */
+			u32 generation = (j ? 998 : 1000) - i;
+			u8 *last = (j ? other : ours) + 0xb2b + 168 * (generation % 4);
+
+			last[1] = (u8)generation;
+			last[8] = (u8)generation;
+			last[9] = (u8)(generation >> 8);
+		}
+	assert_false(fs_newer(ours, other, &what));
+	other[0xb2b + 168 * (998 % 4) + 160] ^= 1;
+	assert_true(fs_newer(ours, other, &what));
+	assert_string_equal(what, "btrfs");
+	other[0x20] ^= 1;			/* of another file system */
+	assert_false(fs_newer(ours, other, &what));
+}
+
 static void another_file_system_is_no_later_one(void **state)
 {
 	u8 ours[XP_BLOCK_SIZE], other[XP_BLOCK_SIZE];
@@ -176,6 +224,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_later_one_is_newer),
+		cmocka_unit_test(one_that_was_used_from_an_earlier_state_on_is_seen),
 		cmocka_unit_test(another_file_system_is_no_later_one),
 		cmocka_unit_test_setup_teardown(the_table_and_its_copy_are_looked_at, new_disk, end_disk),
 		cmocka_unit_test_setup_teardown(superblocks_of_partitions_are_looked_at, new_disk, end_disk),
