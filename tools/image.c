@@ -310,8 +310,21 @@ static int is_owner(const char *kname, void *ctx)
 	return 0;
 }
 
+/* A member of a mirror begins as the mirror does. */
+static bool is_nothing_else(dev_t dev)
+{
+	char node[PATH_MAX], what[128] = "";
+	int fd = device_node_of(dev, node, sizeof(node)) ? open(node, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
+
+	if (fd < 0)
+		return false;
+	signature_content(fd, what, sizeof(what));
+	close(fd);
+	return !strncmp(what, "swap:", 5) || !strncmp(what, "swsuspend:", 10);
+}
+
 /* The swap of that UUID, by one read of each device; libblkid makes thirty. 0: there is none, as it is a file
- * system's where swap is a file; or there are two, of which libblkid knows the right one. */
+ * system's where swap is a file; or libblkid is to tell, since two say it, or one says more. */
 static dev_t swap_named(const char *spec)
 {
 	static const char *const tag[] = { "UUID=", "/dev/disk/by-uuid/" };
@@ -320,7 +333,7 @@ static dev_t swap_named(const char *spec)
 	for (size_t i = 0; i < sizeof(tag) / sizeof(*tag); i++)
 		if (!strncmp(spec, tag[i], strlen(tag[i])) && read_uuid(spec + strlen(tag[i]), o.uuid))
 			device_each(is_owner, &o);
-	return o.n == 1 ? o.dev : 0;
+	return o.n == 1 && is_nothing_else(o.dev) ? o.dev : 0;
 }
 
 dev_t image_named(const char *spec)
