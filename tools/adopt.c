@@ -171,9 +171,9 @@ static enum xc ask(const struct options *opt)
 
 /* --------------------------------------------------------------- there ---- */
 
-static enum xc note(const struct xp_sb *sb)
+static enum xc note(const struct xp_sb *sb, const struct xp_tunables *limits)
 {
-	struct known k = { .start = START_IN_INITRAMFS, .slow = sb->slow };
+	struct known k = { .start = START_IN_INITRAMFS, .limits = *limits, .slow = sb->slow };
 	int err;
 
 	snprintf(k.name, sizeof(k.name), "%.31s", (const char *)sb->name);
@@ -235,7 +235,7 @@ static enum xc go(struct adoption *a)
 		return ret;
 	snprintf(uuid, sizeof(uuid), "%s", text_uuid(sb.uuid));
 	signals_hold();
-	ret = note(&sb);
+	ret = note(&sb, &a->opt->tunables);
 	a->fstab.tell = false;
 	if (!ret)
 		ret = fstab_change(&a->fstab);

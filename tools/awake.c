@@ -238,6 +238,7 @@ enum xc wake(const struct running *r, const struct options *opt)
 	int err;
 
 	running_paths(&named);
+	known_limits(r->uuid, &tuned);
 	if (!opt->tuned)
 		begun_tunables(r, &tuned.tunables);
 	if (!ret)

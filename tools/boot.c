@@ -265,11 +265,15 @@ static void note_running(void)
 		struct known k = { .start = !strcmp(c->uuid, root) ? START_IN_INITRAMFS : START_AT_BOOT,
 				   .slow = c->sb.slow };
 
+		xp_tunables_init(&k.limits);
 		if (!c->running || known_is_noted(c->uuid) || running_find(NULL, c->uuid, &r) != 1 || r.user ||
 		    !identity_known(&k.slow))
 			continue;
 		snprintf(k.name, sizeof(k.name), "%s", c->name);
 		snprintf(k.uuid, sizeof(k.uuid), "%s", c->uuid);
+		if (r.tunables_known)
+			k.limits = r.tunables;
+		k.limits.mark = 0;
 		if (known_write(&k))
 			continue;
 		printf("%s: it runs, and nothing was noted of it: now it is\n", c->name);

@@ -377,7 +377,7 @@ enum xc create_run(struct options *opt)
 	if (!ret)
 		ret = make(&k);
 	if (!ret && !opt->no_start && k.slow.is_block && k.fast.is_block) {
-		noted = known_note(&k.sb, k.user);
+		noted = known_note(&k.sb, k.user, &opt->tunables);
 		fence_changed(k.slow.dev);
 	}
 	if (!ret)
@@ -397,6 +397,7 @@ enum xc create_adopted(const struct options *from, const char *slow, struct xp_s
 
 	opt.slow = slow;
 	opt.no_start = true;
+	opt.tuned = false;	/* they are for later */
 	ret = check_options(&opt);
 	if (!ret)
 		ret = take_devices(&k);

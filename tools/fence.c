@@ -330,14 +330,16 @@ static bool what_is_lost(const char *uuid, struct cache *c, char *why, size_t le
 
 static void end_unknown(const char *uuid)
 {
+	struct xp_tunables defaults;
 	char why[PATH_MAX + 128];
 	struct cache c;
 
 	if (known_is_noted(uuid))
 		return;
+	xp_tunables_init(&defaults);
 	if (!what_is_lost(uuid, &c, why, sizeof(why)) || !*why)
 		fence_changed(kernel_let_go(uuid));
-	else if (known_note(&c.sb, false))
+	else if (known_note(&c.sb, false, &defaults))
 		printf("%s: nothing was noted of it, and %s: now it is\n", c.name, why);
 }
 

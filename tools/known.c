@@ -116,6 +116,38 @@ static const char *parse(struct json_object *o, const char *file, struct known *
 	return parse_slow(slow, &k->slow);
 }
 
+static int read_limits(struct json_object *o, struct xp_tunables *t, struct xp_message *msg)
+{
+	struct json_object *limits;
+	int err = 0;
+
+	if (!json_object_object_get_ex(o, "limits", &limits))
+		return 0;
+	if (!json_object_is_type(limits, json_type_object)) {
+		snprintf(msg->text, sizeof(msg->text), "limits is no object");
+		return -EINVAL;
+	}
+	json_object_object_foreach(limits, name, value)
+		err = err ? err : xp_tunables_set(t, name, value ? json_object_get_string(value) : "null", msg);
+	t->mark = 0;	/* a place that each start chooses */
+	return err ? err : xp_tunables_check(t, msg);
+}
+
+/* Wrong ones are no reason not to know the disk, nor not to boot. */
+static void parse_limits(struct json_object *o, const char *path, struct known *k)
+{
+	static bool told;
+	struct xp_message msg;
+
+	xp_tunables_init(&k->limits);
+	if (!read_limits(o, &k->limits, &msg))
+		return;
+	xp_tunables_init(&k->limits);
+	if (!told)
+		complain(XC_FAILED, path, "mend it", "%s; the cache has the defaults until then", msg.text);
+	told = true;
+}
+
 static bool read_one(const char *file, struct known *k, bool tell)
 {
 	char path[PATH_MAX];
@@ -125,6 +157,8 @@ static bool read_one(const char *file, struct known *k, bool tell)
 	snprintf(path, sizeof(path), "%s/%s", directory(), file);
 	o = json_object_from_file(path);
 	wrong = o ? parse(o, file, k) : "it is not JSON";
+	if (!wrong)
+		parse_limits(o, path, k);
 	if (o)
 		json_object_put(o);
 	if (wrong && tell)
@@ -221,6 +255,14 @@ unsigned int known_find(const char *name, struct known *k)
 	return found;
 }
 
+void known_limits(const char *uuid, struct options *opt)
+{
+	struct known k;
+
+	if (!opt->tuned && find_by_uuid(uuid, &k))
+		opt->tunables = k.limits;
+}
+
 /* ------------------------------------------------------------- writing ---- */
 
 static void add_field(struct json_object *o, const char *key, const u8 *field)
@@ -228,13 +270,34 @@ static void add_field(struct json_object *o, const char *key, const u8 *field)
 	json_object_object_add(o, key, json_object_new_string((const char *)field));
 }
 
+/* NULL: all are the defaults, which a later version may choose anew. */
+static struct json_object *limits_of(const struct xp_tunables *t)
+{
+	struct json_object *o = NULL;
+
+	for (u32 i = 0; i < XP_TUNABLES; i++) {
+		const struct xp_tunable *row = &xp_tunable_rows[i];
+		u32 value = xp_tunable_value(t, row);
+
+		if (value == row->initial)
+			continue;
+		if (!o)
+			o = json_object_new_object();
+		json_object_object_add(o, row->name, json_object_new_int64(value));
+	}
+	return o;
+}
+
 static struct json_object *record(const struct known *k)
 {
+	struct json_object *limits = limits_of(&k->limits);
 	struct json_object *o = json_object_new_object(), *slow = json_object_new_object();
 
 	json_object_object_add(o, "name", json_object_new_string(k->name));
 	json_object_object_add(o, "uuid", json_object_new_string(k->uuid));
 	json_object_object_add(o, "start", json_object_new_string(start_word[k->start]));
+	if (limits)
+		json_object_object_add(o, "limits", limits);
 	add_field(slow, "hardware", k->slow.hwid);
 	add_field(slow, "content", k->slow.content);
 	add_field(slow, "path", k->slow.path);
@@ -290,9 +353,9 @@ int known_write(const struct known *k)
 	return err;
 }
 
-bool known_note(const struct xp_sb *sb, bool user)
+bool known_note(const struct xp_sb *sb, bool user, const struct xp_tunables *limits)
 {
-	struct known k = { .start = user ? START_NOT : START_AT_BOOT, .slow = sb->slow };
+	struct known k = { .start = user ? START_NOT : START_AT_BOOT, .limits = *limits, .slow = sb->slow };
 	char path[PATH_MAX];
 	int err;
 

@@ -191,7 +191,7 @@ static const struct verb {
 	  "for the system's own hibernation: a machine that hibernates has no cache", NEEDS_ROOT, ARG_MAY, OPT_SLEEP },
 	{ "adopt", adopt_run, "--fast DEV [OPTION...] | --undo",
 	  "put the disk that / is on behind a cache, at the next boot", NEEDS_ROOT, ARG_NONE,
-	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_FORCE | OPT_DISCARD | OPT_ADOPT },
+	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_LIMITS | OPT_FORCE | OPT_DISCARD | OPT_ADOPT },
 	{ "check", check_run, "FAST [--slow DEV] [--data] [--json]",
 	  "verify a stopped cache, without the kernel module; nothing is written", NEEDS_NOTHING, ARG_MUST,
 	  OPT_SLOW | OPT_DATA | OPT_JSON },

@@ -177,6 +177,7 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 		ret = sleep_no_image(c, f->slow, opt);
 	if (!ret && !user)
 		ret = kernel_ready();
+	known_limits(c->uuid, &marked);
 	if (!ret)
 		behind_note_first(c, slow.path);
 	if (!ret)
@@ -216,7 +217,7 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 		fence_again(c->uuid, f.slow ? f.slow : kept, lock);
 	else
 		known_unlock(lock);
-	if (!ret && c->fast.is_block && f.slow && !opt->offline && known_note(&c->sb, f.user)) {
+	if (!ret && c->fast.is_block && f.slow && !opt->offline && known_note(&c->sb, f.user, &opt->tunables)) {
 		fence_changed(f.slow);
 		initramfs_refresh();
 	}

@@ -495,6 +495,7 @@ enum start_when {
 struct known {
 	char name[NAME_LEN], uuid[UUID_HEX];
 	enum start_when start;
+	struct xp_tunables limits;	/* of a start that is given none */
 	struct xp_sb_slow slow;
 };
 
@@ -504,11 +505,13 @@ bool known_elsewhere(void);	/* not those that the machine boots with */
 size_t known_broken(void);	/* how many of those, the last time, do not say that they are not to start */
 /* How many there are of the name; the one of the uuid. */
 unsigned int known_find(const char *name_or_uuid, struct known *k);
+/* For a start that is given none: as they were given to create, or are edited since. */
+void known_limits(const char *uuid, struct options *opt);
 bool known_is_noted(const char *uuid);	/* be it in a record that cannot be read */
 /* Whole or not at all. Negative errno. */
 int known_write(const struct known *k);
 /* Notes a cache that is not known yet: true; complains if it cannot. */
-bool known_note(const struct xp_sb *sb, bool user);
+bool known_note(const struct xp_sb *sb, bool user, const struct xp_tunables *limits);
 int known_forget(const char *uuid);	/* 0: it is not known any more. Negative errno */
 /* Who starts it, or keeps its slow device, or lets it go for good, does that alone. -1: another
  * does, or it is not known. */

@@ -93,6 +93,23 @@ slow_is '"hardware": null, "content": [], "sectors": 7, "logical_size": 512'
 broken "nothing to know it by" "slow has neither hardware nor content"
 slow_is '"hardware": "'"$(printf 'x%.0s' $(seq 96))"'", "sectors": 7, "logical_size": 512'
 broken "a long hardware" "a text of slow is too long"
+# limits WORDS LIMITS: the defaults in place of these, and the disk is kept all the same
+limits()
+{
+	record $two good no "$is_slow"
+	sed -i "s/, \"slow\"/, \"limits\": $2&/" "$XPCACHE_ETC/$two.json"
+	LD_PRELOAD=$holding "$xpcache" fence slow >stdout 2>stderr
+	same "record: limits $2" "$? $(head -n 1 stdout) $(cat stderr)" \
+		"0 XPCACHE_FENCED=good xpcache: $1; the cache has the defaults until then: $XPCACHE_ETC/$two.json: mend it"
+}
+mv "$XPCACHE_ETC/$one.json" .
+limits 'unknown option "speed"; known are dirty_low, dirty_high, idle_ms, histogram, mark' '{"speed": 1}'
+limits 'idle_ms is a number from 0 to 86400000, not "-1"' '{"idle_ms": -1}'
+limits 'idle_ms is a number from 0 to 86400000, not "null"' '{"idle_ms": null}'
+limits 'idle_ms is a number from 0 to 86400000, not "[ ]"' '{"idle_ms": []}'
+limits 'dirty_low, 50, is not below dirty_high, 40' '{"dirty_low": 50, "dirty_high": 40}'
+limits 'limits is no object' 7
+mv "$one.json" "$XPCACHE_ETC/"
 record $two good boot	# what other files there are is nobody's
 mv "$XPCACHE_ETC/$two.json" "$XPCACHE_ETC/$two.json.new"
 echo x >"$XPCACHE_ETC/notes.json"
@@ -253,10 +270,11 @@ if [ "$(id -u)" -eq 0 ]; then
 	expect "disks: a list without the fast one" 0 "^other +no-fast +missing +[?] +256 MiB" list
 	expect "disks: another cache has the slow one" 3 "slow device of the xpcache other, whose fast device is not here: $slow_disk: .*xpcache forget" create --fast "$fast_disk" --slow "$slow_disk" --engine user
 	rm "$XPCACHE_ETC/$two.json"
-	expect "disks: create" 0 "now caches" create --fast "$fast_disk" --slow "$slow_disk" --engine user --name disks
+	expect "disks: create" 0 "now caches" create --fast "$fast_disk" --slow "$slow_disk" --engine user --name disks --idle-ms 0
 	record=$(ls "$XPCACHE_ETC"/*.json)
 	same "disks: it is noted" "$(python3 -c 'import json,sys; r = json.load(open(sys.argv[1])); print(r["name"], r["uuid"] in sys.argv[1], r["slow"]["path"], r["slow"]["sectors"])' "$record")" \
 		"disks True $slow_disk 524288"
+	same "disks: and its limits" "$(python3 -c 'import json,sys; print(json.load(open(sys.argv[1]))["limits"])' "$record")" "{'idle_ms': 0}"
 	same "disks: all may read it" "$(stat -c %a "$record")" 644
 	sed -i 's/"no"/"boot"/' "$record"	# which is for caches of the kernel
 	cp "$record" noted
@@ -264,9 +282,20 @@ if [ "$(id -u)" -eq 0 ]; then
 	cmp "$record" noted >out && pass "disks: stopped, it is known still" || fail "disks: stopped, it is known still" "no"
 	expect "disks: start them at boot" 0 "disks: started" start --boot --engine user
 	silent "disks: they run" start --boot --engine user
+	idle_ms() { "$xpcache" status disks --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["caches"][0]["limits"]["idle_ms"])'; }
+	same "disks: with the limits that create was given" "$(idle_ms)" 0
 	expect "disks: flush them for the boot loader" 0 "every block is home" flush --boot
 	expect "disks: what runs is not forgotten" 3 "it is running: disks: xpcache remove" forget disks --force
 	expect "disks: by its uuid" 0 "disks" status "$(basename "$record" .json)"
+	"$xpcache" stop disks >out 2>&1
+	sed -i 's/\("idle_ms": *\)0/\1 700/' "$record"
+	cp "$record" noted
+	"$xpcache" start disks --engine user >out 2>&1
+	same "disks: with limits that were edited" "$(idle_ms)" 700
+	"$xpcache" stop disks >out 2>&1
+	"$xpcache" start disks --engine user --dirty-low 5 >out 2>&1
+	same "disks: a start that is given one takes no other from there" "$(idle_ms)" 5000
+	cmp "$record" noted >out && pass "disks: and leaves them there" || fail "disks: and leaves them there" "no"
 	"$xpcache" stop disks >out 2>&1
 	# Who asks udev's question while it is being started is told that the disk is kept.
 	mkdir mounted

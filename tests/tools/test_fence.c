@@ -262,6 +262,7 @@ int main(void)
 	struct device d;
 	int ret;
 
+	xp_tunables_init(&k.limits);
 	assert_non_null(mkdtemp(dir));
 	setenv("XPCACHE_ETC", dir, 1);
 	setenv("XPCACHE_RUNTIME_DIR", dir, 1);

@@ -40,7 +40,7 @@ case $BOOT in
 	equal fstab-back "$(cat /root/fstab.before)" "$(cat /etc/fstab)"
 	equal no-record "" "$(ls /etc/xpcache)"
 	equal no-cache "" "$(xpcache list | grep -o $FAST)"
-	try adopt-again xpcache adopt --fast $FAST --yes
+	try adopt-again xpcache adopt --fast $FAST --yes --idle-ms 6000
 	reboot_now
 	;;
 2)
@@ -48,6 +48,7 @@ case $BOOT in
 	all_on ${CACHE}p
 	fenced
 	try status xpcache status xpcache0
+	equal limits 6000 "$(xpcache status xpcache0 --json | sed -n 's/.*"idle_ms": *\([0-9]*\).*/\1/p')"
 	lsblk -o NAME,TYPE,SIZE,FSTYPE,MOUNTPOINTS
 	blkid
 	refused adopt-twice 3 'on a cache already' xpcache adopt --fast $FAST --yes
