@@ -247,7 +247,8 @@ static enum xc go(struct adoption *a)
 		take_back(uuid);
 	signals_release();
 	if (!ret)
-		printf("%s: at the next boot it is before %s\n", (const char *)sb.name, a->disk);
+		printf("%s: at the next boot it is before %s; it takes %s of memory\n", (const char *)sb.name,
+		       a->disk, text_bytes(xp_memory(&sb)));
 	return ret;
 }
 

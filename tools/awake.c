@@ -138,19 +138,11 @@ enum xc mend_all(struct running *list, size_t n)
 /* The kernel takes it while the device is suspended, and could not make room by writing there. */
 static int check_memory(const struct cache *c)
 {
-	u64 need = xp_memory(&c->sb) + xp_recover_memory(&c->sb), kib, available = 0, unwritten = 0;
-	FILE *f = fopen("/proc/meminfo", "re");
-	char line[128];
+	u64 need = xp_memory(&c->sb) + xp_recover_memory(&c->sb);
+	struct memory m;
 
-	while (f && fgets(line, sizeof(line), f)) {
-		if (sscanf(line, "MemAvailable: %" SCNu64, &kib) == 1)
-			available = kib;
-		if (sscanf(line, "Dirty: %" SCNu64, &kib) == 1 || sscanf(line, "Writeback: %" SCNu64, &kib) == 1)
-			unwritten += kib;	/* counts as available */
-	}
-	if (f)
-		fclose(f);
-	return available && available << 10 < need + need / 4 + (unwritten << 10) ? -ENOMEM : 0;
+	memory_look(&m);
+	return m.available && m.available < need + need / 4 + m.unwritten ? -ENOMEM : 0;
 }
 
 static int turn_back(const struct running *r, const struct cache *c, const struct options *opt)

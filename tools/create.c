@@ -211,6 +211,20 @@ static enum xc choose_name(struct making *k)
 	return ret;
 }
 
+/* The kernel would take it, from programs, and at each boot. */
+static enum xc check_fits(const struct making *k)
+{
+	u64 need = xp_memory(&k->sb);
+	struct memory m;
+
+	memory_look(&m);
+	if (!m.total || need <= m.total / 2 || (k->opt->force && !k->adopted))
+		return XC_OK;
+	return complain(XC_REFUSED, k->fast.path, k->adopted ? "give a partition of it" : "give a partition of it, or --force",
+			"a cache of this size takes %s of the %s of memory as long as it runs",
+			text_bytes(need), text_bytes(m.total));
+}
+
 static enum xc prepare_superblock(struct making *k)
 {
 	struct xp_message msg = { "" };
@@ -227,7 +241,7 @@ static enum xc prepare_superblock(struct making *k)
 	if (err)
 		return complain(err == -ENOSPC ? XC_REFUSED : XC_FAILED, k->fast.path,
 				"take a bigger one", "%s", msg.text);
-	return XC_OK;
+	return check_fits(k);
 }
 
 /* -------------------------------------------------------------- making ---- */
@@ -338,6 +352,7 @@ static void tell(const struct making *k)
 	       text_count(le64_to_cpu(k->sb.nr_slots)),
 	       k->opt->no_start ? "is made to cache" : "now caches", k->slow.path,
 	       text_bytes(k->slow.sectors << XP_SECTOR_SHIFT));
+	printf("it takes %s of memory while it runs\n", text_bytes(xp_memory(&k->sb)));
 	if (k->opt->no_start) {
 		printf("not started: xpcache start %s does that\n", name);
 		return;

@@ -136,6 +136,15 @@ double seconds_now(void);
 void signals_hold(void);
 void signals_release(void);
 
+/* ---------------------------------------------------------- memory.c ---- */
+
+/* Bytes; 0: unknown. */
+struct memory {
+	u64 total, available;
+	u64 unwritten;		/* of the available: dirty pages, which somebody must write first */
+};
+void memory_look(struct memory *m);
+
 /* ---------------------------------------------------------- device.c ---- */
 
 struct device {
