@@ -398,7 +398,7 @@ enum xc create_run(struct options *opt)
 	if (!ret)
 		tell(&k);
 	if (noted)
-		initramfs_refresh();
+		ret = initramfs_refresh();
 	device_close(&k.fast);
 	device_close(&k.slow);
 	return ret;

@@ -378,6 +378,5 @@ enum xc forget_run(struct options *opt)
 		return ret;
 	printf("%s: forgotten; nothing keeps its slow device (%s) from being used alone%s%s\n", k.name,
 	       identity_text(&k.slow), *why ? ", although " : "", why);
-	initramfs_refresh();
-	return XC_OK;
+	return initramfs_refresh();
 }

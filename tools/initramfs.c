@@ -70,12 +70,12 @@ static int run(const struct maker *m)
 	return status;
 }
 
-void initramfs_refresh(void)
+enum xc initramfs_refresh(void)
 {
-	if (!maker_here() || known_elsewhere())
-		return;
+	if (!maker_here() || (known_elsewhere() && !other_maker()))
+		return XC_OK;
 	printf("the initramfs is made again: it is to know which disks are not to be used alone\n");
-	initramfs_make();
+	return initramfs_make();
 }
 
 enum xc initramfs_make(void)

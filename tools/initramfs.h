@@ -12,7 +12,7 @@ bool initramfs_restores(void);
 /* Makes those of all kernels again; takes a minute. */
 enum xc initramfs_make(void);
 /* The same after a cache came or went, if there is who makes it: what is in it, volume groups and
- * mirrors are looked for there already. */
-void initramfs_refresh(void);
+ * mirrors are looked for there already. XC_FAILED, and said why, where it cannot be made. */
+enum xc initramfs_refresh(void);
 
 #endif /* INITRAMFS_H */

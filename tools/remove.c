@@ -101,7 +101,7 @@ static enum xc remove_running(struct running *r)
 		printf("%s: removed; %s is a plain disk again, %s is free\n", r->name,
 		       r->slow_path, r->fast_path);
 	if (!ret && known)
-		initramfs_refresh();
+		ret = initramfs_refresh();
 	return ret;
 }
 
@@ -160,7 +160,7 @@ static enum xc remove_stopped(struct cache *c, const struct options *opt)
 		printf("%s: removed; its slow device is a plain disk again, %s is free\n",
 		       c->name, c->fast.path);
 	if (!ret && known)
-		initramfs_refresh();
+		ret = initramfs_refresh();
 	return ret;
 }
 

@@ -219,7 +219,7 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 		known_unlock(lock);
 	if (!ret && c->fast.is_block && f.slow && !opt->offline && known_note(&c->sb, f.user, &opt->tunables)) {
 		fence_changed(f.slow);
-		initramfs_refresh();
+		ret = initramfs_refresh();
 	}
 	return ret;
 }

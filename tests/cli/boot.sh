@@ -264,7 +264,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	"$xpcache" create --fast "$fast_disk" --slow "$slow_disk" --engine user >stdout 2>stderr
 	same "disks: a broken record is told of once" "$? $(grep -c "$two.json: mend it" stderr)" "0 1"
 	rm "$XPCACHE_ETC/$two.json"
-	"$xpcache" remove "$(sed -n 's/^\([^:]*\): .*/\1/p' stdout)" >out 2>&1
+	"$xpcache" remove "$(sed -n '1s/^\([^:]*\): .*/\1/p' stdout)" >out 2>&1
 	same "disks: removed" "$? $(ls "$XPCACHE_ETC" 2>/dev/null)" "0 "
 	record $two other boot '"content": "ext4:'"$(blkid -p -o value -s UUID slow)"'", "sectors": 524288, "logical_size": 512'
 	expect "disks: a list without the fast one" 0 "^other +no-fast +missing +[?] +256 MiB" list
@@ -326,7 +326,10 @@ if [ "$(id -u)" -eq 0 ]; then
 	same "disks: it comes while we wait" "$? $(grep -c 'disks: started' said)" "0 1"
 	expect "disks: remove" 0 "removed" remove disks
 	same "disks: it is not known any more" "$(ls "$XPCACHE_ETC" 2>/dev/null)" ""
-	"$xpcache" create --fast "$fast_disk" --slow "$slow_disk" --engine user --name dirty --idle-ms 0 >out 2>&1
+	echo fails >ends
+	expect "disks: created, and the images cannot be made" 1 "the initramfs could not be made, status 1" create --fast "$fast_disk" --slow "$slow_disk" --engine user --name dirty --idle-ms 0
+	expect "disks: it is there all the same" 0 "^dirty +" list
+	echo >ends
 	head -c 1M /dev/urandom >data
 	nbdcopy data "nbd+unix:///?socket=$XPCACHE_RUNTIME_DIR/dirty.sock" >out 2>&1
 	"$xpcache" stop dirty >out 2>&1
