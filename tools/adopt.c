@@ -12,6 +12,7 @@
 #include "mounts.h"
 
 #include <dirent.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -55,6 +56,26 @@ static unsigned int go_down(char *kname, size_t len)
 	return n;
 }
 
+/* How many the btrfs on it has; 0: there is none. */
+static unsigned int btrfs_devices(const char *kname)
+{
+	char path[PATH_MAX];
+	unsigned int n = 0;
+	glob_t all;
+
+	snprintf(path, sizeof(path), "/sys/fs/btrfs/*/devices/%s", kname);
+	if (glob(path, 0, NULL, &all))
+		return 0;
+	*strrchr(all.gl_pathv[0], '/') = '\0';
+	snprintf(path, sizeof(path), "%s/*", all.gl_pathv[0]);
+	globfree(&all);
+	if (!glob(path, 0, NULL, &all)) {
+		n = (unsigned int)all.gl_pathc;
+		globfree(&all);
+	}
+	return n;
+}
+
 bool root_is_on(char uuid[UUID_HEX])
 {
 	dev_t root = device_of_root();
@@ -81,6 +102,9 @@ static enum xc find_disk(struct adoption *a)
 
 	if (!root || !device_kname(root, kname, sizeof(kname)))
 		return complain(XC_REFUSED, "/", "name the disk by --slow", "it is on no block device");
+	below = btrfs_devices(kname);
+	if (below > 1)
+		return complain(XC_REFUSED, "/", "name what is to be slow by --slow", "it is on %u devices", below);
 	do {
 		if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_ours(uuid))
 			return complain(XC_REFUSED, "/", "xpcache status shows it", "it is on a cache already");
