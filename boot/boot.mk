@@ -17,7 +17,8 @@ boot-changes := $(addprefix $(sysconfdir)/,kernel/postinst.d/zzz-xpcache kernel/
 	initramfs/post-update.d/zzz-xpcache)
 boot-units := xpcache.service xpcache-left.service xpcache-boot-files.path xpcache-boot-files.service
 boot-swap := $(unitdir)/swap.d/50-xpcache.conf
-boot-files := $(udevdir)/rules.d/59-xpcache.rules $(addprefix $(unitdir)/,$(boot-units)) \
+boot-rules := $(addprefix $(udevdir)/rules.d/,59-xpcache.rules 65-xpcache-md.rules)
+boot-files := $(boot-rules) $(addprefix $(unitdir)/,$(boot-units)) \
 	$(initramfsdir)/hooks/xpcache $(initramfsdir)/scripts/local-top/xpcache \
 	$(addprefix $(dracut-module)/,module-setup.sh xpcache-start.sh xpcache-started.sh) $(wordsdir)/did-not-start $(wordsdir)/boot-files-home \
 	$(sleepdir)/xpcache $(boot-changes) $(boot-swap)
@@ -26,14 +27,14 @@ boot-places := s,@SBINDIR@,$(sbindir),g; s,@WORDSDIR@,$(wordsdir),g
 .PHONY: boot-install
 boot-install:
 	@install -d $(sort $(dir $(addprefix $(DESTDIR),$(boot-files))))
-	sed '$(boot-places)' boot/59-xpcache.rules >$(DESTDIR)$(udevdir)/rules.d/59-xpcache.rules
+	for file in $(boot-rules); do sed '$(boot-places)' boot/$${file##*/} >$(DESTDIR)$$file; done
 	for file in $(boot-units); do sed '$(boot-places)' boot/$$file >$(DESTDIR)$(unitdir)/$$file; done
 	sed '$(boot-places)' boot/initramfs-tools/hook >$(DESTDIR)$(initramfsdir)/hooks/xpcache
 	sed '$(boot-places)' boot/system-sleep >$(DESTDIR)$(sleepdir)/xpcache
 	chmod 755 $(DESTDIR)$(sleepdir)/xpcache
 	install -m 755 boot/initramfs-tools/local-top $(DESTDIR)$(initramfsdir)/scripts/local-top/xpcache
 	chmod 755 $(DESTDIR)$(initramfsdir)/hooks/xpcache
-	chmod 644 $(DESTDIR)$(udevdir)/rules.d/59-xpcache.rules $(addprefix $(DESTDIR)$(unitdir)/,$(boot-units))
+	chmod 644 $(addprefix $(DESTDIR),$(boot-rules) $(addprefix $(unitdir)/,$(boot-units)))
 	install -m 755 boot/did-not-start $(DESTDIR)$(wordsdir)/did-not-start
 	sed '$(boot-places)' boot/boot-files-home >$(DESTDIR)$(wordsdir)/boot-files-home
 	chmod 755 $(DESTDIR)$(wordsdir)/boot-files-home

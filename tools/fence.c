@@ -23,16 +23,17 @@ dev_t fence_lift(const char *uuid)
 	return geteuid() == 0 ? kernel_let_go(uuid) : 0;
 }
 
-static bool is_hardware(const char *kname)
+/* LVM's rule looks at arrays and loop devices when they change; the device mapper's have their own. */
+static bool is_asked_by_change(const char *kname)
 {
-	char path[PATH_MAX], to[PATH_MAX];
+	char number[16];
 
-	snprintf(path, sizeof(path), "/sys/class/block/%s", kname);
-	return realpath(path, to) && !strstr(to, "/virtual/");
+	if (sysfs_read(kname, "partition", number, sizeof(number)))
+		return false;
+	return !strncmp(kname, "loop", 4) || !strncmp(kname, "md", 2) || !strncmp(kname, "dm-", 3);
 }
 
-/* As if it had come just now: LVM's rule looks at a disk and its partitions when they are added, and at
- * no change of them; at loop devices and mirrors when they change. */
+/* As if it had come just now: at no change of them does that rule look at disks and partitions. */
 static void ask_udev(const char *kname)
 {
 	char path[PATH_MAX];
@@ -41,7 +42,7 @@ static void ask_udev(const char *kname)
 	snprintf(path, sizeof(path), "/sys/class/block/%s/uevent", kname);
 	f = fopen(path, "we");
 	if (f) {
-		fputs(is_hardware(kname) ? "add" : "change", f);
+		fputs(is_asked_by_change(kname) ? "change" : "add", f);
 		fclose(f);
 	}
 }
@@ -210,15 +211,21 @@ static bool identity_at(dev_t dev, struct xp_sb_slow *id)
 	return true;
 }
 
+static dev_t slow_in_use(const struct running *r)
+{
+	struct stat st;
+
+	if (!r->user)
+		return r->slow;
+	return stat(r->slow_path, &st) ? 0 : st.st_rdev;
+}
+
 /* The cache's own block device holds the same, and has no hardware to be told by. */
 static bool is_below(const struct running *r, const struct known *k, const struct device *d)
 {
 	struct xp_sb_slow now, first;
-	dev_t slow = r->slow;
-	struct stat st;
+	dev_t slow = slow_in_use(r);
 
-	if (r->user)
-		slow = stat(r->slow_path, &st) ? 0 : st.st_rdev;
 	if (slow == d->dev)
 		return true;
 	identity_of(d, &now);
@@ -277,6 +284,14 @@ static bool keep(const struct known *k, const struct device *d)
 	return kept;
 }
 
+/* Of a cache that runs, whatever the device says of itself: somebody has named it. */
+static bool is_in_use(const struct known *k, const struct device *d)
+{
+	struct running r;
+
+	return running_find(NULL, k->uuid, &r) == 1 && slow_in_use(&r) == d->dev;
+}
+
 /* Called for every disk of the machine: one that knows no cache reads none of them. */
 enum xc fence_run(struct options *opt)
 {
@@ -288,8 +303,8 @@ enum xc fence_run(struct options *opt)
 	setenv("DM_DISABLE_UDEV", "1", 1);	/* it is udev that waits for us */
 	if (n && !device_look(&d, opt->arg)) {
 		for (size_t i = 0; i < n; i++)
-			if (identity_same(&list[i].slow, &d, false, why, sizeof(why)) &&
-			    keep(&list[i], &d))
+			if (is_in_use(&list[i], &d) ||
+			    (identity_same(&list[i].slow, &d, false, why, sizeof(why)) && keep(&list[i], &d)))
 				printf("XPCACHE_FENCED=%s\nXPCACHE_UUID=%s\n", list[i].name,
 				       list[i].uuid);
 		device_close(&d);

@@ -50,7 +50,7 @@ install() {
 	# xpcached is for a rescue without the kernel's module.
 	inst_multiple @SBINDIR@/xpcache @SBINDIR@/xpcached sleep
 	inst_simple @WORDSDIR@/did-not-start
-	inst_rules 59-xpcache.rules
+	inst_rules 59-xpcache.rules 65-xpcache-md.rules
 	# shellcheck disable=SC2154 # moddir is dracut's
 	inst_hook initqueue/settled 05 "$moddir/xpcache-start.sh"
 	inst_hook initqueue/finished 05 "$moddir/xpcache-started.sh"

@@ -196,7 +196,10 @@ same "removed: its disks are free, and so they are in the images" "$(after remov
 dmsetup info -c --noheadings -o name -S uuid=~^XPCACHEFENCE-
 dmsetup remove xpcache-fence-1
 udevadm control --reload
-udevadm trigger --action=change --property-match=XPCACHE_FENCED=?*
+udevadm trigger --action=change --property-match=XPCACHE_FENCED=?* --sysname-match=loop*
+udevadm trigger --action=change --property-match=XPCACHE_FENCED=?* --sysname-match=md*
+udevadm trigger --action=change --property-match=XPCACHE_FENCED=?* --sysname-match=dm-*
+udevadm trigger --action=add --property-match=XPCACHE_FENCED=?*
 update-initramfs -u -k all"
 same "upgraded: nothing of this" "$(after upgrade)" "0"
 rm "$XPCACHE_ETC"/*

@@ -40,7 +40,7 @@ same "dracut: what is in it" "$(asked install)" "inst_simple $etc/$one.json /etc
 inst_simple $etc/$two.json /etc/xpcache/$two.json
 inst_multiple $dir/sbin/xpcache $dir/sbin/xpcached sleep
 inst_simple $dir/words/did-not-start
-inst_rules 59-xpcache.rules
+inst_rules 59-xpcache.rules 65-xpcache-md.rules
 inst_hook initqueue/settled 05 MODULE/xpcache-start.sh
 inst_hook initqueue/finished 05 MODULE/xpcache-started.sh
 dracut_need_initqueue

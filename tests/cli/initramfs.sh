@@ -6,7 +6,7 @@ make -s -C "$root" boot-install DESTDIR="$dir/installed" PREFIX=/usr sbindir="$d
 	fail "initramfs: install" "make"
 mkdir -p etc image sbin words rules
 cp "$dir/installed$dir/words/did-not-start" words
-touch rules/59-xpcache.rules
+touch rules/59-xpcache.rules rules/65-xpcache-md.rules
 cat >functions <<'END'
 copy_exec() { :; }
 manual_add_modules() { :; }
@@ -14,7 +14,7 @@ block_dev_mod_add() { echo "driver of $1"; }
 panic() { echo "panic $*"; touch "$DIR/here"; }
 modprobe() { :; }
 END
-in_place() { sed "s,/usr/share/initramfs-tools/hook-functions,$dir/functions,; s,/scripts/functions,$dir/functions,; s,/usr/lib/udev/rules.d/59,$dir/rules/59,; s,/etc/xpcache,$dir/etc,g; s,/run/,$dir/,g; s,>>/conf/,>>$dir/,g; s,! -b,! -e," "$1"; }
+in_place() { sed "s,/usr/share/initramfs-tools/hook-functions,$dir/functions,; s,/scripts/functions,$dir/functions,; s,/usr/lib/udev/rules.d/\([56]\),$dir/rules/\1,g; s,/etc/xpcache,$dir/etc,g; s,/run/,$dir/,g; s,>>/conf/,>>$dir/,g; s,! -b,! -e," "$1"; }
 in_place "$dir/installed/usr/share/initramfs-tools/hooks/xpcache" >hook
 in_place "$dir/installed/usr/share/initramfs-tools/scripts/local-top/xpcache" >local-top
 

@@ -174,6 +174,17 @@ static void the_one_of_a_running_cache_is_kept_and_no_second(void **state)
 	assert_int_equal(held, 0);
 }
 
+/* start --slow DEV --force: in another case it calls itself otherwise. */
+static void one_that_somebody_has_named_is_kept(void **state)
+{
+	(void)state;
+	running_on = other.dev;
+	fence(&other, true, NULL);
+	running_on = 0;
+	fence(&other, false, NULL);
+	assert_int_equal(held, 0);
+}
+
 /* Or the same disk by another way. */
 static void a_copy_of_it_is_kept_too(void **state)
 {
@@ -249,6 +260,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(the_one_of_a_running_cache_is_kept_and_no_second, machine),
+		cmocka_unit_test_setup(one_that_somebody_has_named_is_kept, machine),
 		cmocka_unit_test_setup(a_copy_of_it_is_kept_too, machine),
 		cmocka_unit_test_setup(one_that_comes_back_is_kept, machine),
 		cmocka_unit_test_setup(at_rest_what_is_on_it_tells, machine),

@@ -32,7 +32,7 @@ case $BOOT in
 	equal fstab-by-uuid "$(sed "s,^UUID=\([^ ]*\) none ,UUID=\1\tnone ," /root/fstab.first)" "$(cat /etc/fstab)"
 	equal root-still "$SLOW$ROOT" "$(findmnt -no SOURCE /)"
 	lsinitramfs "/boot/initrd.img-$KVER" >/tmp/initrd
-	for what in dm-xpcache.ko sbin/xpcache sbin/xpcached etc/xpcache/ 59-xpcache.rules local-top/xpcache; do
+	for what in dm-xpcache.ko sbin/xpcache sbin/xpcached etc/xpcache/ 59-xpcache.rules 65-xpcache-md.rules local-top/xpcache; do
 		grep -q "$what" /tmp/initrd || fail "initramfs" "has no $what"
 	done
 	# Taken back before it was ever used, and done again.

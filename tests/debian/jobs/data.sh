@@ -41,6 +41,36 @@ alone()
 	pass alone
 }
 
+# A mirror below a cache: mdadm's own rules name what is on it, and are not to.
+mirror_below()
+{
+	local fast half uuid
+	truncate -s 64M /root/fast
+	truncate -s 256M /root/half
+	fast=$(losetup -f --show /root/fast)
+	half=$(losetup -f --show /root/half)
+	must mdadm -q --create /dev/md50 --run --force --level=1 --raid-devices=1 "$half"
+	must mkfs.ext4 -q /dev/md50
+	udevadm settle
+	uuid=$(uuid_of /dev/md50)
+	equal below-named /dev/md50 "$(link "$uuid")"
+	export XPCACHE_INITRAMFS=/bin/true
+	must xpcache create --fast "$fast" --slow /dev/md50 --name below
+	udevadm settle
+	equal below-runs /dev/mapper/below "$(link "$uuid")"
+	try below-stop xpcache stop below
+	udevadm settle
+	equal below-no-name "" "$(link "$uuid")"
+	! mount /dev/md50 /media 2>/dev/null || fail below-raw "can be mounted"
+	try below-start xpcache start below
+	udevadm settle
+	equal below-runs-again /dev/mapper/below "$(link "$uuid")"
+	try below-remove xpcache remove below
+	udevadm settle
+	equal below-free /dev/md50 "$(link "$uuid")"
+	must mdadm -q --stop /dev/md50
+}
+
 case $BOOT in
 1)
 	sfdisk -q $DATA <<-END
@@ -146,5 +176,6 @@ case $BOOT in
 7)	# an initramfs from before the end of the cache kept the disk; the system lets it go
 	up
 	on $DATA
+	mirror_below
 	;;
 esac

@@ -18,7 +18,7 @@ case $BOOT in
 	must apt-get -qq -y --no-install-recommends install /mnt/*.deb
 	equal initramfs-tools deinstall "$(dpkg-query -W -f '${Status}' initramfs-tools | cut -d ' ' -f 1)"
 	must xpcache adopt --fast $FAST --yes
-	for what in dm-xpcache.ko sbin/xpcache$ sbin/xpcached etc/xpcache/.*json 59-xpcache.rules xpcache-start.sh; do
+	for what in dm-xpcache.ko sbin/xpcache$ sbin/xpcached etc/xpcache/.*json 59-xpcache.rules 65-xpcache-md.rules xpcache-start.sh; do
 		[ "$(holds "$what")" -gt 0 ] || fail initramfs "has no $what"
 	done
 	reboot_now
