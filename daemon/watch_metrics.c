@@ -112,7 +112,7 @@ static void put_errors(FILE *f, const struct pulse *p)
 /* One of them is 1; a state that a later version has is one more. */
 static void put_states(FILE *f, const struct pulse *p)
 {
-	static const char *const states[] = { "running", "degraded", "failed", "suspended", "loading" };
+	static const char *const states[] = { "running", "asleep", "failed", "suspended", "loading" };
 	bool known = false;
 
 	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {

@@ -119,9 +119,9 @@ static void states_are_told_but_those_that_pass(void **state)
 	strcpy(p.state, "running");
 	look();
 	assert_int_equal(n, 0);
-	strcpy(p.state, "degraded");
+	strcpy(p.state, "asleep");
 	look();
-	assert_told(EVENT_STATE, true, "xpcache0: degraded; xpcache status and the kernel's log tell more");
+	assert_told(EVENT_STATE, true, "xpcache0: asleep; xpcache status and the kernel's log tell more");
 	strcpy(p.state, "failed");
 	look();
 	assert_int_equal(told[0].priority, LOG_CRIT);
