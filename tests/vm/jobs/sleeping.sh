@@ -5,7 +5,9 @@
 
 . ./lib.sh
 
-export XPCACHE_INITRAMFS=/bin/true
+printf '#!/bin/sh\n' >/tmp/update-initramfs
+chmod +x /tmp/update-initramfs
+export XPCACHE_INITRAMFS=/tmp/update-initramfs
 
 number() { stat -c '%Hr:%Lr' "$(readlink -f "$1")"; }
 state() { xpcache list | awk -v name="${1:-xpcache0}" '$1 == name { print $2 }'; }
