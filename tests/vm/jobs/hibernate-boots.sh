@@ -58,7 +58,7 @@ case $BOOT in
 	# Killed when one sleeps and the other is suspended: nobody looks at that one's disk before it goes on.
 	writes three 0 $CACHE
 	writes four 0 $CACHE2
-	try killed-at-the-second killed_at fdatasync:4
+	try killed-at-the-second killed_at fdatasync:8
 	equal one-sleeps linear "$(table other | cut -d ' ' -f 1)"
 	equal one-is-suspended Suspended "$(dmsetup info -c --noheadings -o suspended xpcache0)"
 	try end-after-the-second timeout 60 xpcache hibernate --end

@@ -99,7 +99,7 @@ begins_and_ends()
 	remembers awake
 }
 
-STEPS="mlockall:1 alarm:1 alarm:2 pwrite64:1 fdatasync:1 pwrite64:2 fdatasync:2 munlockall:1"
+STEPS="mlockall:1 alarm:1 alarm:2 pwrite64:1 fdatasync:2 pwrite64:2 fdatasync:4 munlockall:1"
 killed()
 {
 	local step n=0
@@ -156,12 +156,12 @@ killed_before_resume()
 mended()
 {
 	writes mended 128
-	try kill-for-flush killed_at fdatasync:2
+	try kill-for-flush killed_at fdatasync:4
 	try flush-mends timeout 60 xpcache flush xpcache0
 	is_awake flush-mended
 	holds flush-mended mended 128
 	writes again 192
-	try kill-for-start killed_at fdatasync:2
+	try kill-for-start killed_at fdatasync:4
 	refused start-mends 3 "running already" timeout 60 xpcache start xpcache0
 	is_awake start-mended
 	holds start-mended again 192
@@ -373,7 +373,7 @@ case $BOOT in
 	must swapon $P1
 	image_to $P1
 	writes cut 512
-	killed_at fdatasync:2 || fail cut-killed "it was not killed"
+	killed_at fdatasync:4 || fail cut-killed "it was not killed"
 	cut_power
 	;;
 4)
