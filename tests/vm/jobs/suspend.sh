@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=64M slow=1G timeout=900 quick=6.12 watch=no
+# vm: fast=64M slow=1G timeout=900 quick=no watch=no
 #
 # Suspend to memory, four times, with writers at work, whatever they wait for. What they wrote is
 # there, and the cache goes on: what is dirty goes home when it is idle.
