@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=64M slow=128M timeout=900 quick=6.12
+# vm: fast=64M slow=128M timeout=900 quick=no
 #
 # Messages side by side, beside requests: recording is turned on and off, and asked for, from
 # a start without its memory; a commit has a flush of its own, which is nobody's request.

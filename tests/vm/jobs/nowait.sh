@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: kernel=6.1,6.12 usr=host clock=instructions memory=2G fast=16M slow=16M timeout=900 quick=6.12
+# vm: kernel=6.1,6.12 usr=host clock=instructions memory=2G fast=16M slow=16M timeout=900 quick=no
 #
 # io_uring asks for no waiting. Hits are sent at once, as by dm-linear, and not from one of
 # its threads; what misses is read all the same, and right.
