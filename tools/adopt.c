@@ -36,21 +36,29 @@ static dev_t device_of_root(void)
 	return mount_of(NULL, "/", &m) && !stat(m.source, &st) && S_ISBLK(st.st_mode) ? st.st_rdev : 0;
 }
 
+/* How many a folder of sysfs names, and one of them; 0: there is no such folder. */
+static unsigned int count_in(const char *folder, char one[64])
+{
+	struct dirent *e;
+	unsigned int n = 0;
+	DIR *dir = opendir(folder);
+
+	while (dir && (e = readdir(dir)))
+		if (e->d_name[0] != '.' && ++n)
+			snprintf(one, 64, "%.63s", e->d_name);
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
 /* To the device below a volume or encryption, if there is one; how many there are. */
 static unsigned int go_down(char *kname, size_t len)
 {
 	char path[PATH_MAX], below[64] = "";
-	struct dirent *e;
-	unsigned int n = 0;
-	DIR *dir;
+	unsigned int n;
 
 	snprintf(path, sizeof(path), "/sys/class/block/%s/slaves", kname);
-	dir = opendir(path);
-	while (dir && (e = readdir(dir)))
-		if (e->d_name[0] != '.' && ++n)
-			snprintf(below, sizeof(below), "%.63s", e->d_name);
-	if (dir)
-		closedir(dir);
+	n = count_in(path, below);
 	if (n == 1)
 		snprintf(kname, len, "%s", below);
 	return n;
@@ -59,20 +67,16 @@ static unsigned int go_down(char *kname, size_t len)
 /* How many the btrfs on it has; 0: there is none. */
 static unsigned int btrfs_devices(const char *kname)
 {
-	char path[PATH_MAX];
-	unsigned int n = 0;
+	char path[PATH_MAX], one[64];
+	unsigned int n;
 	glob_t all;
 
 	snprintf(path, sizeof(path), "/sys/fs/btrfs/*/devices/%s", kname);
 	if (glob(path, 0, NULL, &all))
 		return 0;
 	*strrchr(all.gl_pathv[0], '/') = '\0';
-	snprintf(path, sizeof(path), "%s/*", all.gl_pathv[0]);
+	n = count_in(all.gl_pathv[0], one);
 	globfree(&all);
-	if (!glob(path, 0, NULL, &all)) {
-		n = (unsigned int)all.gl_pathc;
-		globfree(&all);
-	}
 	return n;
 }
 

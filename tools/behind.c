@@ -51,15 +51,10 @@ static const char *place(u64 lba)
 	return text_bytes(lba << XP_BLOCK_SHIFT);
 }
 
-static bool is_uniform(const u8 *block, u8 byte)
-{
-	return block[0] == byte && !memcmp(block, block + 1, XP_BLOCK_SIZE - 1);
-}
-
 /* Free space that was trimmed may turn into zeros whenever its disk likes: that is nobody's write. */
 static bool is_trim(struct look *k, u64 lba)
 {
-	return (is_uniform(k->slow.block, 0) || is_uniform(k->slow.block, 0xff)) && lba >= TABLE &&
+	return (slow_is_all(&k->slow, 0) || slow_is_all(&k->slow, 0xff)) && lba >= TABLE &&
 	       !fingerprint_begins(&k->slow, lba);
 }
 

@@ -33,6 +33,8 @@ struct slow {
 int slow_open(struct slow *s, const char *path);
 /* One block, zeros beyond the end. Past the page cache where there is a way. */
 int slow_read(struct slow *s, u64 lba);
+/* s->block has @byte alone. */
+bool slow_is_all(const struct slow *s, u8 byte);
 /* What it holds now it holds after a power cut too. */
 int slow_sync(struct slow *s);
 /* s->block to there, durably. */

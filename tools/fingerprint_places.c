@@ -141,15 +141,10 @@ static void add_partitions(struct places *p, struct slow *s)
 	tables_free(&t);
 }
 
-static bool is_blank(const u8 *block)
-{
-	return !block[0] && !memcmp(block, block + 1, XP_BLOCK_SIZE - 1);
-}
-
 /* btrfs leaves the beginning to others. */
 static bool begins_at(struct slow *s, u64 first, u64 lba)
 {
-	return lba == first || (lba == first + BTRFS && !slow_read(s, first) && is_blank(s->block));
+	return lba == first || (lba == first + BTRFS && !slow_read(s, first) && slow_is_all(s, 0));
 }
 
 bool fingerprint_begins(struct slow *s, u64 lba)

@@ -106,6 +106,11 @@ int slow_read(struct slow *s, u64 lba)
 	return err;
 }
 
+bool slow_is_all(const struct slow *s, u8 byte)
+{
+	return s->block[0] == byte && !memcmp(s->block, s->block + 1, XP_BLOCK_SIZE - 1);
+}
+
 int slow_sync(struct slow *s)
 {
 	if (!s->nbd)
