@@ -209,8 +209,7 @@ static void show_failure(const struct running *r, const struct status *s, const 
 		       text_blocks(stranded), stranded == 1 ? "is" : "are");
 	else
 		printf("            nothing is dirty; reads go on from the slow device\n");
-	printf("            connect it again, then xpcache stop --force %s and xpcache start %s\n",
-	       r->name, r->name);
+	printf("            connect it again, then xpcache start %s\n", r->name);
 }
 
 static void show_limits(const struct xp_tunables *t)

@@ -64,7 +64,6 @@ static void say_dirty(const struct running *r, const struct status *s)
 		       r->name, text_blocks(dirty), r->fast_path);
 	else
 		printf("%s: stopped, no dirty block\n", r->name);
-	printf("xpcache start brings it back\n");
 }
 
 /* The kernel could not make durable what it had acknowledged. */
@@ -74,10 +73,10 @@ static enum xc cannot_commit(const struct running *r, int err)
 
 	if (!status_read(r->name, &s) && !strcmp(s.state, "failed"))
 		return complain(XC_FAILED, r->name,
-				running_log(r->name, "; --force stops it and loses what was not committed"),
+				running_log(r->name, "; xpcache stop --force loses what was not committed"),
 				"the journal cannot be written: %s", strerror(-err));
 	return complain(XC_FAILED, r->name,
-			running_log(r->name, "; --force stops it and may lose what was written past a full cache"),
+			running_log(r->name, "; xpcache stop --force may lose what was written past a full cache"),
 			"the slow device cannot be flushed: %s", strerror(-err));
 }
 
@@ -113,7 +112,7 @@ static enum xc rest_asleep(const struct running *r)
 	ret = running_remove(r->name, false);
 	signals_release();
 	if (!ret)
-		printf("%s: stopped; it was asleep, and has no dirty block\nxpcache start brings it back\n", r->name);
+		printf("%s: stopped; it was asleep, and has no dirty block\n", r->name);
 	return ret;
 }
 
@@ -148,7 +147,7 @@ static enum xc stop_found(const char *name, const struct options *opt)
 }
 
 /* Whether it is asleep stays as it is meanwhile; a cache of xpcached never is. */
-static enum xc stop_one(const char *name, const struct options *opt)
+enum xc stop_one(const char *name, const struct options *opt)
 {
 	struct running r;
 	bool user = running_find(cache_plain_name(name), NULL, &r) == 1 && r.user;
@@ -180,8 +179,15 @@ static enum xc stop_at_shutdown(const struct options *opt)
 
 enum xc stop_run(struct options *opt)
 {
+	enum xc ret;
+
 	if (!opt->boot == !opt->arg)
 		return opt->boot ? complain(XC_USAGE, "--boot", "give it alone", "it goes with no name") :
 		       complain(XC_USAGE, "stop", "xpcache stop NAME, or --boot", "the name is missing");
-	return opt->boot ? stop_at_shutdown(opt) : stop_one(opt->arg, opt);
+	if (opt->boot)
+		return stop_at_shutdown(opt);
+	ret = stop_one(opt->arg, opt);
+	if (!ret)
+		printf("xpcache start brings it back\n");
+	return ret;
 }

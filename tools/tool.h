@@ -616,6 +616,8 @@ enum xc erase_stopped(const struct cache *c, const char *slow);
 bool root_is_on(char uuid[UUID_HEX]);
 /* Complains if the running cache is open. */
 enum xc stop_check(const struct running *r);
+/* Stops it, or complains: of who uses it, and unless forced of what would be lost. */
+enum xc stop_one(const char *name, const struct options *opt);
 
 /* ------------------------------------ behind.c, mark.c, fingerprint.c ---- */
 

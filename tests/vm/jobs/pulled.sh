@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# vm: fast=16M slow=64M timeout=600 quick=no
+#
+# A device is pulled out of the machine under a running cache, and put back: it comes as another
+# device, and start alone takes it, if nobody uses the cache and nothing would be lost.
+
+. ./lib.sh
+
+PCI=$(readlink -f /sys/class/block/nvme0n1/device/device)
+
+# What is there of each kind now, whatever it is called.
+disk() { basename -a /sys/class/block/$1 | sed -n '/\*/!s,^,/dev/,p' | head -n 1; }
+fast() { disk 'nvme*n*'; }
+slow() { disk 'sd*[a-z]'; }
+there() { [ -b "$($1)" ]; }
+pull_fast() { echo 1 >"$PCI/remove"; }
+plug_fast()
+{
+	echo 1 >/sys/bus/pci/rescan
+	settled there fast || die plug "no NVMe disk is back"
+}
+pull_slow() { echo 1 >"/sys/class/block/$(basename "$(slow)")/device/delete"; }
+plug_slow()
+{
+	local host
+	for host in /sys/class/scsi_host/host*; do
+		echo '- - -' >"$host/scan"
+	done
+	settled there slow || die plug "no SCSI disk is back"
+}
+state() { dmsetup status xpcache0 | cut -d ' ' -f 4; }
+failed() { [ "$(state)" = failed ]; }
+all_home() { xpcache flush xpcache0 >/dev/null && dmsetup message xpcache0 0 commit && [ "$(counter dirty)" = 0 ]; }
+part() { must dmsetup create part --table "0 81920 linear $CACHE 2048"; }
+
+# says NAME TEXT COMMAND... - it succeeds, and says so.
+says()
+{
+	local out
+	out=$("${@:3}" 2>&1) && grep -q "$2" <<<"$out" && pass "$1" || fail "$1" "$out"
+	echo "$out"
+}
+
+must sfdisk -q $SLOW <<<'label: gpt
+start=2048, size=40MiB
+'
+must xpcache create --fast $FAST --slow $SLOW --idle-ms 0
+part
+must mkfs.ext4 -q -F -E lazy_itable_init=0,lazy_journal_init=0 /dev/mapper/part
+must mount /dev/mapper/part /mnt
+fill /mnt/before 4 500
+must sync
+
+# ---- the fast one, with nothing dirty: below a file system that is in use ----
+settled all_home || die clean "$(counter dirty) blocks are dirty"
+pull_fast
+fill /mnt/while 4 500 && sync /mnt/while && pass files-are-written || fail files-are-written "they are not"
+echo 3 >/proc/sys/vm/drop_caches
+whole=$(tree /mnt)
+equal whole 8 "$(wc -l <<<"$whole")"
+settled failed || die found-gone "a minute later it is $(state)"
+refused nothing-is-back 5 'is its fast device connected' xpcache start xpcache0
+equal still-there "$whole" "$(tree /mnt)"
+plug_fast
+note "the fast disk is $(fast) now"
+says status-says-how 'connect it again, then xpcache start xpcache0$' xpcache status xpcache0
+refused in-use 3 'in use' xpcache start xpcache0
+must umount /mnt
+must dmsetup remove part
+says start-heals 'of no use, and dropped' xpcache start xpcache0
+equal healed 0 "$(counter passing)"
+part
+must mount /dev/mapper/part /mnt
+equal all-that-passed "$whole" "$(tree /mnt)"
+
+# ---- the slow one, with dirty blocks ----
+fill /mnt/later 4 500
+must sync
+must umount /mnt
+must dmsetup remove part
+dirty=$(counter dirty)
+[ "$dirty" -gt 100 ] && pass dirty || fail dirty "$dirty blocks"
+old=$(slow)
+pull_slow
+refused slow-not-back 3 'is running already' xpcache start xpcache0
+plug_slow
+note "the slow disk was $old, and is $(slow) now"
+says start-takes-it 'stopped first' xpcache start xpcache0
+[ "$(counter dirty)" -gt 0 ] && pass nothing-lost || fail nothing-lost "no block is dirty"
+part
+must mount /dev/mapper/part /mnt
+whole=$(tree /mnt)
+equal with-the-later 12 "$(wc -l <<<"$whole")"
+
+# ---- the fast one, with dirty blocks: nothing is lost unless it is asked for ----
+dd if=/dev/urandom of=/mnt/last bs=64k count=4 conv=fsync status=none
+whole=$(tree /mnt)
+must umount /mnt
+must dmsetup remove part
+pull_fast
+write_blocks 1000 1 if=/dev/zero && fail write-is-an-error "it was taken" || pass write-is-an-error
+settled failed || die found-gone-dirty "a minute later it is $(state)"
+plug_fast
+refused start-loses-nothing 1 'cannot be written' xpcache start xpcache0
+try stop-force xpcache stop xpcache0 --force
+says start-after-it 'started' xpcache start xpcache0
+part
+must mount /dev/mapper/part /mnt
+equal all-that-was-flushed "$whole" "$(tree /mnt)"
+must umount /mnt
+must dmsetup remove part
+must xpcache remove xpcache0
+must dmsetup create part --table "0 81920 linear $(slow) 2048"
+try whole-alone e2fsck -f -n /dev/mapper/part
