@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC1091,SC2154
+# vm: timeout=900 extra=512M
+#
+# A disk in fstab by UUID is behind a cache that is dirty, and the module was removed by hand: the boot
+# comes up without that disk and says why, and nobody gets at it before the module is back.
+. /mnt/desktop.sh
+
+for wwid in /sys/block/sd*/device/wwid; do	# whichever name it got
+	! grep -q 5000c500a1b2c400 "$wwid" || DATA=/dev/$(basename "${wwid%/device/wwid}")
+done
+
+case $BOOT in
+1)
+	sfdisk -q "$DATA" <<<'type=L'
+	udevadm settle
+	must mkfs.ext4 -q "${DATA}1"
+	mkdir -p /data
+	echo "UUID=$(uuid_of "${DATA}1") /data ext4 nofail,x-systemd.device-timeout=30s 0 2" >>/etc/fstab
+	must xpcache create --fast $FAST --slow "$DATA"
+	udevadm settle
+	systemctl daemon-reload
+	must mount /data
+	equal data-on ${CACHE}p1 "$(findmnt -no SOURCE /data)"
+	fill /data/kept 10 300
+	tree /data/kept >/root/kept.sum
+	sync
+	equal dirty yes "$([ "$(counter dirty)" -gt 500 ] && echo yes)"
+	module=$(modinfo -n dm-xpcache)
+	echo "$module" >/root/module.path
+	mv "$module" /root/module
+	depmod
+	sync
+	cut_power
+	;;
+2)
+	waited 300 at_rest
+	equal unit-failed failed "$(systemctl is-active xpcache.service)"
+	journalctl -b -u xpcache -o cat | grep -q 'no xpcache target' && pass unit-names-the-module ||
+		fail unit-names-the-module "$(journalctl -b -u xpcache -o cat | tail -n 3)"
+	equal not-mounted "" "$(findmnt -no SOURCE /data)"
+	! mount "${DATA}1" /media 2>/dev/null || fail raw "can be mounted"
+	! mount /data 2>/dev/null || fail by-uuid "can be mounted"
+	equal no-names "" "$(find /dev/disk -lname "*/${DATA#/dev/}1" ! -path '*by-path*')"
+	refused start-says-why 1 'no xpcache target' xpcache start xpcache0
+	mv /root/module "$(cat /root/module.path)"
+	depmod
+	try start-with-it systemctl restart xpcache.service
+	try mount waited 60 mount /data
+	equal data-on ${CACHE}p1 "$(findmnt -no SOURCE /data)"
+	equal kept "$(cat /root/kept.sum)" "$(tree /data/kept)"
+	reboot_now
+	;;
+3)
+	up
+	equal data-on ${CACHE}p1 "$(findmnt -no SOURCE /data)"
+	equal kept "$(cat /root/kept.sum)" "$(tree /data/kept)"
+	;;
+esac
