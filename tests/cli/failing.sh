@@ -219,9 +219,9 @@ truncate -s 16M fast
 "$xpcache" create --fast fast --slow slow --name failing --no-start >out 2>&1 || fail "failing: create once more" "it does not"
 failing_part=slow up --idle-ms 100
 head -c 8192 /dev/urandom >new
-put 8192 new && sync_it || fail "failing: a write to a slow device that fails" "it does"
-touch broken
 tried=$(tries)
+touch broken	# before the write, which might be home by then
+put 8192 new && sync_it || fail "failing: a write to a slow device that fails" "it does"
 sleep 4.5
 early=$(tries)
 sleep 4.5
