@@ -178,10 +178,7 @@ void mark_erase(const struct xp_sb *sb, const struct xp_fp *fp, const char *slow
 
 static bool is_free(struct ground *g, u64 lba)
 {
-	const u8 *b = g->slow.block;
-
-	return lba <= UINT32_MAX && !slow_read(&g->slow, lba) &&
-	       !b[0] && !memcmp(b, b + 1, XP_BLOCK_SIZE - 1);
+	return lba <= UINT32_MAX && !slow_read(&g->slow, lba) && slow_is_all(&g->slow, 0);
 }
 
 static u64 choose(struct ground *g)
