@@ -256,41 +256,6 @@ static enum xc start_all(const struct options *opt)
 	return ret;
 }
 
-/* What runs of it has lost a device, and that is here again: it has no way to take it back. */
-static bool lacks_what_is_here(const struct cache *c, struct running *r)
-{
-	char path[PATH_MAX];
-	struct status s;
-
-	if (c->err || running_find(NULL, c->uuid, r) != 1 || r->asleep)
-		return false;
-	if (!status_read(r->name, &s) && !strcmp(s.state, "failed"))
-		return true;
-	return !r->user && !device_here(r->slow) && slow_known(c, NULL, path, sizeof(path));
-}
-
-/* As stop does it: not while it is used, and not if something would be lost. */
-static enum xc end_what_lacks(const char *name)
-{
-	const struct options plain = { .arg = name };
-	enum xc ret = XC_OK;
-	struct caches all;
-	struct running r;
-
-	if (caches_scan(&all))
-		return XC_OK;	/* who looks for it next says so */
-	for (size_t i = 0; i < all.n && !ret; i++) {
-		const struct cache *c = &all.v[i];
-
-		if ((strcmp(c->name, name) != 0 && strcmp(c->uuid, name) != 0) || !lacks_what_is_here(c, &r))
-			continue;
-		printf("%s: runs without a device that is here again: it is stopped first\n", r.name);
-		ret = stop_one(r.name, &plain);
-	}
-	caches_free(&all);
-	return ret;
-}
-
 enum xc start_run(struct options *opt)
 {
 	struct cache c = { .running = false };
@@ -315,7 +280,7 @@ enum xc start_run(struct options *opt)
 		return start_all(opt);
 	if (opt->arg && !opt->fast && sleep_is_asleep(cache_plain_name(opt->arg)))
 		return sleep_wake(cache_plain_name(opt->arg), opt);
-	ret = opt->arg && geteuid() == 0 ? end_what_lacks(cache_plain_name(opt->arg)) : XC_OK;
+	ret = replug_end(opt);
 	if (!ret)
 		ret = caches_find_stopped(opt->arg, opt->fast, &c);
 	if (ret && c.running && geteuid() == 0)

@@ -209,7 +209,11 @@ static void show_failure(const struct running *r, const struct status *s, const 
 		       text_blocks(stranded), stranded == 1 ? "is" : "are");
 	else
 		printf("            nothing is dirty; reads go on from the slow device\n");
-	printf("            connect it again, then xpcache start %s\n", r->name);
+	if (!r->user && status_number(s, "passing"))
+		printf("            connect it again, then xpcache start %s\n", r->name);
+	else
+		printf("            connect it again, then xpcache stop --force %s and xpcache start %s\n",
+		       r->name, r->name);
 }
 
 static void show_limits(const struct xp_tunables *t)

@@ -92,13 +92,15 @@ static enum xc rest(struct running *r, const struct options *opt)
 	err = status_read(r->name, &s);
 	if (err)
 		return complain_errno(err, r->name, "cannot read its status");
+	if (!committed && !opt->force && !strcmp(s.state, "failed") && !status_number(&s, "passing"))
+		return cannot_commit(r, -EIO);	/* suspended, it commits nothing and has no error to tell */
 	running_paths(r);
 	signals_hold();
 	ret = running_remove(r->name, committed);
 	signals_release();
 	if (!ret)
 		say_dirty(r, &s);
-	if (!ret && !committed && !status_number(&s, "passing"))
+	if (!ret && !committed && !status_number(&s, "passing") && (r->user || device_here(r->slow)))
 		fingerprint_at_rest(r->fast_path, r->slow_path, status_number(&s, "seq"));
 	return ret;
 }
@@ -116,7 +118,7 @@ static enum xc rest_asleep(const struct running *r)
 	return ret;
 }
 
-static enum xc stop_found(const char *name, const struct options *opt)
+enum xc stop_locked(const char *name, const struct options *opt)
 {
 	struct partitions hidden;
 	struct running r;
@@ -147,12 +149,12 @@ static enum xc stop_found(const char *name, const struct options *opt)
 }
 
 /* Whether it is asleep stays as it is meanwhile; a cache of xpcached never is. */
-enum xc stop_one(const char *name, const struct options *opt)
+static enum xc stop_one(const char *name, const struct options *opt)
 {
 	struct running r;
 	bool user = running_find(cache_plain_name(name), NULL, &r) == 1 && r.user;
 	int lock = user ? -1 : sleep_lock();
-	enum xc ret = stop_found(name, opt);
+	enum xc ret = stop_locked(name, opt);
 
 	if (lock >= 0)
 		close(lock);

@@ -23,6 +23,7 @@
  *   sleep.c      asleep.c  awake.c  turn.c  sleep_note.c  next_boot.c  image.c  looked.c  restore.c: hibernation, over sleep.h
  *   behind.c     has somebody written to the slow device meanwhile? over fingerprint.h
  *   mark.c       have writes passed the cache, while its fast device was gone?
+ *   replug.c     a running cache, one of whose devices is here again
  *   check_sb.c   check_ring.c  check_data.c: parts of check, over check.h; what
  *                they find goes to findings.c
  *   ring.c       what recovery saw of the journal ring
@@ -616,8 +617,11 @@ enum xc erase_stopped(const struct cache *c, const char *slow);
 bool root_is_on(char uuid[UUID_HEX]);
 /* Complains if the running cache is open. */
 enum xc stop_check(const struct running *r);
-/* Stops it, or complains: of who uses it, and unless forced of what would be lost. */
-enum xc stop_one(const char *name, const struct options *opt);
+/* Stops it, or complains: of who uses it, and unless forced of what would be lost. Under sleep_lock(),
+ * but for a cache of xpcached. */
+enum xc stop_locked(const char *name, const struct options *opt);
+/* Of a running cache that start is asked for: stops it if a device of it was pulled out and is here again. */
+enum xc replug_end(struct options *opt);
 
 /* ------------------------------------ behind.c, mark.c, fingerprint.c ---- */
 

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A running cache one of whose devices was pulled out, and is here again, as another device: it has
+ * no way to take that back, and start would find it running. So it is stopped first, where nobody uses
+ * it, nothing would be lost, and all is there that the start needs.
+ */
+#include "tool.h"
+
+#include <unistd.h>
+
+static bool find_named(const char *name, struct running *r)
+{
+	return running_find(name, NULL, r) == 1 || running_find(NULL, name, r) == 1;
+}
+
+/* The one device that holds the cache now; NULL also if there are two. */
+static struct cache *the_only(struct caches *all, const char *uuid)
+{
+	struct cache *found = NULL;
+
+	for (size_t i = 0; i < all->n; i++) {
+		if (strcmp(all->v[i].uuid, uuid) != 0)
+			continue;
+		if (found)
+			return NULL;
+		found = &all->v[i];
+	}
+	return found && !found->err ? found : NULL;
+}
+
+/* As start will ask, once nothing of ours has it. */
+static enum xc free_for_start(const char *path)
+{
+	enum xc ret = XC_OK;
+	struct device d;
+
+	if (device_look(&d, path))
+		return complain(XC_FAILED, path, NULL, "cannot open the device that is here again");
+	ret = claim_check(&d);
+	device_close(&d);
+	return ret;
+}
+
+/* *here: start will find both; then a complaint if it may not have them. */
+static enum xc both_here(const struct running *r, const struct options *opt, bool *here)
+{
+	bool fast_gone = !device_here(r->fast), slow_gone = !device_here(r->slow);
+	char slow[PATH_MAX];
+	struct caches all;
+	struct cache *c;
+	enum xc ret = XC_OK;
+
+	*here = false;
+	if ((!fast_gone && !slow_gone) || caches_scan(&all))
+		return XC_OK;
+	c = the_only(&all, r->uuid);
+	*here = c && (c->fast.dev != r->fast) == fast_gone && slow_known(c, opt->slow, slow, sizeof(slow));
+	if (*here && fast_gone)
+		ret = free_for_start(c->fast.path);
+	if (*here && !ret && slow_gone)
+		ret = free_for_start(slow);
+	caches_free(&all);
+	return ret;
+}
+
+static enum xc end_locked(struct options *opt)
+{
+	const struct options plain = { .arg = opt->arg };
+	static char name[sizeof(((struct running *)NULL)->name)], uuid[UUID_HEX];
+	struct running r;
+	enum xc ret;
+	bool here;
+
+	if (!find_named(cache_plain_name(opt->arg), &r) || !*r.uuid || r.user || r.asleep || r.suspended ||
+	    r.reloads || !r.fast || !r.slow)
+		return XC_OK;
+	ret = both_here(&r, opt, &here);
+	if (ret || !here)
+		return ret;
+	ret = stop_locked(r.name, &plain);
+	if (ret)
+		return ret;
+	printf("%s: a device of it was gone, and is here again: it is started anew\n", r.name);
+	fflush(stdout);
+	snprintf(name, sizeof(name), "%s", r.name);
+	snprintf(uuid, sizeof(uuid), "%s", r.uuid);
+	opt->arg = uuid;	/* others may have its name */
+	if (!opt->name)
+		opt->name = name;
+	return XC_OK;
+}
+
+enum xc replug_end(struct options *opt)
+{
+	enum xc ret;
+	int lock;
+
+	if (!opt->arg || opt->fast || geteuid() != 0)
+		return XC_OK;
+	lock = sleep_lock();
+	ret = end_locked(opt);
+	if (lock >= 0)
+		close(lock);
+	return ret;
+}
