@@ -31,7 +31,7 @@ behind_stop() { "$xpcache" stop behind >out 2>&1 || fail "behind: stop" "it does
 
 behind_kill() {
 	pkill -9 -f "xpcached serve.*$dir/run/behind"
-	while pgrep -f "xpcached serve.*$dir/run/behind" >/dev/null; do sleep 0.05; done
+	while "$xpcache" status behind >/dev/null 2>&1; do sleep 0.05; done	# its socket goes after its name
 }
 
 # As mount and unmount do: a mount more, at its time, and a kilobyte written.
