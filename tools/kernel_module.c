@@ -142,6 +142,6 @@ enum xc kernel_ready(void)
 		return complain(XC_FAILED, MODULE, "dmesg may tell more", "%s", kernel_no_target());
 	return complain(XC_FAILED, uts.release,
 			"install xpcache-dkms and linux-headers-$(uname -r), or in the sources of xpcache: "
-			"make module-install",
+			"make module-install; or give --engine user",
 			"%s", kernel_no_target());
 }

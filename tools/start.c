@@ -137,6 +137,14 @@ static enum xc check_features(const struct cache *c)
 			"features this version may read but not write, bits 0x%" PRIx64, unknown);
 }
 
+/* What fstab names is there by the kernel's engine alone, and the next boot would not start another's. */
+static bool is_noted_for_boot(const char *uuid)
+{
+	struct known k;
+
+	return geteuid() == 0 && known_find(uuid, &k) == 1 && k.start != START_NOT && k.start != START_GONE;
+}
+
 struct found {
 	dev_t slow;	/* 0: it was not found, or is no device */
 	bool user;
@@ -152,8 +160,10 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 	u64 doubt = 0;
 	bool user = false;
 
+	if (!opt->engine && !opt->ublk && !opt->offline && c->fast.is_block && is_noted_for_boot(c->uuid))
+		marked.engine = "kernel";
 	if (!ret)
-		ret = engine_choose(opt, c->fast.path, opt->slow, &user);
+		ret = engine_choose(&marked, c->fast.path, opt->slow, &user);
 	if (!ret && !user && !c->fast.is_block)
 		ret = complain(XC_USAGE, c->fast.path, "--engine user runs it", "not a block device");
 	if (!ret && opt->ublk)
