@@ -42,7 +42,7 @@ static enum xc free_for_start(const char *path)
 }
 
 /* *here: start will find both; then a complaint if it may not have them. */
-static enum xc both_here(const struct running *r, const struct options *opt, bool *here)
+static enum xc both_here(const struct running *r, bool *here)
 {
 	bool fast_gone = !device_here(r->fast), slow_gone = !device_here(r->slow);
 	char slow[PATH_MAX];
@@ -51,10 +51,10 @@ static enum xc both_here(const struct running *r, const struct options *opt, boo
 	enum xc ret = XC_OK;
 
 	*here = false;
-	if ((!fast_gone && !slow_gone) || caches_scan(&all))
+	if (caches_scan(&all))
 		return XC_OK;
 	c = the_only(&all, r->uuid);
-	*here = c && (c->fast.dev != r->fast) == fast_gone && slow_known(c, opt->slow, slow, sizeof(slow));
+	*here = c && (c->fast.dev != r->fast) == fast_gone && slow_known(c, NULL, slow, sizeof(slow));
 	if (*here && fast_gone)
 		ret = free_for_start(c->fast.path);
 	if (*here && !ret && slow_gone)
@@ -63,18 +63,24 @@ static enum xc both_here(const struct running *r, const struct options *opt, boo
 	return ret;
 }
 
+/* One that start will take by itself: as it was started, with nothing else said. */
+static bool is_for_replug(const char *name, struct running *r)
+{
+	return find_named(name, r) && *r->uuid && !r->user && !r->asleep && !r->suspended && !r->reloads &&
+	       r->fast && r->slow && cache_good_name(r->name) && (!device_here(r->fast) || !device_here(r->slow));
+}
+
 static enum xc end_locked(struct options *opt)
 {
-	const struct options plain = { .arg = opt->arg };
 	static char name[sizeof(((struct running *)NULL)->name)], uuid[UUID_HEX];
+	const struct options plain = { .arg = opt->arg };
 	struct running r;
 	enum xc ret;
 	bool here;
 
-	if (!find_named(cache_plain_name(opt->arg), &r) || !*r.uuid || r.user || r.asleep || r.suspended ||
-	    r.reloads || !r.fast || !r.slow)
+	if (!is_for_replug(cache_plain_name(opt->arg), &r))
 		return XC_OK;
-	ret = both_here(&r, opt, &here);
+	ret = both_here(&r, &here);
 	if (ret || !here)
 		return ret;
 	ret = stop_locked(r.name, &plain);
@@ -85,17 +91,18 @@ static enum xc end_locked(struct options *opt)
 	snprintf(name, sizeof(name), "%s", r.name);
 	snprintf(uuid, sizeof(uuid), "%s", r.uuid);
 	opt->arg = uuid;	/* others may have its name */
-	if (!opt->name)
-		opt->name = name;
+	opt->name = name;
 	return XC_OK;
 }
 
 enum xc replug_end(struct options *opt)
 {
+	struct running r;
 	enum xc ret;
 	int lock;
 
-	if (!opt->arg || opt->fast || geteuid() != 0)
+	if (!opt->arg || opt->fast || opt->slow || opt->name || opt->engine || opt->ublk || geteuid() != 0 ||
+	    !is_for_replug(cache_plain_name(opt->arg), &r))
 		return XC_OK;
 	lock = sleep_lock();
 	ret = end_locked(opt);

@@ -209,11 +209,13 @@ static void show_failure(const struct running *r, const struct status *s, const 
 		       text_blocks(stranded), stranded == 1 ? "is" : "are");
 	else
 		printf("            nothing is dirty; reads go on from the slow device\n");
-	if (!r->user && status_number(s, "passing"))
-		printf("            connect it again, then xpcache start %s\n", r->name);
-	else
+	if (!status_number(s, "passing"))
 		printf("            connect it again, then xpcache stop --force %s and xpcache start %s\n",
 		       r->name, r->name);
+	else if (!r->user && !device_here(r->fast))
+		printf("            connect it again, then xpcache start %s\n", r->name);
+	else
+		printf("            mend or connect it, then xpcache stop %s and xpcache start %s\n", r->name, r->name);
 }
 
 static void show_limits(const struct xp_tunables *t)

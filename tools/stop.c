@@ -80,6 +80,25 @@ static enum xc cannot_commit(const struct running *r, int err)
 			"the slow device cannot be flushed: %s", strerror(-err));
 }
 
+/* Suspended, it commits nothing, and has no error to tell. */
+static enum xc check_suspended(const struct running *r, const struct options *opt)
+{
+	struct status s;
+
+	if (r->user || r->asleep || !r->suspended || opt->force || status_read(r->name, &s))
+		return XC_OK;
+	return !strcmp(s.state, "failed") && !status_number(&s, "passing") ? cannot_commit(r, -EIO) : XC_OK;
+}
+
+/* One that came back as another was not held while the cache ran, and is to be asked for again. */
+static void keep_slow(const struct running *r)
+{
+	if (r->user || !r->slow || device_here(r->slow))
+		fence_changed(r->slow);
+	else
+		fence_again(r->uuid, 0, -1);
+}
+
 /* Nobody has it open any more. */
 static enum xc rest(struct running *r, const struct options *opt)
 {
@@ -92,15 +111,13 @@ static enum xc rest(struct running *r, const struct options *opt)
 	err = status_read(r->name, &s);
 	if (err)
 		return complain_errno(err, r->name, "cannot read its status");
-	if (!committed && !opt->force && !strcmp(s.state, "failed") && !status_number(&s, "passing"))
-		return cannot_commit(r, -EIO);	/* suspended, it commits nothing and has no error to tell */
 	running_paths(r);
 	signals_hold();
 	ret = running_remove(r->name, committed);
 	signals_release();
 	if (!ret)
 		say_dirty(r, &s);
-	if (!ret && !committed && !status_number(&s, "passing") && (r->user || device_here(r->slow)))
+	if (!ret && !committed && !status_number(&s, "passing") && (r->user || (device_here(r->fast) && device_here(r->slow))))
 		fingerprint_at_rest(r->fast_path, r->slow_path, status_number(&s, "seq"));
 	return ret;
 }
@@ -128,6 +145,8 @@ enum xc stop_locked(const char *name, const struct options *opt)
 		ret = sleep_mend(&r);
 	if (!ret)
 		ret = stop_check(&r);
+	if (!ret)
+		ret = check_suspended(&r, opt);
 	if (ret)
 		return ret;
 	if (!r.user)
@@ -144,7 +163,7 @@ enum xc stop_locked(const char *name, const struct options *opt)
 	if (!r.user)
 		signals_release();
 	if (!ret)
-		fence_changed(r.slow);
+		keep_slow(&r);
 	return ret;
 }
 
