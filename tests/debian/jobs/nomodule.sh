@@ -16,7 +16,7 @@ case $BOOT in
 	udevadm settle
 	must mkfs.ext4 -q "${DATA}1"
 	mkdir -p /data
-	echo "UUID=$(uuid_of "${DATA}1") /data ext4 nofail,x-systemd.device-timeout=30s 0 2" >>/etc/fstab
+	echo "UUID=$(uuid_of "${DATA}1") /data ext4 nofail 0 2" >>/etc/fstab
 	must xpcache create --fast $FAST --slow "$DATA"
 	udevadm settle
 	systemctl daemon-reload
