@@ -137,9 +137,7 @@ enum xc caches_find_running(const char *name, struct running *r)
 	int ret;
 
 	name = cache_plain_name(name);
-	ret = running_find(name, NULL, r);
-	if (ret != 1 && strlen(name) == UUID_HEX - 1)
-		ret = running_find(NULL, name, r);
+	ret = running_named(name, r);
 	if (ret < 0 && ret != -ENODEV)
 		return complain_errno(ret, name, "cannot ask the device mapper");
 	if (ret <= 0)	/* without a device mapper nothing runs */

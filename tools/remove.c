@@ -171,8 +171,7 @@ enum xc remove_run(struct options *opt)
 	struct cache c;
 	enum xc ret;
 
-	if (!opt->fast && (running_find(name, NULL, &r) == 1 ||
-			   (strlen(name) == UUID_HEX - 1 && running_find(NULL, name, &r) == 1))) {
+	if (!opt->fast && running_named(name, &r) == 1) {
 		if (opt->prefer_cache || opt->discard_dirty)
 			return complain(XC_USAGE, opt->prefer_cache ? "--prefer-cache" : "--discard-dirty",
 					"remove it without", "that is asked when a stopped cache starts");

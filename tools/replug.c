@@ -8,11 +8,6 @@
 
 #include <unistd.h>
 
-static bool find_named(const char *name, struct running *r)
-{
-	return running_find(name, NULL, r) == 1 || running_find(NULL, name, r) == 1;
-}
-
 /* The one device that holds the cache now; NULL also if there are two. */
 static struct cache *the_only(struct caches *all, const char *uuid)
 {
@@ -66,7 +61,7 @@ static enum xc both_here(const struct running *r, bool *here)
 /* One that start will take by itself: as it was started, with nothing else said. */
 static bool is_for_replug(const char *name, struct running *r)
 {
-	return find_named(name, r) && *r->uuid && !r->user && !r->asleep && !r->suspended && !r->reloads &&
+	return running_named(name, r) == 1 && *r->uuid && !r->user && !r->asleep && !r->suspended && !r->reloads &&
 	       r->fast && r->slow && cache_good_name(r->name) && (!device_here(r->fast) || !device_here(r->slow));
 }
 

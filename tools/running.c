@@ -39,6 +39,13 @@ int running_message(const char *name, enum xp_command command)
 	return user_has(name) ? user_message(name, command) : kernel_message(name, command);
 }
 
+int running_named(const char *name, struct running *r)
+{
+	int ret = running_find(name, NULL, r);
+
+	return ret != 1 && strlen(name) == UUID_HEX - 1 ? running_find(NULL, name, r) : ret;
+}
+
 int running_ask(const char *name, const char *message, char **answer)
 {
 	return user_has(name) ? user_ask(name, message, answer) : kernel_ask(name, message, answer);

@@ -427,6 +427,7 @@ bool ublk_held(const char *node);
 
 /* The same of all, by name: no two have the same. */
 int running_find(const char *name, const char *uuid, struct running *r);
+int running_named(const char *name, struct running *r);	/* the uuid will do */
 int running_list(struct running **list, size_t *n);
 int running_message(const char *name, enum xp_command command);
 int running_ask(const char *name, const char *message, char **answer);
