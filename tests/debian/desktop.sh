@@ -31,6 +31,14 @@ link()
 
 uuid_of() { blkid -p -o value -s UUID "$1"; }
 
+# The other disk (`extra=`), whichever name it got.
+data_disk()
+{
+	local wwid
+	wwid=$(grep -l 5000c500a1b2c400 /sys/block/sd*/device/wwid)
+	echo "/dev/$(basename "${wwid%/device/wwid}")"
+}
+
 # all_on PREFIX - /, swap and /home are on that disk, and the links lead there.
 all_on()
 {

@@ -8,9 +8,7 @@
 # disk nothing of it is mounted or assembled; after remove all of it is free.
 . /mnt/desktop.sh
 
-for wwid in /sys/block/sd*/device/wwid; do	# whichever name it got
-	! grep -q 5000c500a1b2c400 "$wwid" || DATA=/dev/$(basename "${wwid%/device/wwid}")
-done
+DATA=$(data_disk)
 names() { find /dev/disk -lname "*/${DATA#/dev/}[0-9]" ! -path '*by-path*'; }
 
 # on PREFIX - all that is on that disk is used by that name.

@@ -6,9 +6,7 @@
 # comes up without that disk and says why, and nobody gets at it before the module is back.
 . /mnt/desktop.sh
 
-for wwid in /sys/block/sd*/device/wwid; do	# whichever name it got
-	! grep -q 5000c500a1b2c400 "$wwid" || DATA=/dev/$(basename "${wwid%/device/wwid}")
-done
+DATA=$(data_disk)
 
 case $BOOT in
 1)

@@ -28,13 +28,9 @@ slots_fail()
 $((first * 8)) $((sectors - first * 8)) error"
 }
 
-# all_home - and the journal says so.
-all_home() { xpcache flush xpcache0 >/dev/null && dmsetup message xpcache0 0 commit && [ "$(counter dirty)" = 0 ]; }
 cached() { [ "$(counter clean)" -ge "$1" ]; }
 
 gone() { turn "0 $sectors error"; }
-state() { dmsetup status xpcache0 | cut -d ' ' -f 4; }
-failed() { [ "$(state)" = failed ]; }
 
 # put_back - a stop that says what is lost, and a start with the fast disk there.
 put_back()

@@ -22,9 +22,6 @@ bad_from()
 	done
 }
 
-state() { dmsetup status xpcache0 | cut -d ' ' -f 4; }
-failed() { [ "$(state)" = failed ]; }
-all_home() { xpcache flush xpcache0 >/dev/null && dmsetup message xpcache0 0 commit && [ "$(counter dirty)" = 0 ]; }
 ended() { ! kill -0 "$1" 2>/dev/null; }
 cached() { [ "$(counter clean)" -ge "$1" ]; }
 

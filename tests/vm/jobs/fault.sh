@@ -83,44 +83,6 @@ first_slot()
 	xpcache dump $FRONT --json | sed -n 's/.*"data_start": *\([0-9]*\).*/\1/p' | head -n 1
 }
 
-take_out()
-{
-	if [ "$1" = fast ]; then
-		echo 1 >"/sys/block/${FAST##*/}/device/device/remove"
-	else
-		echo 1 >"/sys/block/${SLOW##*/}/device/delete"
-	fi
-}
-
-# The name that a disk has today. While the cache holds the disk that was taken
-# out, the next one gets another.
-find_disk()
-{
-	local node glob="/dev/sd[a-z]"
-	[ "$1" = slow ] || glob="/dev/nvme*n[0-9]"
-	for node in $glob; do
-		dd if="$node" of=/dev/null bs=4k count=1 iflag=direct status=none 2>/dev/null || continue
-		echo "$node"
-		return
-	done
-	return 1
-}
-
-plug_in()
-{
-	local host
-	if [ "$1" = fast ]; then
-		echo 1 >/sys/bus/pci/rescan
-	else
-		for host in /sys/class/scsi_host/*/scan; do
-			echo "- - -" >"$host"
-		done
-	fi
-	settled find_disk "$1" >/dev/null || die "$CELL" "the $1 disk did not come back"
-	FAST=$(find_disk fast)
-	SLOW=$(find_disk slow)
-}
-
 # scsi_debug is a disk in memory whose driver can be told what to do to commands.
 debug_disk()
 {

@@ -93,6 +93,50 @@ counter()
 	dmsetup status xpcache0 | tr ' ' '\n' | sed -n "/^$1\$/{n;p}"
 }
 
+# What the cache is at, as its status line says; all_home - and the journal says so.
+state() { dmsetup status xpcache0 | cut -d ' ' -f 4; }
+failed() { [ "$(state)" = failed ]; }
+all_home() { xpcache flush xpcache0 >/dev/null && dmsetup message xpcache0 0 commit && [ "$(counter dirty)" = 0 ]; }
+
+# take_out SIDE - fast or slow: of the machine, as by hand.
+take_out()
+{
+	if [ "$1" = fast ]; then
+		echo 1 >"/sys/block/${FAST##*/}/device/device/remove"
+	else
+		echo 1 >"/sys/block/${SLOW##*/}/device/delete"
+	fi
+}
+
+# The name that a disk has today. While the cache holds the disk that was taken
+# out, the next one gets another.
+find_disk()
+{
+	local node glob="/dev/sd[a-z]"
+	[ "$1" = slow ] || glob="/dev/nvme*n[0-9]"
+	for node in $glob; do
+		dd if="$node" of=/dev/null bs=4k count=1 iflag=direct status=none 2>/dev/null || continue
+		echo "$node"
+		return
+	done
+	return 1
+}
+
+plug_in()
+{
+	local host
+	if [ "$1" = fast ]; then
+		echo 1 >/sys/bus/pci/rescan
+	else
+		for host in /sys/class/scsi_host/*/scan; do
+			echo "- - -" >"$host"
+		done
+	fi
+	settled find_disk "$1" >/dev/null || die plug-in "the $1 disk did not come back"
+	FAST=$(find_disk fast)
+	SLOW=$(find_disk slow)
+}
+
 # tree FOLDER - the sha256 of every file below it, in an order of its own.
 tree()
 {

@@ -6,31 +6,6 @@
 
 . ./lib.sh
 
-PCI=$(readlink -f /sys/class/block/nvme0n1/device/device)
-
-# What is there of each kind now, whatever it is called.
-disk() { basename -a /sys/class/block/$1 | sed -n '/\*/!s,^,/dev/,p' | head -n 1; }
-fast() { disk 'nvme*n*'; }
-slow() { disk 'sd*[a-z]'; }
-there() { [ -b "$($1)" ]; }
-pull_fast() { echo 1 >"$PCI/remove"; }
-plug_fast()
-{
-	echo 1 >/sys/bus/pci/rescan
-	settled there fast || die plug "no NVMe disk is back"
-}
-pull_slow() { echo 1 >"/sys/class/block/$(basename "$(slow)")/device/delete"; }
-plug_slow()
-{
-	local host
-	for host in /sys/class/scsi_host/host*; do
-		echo '- - -' >"$host/scan"
-	done
-	settled there slow || die plug "no SCSI disk is back"
-}
-state() { dmsetup status xpcache0 | cut -d ' ' -f 4; }
-failed() { [ "$(state)" = failed ]; }
-all_home() { xpcache flush xpcache0 >/dev/null && dmsetup message xpcache0 0 commit && [ "$(counter dirty)" = 0 ]; }
 part() { must dmsetup create part --table "0 81920 linear $CACHE 2048"; }
 
 # says NAME TEXT COMMAND... - it succeeds, and says so.
@@ -53,7 +28,7 @@ must sync
 
 # ---- the fast one, with nothing dirty: below a file system that is in use ----
 settled all_home || die clean "$(counter dirty) blocks are dirty"
-pull_fast
+take_out fast
 fill /mnt/while 4 500 && sync /mnt/while && pass files-are-written || fail files-are-written "they are not"
 echo 3 >/proc/sys/vm/drop_caches
 whole=$(tree /mnt)
@@ -62,8 +37,8 @@ settled failed || die found-gone "a minute later it is $(state)"
 refused nothing-is-back 5 'is its fast device connected' xpcache start xpcache0
 echo 3 >/proc/sys/vm/drop_caches
 equal still-there "$whole" "$(tree /mnt)"
-plug_fast
-note "the fast disk is $(fast) now"
+plug_in fast
+note "the fast disk is $FAST now"
 says status-says-how 'connect it again, then xpcache start xpcache0$' xpcache status xpcache0
 refused in-use 3 'in use' xpcache start xpcache0
 must umount /mnt
@@ -82,11 +57,11 @@ must umount /mnt
 must dmsetup remove part
 dirty=$(counter dirty)
 [ "$dirty" -gt 100 ] && pass dirty || fail dirty "$dirty blocks"
-old=$(slow)
-pull_slow
+old=$SLOW
+take_out slow
 refused slow-not-back 3 'is running already' xpcache start xpcache0
-plug_slow
-note "the slow disk was $old, and is $(slow) now"
+plug_in slow
+note "the slow disk was $old, and is $SLOW now"
 out=$(xpcache start xpcache0 2>&1)
 echo "$out"
 grep -q 'started, ' <<<"$out" && ! grep -q 'cannot' <<<"$out" && pass start-takes-it || fail start-takes-it "$out"
@@ -100,10 +75,10 @@ dd if=/dev/urandom of=/mnt/last bs=64k count=4 conv=fsync status=none
 whole=$(tree /mnt)
 must umount /mnt
 must dmsetup remove part
-pull_fast
+take_out fast
 ends_in_error write-is-an-error write_blocks 1000 1 if=/dev/zero
 settled failed || die found-gone-dirty "a minute later it is $(state)"
-plug_fast
+plug_in fast
 says status-says-what-is-lost 'connect it again, then xpcache stop --force xpcache0' xpcache status xpcache0
 must dmsetup suspend xpcache0
 refused stop-loses-nothing-asleep 1 'cannot be written' xpcache stop xpcache0
@@ -119,13 +94,13 @@ must dmsetup remove part
 
 # ---- the fast one, and nobody has noticed ----
 settled all_home || die clean-again "$(counter dirty) blocks are dirty"
-pull_fast
-plug_fast
+take_out fast
+plug_in fast
 equal unnoticed running "$(state)"
 out=$(xpcache start xpcache0 2>/tmp/said) && [ ! -s /tmp/said ] && grep -q 'started anew' <<<"$out" && pass start-unnoticed ||
 	fail start-unnoticed "$out $(cat /tmp/said)"
 equal still-all "$whole" "$(part >/dev/null; mount -o ro /dev/mapper/part /mnt; tree /mnt; umount /mnt; dmsetup remove part)"
 refused start-of-one-that-lacks-nothing 3 'is running already' xpcache start xpcache0
 must xpcache remove xpcache0
-must dmsetup create part --table "0 81920 linear $(slow) 2048"
+must dmsetup create part --table "0 81920 linear $SLOW 2048"
 try whole-alone e2fsck -f -n /dev/mapper/part
