@@ -97,6 +97,15 @@ waited()
 	done
 }
 
+# menu_at_rest - what was written for the boot loader is home, and nothing that is written from
+# now on makes the rest go with it: what is dirty stays so.
+menu_at_rest()
+{
+	systemctl stop xpcache-boot-files.path
+	waited 300 menu_is_home || fail menu "does not come home"
+}
+menu_is_home() { [ "$(systemctl is-active xpcache-boot-files.service)" = inactive ]; }
+
 # Nothing is being started but the test itself.
 at_rest() { [ -z "$(systemctl list-jobs --plain --no-legend | grep -v xpcache-test)" ]; }
 

@@ -56,8 +56,9 @@ case $BOOT in
 	try update-grub update-grub
 	more_homes() { [ "$(counter homes)" -gt "$homes" ]; }
 	try boot-files-go-home waited 120 more_homes
+	menu_at_rest
 	keep
-	note "dirty before the cut: $(counter dirty)"
+	equal cut-while-dirty yes "$([ "$(counter dirty)" -gt 0 ] && echo yes)"
 	cut_power
 	;;
 3)
@@ -71,6 +72,7 @@ case $BOOT in
 	fi
 	try undo xpcache adopt --undo
 	equal root-still-on-it ${CACHE}p$ROOT "$(findmnt -no SOURCE /)"
+	menu_at_rest
 	fill /root/late 10 300
 	tree /root/late >/root/late.sum
 	sync

@@ -48,6 +48,7 @@ case $BOOT in
 	without_module
 	sync
 	try boot-files-home xpcache flush --boot
+	menu_at_rest
 	keep
 	equal dirty yes "$([ "$(counter dirty)" -gt 500 ] && echo yes)"
 	cut_power
