@@ -66,7 +66,7 @@ class Desktop(vm.Guest):
     def command(self):
         iops = self.wants.get("slow-iops")
         speed = ["-accel", "kvm", "-cpu", "host"] if vm.accelerator() == "kvm" else \
-                ["-accel", "tcg,thread=single", "-cpu", "max"]
+                ["-accel", "tcg,thread=single", "-cpu", vm.CPU]
         command = [
             "qemu-system-x86_64", "-M", "q35", "-display", "none", "-monitor", "none",
             "-no-reboot", "-nic", "none", "-m", self.wants.get("memory", "1G"), *speed,
@@ -125,7 +125,7 @@ class Desktop(vm.Guest):
         kver = vm.release(self.series)
         return ["-kernel", boot / f"vmlinuz-{kver}", "-initrd", boot / f"initrd.img-{kver}",
                 "-append", "root=LABEL=system ro console=ttyS0 mitigations=off no_timer_check "
-                           "noreplace-smp loglevel=5"]
+                           "noreplace-smp norandmaps loglevel=5"]
 
     def said(self):
         """The console, without what colours it."""

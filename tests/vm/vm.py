@@ -29,6 +29,10 @@ ALARM = re.compile(
 WATCHFUL = {"6.12": "kfence.sample_interval=5 slub_debug=FZPU page_poison=1",
             "debug": "kmemleak=on"}
 
+# The emulator moves strings byte by byte: the kernel is not told that this is fast, or it clears
+# each page so.
+CPU = "max,-erms,-fsrm"
+
 # What a kernel under sanitizers needs: times as long as a stock one.
 SLOWER = {"debug": 4}
 
@@ -255,20 +259,21 @@ class Machine(Guest):
         # One processor until init: the emulator's may run code that another has just
         # patched, and a kernel patches most of its code while it boots.
         # And no look whether the timer ticks: on a loaded host an emulated one is late.
+        # Code is at the same address in each process, or it is translated once for each: a
+        # page of libc then has 100,000 translations, and clearing it takes a minute.
         append = ("console=ttyS0 panic=-1 oops=panic loglevel=5 mitigations=off no_timer_check "
-                  "maxcpus=1 noreplace-smp ")
+                  "maxcpus=1 noreplace-smp norandmaps ")
         if self.watchful:
             append += WATCHFUL.get(self.series, "")
         if want.get("clock") == "instructions":
             # One instruction is one nanosecond, an idle machine is at its next timer at
-            # once: figures are the same whatever else the host does. String moves of
-            # bytes would count one each, so the kernel is not told that they are fast.
-            speed = ["-smp", "1", "-accel", "tcg,thread=single", "-cpu", "max,-erms,-fsrm",
+            # once: figures are the same whatever else the host does.
+            speed = ["-smp", "1", "-accel", "tcg,thread=single", "-cpu", CPU,
                      "-icount", "shift=0,sleep=off"]
         elif accel == "kvm":
             speed = ["-smp", want.get("cpus", "2"), "-accel", "kvm", "-cpu", "host"]
         else:
-            speed = ["-smp", want.get("cpus", "2"), "-accel", "tcg,thread=multi", "-cpu", "max"]
+            speed = ["-smp", want.get("cpus", "2"), "-accel", "tcg,thread=multi", "-cpu", CPU]
         memory, words = self.memory()
         command = [
             "qemu-system-x86_64", *memory, "-display", "none", "-monitor", "none",
