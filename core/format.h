@@ -105,7 +105,8 @@ struct xp_sb {
  * what was always done, but for XP_FP_STALE. */
 struct xp_fp_block {
 	__le64	lba;			/*  0 */
-	__le64	hash;			/*  8 XXH64, seed 0, of its 4096 bytes on the slow device; beyond the end zeros */
+	__le64	hash;			/*  8 XXH64, seed 0, of its 4096 bytes on the slow device; beyond the end, */
+					/*    and where a boot loader lies, zeros */
 };
 
 #define XP_FP_BLOCKS	251u		/* (4088 - 64) / 16 */

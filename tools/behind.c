@@ -6,6 +6,8 @@
  * After a rest in order the fingerprint tells: each of its blocks must be what it was. After a cut
  * the slow device has moved on since the last one, by destage; then the map tells. What it has clean
  * the slow device holds (I7, I8); and of a dirty superblock the slow device has an older state.
+ *
+ * A boot loader is installed below the cache, and the firmware reads it there: what is its own says nothing.
  */
 #include "fingerprint.h"
 
@@ -26,6 +28,7 @@ struct look {
 	const char *slow_path, *name;
 	struct device fast;
 	struct slow slow;
+	struct loader loader;
 	struct offline o;
 	struct xp_fp fp;
 	bool mapped;		/* the map is there */
@@ -58,10 +61,13 @@ static bool is_trim(struct look *k, u64 lba)
 	       !fingerprint_begins(&k->slow, lba);
 }
 
-/* Of a block that was read: is it what the fingerprint says? */
+/* Of a block that was read: is it what the fingerprint says? Once it spoke of whole blocks. */
 static bool is_as_noted(const struct look *k, u32 i)
 {
-	return xp_xxh64(k->slow.block, XP_BLOCK_SIZE) == le64_to_cpu(k->fp.block[i].hash);
+	u64 noted = le64_to_cpu(k->fp.block[i].hash), lba = le64_to_cpu(k->fp.block[i].lba);
+
+	return fingerprint_hash(&k->loader, lba, k->slow.block) == noted ||
+	       xp_xxh64(k->slow.block, XP_BLOCK_SIZE) == noted;
 }
 
 /* What cannot be read says nothing. */
@@ -90,6 +96,8 @@ static void compare_mapping(struct look *k, const struct xp_mapping *map)
 
 	if (map->zeros || read_slot(k, map->slot, ours))
 		return;
+	loader_leave_out(&k->loader, xp_lba_n(map->lba), ours);
+	loader_leave_out(&k->loader, xp_lba_n(map->lba), k->slow.block);
 	if (!map->dirty && memcmp(ours, k->slow.block, XP_BLOCK_SIZE) != 0)
 		found(k, "it holds something else at %s", place(xp_lba_n(map->lba)));
 	else if (map->dirty && fs_newer(ours, k->slow.block, &kind))
@@ -242,6 +250,7 @@ static int compare(struct look *k)
 {
 	int err;
 
+	fingerprint_loader(&k->loader, &k->slow);
 	if (k->doubt) {
 		found(k, "it cannot be read at %s, where that would be said", place(k->doubt));
 		return 0;

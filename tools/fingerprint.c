@@ -70,18 +70,29 @@ int fingerprint_place(const struct xp_media *m, const struct xp_sb *sb, u64 lba)
 	return write_both(m, &fp, newest);
 }
 
+u64 fingerprint_hash(const struct loader *l, u64 lba, const u8 block[XP_BLOCK_SIZE])
+{
+	u8 rest[XP_BLOCK_SIZE];
+
+	memcpy(rest, block, XP_BLOCK_SIZE);
+	loader_leave_out(l, lba, rest);
+	return xp_xxh64(rest, XP_BLOCK_SIZE);
+}
+
 /* A bad sector is left out. */
 static int hash_slow(struct xp_fp *fp, struct slow *s)
 {
+	struct loader l;
 	struct places p;
 	u32 n = 0;
 
+	fingerprint_loader(&l, s);
 	fingerprint_places(&p, s, fp->uuid);
 	for (u32 i = 0; i < p.n; i++) {
 		if (slow_read(s, p.lba[i]))
 			continue;
 		fp->block[n].lba = cpu_to_le64(p.lba[i]);
-		fp->block[n++].hash = cpu_to_le64(xp_xxh64(s->block, XP_BLOCK_SIZE));
+		fp->block[n++].hash = cpu_to_le64(fingerprint_hash(&l, p.lba[i], s->block));
 	}
 	fp->count = cpu_to_le32(n);
 	return n && s->bad <= SLOW_BAD_MAX ? 0 : -EIO;

@@ -6,6 +6,7 @@
  *   behind_check()         start: has somebody written behind the cache's back? (tool.h)
  *   fingerprint_places()   which blocks
  *   fingerprint_gaps()     blocks of no partition; mark_prepare() (tool.h) takes one
+ *   fingerprint_loader()   where a boot loader lies, which is installed below a running cache
  *   slow_*()               the slow device, whatever it is
  *   fs_newer()             is one of two states of a file system no earlier one of the other
  */
@@ -64,7 +65,23 @@ bool fingerprint_begins(struct slow *s, u64 lba);
  * None without a table. Whether they hold zeros is another matter. */
 u32 fingerprint_gaps(struct slow *s, u64 lba[2]);
 
+#define LOADER_MAX	8u
+
+/* Bytes of the device that belong to a boot loader: no file system, and no table. */
+struct loader {
+	struct { u64 from, to; } range[LOADER_MAX];
+	u32 n;
+};
+
+/* None without a table. */
+void fingerprint_loader(struct loader *l, struct slow *s);
+/* They become zeros. */
+void loader_leave_out(const struct loader *l, u64 lba, u8 block[XP_BLOCK_SIZE]);
+
 /* --------------------------------------------------------- fingerprint.c ---- */
+
+/* Of a block without the loader's bytes. */
+u64 fingerprint_hash(const struct loader *l, u64 lba, const u8 block[XP_BLOCK_SIZE]);
 
 /* The newer of two valid ones of the cache. False: there is none. */
 bool fingerprint_read(const struct xp_media *m, const struct xp_sb *sb, struct xp_fp *fp);

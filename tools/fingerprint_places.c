@@ -268,6 +268,58 @@ u32 fingerprint_gaps(struct slow *s, u64 lba[2])
 	return n;
 }
 
+/* GPT's kind of partition for a loader on a machine whose firmware knows no GPT. */
+#define BIOS_BOOT	"21686148-6449-6e6f-744e-656564454649"
+#define MBR_CODE	440u	/* bytes; then the disk's number and the table */
+
+static void add_range(struct loader *l, u64 from, u64 to)
+{
+	if (l->n < LOADER_MAX && from < to) {
+		l->range[l->n].from = from;
+		l->range[l->n++].to = to;
+	}
+}
+
+static void add_bios_boot(struct loader *l, blkid_partition part)
+{
+	const char *type = blkid_partition_get_type_string(part);
+	u64 start = (u64)blkid_partition_get_start(part);
+
+	if (type && !strcasecmp(type, BIOS_BOOT))
+		add_range(l, start << XP_SECTOR_SHIFT,
+			  (start + (u64)blkid_partition_get_size(part)) << XP_SECTOR_SHIFT);
+}
+
+void fingerprint_loader(struct loader *l, struct slow *s)
+{
+	u64 first, end, from, to;
+	struct tables t;
+
+	l->n = 0;
+	tables_read(&t, s);
+	if (table_leaves(s, t.list, &from, &to)) {
+		add_range(l, 0, MBR_CODE);
+		extent_of(t.list, &first, &end);
+		if (!strcmp(blkid_parttable_get_type(blkid_partlist_get_table(t.list)), "dos"))
+			add_range(l, 1u << XP_SECTOR_SHIFT, first << XP_SECTOR_SHIFT);
+		for (int i = 0; i < blkid_partlist_numof_partitions(t.list); i++)
+			add_bios_boot(l, blkid_partlist_get_partition(t.list, i));
+	}
+	tables_free(&t);
+}
+
+void loader_leave_out(const struct loader *l, u64 lba, u8 block[XP_BLOCK_SIZE])
+{
+	u64 begin = lba << XP_BLOCK_SHIFT;
+
+	for (u32 i = 0; i < l->n; i++) {
+		u64 from = max(l->range[i].from, begin), to = min(l->range[i].to, begin + XP_BLOCK_SIZE);
+
+		if (from < to)
+			memset(block + (from - begin), 0, to - from);
+	}
+}
+
 static void add_spread(struct places *p, const struct slow *s, const u8 uuid[16])
 {
 	u64 step = max(slow_blocks(s) / SPREAD, (u64)1);

@@ -144,6 +144,45 @@ behind_stop
 dd if=/dev/zero of=slow bs=4096 seek=5120 count=1 conv=notrunc status=none
 behind_start "behind: a partition that is blank" 3 "it holds something else at 20.0 MiB"
 
+# A boot loader is installed: its code in the first sector, the rest before the first partition or in
+# one of its own. It knows no cache, and says nothing of file systems.
+loader_disk() {
+	rm -f fast slow
+	truncate -s 64M fast
+	truncate -s 56M slow
+	printf "$1" | sfdisk -q slow
+	"$xpcache" create --fast fast --slow slow --name behind --idle-ms 0 --dirty-low 70 >out 2>&1 || fail "behind: create" "no cache"
+	loader_is_read
+}
+loader_is_read() {
+	behind_does '[h.pread(256 << 10, n << 18) for n in range(6)]'
+	behind_does 'h.pwrite(bytes(8192), 48 << 20)'
+}
+loader_is_installed() {
+	head -c 440 /dev/urandom | dd of=slow conv=notrunc status=none
+	head -c 8192 /dev/urandom | dd of=slow bs=1 seek="$1" conv=notrunc status=none
+}
+for kind in 'dos 512 label:\tdos\nstart=2048,size=16M\nstart=40960\n' \
+	'gpt 1048576 label:\tgpt\nstart=2048,size=2048,type=21686148-6449-6E6F-744E-656564454649\nstart=40960\n'; do
+	read -r table at script <<<"$kind"
+	loader_disk "$script"
+	behind_stop
+	loader_is_installed "$at"
+	behind_quiet "behind: a boot loader on $table"
+	loader_is_read
+	behind_kill
+	loader_is_installed "$at"
+	behind_quiet "behind: a boot loader on $table, killed"
+	behind_kill
+	printf '\x80' | dd of=slow bs=1 seek=446 conv=notrunc status=none
+	behind_start "behind: and the table of $table" 3 "it holds something else at 0 B"
+	printf '\x00' | dd of=slow bs=1 seek=446 conv=notrunc status=none
+	behind_quiet "behind: back again, on $table"
+	behind_stop
+	head -c 512 /dev/urandom | dd of=slow bs=512 seek=40960 conv=notrunc status=none
+	behind_start "behind: and a partition of $table" 3 "it holds something else at 20.0 MiB"
+done
+
 behind_cache clean
 behind_stop
 somebody_mounts

@@ -220,6 +220,58 @@ static void what_is_beyond_the_end_is_zeros(void **state)
 	slow_close(&s);
 }
 
+/* Bytes of the block at @lba that are left when the loader's are taken away. */
+static void left_of(const char *table, u64 lba, u32 *n, u32 *first, u32 *last)
+{
+	u8 block[XP_BLOCK_SIZE];
+	struct loader l;
+	struct places p;
+	struct slow s;
+
+	places_of(&p, 64 << 20, table);
+	assert_int_equal(slow_open(&s, path), 0);
+	fingerprint_loader(&l, &s);
+	slow_close(&s);
+	memset(block, 0xff, sizeof(block));
+	loader_leave_out(&l, lba, block);
+	*n = 0;
+	for (u32 i = 0; i < sizeof(block); i++)
+		if (block[i]) {
+			*first = (*n)++ ? *first : i;
+			*last = i;
+		}
+}
+
+static void what_a_boot_loader_has_is_left_out(void **state)
+{
+	static const char gpt[] = "label: gpt\\nstart=2048,size=16,type=21686148-6449-6E6F-744E-656564454649\\nstart=4096\\n",
+			  dos[] = "label: dos\\nstart=63,size=10000\\n";
+	static const struct { const char *table; u64 lba; u32 n, first, last; } left[] = {
+		{ NULL, 0, 4096, 0, 4095 },
+		{ dos, 0, 72, 440, 511 },		/* the table is what tells of editors */
+		{ dos, 1, 0, 0, 0 },
+		{ dos, 7, 512, 3584, 4095 },		/* the partition begins with its last sector */
+		{ dos, 8, 4096, 0, 4095 },
+		{ gpt, 0, 3656, 440, 4095 },
+		{ gpt, 1, 4096, 0, 4095 },
+		{ gpt, 255, 4096, 0, 4095 },
+		{ gpt, 256, 0, 0, 0 },
+		{ gpt, 257, 0, 0, 0 },
+		{ gpt, 258, 4096, 0, 4095 },
+		{ gpt, 512, 4096, 0, 4095 },
+	};
+	u32 n, first, last;
+
+	(void)state;
+	for (u32 i = 0; i < sizeof(left) / sizeof(*left); i++) {
+		first = last = 0;
+		left_of(left[i].table, left[i].lba, &n, &first, &last);
+		assert_int_equal(n, left[i].n);
+		assert_int_equal(first, left[i].first);
+		assert_int_equal(last, left[i].last);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -231,6 +283,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(partitions_may_be_aligned_to_nothing, new_disk, end_disk),
 		cmocka_unit_test_setup_teardown(a_small_disk_has_few_blocks, new_disk, end_disk),
 		cmocka_unit_test_setup_teardown(what_is_beyond_the_end_is_zeros, new_disk, end_disk),
+		cmocka_unit_test_setup_teardown(what_a_boot_loader_has_is_left_out, new_disk, end_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
