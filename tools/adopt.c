@@ -97,6 +97,23 @@ bool root_is_on(char uuid[UUID_HEX])
 	return false;
 }
 
+bool root_is_on_disk(dev_t disk)
+{
+	dev_t root = device_of_root();
+	char kname[64], node[PATH_MAX];
+	struct device d;
+
+	if (!root || !device_kname(root, kname, sizeof(kname)))
+		return false;
+	while (go_down(kname, sizeof(kname)) == 1)
+		;
+	device_node(kname, node, sizeof(node));
+	if (device_look(&d, node))
+		return false;
+	device_close(&d);
+	return d.disk == disk;
+}
+
 static enum xc find_disk(struct adoption *a)
 {
 	char kname[64], uuid[128], node[PATH_MAX];
@@ -127,6 +144,34 @@ static enum xc find_disk(struct adoption *a)
 
 /* ----------------------------------------------------------------- checks ---- */
 
+/* The one that the initramfs starts, or is to leave. */
+static bool find_adopted(struct known *k)
+{
+	struct known *list;
+	size_t n = known_all(&list);
+	bool found = false;
+
+	for (size_t i = 0; i < n && !found; i++) {
+		found = list[i].start == START_IN_INITRAMFS || list[i].start == START_TO_LEAVE ||
+			list[i].start == START_GONE;
+		*k = list[i];
+	}
+	free(list);
+	return found;
+}
+
+/* Begun, and the power went before its end; or ended, and no boot since. */
+static enum xc check_none_is_adopted(void)
+{
+	struct running r;
+	struct known k;
+
+	if (!find_adopted(&k) || running_find(NULL, k.uuid, &r) == 1)
+		return XC_OK;
+	return complain(XC_REFUSED, k.name, "reboot, and it is before the disk; or xpcache adopt --undo, and adopt once more",
+			"it is adopted already, and does not run yet");
+}
+
 /* What the kernel is told must lead to the cache as well. */
 static enum xc check_command_line(void)
 {
@@ -152,6 +197,8 @@ static enum xc check(struct adoption *a)
 	struct device d = { .fd = -1 };
 	enum xc ret = initramfs_check();
 
+	if (!ret)
+		ret = check_none_is_adopted();
 	if (!ret)
 		ret = kernel_ready();
 	if (!ret && !a->opt->slow)
@@ -281,22 +328,6 @@ static enum xc go(struct adoption *a)
 }
 
 /* ------------------------------------------------------------- and back ---- */
-
-/* The one that the initramfs starts, or is to leave. */
-static bool find_adopted(struct known *k)
-{
-	struct known *list;
-	size_t n = known_all(&list);
-	bool found = false;
-
-	for (size_t i = 0; i < n && !found; i++) {
-		found = list[i].start == START_IN_INITRAMFS || list[i].start == START_TO_LEAVE ||
-			list[i].start == START_GONE;
-		*k = list[i];
-	}
-	free(list);
-	return found;
-}
 
 /* / is on it. The initramfs of the next boot brings all home and mounts / from the plain disk; the
  * superblock stays until no initramfs waits for it any more: see end_left(). */

@@ -128,7 +128,13 @@ static enum xc start_found(const struct awaited *a, struct cache *c, dev_t slow,
 	if (c->err)
 		return complain(XC_DAMAGED, c->fast.path, "xpcache check tells more", "%s",
 				c->message.text);
-	return a->known.start == START_TO_LEAVE ? leave(c, slow, opt) : start_cache(c, opt);
+	if (a->known.start == START_TO_LEAVE)
+		return leave(c, slow, opt);
+	if (a->known.start == START_IN_INITRAMFS && root_is_on_disk(slow))	/* the power went while adopt made it */
+		return complain(XC_REFUSED, c->name,
+				"xpcache adopt --undo takes it back; or make the initramfs again, and reboot",
+				"the initramfs did not start it, and / is on its disk alone");
+	return start_cache(c, opt);
 }
 
 /* A copy of a fast device may be old. */

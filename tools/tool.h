@@ -616,6 +616,8 @@ enum xc create_adopted(const struct options *opt, const char *slow, struct xp_sb
 enum xc erase_stopped(const struct cache *c, const char *slow);
 /* The cache that / is on. False: it is on none. */
 bool root_is_on(char uuid[UUID_HEX]);
+/* / is on it, with whatever volumes between. */
+bool root_is_on_disk(dev_t disk);
 /* Complains if the running cache is open. */
 enum xc stop_check(const struct running *r);
 /* Stops it, or complains: of who uses it, and unless forced of what would be lost. Under sleep_lock(),
