@@ -182,6 +182,22 @@ cut_power()
 	sleep infinity
 }
 
+# start_says NAME CODE TEXT OPTION... - TEXT quiet: it starts, and finds nothing
+start_says()
+{
+	local name=$1 code=$2 text=$3 out got
+	shift 3
+	out=$(xpcache start --fast $FAST --slow $SLOW "$@" 2>&1)
+	got=$?
+	if [ "$text" = quiet ] && grep -q "without the cache" <<<"$out"; then
+		fail "$name" "it takes the disk for another: $out"
+	elif [ $got -eq "$code" ] && grep -q "${text/quiet/started}" <<<"$out"; then
+		pass "$name"
+	else
+		fail "$name" "status $got: $out"
+	fi
+}
+
 # settled COMMAND... - waits until it succeeds, at most 60 s.
 settled()
 {
