@@ -144,17 +144,28 @@ static enum xc find_disk(struct adoption *a)
 
 /* ----------------------------------------------------------------- checks ---- */
 
-/* The one that the initramfs starts, or is to leave. */
+static bool runs(const struct known *k)
+{
+	struct running r;
+
+	return running_find(NULL, k->uuid, &r) == 1;
+}
+
+/* The one that the initramfs starts, or is to leave; of several first one that does not run. */
 static bool find_adopted(struct known *k)
 {
 	struct known *list;
 	size_t n = known_all(&list);
-	bool found = false;
+	bool found = false, rests = false;
 
-	for (size_t i = 0; i < n && !found; i++) {
-		found = list[i].start == START_IN_INITRAMFS || list[i].start == START_TO_LEAVE ||
-			list[i].start == START_GONE;
-		*k = list[i];
+	for (size_t i = 0; i < n && !rests; i++) {
+		if (list[i].start != START_IN_INITRAMFS && list[i].start != START_TO_LEAVE &&
+		    list[i].start != START_GONE)
+			continue;
+		rests = !runs(&list[i]);
+		if (rests || !found)
+			*k = list[i];
+		found = true;
 	}
 	free(list);
 	return found;
@@ -163,11 +174,12 @@ static bool find_adopted(struct known *k)
 /* Begun, and the power went before its end; or ended, and no boot since. */
 static enum xc check_none_is_adopted(void)
 {
-	struct running r;
 	struct known k;
 
-	if (!find_adopted(&k) || running_find(NULL, k.uuid, &r) == 1)
+	if (!find_adopted(&k) || runs(&k))
 		return XC_OK;
+	if (k.start != START_IN_INITRAMFS)
+		return complain(XC_REFUSED, k.name, "xpcache adopt --undo ends it", "an adopt that was taken back has not ended");
 	return complain(XC_REFUSED, k.name, "reboot, and it is before the disk; or xpcache adopt --undo, and adopt once more",
 			"it is adopted already, and does not run yet");
 }
@@ -359,10 +371,28 @@ static enum xc end_left(const char *uuid)
 	return XC_OK;
 }
 
+/* What is dirty would be lost with it. Its superblock may be gone already, or its device. */
+static enum xc check_is_home(const struct known *k)
+{
+	bool home = true;
+	struct caches all;
+	int err = caches_scan(&all);
+
+	if (err)
+		return complain_errno(err, k->name, "cannot look for its fast device");
+	for (size_t i = 0; i < all.n; i++)
+		if (!strcmp(all.v[i].uuid, k->uuid))
+			home = cache_is_home(&all.v[i]);
+	caches_free(&all);
+	if (!home)
+		return complain(XC_REFUSED, k->name, "boot with an initramfs that starts it, then once more",
+				"it has dirty blocks, and / is on its disk alone");
+	return XC_OK;
+}
+
 static enum xc undo(void)
 {
 	char uuid[UUID_HEX];
-	struct running r;
 	struct known k;
 	enum xc ret;
 
@@ -375,12 +405,14 @@ static enum xc undo(void)
 	if (!find_adopted(&k))
 		return complain(XC_NOT_FOUND, "adopt", "xpcache list shows all", "no cache of this system was adopted");
 	signals_hold();
-	if (running_find(NULL, k.uuid, &r) == 1) {
+	if (runs(&k)) {
 		ret = leave_at_boot(&k);
 		signals_release();
 		return ret;
 	}
-	ret = take_back(k.uuid);
+	ret = check_is_home(&k);
+	if (!ret)
+		ret = take_back(k.uuid);
 	signals_release();
 	if (!ret)
 		printf("%s: taken back; the system boots without it\n", k.name);

@@ -28,7 +28,8 @@ struct look {
 	const char *slow_path, *name;
 	struct device fast;
 	struct slow slow;
-	struct loader loader;
+	struct loader loader;	/* if it was looked for: what is known without it is not read for it */
+	bool loader_known;
 	struct offline o;
 	struct xp_fp fp;
 	bool mapped;		/* the map is there */
@@ -61,13 +62,52 @@ static bool is_trim(struct look *k, u64 lba)
 	       !fingerprint_begins(&k->slow, lba);
 }
 
-/* Of a block that was read: is it what the fingerprint says? Once it spoke of whole blocks. */
-static bool is_as_noted(const struct look *k, u32 i)
+static int read_slot(struct look *k, xp_slot_t slot, u8 *block)
+{
+	const struct xp_media *m = &k->o.media.io;
+
+	return m->read(m->ctx, le64_to_cpu(k->o.sb.data_start) + xp_slot_n(slot), 1, block);
+}
+
+/* Of the first block that the slow device has now: but for a loader it is what the cache has, or what was
+ * noted. */
+static bool table_is_ours(struct look *k)
+{
+	u8 ours[XP_BLOCK_SIZE];
+	struct xp_mapping map;
+
+	if (slow_read(&k->slow, 0))
+		return false;
+	if (!k->mapped || !xp_lookup(k->o.core, XP_LBA(0), &map))
+		return !le64_to_cpu(k->fp.block[0].lba) && le32_to_cpu(k->fp.count) &&
+		       fingerprint_hash(&k->loader, 0, k->slow.block) == le64_to_cpu(k->fp.block[0].hash);
+	if (map.zeros || read_slot(k, map.slot, ours))
+		return false;
+	loader_leave_out(&k->loader, 0, ours);
+	loader_leave_out(&k->loader, 0, k->slow.block);
+	return !memcmp(ours, k->slow.block, XP_BLOCK_SIZE);
+}
+
+/* Of a block that was read, and is read again: what the loader has of it counts no more. A table that
+ * somebody has edited does not say where that is. False: it cannot be read. */
+static bool without_loader(struct look *k, u64 lba)
+{
+	if (!k->loader_known) {
+		fingerprint_loader(&k->loader, &k->slow);
+		k->loader.n = k->loader.n && table_is_ours(k) ? k->loader.n : 0;
+		k->loader_known = true;
+	}
+	return !slow_read(&k->slow, lba);
+}
+
+/* Of a block that was read: is it what the fingerprint says? Of whole blocks it spoke once. What cannot be
+ * read any more says nothing. */
+static bool is_as_noted(struct look *k, u32 i)
 {
 	u64 noted = le64_to_cpu(k->fp.block[i].hash), lba = le64_to_cpu(k->fp.block[i].lba);
 
-	return fingerprint_hash(&k->loader, lba, k->slow.block) == noted ||
-	       xp_xxh64(k->slow.block, XP_BLOCK_SIZE) == noted;
+	return xp_xxh64(k->slow.block, XP_BLOCK_SIZE) == noted || !without_loader(k, lba) ||
+	       fingerprint_hash(&k->loader, lba, k->slow.block) == noted;
 }
 
 /* What cannot be read says nothing. */
@@ -81,11 +121,14 @@ static void compare_all(struct look *k)
 	}
 }
 
-static int read_slot(struct look *k, xp_slot_t slot, u8 *block)
+/* Of a block that was read. */
+static bool is_ours(struct look *k, u64 lba, u8 ours[XP_BLOCK_SIZE])
 {
-	const struct xp_media *m = &k->o.media.io;
-
-	return m->read(m->ctx, le64_to_cpu(k->o.sb.data_start) + xp_slot_n(slot), 1, block);
+	if (!memcmp(ours, k->slow.block, XP_BLOCK_SIZE) || !without_loader(k, lba))
+		return true;
+	loader_leave_out(&k->loader, lba, ours);
+	loader_leave_out(&k->loader, lba, k->slow.block);
+	return !memcmp(ours, k->slow.block, XP_BLOCK_SIZE);
 }
 
 /* The slow device's block is there. */
@@ -96,9 +139,7 @@ static void compare_mapping(struct look *k, const struct xp_mapping *map)
 
 	if (map->zeros || read_slot(k, map->slot, ours))
 		return;
-	loader_leave_out(&k->loader, xp_lba_n(map->lba), ours);
-	loader_leave_out(&k->loader, xp_lba_n(map->lba), k->slow.block);
-	if (!map->dirty && memcmp(ours, k->slow.block, XP_BLOCK_SIZE) != 0)
+	if (!map->dirty && !is_ours(k, xp_lba_n(map->lba), ours))
 		found(k, "it holds something else at %s", place(xp_lba_n(map->lba)));
 	else if (map->dirty && fs_newer(ours, k->slow.block, &kind))
 		found(k, "%s at %s, used since", kind, place(xp_lba_n(map->lba)));
@@ -250,7 +291,6 @@ static int compare(struct look *k)
 {
 	int err;
 
-	fingerprint_loader(&k->loader, &k->slow);
 	if (k->doubt) {
 		found(k, "it cannot be read at %s, where that would be said", place(k->doubt));
 		return 0;

@@ -88,7 +88,7 @@ static u64 devices_here(void)
 
 /* ------------------------------------------------------------------ round ---- */
 
-static bool is_home(const struct cache *c)
+bool cache_is_home(const struct cache *c)
 {
 	struct cache_there there;
 	struct device d;
@@ -104,7 +104,7 @@ static enum xc leave(struct cache *c, dev_t slow, const struct options *opt)
 
 	if (!ret)
 		ret = sleep_no_image(c, slow, opt);
-	if (!ret && !is_home(c)) {
+	if (!ret && !cache_is_home(c)) {
 		printf("%s: it is left; first every block goes home, which may take long\n", c->name);
 		fflush(stdout);
 		ret = flush_stopped(c, opt);
@@ -121,6 +121,17 @@ static enum xc leave(struct cache *c, dev_t slow, const struct options *opt)
 	return XC_OK;
 }
 
+/* The power went while adopt made the initramfs, or one of before it has booted, or it was just adopted. */
+static enum xc refuse_below_root(const struct cache *c)
+{
+	if (cache_is_home(c))
+		return complain(XC_REFUSED, c->name,
+				"reboot if it was adopted since; else xpcache adopt --undo, and adopt once more",
+				"the initramfs of this boot did not start it, and / is on its disk alone");
+	return complain(XC_REFUSED, c->name, "write nothing; boot with the initramfs that starts it",
+			"the initramfs of this boot did not start it, / is on its disk alone, and what is dirty is not there");
+}
+
 static enum xc start_found(const struct awaited *a, struct cache *c, dev_t slow, const struct options *opt)
 {
 	if (c->running)
@@ -130,10 +141,8 @@ static enum xc start_found(const struct awaited *a, struct cache *c, dev_t slow,
 				c->message.text);
 	if (a->known.start == START_TO_LEAVE)
 		return leave(c, slow, opt);
-	if (a->known.start == START_IN_INITRAMFS && root_is_on_disk(slow))	/* the power went while adopt made it */
-		return complain(XC_REFUSED, c->name,
-				"xpcache adopt --undo takes it back; or make the initramfs again, and reboot",
-				"the initramfs did not start it, and / is on its disk alone");
+	if (a->known.start == START_IN_INITRAMFS && root_is_on_disk(slow))
+		return refuse_below_root(c);
 	return start_cache(c, opt);
 }
 

@@ -73,7 +73,7 @@ struct loader {
 	u32 n;
 };
 
-/* None without a table. */
+/* None unless there is a table, and the disk is nothing else. Reads other blocks. */
 void fingerprint_loader(struct loader *l, struct slow *s);
 /* They become zeros. */
 void loader_leave_out(const struct loader *l, u64 lba, u8 block[XP_BLOCK_SIZE]);

@@ -270,7 +270,9 @@ u32 fingerprint_gaps(struct slow *s, u64 lba[2])
 
 /* GPT's kind of partition for a loader on a machine whose firmware knows no GPT. */
 #define BIOS_BOOT	"21686148-6449-6e6f-744e-656564454649"
+#define BIOS_BOOT_MAX	(4u << 20)	/* a larger one is no loader's */
 #define MBR_CODE	440u	/* bytes; then the disk's number and the table */
+#define MBR_GAP_MAX	(1u << 20)	/* no loader goes further, however far the first partition is */
 
 static void add_range(struct loader *l, u64 from, u64 to)
 {
@@ -283,29 +285,42 @@ static void add_range(struct loader *l, u64 from, u64 to)
 static void add_bios_boot(struct loader *l, blkid_partition part)
 {
 	const char *type = blkid_partition_get_type_string(part);
-	u64 start = (u64)blkid_partition_get_start(part);
+	u64 from = (u64)blkid_partition_get_start(part) << XP_SECTOR_SHIFT,
+	    bytes = (u64)blkid_partition_get_size(part) << XP_SECTOR_SHIFT;
 
-	if (type && !strcasecmp(type, BIOS_BOOT))
-		add_range(l, start << XP_SECTOR_SHIFT,
-			  (start + (u64)blkid_partition_get_size(part)) << XP_SECTOR_SHIFT);
+	if (type && !strcasecmp(type, BIOS_BOOT) && bytes <= BIOS_BOOT_MAX)
+		add_range(l, from, from + bytes);
+}
+
+static void add_loader(struct loader *l, blkid_partlist list)
+{
+	u64 first, end;
+
+	add_range(l, 0, MBR_CODE);
+	extent_of(list, &first, &end);
+	if (!strcmp(blkid_parttable_get_type(blkid_partlist_get_table(list)), "dos"))
+		add_range(l, 1u << XP_SECTOR_SHIFT, min(first << XP_SECTOR_SHIFT, (u64)MBR_GAP_MAX));
+	for (int i = 0; i < blkid_partlist_numof_partitions(list); i++)
+		add_bios_boot(l, blkid_partlist_get_partition(list, i));
 }
 
 void fingerprint_loader(struct loader *l, struct slow *s)
 {
-	u64 first, end, from, to;
+	u32 bad = s->bad;
 	struct tables t;
+	u64 from, to;
+	bool alone;
 
 	l->n = 0;
 	tables_read(&t, s);
-	if (table_leaves(s, t.list, &from, &to)) {
-		add_range(l, 0, MBR_CODE);
-		extent_of(t.list, &first, &end);
-		if (!strcmp(blkid_parttable_get_type(blkid_partlist_get_table(t.list)), "dos"))
-			add_range(l, 1u << XP_SECTOR_SHIFT, first << XP_SECTOR_SHIFT);
-		for (int i = 0; i < blkid_partlist_numof_partitions(t.list); i++)
-			add_bios_boot(l, blkid_partlist_get_partition(t.list, i));
-	}
+	slow_set_direct(s, false);
+	alone = t.list && partitions_alone(t.probe) == 1;	/* on half of a mirror a table may be old */
+	t.list = alone ? blkid_probe_get_partitions(t.probe) : NULL;
+	slow_set_direct(s, true);
+	if (table_leaves(s, t.list, &from, &to))
+		add_loader(l, t.list);
 	tables_free(&t);
+	s->bad = bad;
 }
 
 void loader_leave_out(const struct loader *l, u64 lba, u8 block[XP_BLOCK_SIZE])

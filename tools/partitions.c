@@ -47,8 +47,8 @@ static int fill(struct table *t, blkid_partlist list)
 }
 
 /* What is a file system, encrypted or half of a mirror as a whole has none: a mirror's table
- * describes the mirror. 1: there is a table; -EUCLEAN: besides something else. */
-static int has_table(blkid_probe pr)
+ * describes the mirror. */
+int partitions_alone(blkid_probe pr)
 {
 	int ret;
 
@@ -89,7 +89,7 @@ static int read_table(int fd, struct table *t)
 	pr = blkid_new_probe();
 	ret = -EIO;
 	if (pr && !blkid_probe_set_device(pr, fd, 0, 0))
-		ret = has_table(pr);
+		ret = partitions_alone(pr);
 	if (ret == 1) {
 		list = blkid_probe_get_partitions(pr);
 		ret = list ? fill(t, list) : -EIO;

@@ -371,6 +371,9 @@ int kernel_take_away(const char *name);
 
 /* Those that there are, by number; of a cache with a ublk device the kernel's own. -errno. */
 int partitions_of(const struct running *r, struct partition **list, size_t *n);
+/* Has what libblkid looks at a partition table, and is it nothing else as a whole? 0 or 1; -EUCLEAN: both. */
+struct blkid_struct_probe;
+int partitions_alone(struct blkid_struct_probe *probe);
 /* Each of the table becomes /dev/mapper/NAMEpN, if it is not there, and what the table has no more
  * goes. Complains of those that cannot: the others are as they should be. Of a cache that the
  * kernel does not run these two do nothing. */
@@ -608,6 +611,8 @@ bool slow_known(const struct cache *c, const char *named, char *path, size_t len
 enum xc needed_check(void);
 /* The device that is its slow one; 0: it is not here yet. */
 dev_t slow_of(const struct cache *c);
+/* It does not run, and has nothing dirty. */
+bool cache_is_home(const struct cache *c);
 /* Starts the known ones that are to start by themselves, as their devices come. */
 enum xc start_at_boot(const struct options *opt);
 /* A cache of a slow device that is in use: not started, and the device is only looked at. */
@@ -616,7 +621,7 @@ enum xc create_adopted(const struct options *opt, const char *slow, struct xp_sb
 enum xc erase_stopped(const struct cache *c, const char *slow);
 /* The cache that / is on. False: it is on none. */
 bool root_is_on(char uuid[UUID_HEX]);
-/* / is on it, with whatever volumes between. */
+/* / is on it, or on volumes of it alone. */
 bool root_is_on_disk(dev_t disk);
 /* Complains if the running cache is open. */
 enum xc stop_check(const struct running *r);

@@ -300,6 +300,14 @@ if [ "$(id -u)" -eq 0 ]; then
 	same "disks: a start that is given one takes no other from there" "$(idle_ms)" 5000
 	cmp "$record" noted >out && pass "disks: and leaves them there" || fail "disks: and leaves them there" "no"
 	"$xpcache" stop disks >out 2>&1
+	# / was on its disk alone, with something dirty: that is not given up.
+	sed -i 's/"boot"/"initramfs"/' "$record"
+	"$forge" fast write 1000 2
+	blockdev --flushbufs "$fast_disk"
+	: >images
+	expect "disks: an adopted one that is dirty" 3 "it has dirty blocks, and / is on its disk alone: disks: boot with" adopt --undo
+	same "disks: nothing was changed" "$(grep -c '"initramfs"' "$record") $(cat images)" "1 "
+	sed -i 's/"initramfs"/"boot"/' "$record"
 	# Who asks udev's question while it is being started is told that the disk is kept.
 	mkdir mounted
 	mount "$slow_disk" mounted

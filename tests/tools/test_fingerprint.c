@@ -245,7 +245,9 @@ static void left_of(const char *table, u64 lba, u32 *n, u32 *first, u32 *last)
 static void what_a_boot_loader_has_is_left_out(void **state)
 {
 	static const char gpt[] = "label: gpt\\nstart=2048,size=16,type=21686148-6449-6E6F-744E-656564454649\\nstart=4096\\n",
-			  dos[] = "label: dos\\nstart=63,size=10000\\n";
+			  dos[] = "label: dos\\nstart=63,size=10000\\n",
+			  far[] = "label: dos\\nstart=40960,size=10000\\n",
+			  data[] = "label: gpt\\nstart=2048,size=10000,type=21686148-6449-6E6F-744E-656564454649\\n";
 	static const struct { const char *table; u64 lba; u32 n, first, last; } left[] = {
 		{ NULL, 0, 4096, 0, 4095 },
 		{ dos, 0, 72, 440, 511 },		/* the table is what tells of editors */
@@ -259,6 +261,9 @@ static void what_a_boot_loader_has_is_left_out(void **state)
 		{ gpt, 257, 0, 0, 0 },
 		{ gpt, 258, 4096, 0, 4095 },
 		{ gpt, 512, 4096, 0, 4095 },
+		{ far, 255, 0, 0, 0 },
+		{ far, 256, 4096, 0, 4095 },		/* a loader needs no more */
+		{ data, 256, 4096, 0, 4095 },
 	};
 	u32 n, first, last;
 
@@ -270,6 +275,22 @@ static void what_a_boot_loader_has_is_left_out(void **state)
 		assert_int_equal(first, left[i].first);
 		assert_int_equal(last, left[i].last);
 	}
+}
+
+/* As on half of a mirror, where mdadm leaves it: somebody's superblock is there as well. */
+static void nothing_is_left_out_beside_an_old_table(void **state)
+{
+	static const char table[] = "label: dos\\nstart=2048,size=10000\\n";
+	char command[200];
+	u32 n, first, last;
+
+	(void)state;
+	left_of(table, 1, &n, &first, &last);
+	assert_int_equal(n, 0);
+	snprintf(command, sizeof(command), "/sbin/mkfs.ext4 -qF %s", path);
+	assert_int_equal(system(command), 0);
+	left_of(table, 1, &n, &first, &last);
+	assert_int_equal(n, XP_BLOCK_SIZE);
 }
 
 int main(void)
@@ -284,6 +305,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_small_disk_has_few_blocks, new_disk, end_disk),
 		cmocka_unit_test_setup_teardown(what_is_beyond_the_end_is_zeros, new_disk, end_disk),
 		cmocka_unit_test_setup_teardown(what_a_boot_loader_has_is_left_out, new_disk, end_disk),
+		cmocka_unit_test_setup_teardown(nothing_is_left_out_beside_an_old_table, new_disk, end_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,7 +66,7 @@ case $BOOT in
 	;;
 2)	# Noted, and the image has it.
 	waited 300 at_rest
-	equal it-is-said 1 "$(journalctl -b -u xpcache.service -o cat | grep -c 'the initramfs did not start it.*xpcache adopt --undo')"
+	equal it-is-said 1 "$(journalctl -b -u xpcache.service -o cat | grep -c 'the initramfs of this boot did not start it.*xpcache adopt --undo')"
 	equal failed-unit xpcache.service "$(systemctl --failed --plain --no-legend | awk '{ print $1 }')"
 	all_on $SLOW
 	nothing_below
