@@ -151,16 +151,24 @@ static bool runs(const struct known *k)
 	return running_find(NULL, k->uuid, &r) == 1;
 }
 
+/* Does @disk (NULL: any) have the slow one's name? */
+static bool is_of(const struct known *k, const struct device *disk)
+{
+	char why[512];
+
+	return !disk || identity_same(&k->slow, disk, false, why, sizeof(why));
+}
+
 /* The one that the initramfs starts, or is to leave; of several first one that does not run. */
-static bool find_adopted(struct known *k)
+static bool find_adopted(struct known *k, const struct device *disk)
 {
 	struct known *list;
 	size_t n = known_all(&list);
 	bool found = false, rests = false;
 
 	for (size_t i = 0; i < n && !rests; i++) {
-		if (list[i].start != START_IN_INITRAMFS && list[i].start != START_TO_LEAVE &&
-		    list[i].start != START_GONE)
+		if ((list[i].start != START_IN_INITRAMFS && list[i].start != START_TO_LEAVE &&
+		     list[i].start != START_GONE) || !is_of(&list[i], disk))
 			continue;
 		rests = !runs(&list[i]);
 		if (rests || !found)
@@ -172,11 +180,11 @@ static bool find_adopted(struct known *k)
 }
 
 /* Begun, and the power went before its end; or ended, and no boot since. */
-static enum xc check_none_is_adopted(void)
+static enum xc check_is_not_adopted(const struct device *disk)
 {
 	struct known k;
 
-	if (!find_adopted(&k) || runs(&k))
+	if (!find_adopted(&k, disk) || runs(&k))
 		return XC_OK;
 	if (k.start != START_IN_INITRAMFS)
 		return complain(XC_REFUSED, k.name, "xpcache adopt --undo ends it", "an adopt that was taken back has not ended");
@@ -210,8 +218,6 @@ static enum xc check(struct adoption *a)
 	enum xc ret = initramfs_check();
 
 	if (!ret)
-		ret = check_none_is_adopted();
-	if (!ret)
 		ret = kernel_ready();
 	if (!ret && !a->opt->slow)
 		ret = find_disk(a);
@@ -223,6 +229,8 @@ static enum xc check(struct adoption *a)
 		ret = device_open(&d, a->disk, false);
 	if (!ret && d.partition)
 		ret = complain(XC_REFUSED, a->disk, "name the whole disk", "it is a partition");
+	if (!ret)
+		ret = check_is_not_adopted(&d);
 	a->fstab.disk = a->bootloader.disk = d.dev;
 	device_close(&d);
 	return ret ? ret : bootloader_check(&a->bootloader);
@@ -402,7 +410,7 @@ static enum xc undo(void)
 		signals_release();
 		return ret;
 	}
-	if (!find_adopted(&k))
+	if (!find_adopted(&k, NULL))
 		return complain(XC_NOT_FOUND, "adopt", "xpcache list shows all", "no cache of this system was adopted");
 	signals_hold();
 	if (runs(&k)) {
