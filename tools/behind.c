@@ -69,6 +69,14 @@ static int read_slot(struct look *k, xp_slot_t slot, u8 *block)
 	return m->read(m->ctx, le64_to_cpu(k->o.sb.data_start) + xp_slot_n(slot), 1, block);
 }
 
+/* Of a block that was read; both lose what is the loader's. */
+static bool same_but_for_loader(struct look *k, u64 lba, u8 ours[XP_BLOCK_SIZE])
+{
+	loader_leave_out(&k->loader, lba, ours);
+	loader_leave_out(&k->loader, lba, k->slow.block);
+	return !memcmp(ours, k->slow.block, XP_BLOCK_SIZE);
+}
+
 /* Of the first block that the slow device has now: but for a loader it is what the cache has, or what was
  * noted. */
 static bool table_is_ours(struct look *k)
@@ -83,9 +91,7 @@ static bool table_is_ours(struct look *k)
 		       fingerprint_hash(&k->loader, 0, k->slow.block) == le64_to_cpu(k->fp.block[0].hash);
 	if (map.zeros || read_slot(k, map.slot, ours))
 		return false;
-	loader_leave_out(&k->loader, 0, ours);
-	loader_leave_out(&k->loader, 0, k->slow.block);
-	return !memcmp(ours, k->slow.block, XP_BLOCK_SIZE);
+	return same_but_for_loader(k, 0, ours);
 }
 
 /* Of a block that was read, and is read again: what the loader has of it counts no more. A table that
@@ -126,9 +132,7 @@ static bool is_ours(struct look *k, u64 lba, u8 ours[XP_BLOCK_SIZE])
 {
 	if (!memcmp(ours, k->slow.block, XP_BLOCK_SIZE) || !without_loader(k, lba))
 		return true;
-	loader_leave_out(&k->loader, lba, ours);
-	loader_leave_out(&k->loader, lba, k->slow.block);
-	return !memcmp(ours, k->slow.block, XP_BLOCK_SIZE);
+	return same_but_for_loader(k, lba, ours);
 }
 
 /* The slow device's block is there. */

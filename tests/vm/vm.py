@@ -30,7 +30,7 @@ WATCHFUL = {"6.12": "kfence.sample_interval=5 slub_debug=FZPU page_poison=1",
             "debug": "kmemleak=on"}
 
 # The emulator moves strings byte by byte: the kernel is not told that this is fast, or it clears
-# each page so.
+# each page so, and where instructions are counted each byte is one.
 CPU = "max,-erms,-fsrm"
 
 # What a kernel under sanitizers needs: times as long as a stock one.
@@ -259,8 +259,8 @@ class Machine(Guest):
         # One processor until init: the emulator's may run code that another has just
         # patched, and a kernel patches most of its code while it boots.
         # And no look whether the timer ticks: on a loaded host an emulated one is late.
-        # Code is at the same address in each process, or it is translated once for each: a
-        # page of libc then has 100,000 translations, and clearing it takes a minute.
+        # Code is at the same address in each process, or the emulator translates twice as much:
+        # pages with many translations are cleared so slowly that the kernel sees a lockup.
         append = ("console=ttyS0 panic=-1 oops=panic loglevel=5 mitigations=off no_timer_check "
                   "maxcpus=1 noreplace-smp norandmaps ")
         if self.watchful:
