@@ -30,6 +30,11 @@ static u32 le16_at(const u8 *b)
 	return b[0] | (u32)b[1] << 8;
 }
 
+static u32 le32_at(const u8 *b)
+{
+	return le16_at(b) | le16_at(b + 2) << 16;
+}
+
 /* Where NTFS's file table begins, in bytes; 0: this is none. */
 static u64 ntfs_table(const u8 *boot)
 {
@@ -131,11 +136,40 @@ static void tables_free(struct tables *t)
 		close(t->copy);
 }
 
+#define MBR_ENTRIES	446u
+#define MBR_LINK	(MBR_ENTRIES + 16u + 8u)	/* the first sector of the second entry */
+#define LOGICAL_MAX	60u	/* as many as Linux shows */
+
+/* Each logical partition of an MBR has a table of its own, which says where the next one is. */
+static void add_chain(struct places *p, struct slow *s, u64 first)
+{
+	u64 sector = first;
+	u32 next;
+
+	for (u32 i = 0; i < LOGICAL_MAX; i++) {
+		const u8 *table = s->block + (sector % XP_BLOCK_SECTORS << XP_SECTOR_SHIFT);
+
+		add(p, s, sector / XP_BLOCK_SECTORS);
+		if (sector / XP_BLOCK_SECTORS >= slow_blocks(s) || slow_read(s, sector / XP_BLOCK_SECTORS))
+			return;
+		next = le32_at(table + MBR_LINK);
+		if (table[510] != 0x55 || table[511] != 0xaa || !next)
+			return;
+		sector = first + next;
+	}
+}
+
 static void add_partitions(struct places *p, struct slow *s)
 {
 	struct tables t;
 
 	tables_read(&t, s);
+	for (int i = 0; t.list && i < blkid_partlist_numof_partitions(t.list); i++) {
+		blkid_partition part = blkid_partlist_get_partition(t.list, i);
+
+		if (blkid_partition_is_extended(part))
+			add_chain(p, s, (u64)blkid_partition_get_start(part));
+	}
 	each_partition(p, s, t.list, add_region);
 	each_partition(p, s, t.list, add_inner);
 	tables_free(&t);
@@ -190,11 +224,6 @@ static u64 le64_at(const u8 *b)
 
 	memcpy(&field, b, sizeof(field));
 	return le64_to_cpu(field);
-}
-
-static u32 le32_at(const u8 *b)
-{
-	return le16_at(b) | le16_at(b + 2) << 16;
 }
 
 /* Narrows [*first, *end) sectors down to what GPT's tables leave, wherever they are. Not to the

@@ -186,6 +186,17 @@ static void superblocks_of_partitions_are_looked_at(void **state)
 		assert_true(has(&p, mib * 256) && has(&p, mib * 256 + 1) && has(&p, mib * 256 + 16));
 }
 
+static void tables_of_logical_partitions_are_looked_at(void **state)
+{
+	struct places p;
+
+	(void)state;
+	places_of(&p, 1 << 30, "label: dos\\nstart=2048,size=500M,type=5\\nstart=4096,size=50M\\nstart=206848,size=50M\\n");
+	assert_true(has(&p, 2048 / 8));
+	assert_true(has(&p, 4096 / 8));
+	assert_true(has(&p, 206848 / 8) && has(&p, (206848 - 2048) / 8));
+}
+
 /* As DOS had them: the superblock of ext4 is in sectors 65 and 66, that of btrfs in 191. */
 static void partitions_may_be_aligned_to_nothing(void **state)
 {
@@ -301,6 +312,7 @@ int main(void)
 		cmocka_unit_test(another_file_system_is_no_later_one),
 		cmocka_unit_test_setup_teardown(the_table_and_its_copy_are_looked_at, new_disk, end_disk),
 		cmocka_unit_test_setup_teardown(superblocks_of_partitions_are_looked_at, new_disk, end_disk),
+		cmocka_unit_test_setup_teardown(tables_of_logical_partitions_are_looked_at, new_disk, end_disk),
 		cmocka_unit_test_setup_teardown(partitions_may_be_aligned_to_nothing, new_disk, end_disk),
 		cmocka_unit_test_setup_teardown(a_small_disk_has_few_blocks, new_disk, end_disk),
 		cmocka_unit_test_setup_teardown(what_is_beyond_the_end_is_zeros, new_disk, end_disk),
