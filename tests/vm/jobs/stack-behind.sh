@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=96M slow=512M timeout=900 usr=host quick=no with=xpcached
+# vm: fast=96M slow=512M timeout=900 usr=host campaign=stack with=xpcached
 #
 # The slow disk is used without its cache, and the file system is not the first thing on it: in a
 # logical partition of an MBR, in a volume group, encrypted. And not only files are changed.
@@ -80,5 +80,5 @@ for kind in mbr lvm luks; do
 	start_says $kind-changed-without-the-cache 0 "was written without the cache"
 	must xpcache remove xpcache0
 	wipefs -qa $SLOW
-	must partx -u $SLOW
+	partx -d $SLOW 2>/dev/null || true	# what there was of partitions
 done
