@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_html.c - the page of `xpcache bench`: tools/report/ with the result inside. */
 #include "bench_html.h"
+#include "json.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define BENCH_VERSION	1	/* of the JSON that the page knows */
 
@@ -44,12 +43,10 @@ int bench_html(struct json_object *result, FILE *f)
 static enum xc read_result(const char *path, struct json_object **result)
 {
 	struct json_object *version;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	if (fd < 0)
-		return complain_errno(errno, path, "cannot open the result");
-	*result = json_object_from_fd(fd);
-	close(fd);
+	*result = json_load(path);
+	if (!*result && errno)
+		return complain_errno(errno, path, "cannot read the result");
 	if (!json_object_object_get_ex(*result, "xpcache_bench", &version))
 		return complain(XC_USAGE, path, "give a file that xpcache bench --json wrote",
 				"not a result of xpcache bench");

@@ -5,12 +5,12 @@
  * The names are described in docs/MEASURING.md. What is not known is null.
  */
 #include "bench.h"
+#include "json.h"
 #include "timing.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 
 void bench_result_add(struct json_object *o, const char *name, struct json_object *value)
 {
@@ -381,10 +381,11 @@ static bool is_result(struct json_object *result)
 
 enum xc bench_result_load(const char *path, struct json_object **result)
 {
-	*result = json_object_from_file(path);
+	*result = json_load(path);
+	if (!*result && errno)
+		return complain_errno(errno, path, "cannot read the result");
 	if (!*result)
-		return complain(access(path, R_OK) ? XC_FAILED : XC_USAGE, path, "give a result of xpcache bench --json",
-				access(path, R_OK) ? "cannot read it" : "not JSON");
+		return complain(XC_USAGE, path, "give a result of xpcache bench --json", "not JSON");
 	if (is_result(*result))
 		return XC_OK;
 	json_object_put(*result);

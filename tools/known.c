@@ -6,11 +6,11 @@
  * while its fast device is not there, and at boot somebody must know what to wait for. So what
  * create and start have seen is noted, and remove takes it away.
  */
+#include "json.h"
 #include "tool.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -155,7 +155,7 @@ static bool read_one(const char *file, struct known *k, bool tell)
 	const char *wrong;
 
 	snprintf(path, sizeof(path), "%s/%s", directory(), file);
-	o = json_object_from_file(path);
+	o = json_load(path);
 	wrong = o ? parse(o, file, k) : "it is not JSON";
 	if (!wrong)
 		parse_limits(o, path, k);
