@@ -144,11 +144,11 @@ static enum xc find_disk(struct adoption *a)
 
 /* ----------------------------------------------------------------- checks ---- */
 
-static bool runs(const struct known *k)
+static bool runs(const char *uuid)
 {
 	struct running r;
 
-	return running_find(NULL, k->uuid, &r) == 1;
+	return running_find(NULL, uuid, &r) == 1;
 }
 
 /* Does @disk (NULL: any) have the slow one's name? */
@@ -159,21 +159,25 @@ static bool is_of(const struct known *k, const struct device *disk)
 	return !disk || identity_same(&k->slow, disk, false, why, sizeof(why));
 }
 
+enum adopted { NOT_ADOPTED, RESTS, RUNS };
+
 /* The one that the initramfs starts, or is to leave; of several first one that does not run. */
-static bool find_adopted(struct known *k, const struct device *disk)
+static enum adopted find_adopted(struct known *k, const struct device *disk)
 {
+	enum adopted found = NOT_ADOPTED;
 	struct known *list;
 	size_t n = known_all(&list);
-	bool found = false, rests = false;
 
-	for (size_t i = 0; i < n && !rests; i++) {
+	for (size_t i = 0; i < n && found != RESTS; i++) {
+		bool rests;
+
 		if ((list[i].start != START_IN_INITRAMFS && list[i].start != START_TO_LEAVE &&
 		     list[i].start != START_GONE) || !is_of(&list[i], disk))
 			continue;
-		rests = !runs(&list[i]);
+		rests = !runs(list[i].uuid);
 		if (rests || !found)
 			*k = list[i];
-		found = true;
+		found = rests ? RESTS : RUNS;
 	}
 	free(list);
 	return found;
@@ -184,7 +188,7 @@ static enum xc check_is_not_adopted(const struct device *disk)
 {
 	struct known k;
 
-	if (!find_adopted(&k, disk) || runs(&k))
+	if (find_adopted(&k, disk) != RESTS)
 		return XC_OK;
 	if (k.start != START_IN_INITRAMFS)
 		return complain(XC_REFUSED, k.name, "xpcache adopt --undo ends it", "an adopt that was taken back has not ended");
@@ -366,20 +370,8 @@ static enum xc leave_at_boot(struct known *k)
 	return ret;
 }
 
-/* The initramfs of this boot has left it. Whatever of this is done when the power goes, the next
- * boot is right: it leaves it again, or knows nothing of it. */
-static enum xc end_left(const char *uuid)
-{
-	enum xc ret = take_back(uuid);
-
-	if (ret)
-		return ret;
-	left_forget(uuid);
-	printf("/ is on the plain disk, and there is no cache before it any more\n");
-	return XC_OK;
-}
-
-/* What is dirty would be lost with it. Its superblock may be gone already, or its device. */
+/* What is dirty would be lost with it, and a copy of its device may be the one that has it. The
+ * superblock may be gone already, or the device. */
 static enum xc check_is_home(const struct known *k)
 {
 	bool home = true;
@@ -390,7 +382,7 @@ static enum xc check_is_home(const struct known *k)
 		return complain_errno(err, k->name, "cannot look for its fast device");
 	for (size_t i = 0; i < all.n; i++)
 		if (!strcmp(all.v[i].uuid, k->uuid))
-			home = cache_is_home(&all.v[i]);
+			home &= cache_is_home(&all.v[i]);
 	caches_free(&all);
 	if (!home)
 		return complain(XC_REFUSED, k->name, "boot with an initramfs that starts it, then once more",
@@ -398,32 +390,57 @@ static enum xc check_is_home(const struct known *k)
 	return XC_OK;
 }
 
-static enum xc undo(void)
+/* The initramfs of this boot has left it, or was made without it. Whatever of this is done when the
+ * power goes, the next boot is right: it leaves it again, or knows nothing of it. But with an image
+ * of before, which starts it: then / is to leave it once more. */
+static enum xc end_left(const char *uuid)
 {
-	char uuid[UUID_HEX];
 	struct known k;
+	bool noted = known_find(uuid, &k) == 1;
+	enum xc ret = XC_OK;
+
+	if (noted && runs(uuid))
+		ret = leave_at_boot(&k);
+	else {
+		if (noted)
+			ret = check_is_home(&k);
+		if (!ret)
+			ret = take_back(uuid);
+		if (!ret)
+			printf("/ is on the plain disk, and there is no cache before it any more\n");
+	}
+	if (!ret)
+		left_forget(uuid);
+	return ret;
+}
+
+static enum xc undo_adopted(void)
+{
+	struct known k;
+	enum adopted found = find_adopted(&k, NULL);
 	enum xc ret;
 
-	if (left_find(uuid)) {
-		signals_hold();
-		ret = end_left(uuid);
-		signals_release();
-		return ret;
-	}
-	if (!find_adopted(&k, NULL))
+	if (!found)
 		return complain(XC_NOT_FOUND, "adopt", "xpcache list shows all", "no cache of this system was adopted");
-	signals_hold();
-	if (runs(&k)) {
-		ret = leave_at_boot(&k);
-		signals_release();
-		return ret;
-	}
+	if (found == RUNS)
+		return leave_at_boot(&k);
 	ret = check_is_home(&k);
 	if (!ret)
 		ret = take_back(k.uuid);
-	signals_release();
 	if (!ret)
 		printf("%s: taken back; the system boots without it\n", k.name);
+	return ret;
+}
+
+static enum xc undo(void)
+{
+	char uuid[UUID_HEX];
+	enum xc ret;
+
+	initramfs_lock();
+	signals_hold();
+	ret = left_find(uuid) ? end_left(uuid) : undo_adopted();
+	signals_release();
 	return ret;
 }
 

@@ -139,10 +139,11 @@ static enum xc start_found(const struct awaited *a, struct cache *c, dev_t slow,
 	if (c->err)
 		return complain(XC_DAMAGED, c->fast.path, "xpcache check tells more", "%s",
 				c->message.text);
+	if ((a->known.start == START_IN_INITRAMFS || (a->known.start == START_TO_LEAVE && !cache_is_home(c))) &&
+	    root_is_on_disk(slow))
+		return refuse_below_root(c);
 	if (a->known.start == START_TO_LEAVE)
 		return leave(c, slow, opt);
-	if (a->known.start == START_IN_INITRAMFS && root_is_on_disk(slow))
-		return refuse_below_root(c);
 	return start_cache(c, opt);
 }
 
@@ -248,6 +249,22 @@ static void wait_for(struct boot *b, double seconds)
 	}
 }
 
+/* adopt --undo goes on with it. An image of before may have started the cache: then what is made or
+ * goes home until that must know that the next boot is to leave it. */
+static void go_on_with_end(struct known *k)
+{
+	struct running r;
+	int err = 0;
+
+	if (running_find(NULL, k->uuid, &r) == 1) {
+		k->start = START_TO_LEAVE;
+		err = known_write(k);
+	}
+	if (err)
+		complain_errno(err, k->name, "it runs, and it cannot be noted that / is to leave it");
+	left_write(k->uuid);
+}
+
 /* Of one whose record cannot be read nobody knows what was on it. */
 static enum xc to_start(struct boot *b)
 {
@@ -257,7 +274,7 @@ static enum xc to_start(struct boot *b)
 	b->list = calloc(n + 1, sizeof(*b->list));
 	for (size_t i = 0; b->list && i < n; i++)
 		if (known[i].start == START_GONE)
-			left_write(known[i].uuid);	/* adopt --undo goes on with its end */
+			go_on_with_end(&known[i]);
 		else if (known[i].start != START_NOT && !left_is(known[i].uuid))
 			b->list[b->n++].known = known[i];
 	free(known);

@@ -2,7 +2,9 @@
 /* Who makes the initramfs of this system, and to have it made again. */
 #include "initramfs.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,6 +80,24 @@ enum xc initramfs_refresh(void)
 	return initramfs_make();
 }
 
+void initramfs_lock(void)
+{
+	static int lock = -1;
+	char path[PATH_MAX];
+
+	if (lock >= 0)
+		return;
+	mkdir(user_directory(), 0700);
+	snprintf(path, sizeof(path), "%s/initramfs.lock", user_directory());
+	lock = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (lock < 0 || !flock(lock, LOCK_EX | LOCK_NB))
+		return;
+	printf("another xpcache makes the initramfs; it is waited for\n");
+	fflush(stdout);
+	while (flock(lock, LOCK_EX) && errno == EINTR)
+		;
+}
+
 enum xc initramfs_make(void)
 {
 	const struct maker *m = maker_here();
@@ -86,6 +106,7 @@ enum xc initramfs_make(void)
 	if (!m)
 		return initramfs_check();
 	fflush(stdout);
+	initramfs_lock();
 	status = run(m);
 	if (!status)
 		return XC_OK;

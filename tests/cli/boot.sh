@@ -252,6 +252,19 @@ same "undo: then it is forgotten" "$(ls "$XPCACHE_ETC" 2>/dev/null)$(ls "$XPCACH
 record $one old initramfs "$is_slow"
 held "undo: at once" 0 "old: taken back" adopt --undo
 same "undo: and forgotten" "$(ls "$XPCACHE_ETC" 2>/dev/null)" ""
+# Who ends what a boot goes on with, and a user who says the same meanwhile.
+cat >one-at-a-time <<'EOF2'
+#!/bin/sh
+mkdir "$HOLDING/../making" && sleep 1 && rmdir "$HOLDING/../making"
+EOF2
+chmod +x one-at-a-time
+record $one old initramfs "$is_slow"
+XPCACHE_INITRAMFS=$dir/one-at-a-time LD_PRELOAD=$holding "$xpcache" adopt --undo >first 2>&1 &
+first=$!
+until [ -d making ]; do sleep 0.05; done
+XPCACHE_INITRAMFS=$dir/one-at-a-time held "undo: another is at it" 5 "another xpcache makes the initramfs; it is waited for" adopt --undo
+wait $first
+same "undo: which has ended it" "$? $(cat first) $(grep -c 'no cache of this system was adopted' out)" "0 old: taken back; the system boots without it 1"
 
 # ---- with disks: as root, on loop devices ----
 forgotten
@@ -319,6 +332,33 @@ if [ "$(id -u)" -eq 0 ]; then
 	wait $monitor 2>/dev/null
 	same "disks: udev asks again" "$(grep -c "change .*/${slow_disk#/dev/} " events)" 1
 	umount mounted
+	# Nor is what is dirty given up when its end had begun, and an image of before has started it meanwhile.
+	sed -i 's/"boot"/"gone"/' "$record"
+	silent "disks: the boot after its end has begun" start --boot --wait 0.1
+	expect "disks: one whose end had begun is dirty" 3 "it has dirty blocks, and / is on its disk alone: disks: boot with" adopt --undo
+	same "disks: nor is that changed" "$(grep -c '"gone"' "$record") $(cat images) $("$xpcache" check "$fast_disk" | grep -c sound)" "1  1"
+	rm "$XPCACHE_RUNTIME_DIR"/*.left
+	# Two hold it, and one of them has all home, be it found first or last.
+	cp --sparse=always fast copy
+	cp --sparse=always slow slow-copy
+	"$xpcache" flush --offline --fast copy --slow slow-copy >out 2>&1
+	copy_disk=$(losetup -f --show copy)
+	disks="$disks $copy_disk"
+	expect "disks: a copy of it has all home" 3 "it has dirty blocks" adopt --undo
+	losetup -d "$fast_disk" "$copy_disk"
+	first_disk=$(losetup -f --show copy) fast_disk=$(losetup -f --show fast)
+	disks="$fast_disk $slow_disk $first_disk"
+	expect "disks: the copy comes first" 3 "it has dirty blocks" adopt --undo
+	losetup -d "$first_disk"
+	disks="$fast_disk $slow_disk"
+	# An image of before its end runs it.
+	"$xpcache" start disks --engine user >out 2>&1
+	silent "disks: the boot that an image of before its end has made" start --boot --wait 0.1
+	same "disks: then the next is to leave it" "$(grep -c '"leave"' "$record") $(cat images)" "1 "
+	expect "disks: what goes on with its end makes the images so" 0 "disks: at the next boot every block goes home" adopt --undo
+	same "disks: it leaves, and no end goes on" "$(cat images) $(ls "$XPCACHE_RUNTIME_DIR"/*.left 2>/dev/null)" "leave "
+	"$xpcache" stop disks >out 2>&1
+	sed -i 's/"leave"/"boot"/' "$record"
 	cp --sparse=always fast copy
 	copy_disk=$(losetup -f --show copy)
 	disks="$disks $copy_disk"
