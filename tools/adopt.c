@@ -256,7 +256,7 @@ static enum xc ask(const struct options *opt)
 {
 	char answer[16] = "";
 
-	printf("  make the initramfs of every kernel again\nxpcache adopt --undo takes it back.\n");
+	printf("  make the initramfs of every kernel again, twice\nxpcache adopt --undo takes it back.\n");
 	if (opt->yes)
 		return XC_OK;
 	if (!isatty(STDIN_FILENO))
@@ -270,50 +270,63 @@ static enum xc ask(const struct options *opt)
 
 /* --------------------------------------------------------------- there ---- */
 
-static enum xc note(const struct xp_sb *sb, const struct xp_tunables *limits)
+static void known_of(struct known *k, const struct xp_sb *sb, const struct xp_tunables *limits)
 {
-	struct known k = { .start = START_IN_INITRAMFS, .limits = *limits, .slow = sb->slow };
+	*k = (struct known){ .limits = *limits, .slow = sb->slow };
+	snprintf(k->name, sizeof(k->name), "%.31s", (const char *)sb->name);
+	snprintf(k->uuid, sizeof(k->uuid), "%s", text_uuid(sb->uuid));
+}
+
+/* All images are made with that in the record, and stay so whatever comes next. */
+static enum xc make_all(struct known *k, enum start_when start)
+{
+	enum xc ret;
 	int err;
 
-	snprintf(k.name, sizeof(k.name), "%.31s", (const char *)sb->name);
-	snprintf(k.uuid, sizeof(k.uuid), "%s", text_uuid(sb->uuid));
-	err = known_write(&k);
-	return err ? complain_errno(err, "/etc/xpcache", "cannot note the cache") : XC_OK;
+	k->start = start;
+	err = known_write(k);
+	if (err)
+		return complain_errno(err, "/etc/xpcache", "cannot note what the boot is to do with the cache");
+	ret = initramfs_make();
+	sync();
+	return ret;
 }
 
 static enum xc erase_cache(const char *uuid)
 {
 	struct caches all;
 	enum xc ret = XC_OK;
+	int err = caches_scan(&all);
 
-	if (caches_scan(&all))
-		return XC_OK;
+	if (err)
+		return complain_errno(err, uuid, "cannot look for its fast device");
 	for (size_t i = 0; i < all.n; i++)
-		if (!strcmp(all.v[i].uuid, uuid))
-			ret = erase_stopped(&all.v[i], NULL);
+		if (!strcmp(all.v[i].uuid, uuid)) {
+			enum xc erased = erase_stopped(&all.v[i], NULL);
+
+			ret = ret ? ret : erased;
+		}
 	caches_free(&all);
 	return ret;
 }
 
 /*
- * In the order in which a boot in between is right, and in which this can be called again: no image
- * is made with it any more, none that is there waits for it, it is erased, and then forgotten.
+ * In the order in which a boot in between is right, whichever kernel is chosen, and in which this can be
+ * called again: no image that is there starts it any more, and then it can have nothing dirty; none waits
+ * for it; it is erased, and then forgotten.
  */
 static enum xc take_back(const char *uuid)
 {
 	struct known k;
 	bool noted = known_find(uuid, &k) == 1;
-	int err = 0;
-	enum xc ret;
+	enum xc ret = XC_OK;
 
-	k.start = START_GONE;
-	if (noted)
-		err = known_write(&k);
-	if (err)
-		return complain_errno(err, "/etc/xpcache", "cannot note that the cache is to be no more");
+	if (noted && k.start == START_IN_INITRAMFS)
+		ret = make_all(&k, START_TO_LEAVE);
 	if (!known_elsewhere())
 		fstab_restore(&(struct fstab){ .path = NULL });
-	ret = initramfs_make();
+	if (!ret)
+		ret = noted ? make_all(&k, START_GONE) : initramfs_make();
 	if (ret && noted) {	/* some wait for it still: they are to bring all home, and so is the next */
 		k.start = START_TO_LEAVE;
 		known_write(&k);
@@ -323,27 +336,35 @@ static enum xc take_back(const char *uuid)
 	return ret ? ret : fence_end(uuid, 0);
 }
 
+/*
+ * No image may be left that knows of no cache when another starts it: where the first is booted, / would be
+ * on what the disk alone has. So all are made to leave it first, and until that is done the next boot
+ * takes it back.
+ */
 static enum xc go(struct adoption *a)
 {
+	struct known k;
 	struct xp_sb sb;
-	enum xc ret = create_adopted(a->opt, a->disk, &sb);
-	char uuid[UUID_HEX];
-	time_t begin = time(NULL);
+	time_t begin;
+	enum xc ret;
 
+	initramfs_lock();
+	ret = create_adopted(a->opt, a->disk, &sb);
 	if (ret)
 		return ret;
-	snprintf(uuid, sizeof(uuid), "%s", text_uuid(sb.uuid));
+	known_of(&k, &sb, &a->opt->tunables);
 	signals_hold();
-	ret = note(&sb, &a->opt->tunables);
+	ret = make_all(&k, START_TO_LEAVE);
 	a->fstab.tell = false;
 	if (!ret)
 		ret = fstab_change(&a->fstab);
+	begin = time(NULL);
 	if (!ret)
-		ret = initramfs_make();
+		ret = make_all(&k, START_IN_INITRAMFS);
 	if (!ret)
 		ret = bootloader_images(&a->bootloader, begin, a->opt->force);
 	if (ret)
-		take_back(uuid);
+		take_back(k.uuid);
 	signals_release();
 	if (!ret)
 		printf("%s: at the next boot it is before %s; it takes %s of memory\n", (const char *)sb.name,
@@ -357,37 +378,44 @@ static enum xc go(struct adoption *a)
  * superblock stays until no initramfs waits for it any more: see end_left(). */
 static enum xc leave_at_boot(struct known *k)
 {
-	int err;
-	enum xc ret;
+	enum xc ret = make_all(k, START_TO_LEAVE);
 
-	k->start = START_TO_LEAVE;
-	err = known_write(k);
-	if (err)
-		return complain_errno(err, "/etc/xpcache", "cannot note that / is to leave the cache");
-	ret = initramfs_make();
 	if (!ret)
 		printf("%s: at the next boot every block goes home, then / is on the plain disk\n", k->name);
 	return ret;
+}
+
+static enum xc check_one_is_home(const struct cache *c)
+{
+	struct cache_there there;
+	struct device d;
+	bool known = !device_look(&d, c->fast.path) && cache_look(&d, &there) && there.known;
+
+	device_close(&d);
+	if (!known)
+		return complain(XC_REFUSED, c->fast.path, "xpcache check tells more; xpcache forget --force gives it up",
+				"what dirty blocks %s has cannot be told, and / is on its disk alone", c->name);
+	if (there.dirty)
+		return complain(XC_REFUSED, c->name, "boot with an initramfs that starts it, then once more",
+				"it has dirty blocks, and / is on its disk alone");
+	return XC_OK;
 }
 
 /* What is dirty would be lost with it, and a copy of its device may be the one that has it. The
  * superblock may be gone already, or the device. */
 static enum xc check_is_home(const struct known *k)
 {
-	bool home = true;
 	struct caches all;
+	enum xc ret = XC_OK;
 	int err = caches_scan(&all);
 
 	if (err)
 		return complain_errno(err, k->name, "cannot look for its fast device");
-	for (size_t i = 0; i < all.n; i++)
+	for (size_t i = 0; i < all.n && !ret; i++)
 		if (!strcmp(all.v[i].uuid, k->uuid))
-			home &= cache_is_home(&all.v[i]);
+			ret = check_one_is_home(&all.v[i]);
 	caches_free(&all);
-	if (!home)
-		return complain(XC_REFUSED, k->name, "boot with an initramfs that starts it, then once more",
-				"it has dirty blocks, and / is on its disk alone");
-	return XC_OK;
+	return ret;
 }
 
 /* The initramfs of this boot has left it, or was made without it. Whatever of this is done when the

@@ -121,7 +121,7 @@ static enum xc leave(struct cache *c, dev_t slow, const struct options *opt)
 	return XC_OK;
 }
 
-/* The power went while adopt made the initramfs, or one of before it has booted, or it was just adopted. */
+/* An image of before it was adopted has booted, or it was just adopted. */
 static enum xc refuse_below_root(const struct cache *c)
 {
 	if (cache_is_home(c))
@@ -139,8 +139,8 @@ static enum xc start_found(const struct awaited *a, struct cache *c, dev_t slow,
 	if (c->err)
 		return complain(XC_DAMAGED, c->fast.path, "xpcache check tells more", "%s",
 				c->message.text);
-	if ((a->known.start == START_IN_INITRAMFS || (a->known.start == START_TO_LEAVE && !cache_is_home(c))) &&
-	    root_is_on_disk(slow))
+	if (root_is_on_disk(slow) &&
+	    (a->known.start == START_IN_INITRAMFS || (a->known.start == START_TO_LEAVE && !cache_is_home(c))))
 		return refuse_below_root(c);
 	if (a->known.start == START_TO_LEAVE)
 		return leave(c, slow, opt);
@@ -249,20 +249,37 @@ static void wait_for(struct boot *b, double seconds)
 	}
 }
 
-/* adopt --undo goes on with it. An image of before may have started the cache: then what is made or
- * goes home until that must know that the next boot is to leave it. */
-static void go_on_with_end(struct known *k)
+static bool is_dirty(const char *uuid)
+{
+	struct caches all;
+	bool dirty = false;
+
+	if (caches_scan(&all))
+		return false;
+	for (size_t i = 0; i < all.n; i++)
+		dirty |= !strcmp(all.v[i].uuid, uuid) && !cache_is_home(&all.v[i]);
+	caches_free(&all);
+	return dirty;
+}
+
+/* Its end has begun, and adopt --undo is to go on with it. But an image of before has started it, now or
+ * meanwhile: then what is made or goes home until that must know that it is to be left. True: it is to
+ * be looked at in this boot as well. */
+static bool go_on_with_end(struct known *k)
 {
 	struct running r;
+	bool runs = running_find(NULL, k->uuid, &r) == 1;
 	int err = 0;
 
-	if (running_find(NULL, k->uuid, &r) == 1) {
+	if (k->start == START_GONE && (runs || is_dirty(k->uuid))) {
 		k->start = START_TO_LEAVE;
 		err = known_write(k);
 	}
 	if (err)
-		complain_errno(err, k->name, "it runs, and it cannot be noted that / is to leave it");
-	left_write(k->uuid);
+		complain_errno(err, k->name, "it cannot be noted that / is to leave it");
+	if (runs || k->start == START_GONE)
+		left_write(k->uuid);
+	return !runs && k->start == START_TO_LEAVE;
 }
 
 /* Of one whose record cannot be read nobody knows what was on it. */
@@ -272,11 +289,12 @@ static enum xc to_start(struct boot *b)
 	size_t n = known_all(&known);
 
 	b->list = calloc(n + 1, sizeof(*b->list));
-	for (size_t i = 0; b->list && i < n; i++)
-		if (known[i].start == START_GONE)
-			go_on_with_end(&known[i]);
-		else if (known[i].start != START_NOT && !left_is(known[i].uuid))
+	for (size_t i = 0; b->list && i < n; i++) {
+		bool ends = known[i].start == START_GONE || known[i].start == START_TO_LEAVE;
+
+		if (known[i].start != START_NOT && !left_is(known[i].uuid) && (!ends || go_on_with_end(&known[i])))
 			b->list[b->n++].known = known[i];
+	}
 	free(known);
 	b->left = b->n;
 	return !b->list || known_broken() ? XC_FAILED : XC_OK;

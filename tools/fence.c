@@ -258,10 +258,10 @@ static bool keep_locked(const struct known *k, const struct device *d, dev_t *fr
 	struct running r;
 	dev_t held;
 
+	if (running_find(NULL, k->uuid, &r) == 1)	/* be it to be left */
+		return is_below(&r, k, d);
 	if (k->start == START_GONE || left_is(k->uuid))
 		return false;
-	if (running_find(NULL, k->uuid, &r) == 1)
-		return is_below(&r, k, d);
 	held = kernel_is_held(k->uuid);
 	if (held == d->dev)
 		return true;

@@ -57,12 +57,16 @@ bool initramfs_restores(void)
 		     (m == &makers[0] && !access("/usr/share/initramfs-tools/scripts/functions", F_OK)));
 }
 
+static int lock = -1;
+
 static int run(const struct maker *m)
 {
 	pid_t pid = fork();
 	int status = -1;
 
 	if (pid == 0) {
+		if (lock >= 0)
+			fcntl(lock, F_SETFD, 0);	/* it goes on if we are killed */
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 		execv(m->program, (char *const *)m->args);
 		_exit(127);
@@ -82,7 +86,6 @@ enum xc initramfs_refresh(void)
 
 void initramfs_lock(void)
 {
-	static int lock = -1;
 	char path[PATH_MAX];
 
 	if (lock >= 0)

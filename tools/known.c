@@ -156,7 +156,10 @@ static bool read_one(const char *file, struct known *k, bool tell)
 
 	snprintf(path, sizeof(path), "%s/%s", directory(), file);
 	o = json_load(path);
-	wrong = o ? parse(o, file, k) : "it is not JSON";
+	if (o)
+		wrong = parse(o, file, k);
+	else
+		wrong = errno ? strerror(errno) : "it is not JSON";
 	if (!wrong)
 		parse_limits(o, path, k);
 	if (o)

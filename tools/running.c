@@ -7,9 +7,12 @@
 
 int running_find(const char *name, const char *uuid, struct running *r)
 {
-	int found = user_find(name, uuid, r);
+	int user = user_find(name, uuid, r), kernel;
 
-	return found ? found : kernel_find(name, uuid, r);
+	if (user == 1)
+		return user;
+	kernel = kernel_find(name, uuid, r);	/* whatever an xpcached does that does not answer */
+	return kernel == 1 || !user ? kernel : user;
 }
 
 /* The kernel's only for those who may ask it. */

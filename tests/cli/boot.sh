@@ -229,9 +229,9 @@ export XPCACHE_INITRAMFS=$dir/update-initramfs
 cat >update-initramfs <<'EOF2'
 #!/bin/sh
 sed -n 's/.*"start": *"\([a-z]*\)".*/\1/p' "$XPCACHE_ETC"/*.json >>"$HOLDING/../images"
-case $(cat "$HOLDING/../ends") in
-fails) exit 1 ;;
-dies) kill -9 $PPID ;;
+case $(cat "$HOLDING/../ends")-$(tail -n 1 "$HOLDING/../images") in
+fails-*) exit 1 ;;
+dies-gone) kill -9 $PPID ;;
 esac
 EOF2
 chmod +x update-initramfs
@@ -239,10 +239,12 @@ start_of() { sed -n 's/.*"start": *"\([a-z]*\)".*/\1/p' "$XPCACHE_ETC/$1.json" 2
 record $one old initramfs "$is_slow"
 echo fails >ends
 held "undo: the images cannot be made" 1 "the initramfs could not be made, status 1" adopt --undo
-same "undo: they are made without it, and it is known still, to be left" "$(cat images) $(start_of $one)" "gone leave"
+same "undo: first they are made to leave it, and it is known still, to be left" "$(cat images) $(start_of $one)" "leave leave"
+record $one old initramfs "$is_slow"
 echo dies >ends
 { LD_PRELOAD=$holding "$xpcache" adopt --undo >out 2>&1; } 2>/dev/null
-same "undo: killed meanwhile, it is known, and its end has begun" "$? $(start_of $one)" "137 gone"
+same "undo: killed while they are made without it, it is known, and its end has begun" "$? $(start_of $one) $(tail -n 2 images)" "137 gone leave
+gone"
 LD_PRELOAD=$holding silent "undo: nothing is kept for it" fence slow
 LD_PRELOAD=$holding silent "undo: nor does it start" start --boot --wait 0.1
 same "undo: the next boot goes on with its end" "$(ls "$XPCACHE_RUNTIME_DIR"/*.left)" "$XPCACHE_RUNTIME_DIR/$one.left"
@@ -255,7 +257,7 @@ same "undo: and forgotten" "$(ls "$XPCACHE_ETC" 2>/dev/null)" ""
 # Who ends what a boot goes on with, and a user who says the same meanwhile.
 cat >one-at-a-time <<'EOF2'
 #!/bin/sh
-mkdir "$HOLDING/../making" && sleep 1 && rmdir "$HOLDING/../making"
+mkdir "$HOLDING/../making" && sleep 0.5 && rmdir "$HOLDING/../making"
 EOF2
 chmod +x one-at-a-time
 record $one old initramfs "$is_slow"
@@ -334,7 +336,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	umount mounted
 	# Nor is what is dirty given up when its end had begun, and an image of before has started it meanwhile.
 	sed -i 's/"boot"/"gone"/' "$record"
-	silent "disks: the boot after its end has begun" start --boot --wait 0.1
+	touch "$XPCACHE_RUNTIME_DIR/$(basename "$record" .json).left"
 	expect "disks: one whose end had begun is dirty" 3 "it has dirty blocks, and / is on its disk alone: disks: boot with" adopt --undo
 	same "disks: nor is that changed" "$(grep -c '"gone"' "$record") $(cat images) $("$xpcache" check "$fast_disk" | grep -c sound)" "1  1"
 	rm "$XPCACHE_RUNTIME_DIR"/*.left
@@ -353,11 +355,19 @@ if [ "$(id -u)" -eq 0 ]; then
 	disks="$fast_disk $slow_disk"
 	# An image of before its end runs it.
 	"$xpcache" start disks --engine user >out 2>&1
-	silent "disks: the boot that an image of before its end has made" start --boot --wait 0.1
-	same "disks: then the next is to leave it" "$(grep -c '"leave"' "$record") $(cat images)" "1 "
+	for from in gone leave; do
+		silent "disks: the boot of an image that is older than $from" start --boot --wait 0.1
+		same "disks: then the next is to leave it, $from" "$(grep -c '"leave"' "$record") $(cat images) $(ls "$XPCACHE_RUNTIME_DIR"/*.left | wc -l)" "1  1"
+		[ $from = leave ] || rm "$XPCACHE_RUNTIME_DIR"/*.left
+	done
 	expect "disks: what goes on with its end makes the images so" 0 "disks: at the next boot every block goes home" adopt --undo
 	same "disks: it leaves, and no end goes on" "$(cat images) $(ls "$XPCACHE_RUNTIME_DIR"/*.left 2>/dev/null)" "leave "
 	"$xpcache" stop disks >out 2>&1
+	# And one that does not run any more, with / on neither.
+	sed -i 's/"leave"/"gone"/' "$record"
+	expect "disks: what is dirty when its end has begun goes home" 0 "disks: it is left; first every block goes home" start --boot
+	same "disks: it is left" "$(grep -c '"leave"' "$record") $(ls "$XPCACHE_RUNTIME_DIR"/*.left | wc -l) $("$xpcache" check "$fast_disk" | grep -c ' 0 blocks (0 B) dirty')" "1 1 1"
+	rm "$XPCACHE_RUNTIME_DIR"/*.left
 	sed -i 's/"leave"/"boot"/' "$record"
 	cp --sparse=always fast copy
 	copy_disk=$(losetup -f --show copy)

@@ -125,3 +125,25 @@ for verb in remove histogram partitions; do
 	ask "$verb of one asleep" 3 "it is asleep, .*: xpcache0: xpcache hibernate --end wakes it" $verb xpcache0
 done
 rm "$RUNNING/asleep"
+
+# / is on it, and an xpcached beside does not answer as it should: it is not taken for one that rests,
+# which would be given up.
+uuid=0123456789abcdef0123456789abcdef
+mkdir -p "$XPCACHE_RUNTIME_DIR" "$XPCACHE_ETC"
+echo '{"name": "xpcache0", "uuid": "'$uuid'", "start": "initramfs", "slow": {"hardware": "OLD_DISK", "sectors": 7, "logical_size": 512}}' >"$XPCACHE_ETC/$uuid.json"
+python3 -c '
+import os, socket
+s = socket.socket(socket.AF_UNIX)
+s.bind(os.environ["XPCACHE_RUNTIME_DIR"] + "/other.control")
+s.listen()
+while True:
+    c, _ = s.accept()
+    c.recv(200)
+    c.sendall(b"error 5\n")
+    c.close()' &
+troubled=$!
+for _ in $(seq 100); do [ ! -e "$XPCACHE_RUNTIME_DIR/other.control" ] || break; sleep 0.1; done
+XPCACHE_INITRAMFS=$(type -P true) ask "undo beside an xpcached in trouble" 0 "xpcache0: at the next boot every block goes home" adopt --undo
+kill $troubled
+wait $troubled 2>/dev/null
+rm -r "$XPCACHE_RUNTIME_DIR/other.control" "$XPCACHE_ETC"

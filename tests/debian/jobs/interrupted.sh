@@ -6,7 +6,7 @@
 # next boot is to have, and after. Each time the next boot is right, and what was begun can be ended.
 . /mnt/desktop.sh
 
-# Both ask in which boot they are, so that xpcache-left.service, which begins by itself, waits for the job.
+# Both ask whether it is to be there: xpcache-left.service, which begins by itself, waits for the job.
 cut_there()
 {
 	printf '#!/bin/sh\n[ "$1" != prereqs ] || exit 0\n%s\n' "$(wait_there before)" >/etc/initramfs-tools/hooks/zz-cut
@@ -17,17 +17,18 @@ cut_there()
 wait_there()
 {
 	echo "while [ ! -e /run/cut ]; do sleep 1; done"
-	echo "grep -qx $1 /run/cut || exit 0"
+	echo "start=\$(sed -n 's/.*\"start\": *\"\([a-z]*\)\".*/\1/p' /etc/xpcache/*.json)"
+	echo "grep -qx \"$1 \$start\" /run/cut || exit 0"
 	echo "[ $1 = before ] || [ -e ${CACHE}p$ROOT ] || sync"	# what is on a cache the loader does not read yet
 	echo "echo CUT >$REPORT; sleep infinity"
 }
 
-# cut WHEN COMMAND... - never comes back.
+# cut WHEN START COMMAND... - there, with that in the record; never comes back.
 cut()
 {
-	echo "$1" >/run/cut
-	"${@:2}"
-	die "cut-$1" "${*:2} ended before the power went"
+	echo "$1 $2" >/run/cut
+	"${@:3}"
+	die "cut-$1-$2" "${*:3} ended before the power went"
 }
 
 adopted()
@@ -37,12 +38,7 @@ adopted()
 	equal disk-is-below 1 "$(find /sys/block/${SLOW#/dev/}/holders -name 'dm-*' | wc -l)"
 }
 
-not_adopted()
-{
-	up
-	all_on $SLOW
-	nothing_below
-}
+to_leave() { equal to-leave 1 "$(grep -c '"start": *"leave"' /etc/xpcache/*.json)"; }
 
 nothing_below() { equal nothing-below 0 "$(find /sys/block/${SLOW#/dev/}/holders -name 'dm-*' | wc -l)"; }
 
@@ -52,8 +48,17 @@ nothing_left()
 	equal no-cache "" "$(xpcache list | grep -o $FAST)"
 }
 
+# What was begun is taken back, by itself.
+taken_back()
+{
+	up
+	all_on $SLOW
+	nothing_below
+	nothing_left
+}
+
 case $BOOT in
-5 | 6 | 9) ;;
+5 | 6 | 7 | 10) ;;
 *) echo no >/run/cut ;;
 esac
 
@@ -62,69 +67,64 @@ case $BOOT in
 	mkdir -p /etc/initramfs/post-update.d
 	cut_there
 	sync
-	cut before xpcache adopt --fast $FAST --yes
+	cut before leave xpcache adopt --fast $FAST --yes
 	;;
-2)	# Noted, and the image has it.
-	waited 300 at_rest
-	equal it-is-said 1 "$(journalctl -b -u xpcache.service -o cat | grep -c 'the initramfs of this boot did not start it.*xpcache adopt --undo')"
-	equal failed-unit xpcache.service "$(systemctl --failed --plain --no-legend | awk '{ print $1 }')"
-	all_on $SLOW
-	nothing_below
-	refused again 3 "adopted already.*xpcache adopt --undo" xpcache adopt --fast $FAST --yes
-	try undo-of-half xpcache adopt --undo
-	nothing_left
-	cut after xpcache adopt --fast $FAST --yes
+2)	# The images leave it.
+	taken_back
+	cut before initramfs xpcache adopt --fast $FAST --yes
 	;;
-3)	# To leave, and the image starts it.
+3)	# The image starts it.
+	taken_back
+	cut after initramfs xpcache adopt --fast $FAST --yes
+	;;
+4)	# To leave, and the image starts it.
 	adopted
 	menu_at_rest
 	keep
 	equal dirty yes "$([ "$(counter dirty)" -gt 500 ] && echo yes)"
-	cut before xpcache adopt --undo
+	cut before leave xpcache adopt --undo
 	;;
-4)	# To leave, and the image leaves it: but the loader reads it only once it is home.
-	adopted
+5)	# To leave, and the image leaves it: but the loader reads it only once it is home. By itself.
+	all_on ${CACHE}p
 	kept
 	menu_at_rest
 	fill /root/more 10 300
 	sync
-	cut after xpcache adopt --undo
+	cut after leave sleep 900
 	;;
-5)
+6)	# If it was not home, the image of before: by itself.
 	kept
 	if [ -e ${CACHE}p$ROOT ]; then
 		echo no >/run/cut
 		adopted
-		try undo-once-more xpcache adopt --undo
+		to_leave
 	fi
 	reboot_now
 	;;
-6)	# Left, and the image leaves it once more; by itself.
+7)	# Left, and the image leaves it once more; by itself.
 	all_on $SLOW
 	kept
-	cut before sleep 900
+	cut before gone sleep 900
 	;;
-7)	# Gone, and the image starts it.
-	not_adopted
+8)	# Taken back, and the image of before starts it.
 	kept
-	nothing_left
+	taken_back
 	must xpcache adopt --fast $FAST --yes
-	cut before xpcache adopt --undo
+	cut before leave xpcache adopt --undo
 	;;
-8)
+9)	# It runs: it is left, by itself.
 	adopted
 	kept
-	try undo xpcache adopt --undo
+	to_leave
 	reboot_now
 	;;
-9)	# Gone, and no image has it; by itself.
+10)	# Gone, and no image has it; by itself.
 	all_on $SLOW
 	kept
-	cut after sleep 900
+	cut after gone sleep 900
 	;;
-10)
-	not_adopted
+11)
 	kept
-	nothing_left
+	taken_back
 	;;
 esac
