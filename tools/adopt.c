@@ -321,9 +321,9 @@ static enum xc take_back(const char *uuid)
 	bool noted = known_find(uuid, &k) == 1;
 	enum xc ret = XC_OK;
 
-	if (noted && k.start == START_IN_INITRAMFS)
+	if (noted && k.start != START_GONE)	/* be it to leave already: that may have been cut short */
 		ret = make_all(&k, START_TO_LEAVE);
-	if (!known_elsewhere())
+	if (!ret && !known_elsewhere())
 		fstab_restore(&(struct fstab){ .path = NULL });
 	if (!ret)
 		ret = noted ? make_all(&k, START_GONE) : initramfs_make();
@@ -343,9 +343,9 @@ static enum xc take_back(const char *uuid)
  */
 static enum xc go(struct adoption *a)
 {
+	time_t begin = time(NULL);
 	struct known k;
 	struct xp_sb sb;
-	time_t begin;
 	enum xc ret;
 
 	initramfs_lock();
@@ -355,14 +355,13 @@ static enum xc go(struct adoption *a)
 	known_of(&k, &sb, &a->opt->tunables);
 	signals_hold();
 	ret = make_all(&k, START_TO_LEAVE);
+	if (!ret)	/* while there is none yet that starts it */
+		ret = bootloader_images(&a->bootloader, begin, a->opt->force);
 	a->fstab.tell = false;
 	if (!ret)
 		ret = fstab_change(&a->fstab);
-	begin = time(NULL);
 	if (!ret)
 		ret = make_all(&k, START_IN_INITRAMFS);
-	if (!ret)
-		ret = bootloader_images(&a->bootloader, begin, a->opt->force);
 	if (ret)
 		take_back(k.uuid);
 	signals_release();

@@ -14,8 +14,9 @@ xpcache_records() {
 	done
 }
 
-xpcache_below_root() {
-	grep -qsE '"start"[[:space:]]*:[[:space:]]*"(initramfs|leave)"' "${dracutsysrootdir-}"/etc/xpcache/*.json
+# One that is to be left is left without the kernel's module.
+xpcache_starts() {
+	grep -qsE '"start"[[:space:]]*:[[:space:]]*"initramfs"' "${dracutsysrootdir-}"/etc/xpcache/*.json
 }
 
 check() {
@@ -30,7 +31,7 @@ depends() {
 # Whether this machine has it loaded now says nothing of the next boot.
 installkernel() {
 	hostonly='' instmods dm_mod
-	if xpcache_below_root && ! hostonly='' instmods -c dm_xpcache; then
+	if xpcache_starts && ! hostonly='' instmods -c dm_xpcache; then
 		# shellcheck disable=SC2154 # kernel is dracut's
 		dfatal "xpcache: no module dm-xpcache for Linux $kernel, and / is on a cache: install" \
 			"linux-headers-$kernel, then: dkms autoinstall -k $kernel && dracut --force --kver $kernel"
@@ -47,7 +48,7 @@ install() {
 		# shellcheck disable=SC2154 # initdir is dracut's
 		sed -i 's/\("start"[[:space:]]*:[[:space:]]*\)"boot"/\1"no"/' "$initdir$name"
 	done
-	# xpcached is for a rescue without the kernel's module.
+	# xpcached leaves a cache, and is for a rescue without the kernel's module.
 	inst_multiple @SBINDIR@/xpcache @SBINDIR@/xpcached sleep
 	inst_simple @WORDSDIR@/did-not-start
 	inst_rules 59-xpcache.rules 65-xpcache-md.rules

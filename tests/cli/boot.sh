@@ -254,6 +254,11 @@ same "undo: then it is forgotten" "$(ls "$XPCACHE_ETC" 2>/dev/null)$(ls "$XPCACH
 record $one old initramfs "$is_slow"
 held "undo: at once" 0 "old: taken back" adopt --undo
 same "undo: and forgotten" "$(ls "$XPCACHE_ETC" 2>/dev/null)" ""
+record $one old leave "$is_slow"
+: >images
+held "undo: one whose images were perhaps not all made to leave it" 0 "old: taken back" adopt --undo
+same "undo: they all are before one knows nothing of it" "$(cat images)" "leave
+gone"
 # Who ends what a boot goes on with, and a user who says the same meanwhile.
 cat >one-at-a-time <<'EOF2'
 #!/bin/sh
@@ -354,7 +359,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	losetup -d "$first_disk"
 	disks="$fast_disk $slow_disk"
 	# An image of before its end runs it.
-	"$xpcache" start disks --engine user >out 2>&1
+	"$xpcache" start disks --engine user --idle-ms 0 >out 2>&1
 	for from in gone leave; do
 		silent "disks: the boot of an image that is older than $from" start --boot --wait 0.1
 		same "disks: then the next is to leave it, $from" "$(grep -c '"leave"' "$record") $(cat images) $(ls "$XPCACHE_RUNTIME_DIR"/*.left | wc -l)" "1  1"

@@ -30,7 +30,10 @@ record $one '"start" : "boot"'
 same "dracut: one is known" "$(asked check | xargs)" "require_binaries $dir/sbin/xpcache exit code 0"
 same "dracut: it is not started there, and takes no module" "$(MISSING=1 asked installkernel)" "instmods hostonly= dm_mod
 exit code 0"
-for start in '"start": "initramfs"' '"start":"initramfs"' '"start" : "leave"'; do
+record $two '"start" : "leave"'
+same "dracut: nor does one that is to be left" "$(MISSING=1 asked installkernel)" "instmods hostonly= dm_mod
+exit code 0"
+for start in '"start": "initramfs"' '"start":"initramfs"' '"start" : "initramfs"'; do
 	record $two "$start"
 	MISSING=1 asked installkernel >out
 	same "dracut: $start, and no module: no image" "$(tail -n 1 out) $(grep -c 'dfatal xpcache: no module dm-xpcache for Linux 6.1.0-test, .*dkms autoinstall -k 6.1.0-test' out)" "exit code 1 1"

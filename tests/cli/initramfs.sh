@@ -8,7 +8,7 @@ mkdir -p etc image sbin words rules
 cp "$dir/installed$dir/words/did-not-start" words
 touch rules/59-xpcache.rules rules/65-xpcache-md.rules
 cat >functions <<'END'
-copy_exec() { :; }
+copy_exec() { echo "program ${1##*/}"; }
 manual_add_modules() { :; }
 block_dev_mod_add() { echo "driver of $1"; }
 panic() { echo "panic $*"; touch "$DIR/here"; }
@@ -30,6 +30,15 @@ same "initramfs: no library of remote disks" "$(grep -c libdevmapper out) $(grep
 record $one '"start": "boot"'
 image "initramfs: one that the system starts, and what is said if the boot stops" "0 $one.json did-not-start"
 same "initramfs: it is only known there" "$(cat "image$dir/etc/$one.json")" '{"name": "x", "start": "no"}'
+
+# Without the module: none is made that is to start one.
+record $one '"start": "leave"'
+image "initramfs: one to leave needs no module" "0 $one.json did-not-start"
+same "initramfs: but who leaves it" "$(grep -c 'program xpcached' out)" 1
+record $one '"start" : "initramfs"'
+image "initramfs: one to start needs it" "1 $one.json did-not-start"
+same "initramfs: that is said" "$(grep -c 'no module dm-xpcache for Linux 6.1.0-test, .*dkms autoinstall -k 6.1.0-test' out)" 1
+record $one '"start": "boot"'
 
 # Its fast device's driver is in it; of one asleep, or not here, nobody knows it.
 cat >sbin/xpcache <<'END'

@@ -112,6 +112,6 @@ at_rest() { [ -z "$(systemctl list-jobs --plain --no-legend | grep -v xpcache-te
 # up - nothing failed while it came up.
 up()
 {
-	waited 300 at_rest
+	waited 600 at_rest
 	equal no-failed-unit "" "$(systemctl --failed --plain --no-legend | awk '{ print $1 }')"
 }
