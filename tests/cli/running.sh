@@ -146,4 +146,4 @@ for _ in $(seq 100); do [ ! -e "$XPCACHE_RUNTIME_DIR/other.control" ] || break; 
 XPCACHE_INITRAMFS=$(type -P true) ask "undo beside an xpcached in trouble" 0 "xpcache0: at the next boot every block goes home" adopt --undo
 kill $troubled
 wait $troubled 2>/dev/null
-rm -r "$XPCACHE_RUNTIME_DIR/other.control" "$XPCACHE_ETC"
+rm -r "$XPCACHE_RUNTIME_DIR/other.control" "$XPCACHE_RUNTIME_DIR/initramfs.lock" "$XPCACHE_ETC"
