@@ -270,13 +270,6 @@ static enum xc ask(const struct options *opt)
 
 /* --------------------------------------------------------------- there ---- */
 
-static void known_of(struct known *k, const struct xp_sb *sb, const struct xp_tunables *limits)
-{
-	*k = (struct known){ .limits = *limits, .slow = sb->slow };
-	snprintf(k->name, sizeof(k->name), "%.31s", (const char *)sb->name);
-	snprintf(k->uuid, sizeof(k->uuid), "%s", text_uuid(sb->uuid));
-}
-
 /* All images are made with that in the record, and stay so whatever comes next. */
 static enum xc make_all(struct known *k, enum start_when start)
 {
@@ -352,7 +345,7 @@ static enum xc go(struct adoption *a)
 	ret = create_adopted(a->opt, a->disk, &sb);
 	if (ret)
 		return ret;
-	known_of(&k, &sb, &a->opt->tunables);
+	known_of(&k, &sb, START_TO_LEAVE, &a->opt->tunables);
 	signals_hold();
 	ret = make_all(&k, START_TO_LEAVE);
 	if (!ret)	/* while there is none yet that starts it */

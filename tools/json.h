@@ -4,7 +4,6 @@
 #define XP_JSON_H
 
 #include <json-c/json.h>
-#include <stdbool.h>
 
 /* For json_object_put(). NULL: cannot be read, errno says why; or it is not JSON, errno is 0. */
 struct json_object *json_load(const char *path);

@@ -356,16 +356,22 @@ int known_write(const struct known *k)
 	return err;
 }
 
+void known_of(struct known *k, const struct xp_sb *sb, enum start_when start, const struct xp_tunables *limits)
+{
+	*k = (struct known){ .start = start, .limits = *limits, .slow = sb->slow };
+	snprintf(k->name, sizeof(k->name), "%.31s", (const char *)sb->name);
+	snprintf(k->uuid, sizeof(k->uuid), "%s", text_uuid(sb->uuid));
+}
+
 bool known_note(const struct xp_sb *sb, bool user, const struct xp_tunables *limits)
 {
-	struct known k = { .start = user ? START_NOT : START_AT_BOOT, .limits = *limits, .slow = sb->slow };
+	struct known k;
 	char path[PATH_MAX];
 	int err;
 
 	if (geteuid() != 0 || !identity_known(&sb->slow))
 		return false;
-	snprintf(k.name, sizeof(k.name), "%.31s", (const char *)sb->name);
-	snprintf(k.uuid, sizeof(k.uuid), "%s", text_uuid(sb->uuid));
+	known_of(&k, sb, user ? START_NOT : START_AT_BOOT, limits);
 	path_of(k.uuid, path, sizeof(path));
 	if (!access(path, F_OK))	/* also one that cannot be read: it may say when to start */
 		return false;

@@ -524,6 +524,8 @@ void known_limits(const char *uuid, struct options *opt);
 bool known_is_noted(const char *uuid);	/* be it in a record that cannot be read */
 /* Whole or not at all. Negative errno. */
 int known_write(const struct known *k);
+/* What is noted of the cache of that superblock. */
+void known_of(struct known *k, const struct xp_sb *sb, enum start_when start, const struct xp_tunables *limits);
 /* Notes a cache that is not known yet: true; complains if it cannot. */
 bool known_note(const struct xp_sb *sb, bool user, const struct xp_tunables *limits);
 int known_forget(const char *uuid);	/* 0: it is not known any more. Negative errno */
