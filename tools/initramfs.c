@@ -9,15 +9,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define DPKG_LOCK	"/var/lib/dpkg/lock-frontend"
+
 static const struct maker {
 	const char *program;
 	const char *ours;		/* of the package: without it it would forget the cache */
 	const char *const args[8];
+	const char *packages;		/* what a front end of the package manager locks */
 } makers[] = {
 	{ "/usr/sbin/update-initramfs", "/usr/share/initramfs-tools/hooks/xpcache",
-	  { "update-initramfs", "-u", "-k", "all", NULL } },
+	  { "update-initramfs", "-u", "-k", "all", NULL }, DPKG_LOCK },
 	{ "/usr/bin/dracut", "/usr/lib/dracut/modules.d/90xpcache/module-setup.sh",
-	  { "dracut", "--force", "--regenerate-all", NULL } },
+	  { "dracut", "--force", "--regenerate-all", NULL }, DPKG_LOCK },
 };
 
 /* The tests have one of their own. */
@@ -26,6 +29,7 @@ static const struct maker *other_maker(void)
 	static struct maker other = { .args = { "update-initramfs", "-u", "-k", "all", NULL } };
 
 	other.program = getenv("XPCACHE_INITRAMFS");
+	other.packages = getenv("XPCACHE_PACKAGES_LOCK");
 	return other.program ? &other : NULL;
 }
 
@@ -57,7 +61,9 @@ bool initramfs_restores(void)
 		     (m == &makers[0] && !access("/usr/share/initramfs-tools/scripts/functions", F_OK)));
 }
 
-static int lock = -1;
+static struct locks {
+	int ours, packages;
+} locks = { -1, -1 };
 
 static int run(const struct maker *m)
 {
@@ -65,8 +71,8 @@ static int run(const struct maker *m)
 	int status = -1;
 
 	if (pid == 0) {
-		if (lock >= 0)
-			fcntl(lock, F_SETFD, 0);	/* it goes on if we are killed */
+		fcntl(locks.ours, F_SETFD, 0);		/* it goes on if we are killed */
+		fcntl(locks.packages, F_SETFD, 0);
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 		execv(m->program, (char *const *)m->args);
 		_exit(127);
@@ -84,21 +90,46 @@ enum xc initramfs_refresh(void)
 	return initramfs_make();
 }
 
-void initramfs_lock(void)
+static void lock_ours(void)
 {
 	char path[PATH_MAX];
 
-	if (lock >= 0)
-		return;
 	mkdir(user_directory(), 0700);
 	snprintf(path, sizeof(path), "%s/initramfs.lock", user_directory());
-	lock = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-	if (lock < 0 || !flock(lock, LOCK_EX | LOCK_NB))
+	locks.ours = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	if (locks.ours < 0 || !flock(locks.ours, LOCK_EX | LOCK_NB))
 		return;
 	printf("another xpcache makes the initramfs; it is waited for\n");
 	fflush(stdout);
-	while (flock(lock, LOCK_EX) && errno == EINTR)
+	while (flock(locks.ours, LOCK_EX) && errno == EINTR)
 		;
+}
+
+/*
+ * A kernel that is installed meanwhile has an initramfs made for it, and one whose records were read
+ * before they changed could come after ours. dpkg takes us for one more front end of it.
+ */
+static void lock_packages(const char *path)
+{
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	locks.packages = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+	if (locks.packages < 0 || !fcntl(locks.packages, F_OFD_SETLK, &whole))
+		return;
+	printf("packages are being installed; that is waited for\n");
+	fflush(stdout);
+	while (fcntl(locks.packages, F_OFD_SETLKW, &whole) && errno == EINTR)
+		;
+}
+
+void initramfs_lock(void)
+{
+	const struct maker *m = maker_here();
+
+	if (locks.ours >= 0 || getenv("DPKG_MAINTSCRIPT_PACKAGE"))	/* whose dpkg keeps others out */
+		return;
+	lock_ours();
+	lock_packages(m ? m->packages : NULL);
 }
 
 enum xc initramfs_make(void)

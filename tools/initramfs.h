@@ -10,7 +10,7 @@ enum xc initramfs_check(void);
 /* Would the one that there is look for the memory of a hibernation? */
 bool initramfs_restores(void);
 /* Until this process ends, no other xpcache makes one, nor begins what ends with it: both would write
- * the same file. Waits, and says so. */
+ * the same file. Nor does dpkg. Waits, and says so. */
 void initramfs_lock(void);
 /* Makes those of all kernels again; takes a minute. */
 enum xc initramfs_make(void);

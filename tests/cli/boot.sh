@@ -272,6 +272,36 @@ until [ -d making ]; do sleep 0.05; done
 XPCACHE_INITRAMFS=$dir/one-at-a-time held "undo: another is at it" 5 "another xpcache makes the initramfs; it is waited for" adopt --undo
 wait $first
 same "undo: which has ended it" "$? $(cat first) $(grep -c 'no cache of this system was adopted' out)" "0 old: taken back; the system boots without it 1"
+# Packages that are installed meanwhile have images made too: as dpkg tells its front ends apart.
+cat >front-end <<'EOF2'
+import fcntl, os, sys, time
+lock = open(sys.argv[1], "r+")
+begun = time.monotonic()
+fcntl.lockf(lock, fcntl.LOCK_EX)
+print("waited" if time.monotonic() - begun > 0.2 else "at once", os.path.exists(sys.argv[2]), flush=True)
+time.sleep(float(sys.argv[3]))
+EOF2
+touch lock-frontend
+export XPCACHE_PACKAGES_LOCK=$dir/lock-frontend
+record $one old initramfs "$is_slow"
+exec 7< <(python3 front-end lock-frontend making 1)
+read -r -u 7 apt
+SECONDS=0
+XPCACHE_INITRAMFS=$dir/one-at-a-time held "undo: packages are being installed" 0 "packages are being installed; that is waited for" adopt --undo
+same "undo: and it comes after them" "$apt $((SECONDS > 1))" "at once False 1"
+record $one old initramfs "$is_slow"
+XPCACHE_INITRAMFS=$dir/one-at-a-time LD_PRELOAD=$holding "$xpcache" adopt --undo >first 2>&1 &
+first=$!
+until [ -d making ]; do sleep 0.05; done
+same "undo: packages wait for the images" "$(python3 front-end lock-frontend making 0) $(cat first)" "waited False old: taken back; the system boots without it"
+wait $first
+record $one old initramfs "$is_slow"
+exec 7< <(python3 front-end lock-frontend making 60)
+front_end=$!
+read -r -u 7 apt
+DPKG_MAINTSCRIPT_PACKAGE=xpcache held "undo: a package's own script does not wait for its dpkg" 0 "old: taken back" adopt --undo
+kill $front_end
+unset XPCACHE_PACKAGES_LOCK
 
 # ---- with disks: as root, on loop devices ----
 forgotten
