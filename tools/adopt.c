@@ -289,16 +289,15 @@ static enum xc erase_cache(const char *uuid)
 {
 	struct caches all;
 	enum xc ret = XC_OK;
-	int err = caches_scan(&all);
+	int err = caches_scan_for(uuid, &all);
 
 	if (err)
 		return complain_errno(err, uuid, "cannot look for its fast device");
-	for (size_t i = 0; i < all.n; i++)
-		if (!strcmp(all.v[i].uuid, uuid)) {
-			enum xc erased = erase_stopped(&all.v[i], NULL);
+	for (size_t i = 0; i < all.n; i++) {
+		enum xc erased = erase_stopped(&all.v[i], NULL);
 
-			ret = ret ? ret : erased;
-		}
+		ret = ret ? ret : erased;
+	}
 	caches_free(&all);
 	return ret;
 }
@@ -379,15 +378,12 @@ static enum xc leave_at_boot(struct known *k)
 
 static enum xc check_one_is_home(const struct cache *c)
 {
-	struct cache_there there;
-	struct device d;
-	bool known = !device_look(&d, c->fast.path) && cache_look(&d, &there) && there.known;
+	u64 dirty;
 
-	device_close(&d);
-	if (!known)
+	if (!cache_dirty(c, &dirty))
 		return complain(XC_REFUSED, c->fast.path, "xpcache check tells more; xpcache forget --force gives it up",
 				"what dirty blocks %s has cannot be told, and / is on its disk alone", c->name);
-	if (there.dirty)
+	if (dirty)
 		return complain(XC_REFUSED, c->name, "boot with an initramfs that starts it, then once more",
 				"it has dirty blocks, and / is on its disk alone");
 	return XC_OK;
@@ -399,13 +395,12 @@ static enum xc check_is_home(const struct known *k)
 {
 	struct caches all;
 	enum xc ret = XC_OK;
-	int err = caches_scan(&all);
+	int err = caches_scan_for(k->uuid, &all);
 
 	if (err)
 		return complain_errno(err, k->name, "cannot look for its fast device");
 	for (size_t i = 0; i < all.n && !ret; i++)
-		if (!strcmp(all.v[i].uuid, k->uuid))
-			ret = check_one_is_home(&all.v[i]);
+		ret = check_one_is_home(&all.v[i]);
 	caches_free(&all);
 	return ret;
 }

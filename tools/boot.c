@@ -90,12 +90,9 @@ static u64 devices_here(void)
 
 bool cache_is_home(const struct cache *c)
 {
-	struct cache_there there;
-	struct device d;
-	bool home = !device_look(&d, c->fast.path) && cache_look(&d, &there) && there.known && !there.dirty;
+	u64 dirty;
 
-	device_close(&d);
-	return home;
+	return cache_dirty(c, &dirty) && !dirty;
 }
 
 static enum xc leave(struct cache *c, dev_t slow, const struct options *opt)
@@ -254,10 +251,10 @@ static bool is_dirty(const char *uuid)
 	struct caches all;
 	bool dirty = false;
 
-	if (caches_scan(&all))
+	if (caches_scan_for(uuid, &all))
 		return false;
 	for (size_t i = 0; i < all.n; i++)
-		dirty |= !strcmp(all.v[i].uuid, uuid) && !cache_is_home(&all.v[i]);
+		dirty |= !cache_is_home(&all.v[i]);
 	caches_free(&all);
 	return dirty;
 }
@@ -304,29 +301,26 @@ static enum xc to_start(struct boot *b)
 static void note_running(void)
 {
 	char root[UUID_HEX] = "";
+	struct xp_tunables defaults;
 	struct running r;
 	struct caches all;
+	struct known k;
 
 	if (caches_scan(&all))
 		return;
 	root_is_on(root);
+	xp_tunables_init(&defaults);
 	for (size_t i = 0; i < all.n; i++) {
 		const struct cache *c = &all.v[i];
-		struct known k = { .start = !strcmp(c->uuid, root) ? START_IN_INITRAMFS : START_AT_BOOT,
-				   .slow = c->sb.slow };
 
-		xp_tunables_init(&k.limits);
 		if (!c->running || known_is_noted(c->uuid) || running_find(NULL, c->uuid, &r) != 1 || r.user ||
-		    !identity_known(&k.slow))
+		    !identity_known(&c->sb.slow))
 			continue;
-		snprintf(k.name, sizeof(k.name), "%s", c->name);
-		snprintf(k.uuid, sizeof(k.uuid), "%s", c->uuid);
-		if (r.tunables_known)
-			k.limits = r.tunables;
+		known_of(&k, &c->sb, !strcmp(c->uuid, root) ? START_IN_INITRAMFS : START_AT_BOOT,
+			 r.tunables_known ? &r.tunables : &defaults);
 		k.limits.mark = 0;
-		if (known_write(&k))
-			continue;
-		printf("%s: it runs, and nothing was noted of it: now it is\n", c->name);
+		if (!known_write(&k))
+			printf("%s: it runs, and nothing was noted of it: now it is\n", c->name);
 	}
 	caches_free(&all);
 }

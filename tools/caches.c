@@ -69,6 +69,18 @@ int caches_scan(struct caches *all)
 	return device_each(scan_one, all);
 }
 
+int caches_scan_for(const char *uuid, struct caches *all)
+{
+	int err = caches_scan(all);
+	size_t n = 0;
+
+	for (size_t i = 0; i < all->n; i++)
+		if (!strcmp(all->v[i].uuid, uuid))
+			all->v[n++] = all->v[i];
+	all->n = n;
+	return err;
+}
+
 void caches_free(struct caches *all)
 {
 	free(all->v);

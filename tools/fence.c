@@ -315,29 +315,26 @@ enum xc fence_run(struct options *opt)
 
 /* --------------------------------------------------------------- forget ---- */
 
-/* Why to forget it would lose something; "" if it is known not to. False: it is not here. */
+/* Why to forget it would lose something, it or a copy; "" if it is known not to. False: it is not here. */
 static bool what_is_lost(const char *uuid, struct cache *c, char *why, size_t len)
 {
 	struct caches all;
-	struct cache_there there;
-	struct device d;
-	bool found = false;
+	bool found;
 
 	snprintf(why, len, "its fast device is not here, and may have dirty blocks");
-	if (caches_scan(&all))
+	if (caches_scan_for(uuid, &all))
 		return false;
-	for (size_t i = 0; i < all.n && !found; i++) {
-		found = !strcmp(all.v[i].uuid, uuid);
+	found = all.n;
+	if (found)
+		*why = '\0';
+	for (size_t i = 0; i < all.n && !*why; i++) {
+		u64 dirty;
+
 		*c = all.v[i];
-		if (!found || device_look(&d, c->fast.path))
-			continue;
-		if (!cache_look(&d, &there) || !there.known)
+		if (!cache_dirty(c, &dirty))
 			snprintf(why, len, "how many dirty blocks it has cannot be told");
-		else if (there.dirty)
-			snprintf(why, len, "%s on %s are dirty", text_blocks(there.dirty), d.path);
-		else
-			*why = '\0';
-		device_close(&d);
+		else if (dirty)
+			snprintf(why, len, "%s on %s are dirty", text_blocks(dirty), c->fast.path);
 	}
 	caches_free(&all);
 	return found;
@@ -375,7 +372,8 @@ enum xc forget_run(struct options *opt)
 
 	n = known_find(name, &k);
 	if (!n)
-		return complain(XC_NOT_FOUND, name, "xpcache list shows all",
+		return complain(XC_NOT_FOUND, name,
+				"xpcache list shows all; what the initramfs alone knows goes when that is made again",
 				"no cache of this name is known to this machine");
 	if (n > 1)
 		return complain(XC_REFUSED, name, "give the uuid of one, as its file in /etc/xpcache is called",

@@ -26,14 +26,10 @@ static void running_needs(const struct running *r)
 static bool stopped_needs(const struct cache *c)
 {
 	char slow[64], todo[PATH_MAX + 200];
-	struct cache_there there;
-	struct device d;
+	u64 dirty;
+	bool known = cache_dirty(c, &dirty);
 
-	if (device_look(&d, c->fast.path))
-		return false;
-	cache_look(&d, &there);
-	device_close(&d);
-	if (there.known && !there.dirty)
+	if (known && !dirty)
 		return false;
 	if (c->err) {
 		complain(XC_REFUSED, c->fast.path,
@@ -45,7 +41,7 @@ static bool stopped_needs(const struct cache *c)
 	snprintf(todo, sizeof(todo), "xpcache flush --offline --fast %s --slow %s brings them home",
 		 c->fast.path, slow);
 	complain(XC_REFUSED, c->fast.path, todo, "the stopped cache %s has %s dirty", c->name,
-		 there.known ? text_blocks(there.dirty) : "perhaps blocks");
+		 known ? text_blocks(dirty) : "perhaps blocks");
 	return true;
 }
 

@@ -66,6 +66,19 @@ bool cache_look(const struct device *fast, struct cache_there *c)
 	return err != -ENOENT;
 }
 
+bool cache_dirty(const struct cache *c, u64 *dirty)
+{
+	struct cache_there there = { .known = false };
+	struct device d;
+
+	if (!device_look(&d, c->fast.path)) {
+		cache_look(&d, &there);
+		device_close(&d);
+	}
+	*dirty = there.dirty;
+	return there.known;
+}
+
 enum xc offline_complain(const struct offline *o, const struct device *d, int err)
 {
 	const char *words = *o->message.text ? o->message.text : NULL;

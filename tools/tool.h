@@ -482,6 +482,8 @@ struct caches {
 };
 
 int caches_scan(struct caches *all);
+/* That one, and its copies. */
+int caches_scan_for(const char *uuid, struct caches *all);
 void caches_free(struct caches *all);
 /* Is the cache on one of them? @damaged: also where no more of it can be read than that. */
 bool caches_have(const struct caches *all, const char *uuid, bool damaged);
@@ -613,6 +615,8 @@ bool slow_known(const struct cache *c, const char *named, char *path, size_t len
 enum xc needed_check(void);
 /* The device that is its slow one; 0: it is not here yet. */
 dev_t slow_of(const struct cache *c);
+/* The dirty blocks of a cache that does not run. False: they cannot be told. */
+bool cache_dirty(const struct cache *c, u64 *dirty);
 /* It does not run, and has nothing dirty. */
 bool cache_is_home(const struct cache *c);
 /* Starts the known ones that are to start by themselves, as their devices come. */

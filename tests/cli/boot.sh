@@ -145,7 +145,7 @@ record $two worse no "$is_slow"
 held "fence: of two caches" 0 "^XPCACHE_FENCED=worse$" fence slow
 
 # ---- forget ----
-held "forget: none of this name" 5 "no cache of this name is known" forget nobody
+held "forget: none of this name" 5 "no cache of this name is known.*made again" forget nobody
 held "forget: what may be lost" 3 "its fast device is not here, and may have dirty blocks: good: .*--force" forget good
 same "forget: it is known still" "$(ls "$XPCACHE_ETC" | wc -l) $(ls "$HOLDING" | wc -l)" "2 2"
 touch "$HOLDING/readonly"
@@ -382,10 +382,12 @@ if [ "$(id -u)" -eq 0 ]; then
 	copy_disk=$(losetup -f --show copy)
 	disks="$disks $copy_disk"
 	expect "disks: a copy of it has all home" 3 "it has dirty blocks" adopt --undo
+	expect "disks: which is not forgotten either" 3 " on $fast_disk are dirty" forget disks
 	losetup -d "$fast_disk" "$copy_disk"
 	first_disk=$(losetup -f --show copy) fast_disk=$(losetup -f --show fast)
 	disks="$fast_disk $slow_disk $first_disk"
 	expect "disks: the copy comes first" 3 "it has dirty blocks" adopt --undo
+	expect "disks: which is not forgotten either" 3 " on $fast_disk are dirty" forget disks
 	losetup -d "$first_disk"
 	disks="$fast_disk $slow_disk"
 	# An image of before its end runs it.
