@@ -115,3 +115,30 @@ up()
 	waited 600 at_rest
 	equal no-failed-unit "" "$(systemctl --failed --plain --no-legend | awk '{ print $1 }')"
 }
+
+# adopted - the whole desktop is on the cache.
+adopted()
+{
+	up
+	all_on ${CACHE}p
+	equal disk-is-below 1 "$(find /sys/block/${SLOW#/dev/}/holders -name 'dm-*' | wc -l)"
+}
+
+to_leave() { equal to-leave 1 "$(grep -c '"start": *"leave"' /etc/xpcache/*.json)"; }
+
+nothing_below() { equal nothing-below 0 "$(find /sys/block/${SLOW#/dev/}/holders -name 'dm-*' | wc -l)"; }
+
+nothing_left()
+{
+	equal no-record "" "$(ls /etc/xpcache)"
+	equal no-cache "" "$(xpcache list | grep -o $FAST)"
+}
+
+# taken_back - the whole desktop is on its disk, and nothing is left of a cache: by itself, in a while.
+taken_back()
+{
+	up
+	all_on $SLOW
+	nothing_below
+	nothing_left
+}

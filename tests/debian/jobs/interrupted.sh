@@ -31,32 +31,6 @@ cut()
 	die "cut-$1-$2" "${*:3} ended before the power went"
 }
 
-adopted()
-{
-	up
-	all_on ${CACHE}p
-	equal disk-is-below 1 "$(find /sys/block/${SLOW#/dev/}/holders -name 'dm-*' | wc -l)"
-}
-
-to_leave() { equal to-leave 1 "$(grep -c '"start": *"leave"' /etc/xpcache/*.json)"; }
-
-nothing_below() { equal nothing-below 0 "$(find /sys/block/${SLOW#/dev/}/holders -name 'dm-*' | wc -l)"; }
-
-nothing_left()
-{
-	equal no-record "" "$(ls /etc/xpcache)"
-	equal no-cache "" "$(xpcache list | grep -o $FAST)"
-}
-
-# What was begun is taken back, by itself.
-taken_back()
-{
-	up
-	all_on $SLOW
-	nothing_below
-	nothing_left
-}
-
 case $BOOT in
 5 | 6 | 7 | 10) ;;
 *) echo no >/run/cut ;;
