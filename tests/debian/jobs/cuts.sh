@@ -35,8 +35,8 @@ else
 	try configure dpkg --configure -a
 	equal verified "$(cat /root/wrong.before)" "$(wrong)"
 	# By dpkg: apt can neither reinstall nor remove what it has half removed, or half installed from
-	# a file, with or without a cache.
-	try repair dpkg --install /mnt/*.deb
+	# a file, with or without a cache. But dpkg alone does not begin with what others pre-depend on.
+	try repair sh -c 'dpkg --install /mnt/cron-daemon-common_*.deb && dpkg --install /mnt/*.deb'
 	equal verified-again "$(cat /root/wrong.before)" "$(wrong)"
 fi
 [ "$BOOT" -lt $((cuts + 1)) ] || exit 0
