@@ -3,18 +3,23 @@
 # vm: timeout=900 extra=512M
 #
 # A disk in fstab by UUID is behind a cache that is dirty, and the module was removed by hand: the boot
-# comes up without that disk and says why, and nobody gets at it before the module is back.
+# comes up without that disk and says why, and nobody gets at it before the module is back. With it the
+# machine goes down in order.
 . /mnt/desktop.sh
 
 DATA=$(data_disk)
 
 case $BOOT in
 1)
-	sfdisk -q "$DATA" <<<'type=L'
+	printf '%s\n' 'size=300M, type=L' 'type=S' | sfdisk -q -X gpt "$DATA"
 	udevadm settle
 	must mkfs.ext4 -q "${DATA}1"
+	must mkswap -q "${DATA}2"
 	mkdir -p /data
-	echo "UUID=$(uuid_of "${DATA}1") /data ext4 nofail 0 2" >>/etc/fstab
+	cat >>/etc/fstab <<-END
+		UUID=$(uuid_of "${DATA}1") /data ext4 nofail 0 2
+		UUID=$(uuid_of "${DATA}2") none swap nofail 0 0
+	END
 	must xpcache create --fast $FAST --slow "$DATA"
 	udevadm settle
 	systemctl daemon-reload
@@ -47,10 +52,18 @@ case $BOOT in
 	try mount waited 60 mount /data
 	equal data-on ${CACHE}p1 "$(findmnt -no SOURCE /data)"
 	equal kept "$(cat /root/kept.sum)" "$(tree /data/kept)"
+	try swap waited 60 swapon -a
+	equal swap-on yes "$(grep -q "^$(readlink -e ${CACHE}p2) " /proc/swaps && echo yes)"
+	mkdir -p /var/log/journal
+	must journalctl --flush
 	reboot_now
 	;;
 3)
 	up
+	journalctl -b -1 -o cat |
+		sed -n "s/^\(Unmounted data\).mount.*/\1/p; s/^\(Deactivated swap\).*$(uuid_of ${CACHE}p2)$/\1/p; s/^xpcache0: \(stopped\)[;,].*/\1/p" >/root/down
+	equal down-with-all "$(printf '%s\n' 'Deactivated swap' 'Unmounted data' stopped)" "$(LC_ALL=C sort -u /root/down)"
+	equal stopped-last "1 stopped" "$(grep -c stopped /root/down) $(tail -n 1 /root/down)"
 	equal data-on ${CACHE}p1 "$(findmnt -no SOURCE /data)"
 	equal kept "$(cat /root/kept.sum)" "$(tree /data/kept)"
 	;;
