@@ -49,8 +49,8 @@ mirror_below()
 	half=$(losetup -f --show /root/half)
 	must mdadm -q --create /dev/md50 --run --force --level=1 --raid-devices=1 "$half"
 	must mkfs.ext4 -q /dev/md50
-	udevadm settle
 	uuid=$(uuid_of /dev/md50)
+	must waited 60 test -e "/dev/disk/by-uuid/$uuid"	# udev may not know of the mkfs yet
 	equal below-named /dev/md50 "$(link "$uuid")"
 	export XPCACHE_INITRAMFS=/bin/true
 	must xpcache create --fast "$fast" --slow /dev/md50 --name below
