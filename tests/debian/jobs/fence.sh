@@ -9,12 +9,33 @@
 # boot 4 type: xpcache flush --offline --fast /dev/nvme0n1 --slow /dev/sda
 # boot 4 type: xpcache forget xpcache0
 # boot 4 type: exit
+# boot 7: module refused: Secure Boot: dm-xpcache
+# boot 7 type: xpcache flush --offline --fast /dev/nvme0n1 --slow /dev/sda
+# boot 7 type: xpcache forget xpcache0
+# boot 7 type: exit
 #
-# / is on a cache that is dirty, and that does not start: no module, no fast disk. The disk alone
-# is not mounted before it is completed.
+# / is on a cache that is dirty, and that does not start: no module, no fast disk, a kernel that takes
+# no module of a signature it does not know. The disk alone is not mounted before it is completed.
 . /mnt/desktop.sh
 
 initrd=/boot/initrd.img-$KVER
+
+# kernel_words WORD... - more of them on the kernel's command line from the next boot on.
+kernel_words()
+{
+	sed -i "s/^GRUB_CMDLINE_LINUX=\"/&$* /" /etc/default/grub
+	try update-grub update-grub
+}
+
+# cut_while_dirty - but for what the boot loader reads.
+cut_while_dirty()
+{
+	try boot-files-home xpcache flush --boot
+	menu_at_rest
+	keep
+	equal dirty yes "$([ "$(counter dirty)" -gt 500 ] && echo yes)"
+	cut_power
+}
 
 # without_module - an initramfs whose module is broken, as a half-written one is; the hook makes none.
 without_module()
@@ -47,11 +68,7 @@ case $BOOT in
 	depmod
 	without_module
 	sync
-	try boot-files-home xpcache flush --boot
-	menu_at_rest
-	keep
-	equal dirty yes "$([ "$(counter dirty)" -gt 500 ] && echo yes)"
-	cut_power
+	cut_while_dirty
 	;;
 4)
 	all_on $SLOW
@@ -69,8 +86,7 @@ case $BOOT in
 	equal root-kept-again "$(cat /root/kept.sum)" "$(tree /root/kept)"
 	equal written-without "$(cat /root/alone.sum)" "$(tree /root/alone)"
 	# The boot menu is written, and the machine goes down at once.
-	sed -i 's/^GRUB_CMDLINE_LINUX="/&xpcache.menu=new /' /etc/default/grub
-	try update-grub update-grub
+	kernel_words xpcache.menu=new
 	equal going-home activating "$(systemctl is-active xpcache-boot-files.service)"
 	reboot_now
 	;;
@@ -78,5 +94,13 @@ case $BOOT in
 	up
 	all_on ${CACHE}p
 	equal the-menu-as-written-last xpcache.menu=new "$(grep -o 'xpcache.menu=[a-z]*' /proc/cmdline)"
+	kernel_words module.sig_enforce=1
+	sync
+	cut_while_dirty
+	;;
+7)
+	equal kernel-refuses 1 "$(cat /sys/module/module/parameters/sig_enforce | tr Y 1)"
+	all_on $SLOW
+	kept
 	;;
 esac
