@@ -230,7 +230,7 @@ cat >update-initramfs <<'EOF2'
 #!/bin/sh
 sed -n 's/.*"start": *"\([a-z]*\)".*/\1/p' "$XPCACHE_ETC"/*.json >>"$HOLDING/../images"
 case $(cat "$HOLDING/../ends")-$(tail -n 1 "$HOLDING/../images") in
-fails-*) exit 1 ;;
+fails-* | "fails with gone-gone") exit 1 ;;
 dies-gone) kill -9 $PPID ;;
 esac
 EOF2
@@ -240,6 +240,10 @@ record $one old initramfs "$is_slow"
 echo fails >ends
 held "undo: the images cannot be made" 1 "the initramfs could not be made, status 1" adopt --undo
 same "undo: first they are made to leave it, and it is known still, to be left" "$(cat images) $(start_of $one)" "leave leave"
+record $one old initramfs "$is_slow"
+echo "fails with gone" >ends
+held "undo: nor those made without it" 1 "the initramfs could not be made, status 1" adopt --undo
+same "undo: some wait for it still, so the next are to leave it" "$(tail -n 1 images) $(start_of $one)" "gone leave"
 record $one old initramfs "$is_slow"
 echo dies >ends
 { LD_PRELOAD=$holding "$xpcache" adopt --undo >out 2>&1; } 2>/dev/null

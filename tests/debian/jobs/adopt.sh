@@ -35,6 +35,15 @@ case $BOOT in
 	for what in dm-xpcache.ko sbin/xpcache sbin/xpcached etc/xpcache/ 59-xpcache.rules 65-xpcache-md.rules local-top/xpcache; do
 		grep -q "$what" /tmp/initrd || fail "initramfs" "has no $what"
 	done
+	# The images cannot be made, and start it: so nothing else is taken back yet.
+	printf '#!/bin/sh\n[ "$1" = prereqs ] || exit 1\n' >/etc/initramfs-tools/hooks/zz-fails
+	chmod +x /etc/initramfs-tools/hooks/zz-fails
+	cp /etc/fstab /root/fstab.adopted
+	out=$(xpcache adopt --undo 2>&1)
+	equal undo-without-images "1 1" "$? $(grep -c 'the initramfs could not be made' <<<"$out")"
+	to_leave
+	equal fstab-stays "$(cat /root/fstab.adopted)" "$(cat /etc/fstab)"
+	rm /etc/initramfs-tools/hooks/zz-fails
 	# Taken back before it was ever used, and done again.
 	try undo-at-once xpcache adopt --undo
 	equal fstab-back "$(cat /root/fstab.before)" "$(cat /etc/fstab)"
