@@ -48,9 +48,10 @@ mirror_below()
 	fast=$(losetup -f --show /root/fast)
 	half=$(losetup -f --show /root/half)
 	must mdadm -q --create /dev/md50 --run --force --level=1 --raid-devices=1 "$half"
+	udevadm settle	# what is written while udev looks at the new array goes unnoticed
 	must mkfs.ext4 -q /dev/md50
 	uuid=$(uuid_of /dev/md50)
-	must waited 60 test -e "/dev/disk/by-uuid/$uuid"	# udev may not know of the mkfs yet
+	must waited 60 test -e "/dev/disk/by-uuid/$uuid"
 	equal below-named /dev/md50 "$(link "$uuid")"
 	export XPCACHE_INITRAMFS=/bin/true
 	must xpcache create --fast "$fast" --slow /dev/md50 --name below
