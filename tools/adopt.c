@@ -335,12 +335,13 @@ static enum xc take_back(const char *uuid)
  */
 static enum xc go(struct adoption *a)
 {
-	time_t begin = time(NULL);
 	struct known k;
 	struct xp_sb sb;
+	time_t begin;
 	enum xc ret;
 
 	initramfs_lock();
+	begin = time(NULL);	/* who was waited for made images that know no cache */
 	ret = create_adopted(a->opt, a->disk, &sb);
 	if (ret)
 		return ret;

@@ -81,6 +81,21 @@ int caches_scan_for(const char *uuid, struct caches *all)
 	return err;
 }
 
+bool caches_have_copy(const char *uuid, const struct device *fast, char *path, size_t len)
+{
+	struct caches all;
+	bool found = caches_scan_for(uuid, &all) != 0;
+
+	snprintf(path, len, "a device that cannot be looked at");
+	for (size_t i = 0; i < all.n && !found; i++) {
+		found = !fast->is_block || all.v[i].fast.dev != fast->dev;
+		if (found)
+			snprintf(path, len, "%s", all.v[i].fast.path);
+	}
+	caches_free(&all);
+	return found;
+}
+
 void caches_free(struct caches *all)
 {
 	free(all->v);

@@ -22,7 +22,7 @@ struct making {
 	bool user;		/* the engine in user space runs it */
 	bool adopted;		/* the slow device is in use, and stays so until the next boot */
 	bool wipe;		/* something else is on the fast device, and may go */
-	char replaced[UUID_HEX];	/* the cache that was there; "": none, or it cannot be told */
+	char replaced[UUID_HEX];	/* the cache that was there, and is nowhere else; "": none, or it cannot be told */
 };
 
 /* ------------------------------------------------------------ options ---- */
@@ -109,11 +109,12 @@ static enum xc check_old_cache(struct making *k)
 {
 	const struct options *opt = k->opt;
 	struct cache_there old;
-	char what[128];
+	char what[128], copy[PATH_MAX];
 
 	if (!cache_look(&k->fast, &old))
 		return XC_OK;
-	snprintf(k->replaced, sizeof(k->replaced), "%s", old.uuid);
+	if (*old.uuid && !caches_have_copy(old.uuid, &k->fast, copy, sizeof(copy)))
+		snprintf(k->replaced, sizeof(k->replaced), "%s", old.uuid);
 	snprintf(what, sizeof(what), "it is %s", old.what);
 	if (!opt->force)
 		return complain(XC_REFUSED, k->fast.path,
@@ -389,6 +390,8 @@ enum xc create_run(struct options *opt)
 		ret = kernel_ready();
 	if (!ret)
 		ret = prepare_superblock(&k);
+	if (!ret && !opt->no_start && k.slow.is_block && k.fast.is_block)
+		initramfs_lock_to_refresh();
 	if (!ret)
 		ret = make(&k);
 	if (!ret && !opt->no_start && k.slow.is_block && k.fast.is_block) {

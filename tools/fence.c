@@ -386,6 +386,7 @@ enum xc forget_run(struct options *opt)
 		return complain(XC_REFUSED, k.name,
 				"xpcache remove brings them home; --force lets go of the slow device as it is",
 				"%s", why);
+	initramfs_lock_to_refresh();
 	ret = fence_end(k.uuid, 0);
 	if (ret)
 		return ret;

@@ -82,9 +82,14 @@ static int run(const struct maker *m)
 	return status;
 }
 
+static bool refreshes(void)
+{
+	return maker_here() && (!known_elsewhere() || other_maker());
+}
+
 enum xc initramfs_refresh(void)
 {
-	if (!maker_here() || (known_elsewhere() && !other_maker()))
+	if (!refreshes())
 		return XC_OK;
 	printf("the initramfs is made again: it is to know which disks are not to be used alone\n");
 	return initramfs_make();
@@ -114,22 +119,43 @@ static void lock_packages(const char *path)
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
 	locks.packages = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-	if (locks.packages < 0 || !fcntl(locks.packages, F_OFD_SETLK, &whole))
+	if (locks.packages < 0 || !fcntl(locks.packages, F_OFD_SETLK, &whole) || (errno != EAGAIN && errno != EACCES))
 		return;
-	printf("packages are being installed; that is waited for\n");
+	printf("packages are being installed; that is waited for: %s is locked\n", path);
 	fflush(stdout);
 	while (fcntl(locks.packages, F_OFD_SETLKW, &whole) && errno == EINTR)
 		;
 }
 
+/* By dpkg, or by a front end that has its lock: they keep others out. */
+static bool called_by_dpkg(void)
+{
+	static const char *const says[] = { "DPKG_MAINTSCRIPT_PACKAGE", "DPKG_FRONTEND_LOCKED", "DPKG_HOOK_ACTION",
+					    "DPKG_SHELL_REASON" };
+
+	for (size_t i = 0; i < sizeof(says) / sizeof(*says); i++)
+		if (getenv(says[i]))
+			return true;
+	return false;
+}
+
+/* Once: by a second descriptor it would wait for itself. */
 void initramfs_lock(void)
 {
 	const struct maker *m = maker_here();
+	static bool done;
 
-	if (locks.ours >= 0 || getenv("DPKG_MAINTSCRIPT_PACKAGE"))	/* whose dpkg keeps others out */
+	if (done || called_by_dpkg())
 		return;
+	done = true;
 	lock_ours();
 	lock_packages(m ? m->packages : NULL);
+}
+
+void initramfs_lock_to_refresh(void)
+{
+	if (refreshes())
+		initramfs_lock();
 }
 
 enum xc initramfs_make(void)

@@ -12,6 +12,9 @@ bool initramfs_restores(void);
 /* Until this process ends, no other xpcache makes one, nor begins what ends with it: both would write
  * the same file. Nor does dpkg. Waits, and says so. */
 void initramfs_lock(void);
+/* The same, if initramfs_refresh() would make one: before that is changed which it is to know. Who does not want
+ * to wait has lost nothing then. */
+void initramfs_lock_to_refresh(void);
 /* Makes those of all kernels again; takes a minute. */
 enum xc initramfs_make(void);
 /* The same after a cache came or went, if there is who makes it: what is in it, volume groups and

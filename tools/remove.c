@@ -20,8 +20,9 @@ static bool is_gone(const char *uuid)
 }
 
 /* The cache rests: @fast holds it, and nothing dirty, or it is refused. @slow: 0 if not known. Once it
- * is no more, a mark at @path (NULL: not known) has nobody to tell. */
-static enum xc erase(const char *name, struct device *fast, dev_t slow, const char *path)
+ * is no more, a mark at @path (NULL: not known) has nobody to tell. @copied: it is elsewhere too, and known
+ * for that. */
+static enum xc erase(const char *name, struct device *fast, dev_t slow, const char *path, bool copied)
 {
 	enum xc ret = device_reopen(fast, DEVICE_OWN);
 	struct xp_fp fp;
@@ -44,13 +45,13 @@ static enum xc erase(const char *name, struct device *fast, dev_t slow, const ch
 	if (!ret && !fingerprint_read(&o.media.io, &o.sb, &fp))
 		fp.mark = 0;
 	gone = !ret && is_gone(text_uuid(o.sb.uuid));
-	if (!ret && !gone)
+	if (!ret && !gone && !copied)
 		ret = fence_end(text_uuid(o.sb.uuid), slow);
 	if (!ret && (err = xp_sb_erase(&o.media.io, &zeros)))
 		ret = complain_errno(err, fast->path, "cannot erase the superblock");
-	if (!ret && gone)
+	if (!ret && gone && !copied)
 		ret = fence_end(text_uuid(o.sb.uuid), slow);
-	if (!ret && path)
+	if (!ret && path && !copied)
 		mark_erase(&o.sb, &fp, path);
 	offline_close(&o);
 	signals_release();
@@ -94,8 +95,10 @@ static enum xc remove_running(struct running *r)
 		sleep_has_stopped(r->uuid);
 	if (!ret)
 		ret = device_open(&fast, r->fast_path, true);
+	if (!ret && known)
+		initramfs_lock_to_refresh();
 	if (!ret)
-		ret = erase(r->name, &fast, r->slow, r->slow_path);
+		ret = erase(r->name, &fast, r->slow, r->slow_path, false);
 	device_close(&fast);
 	if (!ret)
 		printf("%s: removed; %s is a plain disk again, %s is free\n", r->name,
@@ -128,13 +131,14 @@ static enum xc count_dirty(const struct cache *c, u64 *dirty)
 enum xc erase_stopped(const struct cache *c, const char *slow)
 {
 	struct device fast = { .fd = -1 };
-	char path[PATH_MAX];
+	char path[PATH_MAX], copy[PATH_MAX];
 	enum xc ret = device_open(&fast, c->fast.path, true);
 
 	if (!ret)
 		ret = claim_check(&fast);
 	if (!ret)
-		ret = erase(c->name, &fast, 0, slow_known(c, slow, path, sizeof(path)) ? path : NULL);
+		ret = erase(c->name, &fast, 0, slow_known(c, slow, path, sizeof(path)) ? path : NULL,
+			    caches_have_copy(c->uuid, &fast, copy, sizeof(copy)));
 	device_close(&fast);
 	return ret;
 }
@@ -144,6 +148,7 @@ static enum xc remove_stopped(struct cache *c, const struct options *opt)
 {
 	struct known k;
 	bool known = known_find(c->uuid, &k) == 1;
+	char copy[PATH_MAX];
 	u64 dirty = 0;
 	enum xc ret = sleep_no_image(c, slow_of(c), opt);	/* its note is the proof that the disk was used since */
 
@@ -154,12 +159,19 @@ static enum xc remove_stopped(struct cache *c, const struct options *opt)
 		fflush(stdout);
 		ret = flush_stopped(c, opt);
 	}
+	if (!ret && known)
+		initramfs_lock_to_refresh();
 	if (!ret)
 		ret = erase_stopped(c, opt->slow);
-	if (!ret)
-		printf("%s: removed; its slow device is a plain disk again, %s is free\n",
-		       c->name, c->fast.path);
-	if (!ret && known)
+	if (ret)
+		return ret;
+	if (caches_have_copy(c->uuid, &c->fast, copy, sizeof(copy))) {
+		printf("%s: removed from %s, which is free; %s holds it too, so its slow device is no plain disk yet\n",
+		       c->name, c->fast.path, copy);
+		return XC_OK;
+	}
+	printf("%s: removed; its slow device is a plain disk again, %s is free\n", c->name, c->fast.path);
+	if (known)
 		ret = initramfs_refresh();
 	return ret;
 }

@@ -484,6 +484,8 @@ struct caches {
 int caches_scan(struct caches *all);
 /* That one, and its copies. */
 int caches_scan_for(const char *uuid, struct caches *all);
+/* Does a device other than @fast hold it too? Perhaps that one has what is dirty. @path says which. */
+bool caches_have_copy(const char *uuid, const struct device *fast, char *path, size_t len);
 void caches_free(struct caches *all);
 /* Is the cache on one of them? @damaged: also where no more of it can be read than that. */
 bool caches_have(const struct caches *all, const char *uuid, bool damaged);

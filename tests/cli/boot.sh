@@ -291,7 +291,7 @@ record $one old initramfs "$is_slow"
 exec 7< <(python3 front-end lock-frontend making 1)
 read -r -u 7 apt
 SECONDS=0
-XPCACHE_INITRAMFS=$dir/one-at-a-time held "undo: packages are being installed" 0 "packages are being installed; that is waited for" adopt --undo
+XPCACHE_INITRAMFS=$dir/one-at-a-time held "undo: packages are being installed" 0 "packages are being installed; that is waited for: $dir/lock-frontend is locked" adopt --undo
 same "undo: and it comes after them" "$apt $((SECONDS > 1))" "at once False 1"
 record $one old initramfs "$is_slow"
 XPCACHE_INITRAMFS=$dir/one-at-a-time LD_PRELOAD=$holding "$xpcache" adopt --undo >first 2>&1 &
@@ -304,7 +304,22 @@ exec 7< <(python3 front-end lock-frontend making 60)
 front_end=$!
 read -r -u 7 apt
 DPKG_MAINTSCRIPT_PACKAGE=xpcache held "undo: a package's own script does not wait for its dpkg" 0 "old: taken back" adopt --undo
+record $one old initramfs "$is_slow"
+DPKG_FRONTEND_LOCKED=true held "undo: nor does what apt calls" 0 "old: taken back" adopt --undo
+# Who does not want to wait has changed nothing.
+record $one old boot "$is_slow"
+LD_PRELOAD=$holding "$xpcache" forget old --force >first 2>&1 &
+first=$!
+until grep -q "that is waited for" first; do sleep 0.05; done
+kill $first
+{ wait $first; } 2>/dev/null
+same "forget: ended while it waits, it is known" "$? $(start_of $one)" "143 boot"
 kill $front_end
+# Where nothing can be locked it does not wait for itself.
+record $one old initramfs "$is_slow"
+touch "$dir/no-folder"
+XPCACHE_RUNTIME_DIR=$dir/no-folder/at-all LD_PRELOAD=$holding timeout -k 1 20 "$xpcache" adopt --undo >out 2>&1
+same "undo: without a place for a lock of ours" "$? $(grep -c 'old: taken back' out)" "0 1"
 unset XPCACHE_PACKAGES_LOCK
 
 # ---- with disks: as root, on loop devices ----
@@ -392,6 +407,23 @@ if [ "$(id -u)" -eq 0 ]; then
 	disks="$fast_disk $slow_disk $first_disk"
 	expect "disks: the copy comes first" 3 "it has dirty blocks" adopt --undo
 	expect "disks: which is not forgotten either" 3 " on $fast_disk are dirty" forget disks
+	# Nor by what ends the copy.
+	sed -i 's/"gone"/"boot"/' "$record"
+	cp "$record" noted
+	cp --sparse=always copy copy.kept
+	truncate -s 256M elsewhere
+	expect "disks: create over the copy, for a disk that is the other's" 3 "slow device of the xpcache disks" create --fast "$first_disk" --slow "$slow_disk" --engine user --force
+	expect "disks: create over the copy" 0 "made to cache" create --fast "$first_disk" --slow elsewhere --no-start --force
+	cmp "$record" noted >out && pass "disks: what the other holds is known" || fail "disks: what the other holds is known" "no"
+	dd if=copy.kept of="$first_disk" bs=1M conv=fsync status=none
+	expect "disks: remove of the copy" 0 "disks: removed from $first_disk, which is free; $fast_disk holds it too" remove disks --fast "$first_disk"
+	cmp "$record" noted >out && pass "disks: what the other holds is known still" || fail "disks: what the other holds is known still" "no"
+	expect "disks: the copy is none any more" 5 "no xpcache on this device" check "$first_disk"
+	dd if=copy.kept of="$first_disk" bs=1M conv=fsync status=none
+	sed -i 's/"boot"/"gone"/' "$record"
+	cp "$record" noted
+	expect "disks: remove of the copy, whose end has begun" 0 "disks: removed from $first_disk" remove disks --fast "$first_disk"
+	cmp "$record" noted >out && pass "disks: that is gone on with" || fail "disks: that is gone on with" "no"
 	losetup -d "$first_disk"
 	disks="$fast_disk $slow_disk"
 	# An image of before its end runs it.
