@@ -294,7 +294,7 @@ static enum xc erase_cache(const char *uuid)
 	if (err)
 		return complain_errno(err, uuid, "cannot look for its fast device");
 	for (size_t i = 0; i < all.n; i++) {
-		enum xc erased = erase_stopped(&all.v[i], NULL);
+		enum xc erased = erase_stopped(&all.v[i], NULL, ret || i + 1 < all.n);
 
 		ret = ret ? ret : erased;
 	}

@@ -109,11 +109,11 @@ static enum xc check_old_cache(struct making *k)
 {
 	const struct options *opt = k->opt;
 	struct cache_there old;
-	char what[128], copy[PATH_MAX];
+	char what[128];
 
 	if (!cache_look(&k->fast, &old))
 		return XC_OK;
-	if (*old.uuid && !caches_have_copy(old.uuid, &k->fast, copy, sizeof(copy)))
+	if (*old.uuid && !caches_have_copy(old.uuid, &k->fast, NULL, 0))
 		snprintf(k->replaced, sizeof(k->replaced), "%s", old.uuid);
 	snprintf(what, sizeof(what), "it is %s", old.what);
 	if (!opt->force)
@@ -370,7 +370,7 @@ static void tell(const struct making *k)
 enum xc create_run(struct options *opt)
 {
 	struct making k = { .opt = opt, .fast.fd = -1, .slow.fd = -1 };
-	bool kernel, noted = false;
+	bool kernel, notes, noted = false;
 	enum xc ret = check_options(opt);
 
 	if (!ret && !opt->no_start)
@@ -390,11 +390,12 @@ enum xc create_run(struct options *opt)
 		ret = kernel_ready();
 	if (!ret)
 		ret = prepare_superblock(&k);
-	if (!ret && !opt->no_start && k.slow.is_block && k.fast.is_block)
+	notes = !opt->no_start && k.slow.is_block && k.fast.is_block;
+	if (!ret && notes)
 		initramfs_lock_to_refresh();
 	if (!ret)
 		ret = make(&k);
-	if (!ret && !opt->no_start && k.slow.is_block && k.fast.is_block) {
+	if (!ret && notes) {
 		noted = known_note(&k.sb, k.user, &opt->tunables);
 		fence_changed(k.slow.dev);
 	}

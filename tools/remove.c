@@ -128,17 +128,16 @@ static enum xc count_dirty(const struct cache *c, u64 *dirty)
 	return ret;
 }
 
-enum xc erase_stopped(const struct cache *c, const char *slow)
+enum xc erase_stopped(const struct cache *c, const char *slow, bool copied)
 {
 	struct device fast = { .fd = -1 };
-	char path[PATH_MAX], copy[PATH_MAX];
+	char path[PATH_MAX];
 	enum xc ret = device_open(&fast, c->fast.path, true);
 
 	if (!ret)
 		ret = claim_check(&fast);
 	if (!ret)
-		ret = erase(c->name, &fast, 0, slow_known(c, slow, path, sizeof(path)) ? path : NULL,
-			    caches_have_copy(c->uuid, &fast, copy, sizeof(copy)));
+		ret = erase(c->name, &fast, 0, slow_known(c, slow, path, sizeof(path)) ? path : NULL, copied);
 	device_close(&fast);
 	return ret;
 }
@@ -147,7 +146,7 @@ enum xc erase_stopped(const struct cache *c, const char *slow)
 static enum xc remove_stopped(struct cache *c, const struct options *opt)
 {
 	struct known k;
-	bool known = known_find(c->uuid, &k) == 1;
+	bool known = known_find(c->uuid, &k) == 1, copied;
 	char copy[PATH_MAX];
 	u64 dirty = 0;
 	enum xc ret = sleep_no_image(c, slow_of(c), opt);	/* its note is the proof that the disk was used since */
@@ -159,13 +158,15 @@ static enum xc remove_stopped(struct cache *c, const struct options *opt)
 		fflush(stdout);
 		ret = flush_stopped(c, opt);
 	}
-	if (!ret && known)
-		initramfs_lock_to_refresh();
-	if (!ret)
-		ret = erase_stopped(c, opt->slow);
 	if (ret)
 		return ret;
-	if (caches_have_copy(c->uuid, &c->fast, copy, sizeof(copy))) {
+	if (known)
+		initramfs_lock_to_refresh();
+	copied = caches_have_copy(c->uuid, &c->fast, copy, sizeof(copy));
+	ret = erase_stopped(c, opt->slow, copied);
+	if (ret)
+		return ret;
+	if (copied) {
 		printf("%s: removed from %s, which is free; %s holds it too, so its slow device is no plain disk yet\n",
 		       c->name, c->fast.path, copy);
 		return XC_OK;

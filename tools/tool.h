@@ -484,7 +484,7 @@ struct caches {
 int caches_scan(struct caches *all);
 /* That one, and its copies. */
 int caches_scan_for(const char *uuid, struct caches *all);
-/* Does a device other than @fast hold it too? Perhaps that one has what is dirty. @path says which. */
+/* Does a device other than @fast hold it too? Perhaps that one has what is dirty. @path, of @len or 0, says which. */
 bool caches_have_copy(const char *uuid, const struct device *fast, char *path, size_t len);
 void caches_free(struct caches *all);
 /* Is the cache on one of them? @damaged: also where no more of it can be read than that. */
@@ -625,8 +625,9 @@ bool cache_is_home(const struct cache *c);
 enum xc start_at_boot(const struct options *opt);
 /* A cache of a slow device that is in use: not started, and the device is only looked at. */
 enum xc create_adopted(const struct options *opt, const char *slow, struct xp_sb *sb);
-/* Takes the superblocks of a cache that has nothing dirty; else refuses. */
-enum xc erase_stopped(const struct cache *c, const char *slow);
+/* Takes the superblocks of a cache that has nothing dirty; else refuses. @copied: another device holds it too, so
+ * that it stays known. */
+enum xc erase_stopped(const struct cache *c, const char *slow, bool copied);
 /* The cache that / is on. False: it is on none. */
 bool root_is_on(char uuid[UUID_HEX]);
 /* / is on it, or on volumes of it alone. */

@@ -310,8 +310,8 @@ DPKG_FRONTEND_LOCKED=true held "undo: nor does what apt calls" 0 "old: taken bac
 record $one old boot "$is_slow"
 LD_PRELOAD=$holding "$xpcache" forget old --force >first 2>&1 &
 first=$!
-until grep -q "that is waited for" first; do sleep 0.05; done
-kill $first
+while kill -0 $first && ! grep -q "that is waited for" first; do sleep 0.05; done 2>/dev/null
+kill $first 2>/dev/null
 { wait $first; } 2>/dev/null
 same "forget: ended while it waits, it is known" "$? $(start_of $one)" "143 boot"
 kill $front_end
