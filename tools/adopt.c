@@ -171,8 +171,7 @@ static enum adopted find_adopted(struct known *k, const struct device *disk)
 	for (size_t i = 0; i < n && found != RESTS; i++) {
 		bool rests;
 
-		if ((list[i].start != START_IN_INITRAMFS && list[i].start != START_TO_LEAVE &&
-		     list[i].start != START_GONE) || !is_of(&list[i], disk))
+		if (!images_know(&list[i]) || !is_of(&list[i], disk))
 			continue;
 		rests = !runs(list[i].uuid);
 		if (rests || !found)
@@ -270,21 +269,6 @@ static enum xc ask(const struct options *opt)
 
 /* --------------------------------------------------------------- there ---- */
 
-/* All images are made with that in the record, and stay so whatever comes next. */
-static enum xc make_all(struct known *k, enum start_when start)
-{
-	enum xc ret;
-	int err;
-
-	k->start = start;
-	err = known_write(k);
-	if (err)
-		return complain_errno(err, "/etc/xpcache", "cannot note what the boot is to do with the cache");
-	ret = initramfs_make();
-	sync();
-	return ret;
-}
-
 static enum xc erase_cache(const char *uuid)
 {
 	struct caches all;
@@ -302,26 +286,18 @@ static enum xc erase_cache(const char *uuid)
 	return ret;
 }
 
-/*
- * In the order in which a boot in between is right, whichever kernel is chosen, and in which this can be
- * called again: no image that is there starts it any more, and then it can have nothing dirty; none waits
- * for it; it is erased, and then forgotten.
- */
+/* It is erased when no image waits for it any more, and then forgotten. */
 static enum xc take_back(const char *uuid)
 {
 	struct known k;
-	bool noted = known_find(uuid, &k) == 1;
-	enum xc ret = XC_OK;
+	enum xc ret;
 
-	if (noted && k.start != START_GONE)	/* be it to leave already: that may have been cut short */
-		ret = make_all(&k, START_TO_LEAVE);
-	if (!ret && !known_elsewhere())
-		fstab_restore(&(struct fstab){ .path = NULL });
-	if (!ret)
-		ret = noted ? make_all(&k, START_GONE) : initramfs_make();
-	if (ret && noted) {	/* some wait for it still: they are to bring all home, and so is the next */
-		k.start = START_TO_LEAVE;
-		known_write(&k);
+	if (known_find(uuid, &k) == 1) {
+		ret = images_let_go(&k);
+	} else {
+		if (!known_elsewhere())
+			fstab_restore(&(struct fstab){ .path = NULL });
+		ret = initramfs_make();
 	}
 	if (!ret)
 		ret = erase_cache(uuid);
@@ -347,16 +323,17 @@ static enum xc go(struct adoption *a)
 		return ret;
 	known_of(&k, &sb, START_TO_LEAVE, &a->opt->tunables);
 	signals_hold();
-	ret = make_all(&k, START_TO_LEAVE);
+	ret = images_make(&k, START_TO_LEAVE);
 	if (!ret)	/* while there is none yet that starts it */
 		ret = bootloader_images(&a->bootloader, begin, a->opt->force);
 	a->fstab.tell = false;
 	if (!ret)
 		ret = fstab_change(&a->fstab);
 	if (!ret)
-		ret = make_all(&k, START_IN_INITRAMFS);
-	if (ret)
-		take_back(k.uuid);
+		ret = images_make(&k, START_IN_INITRAMFS);
+	if (ret && take_back(k.uuid))
+		complain(XC_FAILED, a->opt->fast, "xpcache adopt --undo goes on with it",
+			 "leave it in the machine: the adopt is not taken back, and the boot may ask for it");
 	signals_release();
 	if (!ret)
 		printf("%s: at the next boot it is before %s; it takes %s of memory\n", (const char *)sb.name,
@@ -370,7 +347,7 @@ static enum xc go(struct adoption *a)
  * superblock stays until no initramfs waits for it any more: see end_left(). */
 static enum xc leave_at_boot(struct known *k)
 {
-	enum xc ret = make_all(k, START_TO_LEAVE);
+	enum xc ret = images_make(k, START_TO_LEAVE);
 
 	if (!ret)
 		printf("%s: at the next boot every block goes home, then / is on the plain disk\n", k->name);

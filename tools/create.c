@@ -104,6 +104,17 @@ static enum xc take_devices(struct making *k)
 
 /* ------------------------------------------------ what is on them now ---- */
 
+/* The boot would stop and ask for it. */
+static enum xc check_images(const struct making *k)
+{
+	struct known old;
+
+	if (!*k->replaced || known_find(k->replaced, &old) != 1 || !images_know(&old))
+		return XC_OK;
+	return complain(XC_REFUSED, k->fast.path, "xpcache remove ends that",
+			"the initramfs starts the xpcache %s from it", old.name);
+}
+
 /* Another cache's fast device: even --force must not lose its dirty blocks. */
 static enum xc check_old_cache(struct making *k)
 {
@@ -120,7 +131,7 @@ static enum xc check_old_cache(struct making *k)
 		return complain(XC_REFUSED, k->fast.path,
 				"xpcache remove ends it in order; --force overwrites it", "%s", what);
 	if (opt->discard_dirty)
-		return XC_OK;
+		return check_images(k);
 	if (!old.known)
 		return complain(XC_REFUSED, k->fast.path,
 				"xpcache check tells more; --force --discard-dirty overwrites it",
@@ -129,7 +140,7 @@ static enum xc check_old_cache(struct making *k)
 		return complain(XC_REFUSED, k->fast.path,
 				"xpcache start and remove save them; --force --discard-dirty loses them",
 				"%s with %s dirty", what, text_blocks(old.dirty));
-	return XC_OK;
+	return check_images(k);
 }
 
 static enum xc check_signatures(struct making *k)

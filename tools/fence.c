@@ -368,8 +368,11 @@ enum xc forget_run(struct options *opt)
 	struct known k;
 	struct cache c;
 	char why[PATH_MAX + 128];
+	bool leaves;
 	enum xc ret;
 
+	if (known_find(name, &k))	/* who was waited for may have started it */
+		initramfs_lock_to_refresh();
 	n = known_find(name, &k);
 	if (!n)
 		return complain(XC_NOT_FOUND, name,
@@ -386,11 +389,15 @@ enum xc forget_run(struct options *opt)
 		return complain(XC_REFUSED, k.name,
 				"xpcache remove brings them home; --force lets go of the slow device as it is",
 				"%s", why);
-	initramfs_lock_to_refresh();
-	ret = fence_end(k.uuid, 0);
+	leaves = images_know(&k) && initramfs_refreshes();
+	signals_hold();
+	ret = leaves ? images_let_go(&k) : XC_OK;
+	if (!ret)
+		ret = fence_end(k.uuid, 0);
+	signals_release();
 	if (ret)
 		return ret;
 	printf("%s: forgotten; nothing keeps its slow device (%s) from being used alone%s%s\n", k.name,
 	       identity_text(&k.slow), *why ? ", although " : "", why);
-	return initramfs_refresh();
+	return leaves ? XC_OK : initramfs_refresh();
 }

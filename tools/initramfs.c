@@ -82,14 +82,14 @@ static int run(const struct maker *m)
 	return status;
 }
 
-static bool refreshes(void)
+bool initramfs_refreshes(void)
 {
 	return maker_here() && (!known_elsewhere() || other_maker());
 }
 
 enum xc initramfs_refresh(void)
 {
-	if (!refreshes())
+	if (!initramfs_refreshes())
 		return XC_OK;
 	printf("the initramfs is made again: it is to know which disks are not to be used alone\n");
 	return initramfs_make();
@@ -121,7 +121,7 @@ static void lock_packages(const char *path)
 	locks.packages = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
 	if (locks.packages < 0 || !fcntl(locks.packages, F_OFD_SETLK, &whole) || (errno != EAGAIN && errno != EACCES))
 		return;
-	printf("packages are being installed; that is waited for: %s is locked\n", path);
+	printf("packages are being installed, or may be; that is waited for: another program has locked %s\n", path);
 	fflush(stdout);
 	while (fcntl(locks.packages, F_OFD_SETLKW, &whole) && errno == EINTR)
 		;
@@ -154,7 +154,7 @@ void initramfs_lock(void)
 
 void initramfs_lock_to_refresh(void)
 {
-	if (refreshes())
+	if (initramfs_refreshes())
 		initramfs_lock();
 }
 

@@ -77,12 +77,51 @@ static enum xc end(const struct running *r)
 	return ret;
 }
 
+/* How the cache ends when all is home. */
+struct ending {
+	struct known known;
+	bool is_known, images;	/* that start it end it in an order of their own */
+	char copy[PATH_MAX];	/* where it is still, and so stays known; "": nowhere */
+};
+
+static enum xc ending_begin(struct ending *e, const char *uuid, const struct device *fast)
+{
+	e->is_known = known_find(uuid, &e->known) == 1;
+	if (!caches_have_copy(uuid, fast, e->copy, sizeof(e->copy)))
+		*e->copy = '\0';
+	e->images = e->is_known && !*e->copy && images_know(&e->known) && initramfs_refreshes();
+	return e->images ? images_let_go(&e->known) : XC_OK;
+}
+
+static enum xc ending_tell(const struct ending *e, const char *name, const char *slow, const char *fast)
+{
+	if (*e->copy) {
+		printf("%s: removed from %s, which is free; %s holds it too, so its slow device is no plain disk yet\n",
+		       name, fast, e->copy);
+		return XC_OK;
+	}
+	printf("%s: removed; %s is a plain disk again, %s is free\n", name, slow, fast);
+	return e->is_known && !e->images ? initramfs_refresh() : XC_OK;
+}
+
+/* Who does not want to wait for others has it running still. */
+static enum xc stop(struct running *r)
+{
+	enum xc ret;
+
+	if (known_is_noted(r->uuid))
+		initramfs_lock_to_refresh();
+	ret = end(r);
+	if (!ret)
+		sleep_has_stopped(r->uuid);
+	return ret;
+}
+
 static enum xc remove_running(struct running *r)
 {
 	struct device fast = { .fd = -1 };
 	enum xc ret = sleep_mend(r);
-	struct known k;
-	bool known = known_find(r->uuid, &k) == 1;
+	struct ending e;
 
 	if (!ret)
 		ret = r->asleep ? say_asleep(r->name) : stop_check(r);
@@ -90,22 +129,18 @@ static enum xc remove_running(struct running *r)
 	if (!ret)
 		ret = flush_home(r->name);
 	if (!ret)
-		ret = end(r);
-	if (!ret)
-		sleep_has_stopped(r->uuid);
+		ret = stop(r);
 	if (!ret)
 		ret = device_open(&fast, r->fast_path, true);
-	if (!ret && known)
-		initramfs_lock_to_refresh();
-	if (!ret)
-		ret = erase(r->name, &fast, r->slow, r->slow_path, false);
+	if (!ret) {
+		signals_hold();
+		ret = ending_begin(&e, r->uuid, &fast);
+		if (!ret)
+			ret = erase(r->name, &fast, r->slow, r->slow_path, *e.copy);
+		signals_release();
+	}
 	device_close(&fast);
-	if (!ret)
-		printf("%s: removed; %s is a plain disk again, %s is free\n", r->name,
-		       r->slow_path, r->fast_path);
-	if (!ret && known)
-		ret = initramfs_refresh();
-	return ret;
+	return ret ? ret : ending_tell(&e, r->name, r->slow_path, r->fast_path);
 }
 
 /* How many blocks a stopped cache has dirty. */
@@ -142,39 +177,50 @@ enum xc erase_stopped(const struct cache *c, const char *slow, bool copied)
 	return ret;
 }
 
+/* Which of them has the newer ones cannot be told. */
+static enum xc check_is_alone(const struct cache *c, u64 dirty)
+{
+	char copy[PATH_MAX];
+
+	if (!dirty || !caches_have_copy(c->uuid, &c->fast, copy, sizeof(copy)))
+		return XC_OK;
+	return complain(XC_REFUSED, c->name, "take that away first, or this",
+			"%s on %s are dirty, and may be old: %s holds the cache too", text_blocks(dirty),
+			c->fast.path, copy);
+}
+
 /* What is dirty goes home without a device that others could take a part of meanwhile. */
+static enum xc bring_home(struct cache *c, u64 dirty, const struct options *opt)
+{
+	enum xc ret = check_is_alone(c, dirty);
+
+	if (ret || !dirty)
+		return ret;
+	printf("%s: %s dirty must go home first\n", c->name, text_blocks(dirty));
+	fflush(stdout);
+	return flush_stopped(c, opt);
+}
+
 static enum xc remove_stopped(struct cache *c, const struct options *opt)
 {
-	struct known k;
-	bool known = known_find(c->uuid, &k) == 1, copied;
-	char copy[PATH_MAX];
+	struct ending e;
 	u64 dirty = 0;
 	enum xc ret = sleep_no_image(c, slow_of(c), opt);	/* its note is the proof that the disk was used since */
 
 	if (!ret)
 		ret = count_dirty(c, &dirty);
-	if (!ret && dirty) {
-		printf("%s: %s dirty must go home first\n", c->name, text_blocks(dirty));
-		fflush(stdout);
-		ret = flush_stopped(c, opt);
-	}
+	if (!ret)
+		ret = bring_home(c, dirty, opt);
 	if (ret)
 		return ret;
-	if (known)
+	if (known_is_noted(c->uuid))
 		initramfs_lock_to_refresh();
-	copied = caches_have_copy(c->uuid, &c->fast, copy, sizeof(copy));
-	ret = erase_stopped(c, opt->slow, copied);
-	if (ret)
-		return ret;
-	if (copied) {
-		printf("%s: removed from %s, which is free; %s holds it too, so its slow device is no plain disk yet\n",
-		       c->name, c->fast.path, copy);
-		return XC_OK;
-	}
-	printf("%s: removed; its slow device is a plain disk again, %s is free\n", c->name, c->fast.path);
-	if (known)
-		ret = initramfs_refresh();
-	return ret;
+	signals_hold();
+	ret = ending_begin(&e, c->uuid, &c->fast);
+	if (!ret)
+		ret = erase_stopped(c, opt->slow, *e.copy);
+	signals_release();
+	return ret ? ret : ending_tell(&e, c->name, "its slow device", c->fast.path);
 }
 
 enum xc remove_run(struct options *opt)

@@ -263,6 +263,19 @@ record $one old leave "$is_slow"
 held "undo: one whose images were perhaps not all made to leave it" 0 "old: taken back" adopt --undo
 same "undo: they all are before one knows nothing of it" "$(cat images)" "leave
 gone"
+# forget of one that the images start: in the same order, or an older kernel would start it, and the newest know nothing.
+record $one old initramfs "$is_slow"
+: >images
+held "forget: an adopted one" 0 "old: forgotten; .* although its fast device is not here" forget old --force
+same "forget: all images leave it before one knows nothing of it, and then it is forgotten" "$(cat images) $(start_of $one)" "leave
+gone none"
+for ends in fails "fails with gone"; do
+	record $one old initramfs "$is_slow"
+	echo "$ends" >ends
+	held "forget: an adopted one, and making the images $ends" 1 "the initramfs could not be made, status 1" forget old --force
+	same "forget: it is known still, to be left" "$(start_of $one)" leave
+done
+echo >ends
 # Who ends what a boot goes on with, and a user who says the same meanwhile.
 cat >one-at-a-time <<'EOF2'
 #!/bin/sh
@@ -291,7 +304,7 @@ record $one old initramfs "$is_slow"
 exec 7< <(python3 front-end lock-frontend making 1)
 read -r -u 7 apt
 SECONDS=0
-XPCACHE_INITRAMFS=$dir/one-at-a-time held "undo: packages are being installed" 0 "packages are being installed; that is waited for: $dir/lock-frontend is locked" adopt --undo
+XPCACHE_INITRAMFS=$dir/one-at-a-time held "undo: packages are being installed" 0 "packages are being installed, or may be; that is waited for: another program has locked $dir/lock-frontend" adopt --undo
 same "undo: and it comes after them" "$apt $((SECONDS > 1))" "at once False 1"
 record $one old initramfs "$is_slow"
 XPCACHE_INITRAMFS=$dir/one-at-a-time LD_PRELOAD=$holding "$xpcache" adopt --undo >first 2>&1 &
@@ -314,13 +327,40 @@ while kill -0 $first && ! grep -q "that is waited for" first; do sleep 0.05; don
 kill $first 2>/dev/null
 { wait $first; } 2>/dev/null
 same "forget: ended while it waits, it is known" "$? $(start_of $one)" "143 boot"
+# What is so when it begins need not be so when it may go on.
+LD_PRELOAD=$holding "$xpcache" forget old --force >first 2>&1 &
+first=$!
+while kill -0 $first && ! grep -q "that is waited for" first; do sleep 0.05; done 2>/dev/null
+rm "$XPCACHE_ETC"/*
 kill $front_end
+wait $first
+same "forget: it looks again when it has waited" "$? $(grep -c 'no cache of this name' first)" "5 1"
 # Where nothing can be locked it does not wait for itself.
 record $one old initramfs "$is_slow"
 touch "$dir/no-folder"
 XPCACHE_RUNTIME_DIR=$dir/no-folder/at-all LD_PRELOAD=$holding timeout -k 1 20 "$xpcache" adopt --undo >out 2>&1
 same "undo: without a place for a lock of ours" "$? $(grep -c 'old: taken back' out)" "0 1"
 unset XPCACHE_PACKAGES_LOCK
+
+# ---- remove, and create over one that the images start ----
+for from in initramfs leave gone; do
+	forgotten
+	fresh --name adopted
+	record "$(field superblock.uuid)" adopted $from "$is_slow"
+	held "create: over an adopted one, $from" 3 "the initramfs starts the xpcache adopted from it: fast: xpcache remove" create --fast fast --slow slow --no-start --force
+	held "create: nor does it lose that, $from" 3 "the initramfs starts the xpcache adopted from it" create --fast fast --slow slow --no-start --force --discard-dirty
+	: >images
+	echo "fails with gone" >ends
+	held "remove: an adopted one, and the images cannot be made, $from" 1 "could not be made" remove --fast fast adopted
+	same "remove: it is known still, to be left, $from" "$(tail -n 1 images) $(start_of "$(field superblock.uuid)")" "gone leave"
+	echo >ends
+	: >images
+	uuid=$(field superblock.uuid)
+	held "remove: an adopted one, $from" 0 "adopted: removed; its slow device is a plain disk again" remove --fast fast adopted
+	same "remove: first no image starts it, then none knows it, $from" "$(cat images) $(start_of "$uuid")" "leave
+gone none"
+	expect "remove: and it is no more, $from" 5 "no xpcache on this device" check fast
+done
 
 # ---- with disks: as root, on loop devices ----
 forgotten
@@ -415,6 +455,11 @@ if [ "$(id -u)" -eq 0 ]; then
 	expect "disks: create over the copy, for a disk that is the other's" 3 "slow device of the xpcache disks" create --fast "$first_disk" --slow "$slow_disk" --engine user --force
 	expect "disks: create over the copy" 0 "made to cache" create --fast "$first_disk" --slow elsewhere --no-start --force
 	cmp "$record" noted >out && pass "disks: what the other holds is known" || fail "disks: what the other holds is known" "no"
+	dd if=copy.kept of="$first_disk" bs=1M conv=fsync status=none
+	expect "disks: remove of the one that is dirty, or is old" 3 "2 blocks .* on $fast_disk are dirty, and may be old: $first_disk holds the cache too" remove disks --fast "$fast_disk"
+	"$xpcache" start disks --fast "$first_disk" --engine user --idle-ms 0 >out 2>&1
+	expect "disks: remove of the copy while it runs" 0 "disks: removed from $first_disk, which is free; $fast_disk holds it too" remove disks
+	cmp "$record" noted >out && pass "disks: what the other holds is known then" || fail "disks: what the other holds is known then" "no"
 	dd if=copy.kept of="$first_disk" bs=1M conv=fsync status=none
 	expect "disks: remove of the copy" 0 "disks: removed from $first_disk, which is free; $fast_disk holds it too" remove disks --fast "$first_disk"
 	cmp "$record" noted >out && pass "disks: what the other holds is known still" || fail "disks: what the other holds is known still" "no"
