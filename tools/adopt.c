@@ -295,8 +295,7 @@ static enum xc take_back(const char *uuid)
 	if (known_find(uuid, &k) == 1) {
 		ret = images_let_go(&k);
 	} else {
-		if (!known_elsewhere())
-			fstab_restore(&(struct fstab){ .path = NULL });
+		images_leave_fstab(uuid);
 		ret = initramfs_make();
 	}
 	if (!ret)
@@ -331,7 +330,7 @@ static enum xc go(struct adoption *a)
 		ret = fstab_change(&a->fstab);
 	if (!ret)
 		ret = images_make(&k, START_IN_INITRAMFS);
-	if (ret && take_back(k.uuid))
+	if (ret && take_back(k.uuid) && known_find(k.uuid, &k) == 1 && k.start != START_GONE)
 		complain(XC_FAILED, a->opt->fast, "xpcache adopt --undo goes on with it",
 			 "leave it in the machine: the adopt is not taken back, and the boot may ask for it");
 	signals_release();

@@ -104,15 +104,14 @@ static enum xc take_devices(struct making *k)
 
 /* ------------------------------------------------ what is on them now ---- */
 
-/* The boot would stop and ask for it. */
 static enum xc check_images(const struct making *k)
 {
 	struct known old;
 
 	if (!*k->replaced || known_find(k->replaced, &old) != 1 || !images_know(&old))
 		return XC_OK;
-	return complain(XC_REFUSED, k->fast.path, "xpcache remove ends that",
-			"the initramfs starts the xpcache %s from it", old.name);
+	return complain(XC_REFUSED, k->fast.path, "xpcache adopt --undo ends it; xpcache forget --force gives it up",
+			"it is the xpcache %s, which was adopted, and the boot may ask for it", old.name);
 }
 
 /* Another cache's fast device: even --force must not lose its dirty blocks. */

@@ -118,6 +118,8 @@ enum xc fence_end(const char *uuid, dev_t slow)
 	dev_t kept = !err && geteuid() == 0 ? kernel_let_go(uuid) : 0;
 
 	known_unlock(lock);
+	if (!err)
+		left_forget(uuid);
 	if (err)
 		return complain(XC_FAILED, uuid, "is it read-only? the cache is still there",
 				"cannot take its record from /etc/xpcache: %s", strerror(-err));
@@ -360,20 +362,26 @@ void fence_end_unknown(void)
 	kernel_each_hold(end_unknown);
 }
 
-enum xc forget_run(struct options *opt)
+/* Of images it is the end as well, in their order; it takes minutes, and somebody may start it. */
+static enum xc images_forget(struct known *k)
 {
-	const char *name = cache_plain_name(opt->arg);
-	unsigned int n;
+	enum xc ret = images_let_go(k);
 	struct running r;
-	struct known k;
-	struct cache c;
-	char why[PATH_MAX + 128];
-	bool leaves;
-	enum xc ret;
 
-	if (known_find(name, &k))	/* who was waited for may have started it */
+	if (ret || running_find(NULL, k->uuid, &r) != 1)
+		return ret;
+	k->start = START_TO_LEAVE;
+	known_write(k);
+	return complain(XC_REFUSED, k->name, "xpcache adopt --undo ends it", "it was started meanwhile");
+}
+
+static enum xc find_to_forget(const char *name, struct known *k)
+{
+	unsigned int n;
+
+	if (known_find(name, k))	/* who was waited for may have started it */
 		initramfs_lock_to_refresh();
-	n = known_find(name, &k);
+	n = known_find(name, k);
 	if (!n)
 		return complain(XC_NOT_FOUND, name,
 				"xpcache list shows all; what the initramfs alone knows goes when that is made again",
@@ -381,17 +389,34 @@ enum xc forget_run(struct options *opt)
 	if (n > 1)
 		return complain(XC_REFUSED, name, "give the uuid of one, as its file in /etc/xpcache is called",
 				"%u caches of this name are known to this machine", n);
+	return XC_OK;
+}
+
+enum xc forget_run(struct options *opt)
+{
+	struct running r;
+	struct known k;
+	struct cache c;
+	char why[PATH_MAX + 128];
+	enum xc ret = find_to_forget(cache_plain_name(opt->arg), &k);
+	bool images;
+
+	if (ret)
+		return ret;
+	images = images_know(&k) && initramfs_refreshes();
 	if (running_find(NULL, k.uuid, &r) == 1)
 		return complain(XC_REFUSED, k.name, r.asleep ? "xpcache stop ends that" : "xpcache remove ends it",
 				r.asleep ? "it is asleep" : "it is running");
+	if (images && !opt->force)
+		return complain(XC_REFUSED, k.name, "xpcache adopt --undo ends it; --force gives up what it has",
+				"it was adopted, and the boot may ask for it");
 	what_is_lost(k.uuid, &c, why, sizeof(why));
 	if (*why && !opt->force)
 		return complain(XC_REFUSED, k.name,
 				"xpcache remove brings them home; --force lets go of the slow device as it is",
 				"%s", why);
-	leaves = images_know(&k) && initramfs_refreshes();
 	signals_hold();
-	ret = leaves ? images_let_go(&k) : XC_OK;
+	ret = images ? images_forget(&k) : XC_OK;
 	if (!ret)
 		ret = fence_end(k.uuid, 0);
 	signals_release();
@@ -399,5 +424,5 @@ enum xc forget_run(struct options *opt)
 		return ret;
 	printf("%s: forgotten; nothing keeps its slow device (%s) from being used alone%s%s\n", k.name,
 	       identity_text(&k.slow), *why ? ", although " : "", why);
-	return leaves ? XC_OK : initramfs_refresh();
+	return images ? XC_OK : initramfs_refresh();
 }

@@ -8,6 +8,7 @@
 #include "fstab.h"
 #include "initramfs.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 bool images_know(const struct known *k)
@@ -29,6 +30,20 @@ enum xc images_make(struct known *k, enum start_when start)
 	return ret;
 }
 
+/* fstab as it was leads past each of them. */
+void images_leave_fstab(const char *uuid)
+{
+	bool others = known_elsewhere();
+	struct known *list;
+	size_t n = known_all(&list);
+
+	for (size_t i = 0; i < n; i++)
+		others |= images_know(&list[i]) && strcmp(list[i].uuid, uuid) != 0;
+	free(list);
+	if (!others)
+		fstab_restore(&(struct fstab){ .path = NULL });
+}
+
 /*
  * In the order in which a boot in between is right, whichever kernel is chosen, and in which this can be
  * called again: no image that is there starts it any more, and then it can have nothing dirty; none waits
@@ -40,8 +55,8 @@ enum xc images_let_go(struct known *k)
 
 	if (k->start != START_GONE)	/* be it to leave already: that may have been cut short */
 		ret = images_make(k, START_TO_LEAVE);
-	if (!ret && !known_elsewhere())
-		fstab_restore(&(struct fstab){ .path = NULL });
+	if (!ret)
+		images_leave_fstab(k->uuid);
 	if (!ret)
 		ret = images_make(k, START_GONE);
 	if (ret) {	/* some wait for it still: they are to bring all home, and so is the next */

@@ -29,6 +29,8 @@ bool initramfs_refreshes(void);
 bool images_know(const struct known *k);
 /* All are made with that in the record, which stays so whatever comes next. */
 enum xc images_make(struct known *k, enum start_when start);
+/* fstab becomes what it was, unless another cache that they know is still to be found by it. */
+void images_leave_fstab(const char *uuid);
 /* None starts it any more, and then none knows it: now it may be erased, or forgotten. If it fails it can be called again,
  * and whatever is booted meanwhile has all. */
 enum xc images_let_go(struct known *k);

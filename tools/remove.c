@@ -77,34 +77,17 @@ static enum xc end(const struct running *r)
 	return ret;
 }
 
-/* How the cache ends when all is home. */
-struct ending {
-	struct known known;
-	bool is_known, images;	/* that start it end it in an order of their own */
-	char copy[PATH_MAX];	/* where it is still, and so stays known; "": nowhere */
-};
-
-static enum xc ending_begin(struct ending *e, const char *uuid, const struct device *fast)
+/* Their images would start it, or wait for it: see images.c. */
+static enum xc check_images(const char *name, const char *uuid)
 {
-	e->is_known = known_find(uuid, &e->known) == 1;
-	if (!caches_have_copy(uuid, fast, e->copy, sizeof(e->copy)))
-		*e->copy = '\0';
-	e->images = e->is_known && !*e->copy && images_know(&e->known) && initramfs_refreshes();
-	return e->images ? images_let_go(&e->known) : XC_OK;
-}
+	struct known k;
 
-static enum xc ending_tell(const struct ending *e, const char *name, const char *slow, const char *fast)
-{
-	if (*e->copy) {
-		printf("%s: removed from %s, which is free; %s holds it too, so its slow device is no plain disk yet\n",
-		       name, fast, e->copy);
+	if (known_find(uuid, &k) != 1 || !images_know(&k) || !initramfs_refreshes())
 		return XC_OK;
-	}
-	printf("%s: removed; %s is a plain disk again, %s is free\n", name, slow, fast);
-	return e->is_known && !e->images ? initramfs_refresh() : XC_OK;
+	return complain(XC_REFUSED, name, "xpcache adopt --undo ends it", "it was adopted, and the boot may ask for it");
 }
 
-/* Who does not want to wait for others has it running still. */
+/* Nobody who does not want to wait for others finds it stopped. */
 static enum xc stop(struct running *r)
 {
 	enum xc ret;
@@ -117,30 +100,62 @@ static enum xc stop(struct running *r)
 	return ret;
 }
 
-static enum xc remove_running(struct running *r)
+/* What has run was the newest: then none of the others is to start by itself. */
+static void keep_for_copy(const struct running *r, const char *copy)
+{
+	struct known k;
+
+	if (known_find(r->uuid, &k) == 1 && k.start == START_AT_BOOT) {
+		k.start = START_NOT;
+		known_write(&k);
+	}
+	printf("%s: removed from %s, which is free; %s holds an older state of it, and will not start by itself\n",
+	       r->name, r->fast_path, copy);
+}
+
+/* *copy: where it is still; "": nowhere. */
+static enum xc erase_stopped_now(const struct running *r, char copy[PATH_MAX])
 {
 	struct device fast = { .fd = -1 };
+	enum xc ret = device_open(&fast, r->fast_path, true);
+
+	*copy = '\0';
+	if (!ret && !caches_have_copy(r->uuid, &fast, copy, PATH_MAX))
+		*copy = '\0';
+	if (!ret)
+		ret = erase(r->name, &fast, r->slow, r->slow_path, *copy);
+	device_close(&fast);
+	return ret;
+}
+
+static enum xc remove_running(struct running *r)
+{
+	bool known = known_is_noted(r->uuid);
+	char copy[PATH_MAX];
 	enum xc ret = sleep_mend(r);
-	struct ending e;
 
 	if (!ret)
 		ret = r->asleep ? say_asleep(r->name) : stop_check(r);
+	if (!ret)
+		ret = check_images(r->name, r->uuid);
 	running_paths(r);
 	if (!ret)
 		ret = flush_home(r->name);
 	if (!ret)
 		ret = stop(r);
-	if (!ret)
-		ret = device_open(&fast, r->fast_path, true);
-	if (!ret) {
-		signals_hold();
-		ret = ending_begin(&e, r->uuid, &fast);
-		if (!ret)
-			ret = erase(r->name, &fast, r->slow, r->slow_path, *e.copy);
-		signals_release();
+	if (ret)
+		return ret;
+	ret = erase_stopped_now(r, copy);
+	if (ret || *copy)
+		fence_again(r->uuid, r->slow, -1);
+	if (ret)
+		return ret;
+	if (*copy) {
+		keep_for_copy(r, copy);
+		return XC_OK;
 	}
-	device_close(&fast);
-	return ret ? ret : ending_tell(&e, r->name, r->slow_path, r->fast_path);
+	printf("%s: removed; %s is a plain disk again, %s is free\n", r->name, r->slow_path, r->fast_path);
+	return known ? initramfs_refresh() : XC_OK;
 }
 
 /* How many blocks a stopped cache has dirty. */
@@ -203,24 +218,34 @@ static enum xc bring_home(struct cache *c, u64 dirty, const struct options *opt)
 
 static enum xc remove_stopped(struct cache *c, const struct options *opt)
 {
-	struct ending e;
+	bool known = known_is_noted(c->uuid), copied = caches_have_copy(c->uuid, &c->fast, NULL, 0);
+	char copy[PATH_MAX];
 	u64 dirty = 0;
-	enum xc ret = sleep_no_image(c, slow_of(c), opt);	/* its note is the proof that the disk was used since */
+	enum xc ret = copied ? XC_OK : check_images(c->name, c->uuid);
 
+	if (!ret)
+		ret = sleep_no_image(c, slow_of(c), opt);	/* its note is the proof that the disk was used since */
 	if (!ret)
 		ret = count_dirty(c, &dirty);
 	if (!ret)
 		ret = bring_home(c, dirty, opt);
 	if (ret)
 		return ret;
-	if (known_is_noted(c->uuid))
+	if (known)
 		initramfs_lock_to_refresh();
-	signals_hold();
-	ret = ending_begin(&e, c->uuid, &c->fast);
+	copied = caches_have_copy(c->uuid, &c->fast, copy, sizeof(copy));
+	ret = copied ? XC_OK : check_images(c->name, c->uuid);
 	if (!ret)
-		ret = erase_stopped(c, opt->slow, *e.copy);
-	signals_release();
-	return ret ? ret : ending_tell(&e, c->name, "its slow device", c->fast.path);
+		ret = erase_stopped(c, opt->slow, copied);
+	if (ret)
+		return ret;
+	if (copied) {
+		printf("%s: removed from %s, which is free; %s holds it too, so its slow device is no plain disk yet\n",
+		       c->name, c->fast.path, copy);
+		return XC_OK;
+	}
+	printf("%s: removed; its slow device is a plain disk again, %s is free\n", c->name, c->fast.path);
+	return known ? initramfs_refresh() : XC_OK;
 }
 
 enum xc remove_run(struct options *opt)
