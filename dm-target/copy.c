@@ -206,17 +206,19 @@ static void copy_end(struct xs_copy *copy, int err)
 	rcu_read_unlock();
 }
 
-static void copy_bio(struct xs_copy *copy, struct block_device *bdev, u64 sector,
-		     blk_opf_t opf, bio_end_io_t *end)
+/* Of no device before it is sent: that takes a reference on the sender's cgroup, which the end of a bio
+ * gives back, and a store into memory has none. */
+static void copy_bio(struct xs_copy *copy, u64 sector, blk_opf_t opf, bio_end_io_t *end)
 {
-	bio_init(&copy->bio, bdev, copy->vec, XP_COPY_MAX, opf);
+	bio_init(&copy->bio, NULL, copy->vec, XP_COPY_MAX, opf);
 	copy->bio.bi_iter.bi_sector = sector;
 	copy->bio.bi_private = copy;
 	copy->bio.bi_end_io = end;
 }
 
-static void copy_submit(struct xs_copy *copy)
+static void copy_submit(struct xs_copy *copy, struct block_device *bdev)
 {
+	bio_set_dev(&copy->bio, bdev);
 	copy->sent = xs_time(copy->cache);
 	dm_submit_bio_remap(copy->io->bio, &copy->bio);
 }
@@ -256,7 +258,7 @@ void xs_copy_merge(struct xs_copy *copy, struct xp_todo *todo)
 	copy_callers(copy, io);
 	if (req->copy.beside && cache->volatile_fast)
 		opf |= REQ_FUA;
-	copy_bio(copy, xs_fast(cache), req->target, opf, copy_written);
+	copy_bio(copy, req->target, opf, copy_written);
 	for (i = 0; i < req->nr_blocks; i++)
 		__bio_add_page(&copy->bio, copy->page[i], XP_BLOCK_SIZE, 0);
 	atomic64_add(copy->bio.bi_iter.bi_size, &cache->counts.fast_bytes_written);
@@ -265,7 +267,7 @@ void xs_copy_merge(struct xs_copy *copy, struct xp_todo *todo)
 		xp_copied(cache->core, &io->req, copy->hash, todo);
 	}
 	if (!cache->dax || !copy_stored(copy, todo))
-		copy_submit(copy);
+		copy_submit(copy, xs_fast(cache));
 }
 
 static void base_read(struct bio *bio)
@@ -301,10 +303,9 @@ static void read_base(struct xs_copy *copy)
 		clear_bytes(copy, bytes, XP_BLOCK_SIZE - bytes);
 		xs_slow_read_begin(cache);
 	}
-	copy_bio(copy, c->base == XP_BASE_SLOW ? xs_slow(cache) : xs_fast(cache),
-		 c->from, REQ_OP_READ | REQ_SYNC, base_read);
+	copy_bio(copy, c->from, REQ_OP_READ | REQ_SYNC, base_read);
 	__bio_add_page(&copy->bio, copy->page[0], bytes, 0);
-	copy_submit(copy);
+	copy_submit(copy, c->base == XP_BASE_SLOW ? xs_slow(cache) : xs_fast(cache));
 }
 
 /* False: the driver refuses. */
