@@ -164,6 +164,10 @@ struct xp_batch_entry {
 	u8 home;		/* its data is on the slow device, not yet flushed */
 };
 
+struct xp_lbas {
+	u64 first, nr;
+};
+
 /* Blocks of a batch: a 64th of the slots, but so many at least, or all. */
 #ifndef XP_BATCH_MIN	/* the simulator tries a few */
 #define XP_BATCH_MIN	256u
@@ -180,7 +184,9 @@ struct xp_batch {
 	struct xp_batch_entry *entry;
 	u32 max, nr, next;
 	u32 nr_home, nr_failed;	/* blocks */
+	struct xp_lbas failed;	/* from the first to the last of these */
 	u8 state;		/* enum xp_batch_state */
+	bool has_all;		/* that was dirty */
 	u64 cursor;		/* lba where the next batch begins */
 	u64 bypassed;		/* bypassing writes its slow flush covers */
 	u64 barrier;		/* journal_point() that must be reached before its first run */
@@ -223,6 +229,7 @@ struct xp {
 	u64 cleaned;		/* journal_point() of the newest record that made a dirty block clean */
 
 	struct xp_batch batch;
+	struct xp_lbas alone;	/* go home one by one: the last batch that failed some had them there */
 	u32 futile;		/* batches since one brought a block home */
 	u32 failing;		/* the same, pauses or not; 1 after one that brought home a part */
 	struct xp_bypass bypass[XP_BYPASS_MAX];

@@ -172,6 +172,7 @@ bool xp_destage_begin(struct xp *c, struct xp_todo *todo)
 
 	xp_lock(&c->lock);
 	heap_sort(c);
+	b->has_all = !b->cursor && b->nr < b->max;
 	b->cursor = b->nr < b->max ? 0 : heap_lba(c, b->nr - 1) + 1;
 	b->state = b->nr || flush_owed ? BATCH_RUNNING : BATCH_NONE;
 	b->barrier = b->nr ? journal_commit(c, todo) : 0;
@@ -189,13 +190,20 @@ static bool unchanged(struct xp *c, const struct xp_batch_entry *be)
 	return e->state == SLOT_MAPPED && e->zeros == be->zeros;
 }
 
+/* Where a run has failed one block of it may be all that is bad. */
+static bool goes_alone(const struct xp *c, xp_lba_t lba)
+{
+	return xp_lba_n(lba) - c->alone.first < c->alone.nr;
+}
+
 static void gather(struct xp *c, struct xp_run *run)
 {
 	struct xp_batch *b = &c->batch;
+	bool alone = false;
 
 	run->nr_blocks = 0;
 	run->err = 0;
-	for (; b->next < b->nr && run->nr_blocks < XP_RUN_MAX; b->next++) {
+	for (; b->next < b->nr && run->nr_blocks < (alone ? 1 : XP_RUN_MAX); b->next++) {
 		struct xp_batch_entry *be = &b->entry[b->next];
 		struct xp_entry *e = &c->entry[be->slot];
 
@@ -205,8 +213,9 @@ static void gather(struct xp *c, struct xp_run *run)
 			run->lba = entry_lba(e);
 			run->zeroes = e->zeros;
 			run->batch_index = b->next;
+			alone = goes_alone(c, run->lba);
 		} else if (!unchanged(c, be) || e->zeros != run->zeroes ||
-			   xp_lba_n(entry_lba(e)) !=
+			   goes_alone(c, entry_lba(e)) || xp_lba_n(entry_lba(e)) !=
 			   xp_lba_n(run->lba) + run->nr_blocks) {
 			break;
 		}
@@ -234,6 +243,18 @@ enum xp_next xp_destage_next(struct xp *c, struct xp_run *run)
 	return next;
 }
 
+static void note_failed(struct xp_batch *b, const struct xp_run *run)
+{
+	u64 first = xp_lba_n(run->lba), end = first + run->nr_blocks;
+
+	if (b->nr_failed) {
+		first = min(first, b->failed.first);
+		end = max(end, b->failed.first + b->failed.nr);
+	}
+	b->failed = (struct xp_lbas){ first, end - first };
+	b->nr_failed += run->nr_blocks;
+}
+
 void xp_destage_end(struct xp *c, struct xp_run *run)
 {
 	u32 i;
@@ -243,7 +264,7 @@ void xp_destage_end(struct xp *c, struct xp_run *run)
 		c->batch.entry[run->batch_index + i].home = !run->err;
 	if (run->err) {
 		c->fast_suspected = true;	/* one of the two has failed it */
-		c->batch.nr_failed += run->nr_blocks;
+		note_failed(&c->batch, run);
 	} else {
 		c->batch.nr_home += run->nr_blocks;
 		c->stats.destaged += run->nr_blocks;
@@ -320,6 +341,22 @@ static void abandon(struct xp *c)
 	b->state = BATCH_NONE;
 }
 
+/*
+ * The shell may have ended it early, after so many errors: the next begins there, or what comes behind
+ * that many bad blocks would never have its turn.
+ */
+static void look_back(struct xp *c)
+{
+	struct xp_batch *b = &c->batch;
+
+	if (b->nr_failed)
+		c->alone = b->failed;
+	else if (b->has_all)
+		c->alone.nr = 0;	/* whatever was bad there is not dirty any more */
+	if (b->next < b->nr)
+		b->cursor = heap_lba(c, b->next);
+}
+
 /* A batch that was cut short tells nothing about the slow device. */
 static void judge(struct xp *c, int err, struct xp_todo *todo)
 {
@@ -358,6 +395,7 @@ void xp_destage_commit(struct xp *c, int err, struct xp_todo *todo)
 	xp_lock(&c->lock);
 	XP_ASSERT(b->state == BATCH_RUNNING);
 	judge(c, err, todo);
+	look_back(c);
 	todo->tick |= c->fast_suspected;
 	if (!err && (!c->failed || c->pass == PASS_ON))
 		c->bypass_flushed = max(c->bypass_flushed, b->bypassed);

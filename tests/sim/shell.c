@@ -66,12 +66,13 @@ struct event {
 };
 
 #define EVENTS_MAX 512u
+#define BATCH_ERRORS 2u		/* end a batch early, as in the shells */
 
 static struct event event[EVENTS_MAX];
 static u32 nr_events, nr_users;
 static bool batch_wanted, batch_open, batch_flushing;
 static bool clock_runs;
-static u32 batch_runs;
+static u32 batch_runs, batch_errors;
 static u64 *rng;		/* of the present step */
 static u32 thread;		/* of whoever does now what is done */
 
@@ -92,7 +93,7 @@ u32 shell_ios(void)
 
 void shell_new_life(void)
 {
-	nr_events = nr_users = batch_runs = 0;
+	nr_events = nr_users = batch_runs = batch_errors = 0;
 	batch_wanted = batch_open = batch_flushing = false;
 	clock_runs = true;
 }
@@ -690,6 +691,7 @@ static void run_read(const struct event *e)
 static void run_end(struct xp_run *run, int err)
 {
 	run->err = err;
+	batch_errors += !!err;
 	xp_destage_end(sim.c, run);
 	batch_runs--;
 }
@@ -711,12 +713,13 @@ void shell_destage(u64 *step_rng)
 		xp_todo_init(&todo);
 		batch_open = batch_wanted && xp_destage_begin(sim.c, &todo);
 		batch_wanted = false;
+		batch_errors = 0;
 		perform(&todo);
 		return;
 	}
 	if (batch_flushing)
 		return;
-	if (batch_runs < 3 && below(rng, 20)) {
+	if (batch_runs < 3 && batch_errors < BATCH_ERRORS && below(rng, 20)) {
 		next = xp_destage_next(sim.c, &run);
 		if (next == XP_NEXT_RUN)
 			run_start(&run);

@@ -333,6 +333,88 @@ static void a_batch_that_got_something_home_has_the_shortest(void **state)
 	free(run);
 }
 
+/* As a shell does it: after @most errors it is the device that is bad. */
+static void batch_with_bad(u64 first, u64 nr, u32 most)
+{
+	struct xp_run *run = malloc(sizeof(*run));
+	u32 errors = 0;
+
+	assert_true(xp_destage_begin(f.c, &f.todo));
+	write_journal(&f);
+	while (errors < most && xp_destage_next(f.c, run) == XP_NEXT_RUN) {
+		u64 lba = xp_lba_n(run->lba);
+
+		run->err = lba < first + nr && first < lba + run->nr_blocks ? -EIO : 0;
+		errors += !!run->err;
+		xp_destage_end(f.c, run);
+	}
+	xp_destage_commit(f.c, 0, &f.todo);
+	write_journal(&f);
+	free(run);
+}
+
+static u32 dirty_of(u64 first, u64 nr)
+{
+	u32 n = 0;
+
+	while (nr--)
+		n += mapped_dirty(&f, first + nr);
+	return n;
+}
+
+static void a_bad_block_keeps_no_neighbour(void **state)
+{
+	(void)state;
+	write_blocks(&f, 100, 16, 9);
+	write_blocks(&f, 200, 16, 9);
+	xp_drain(f.c, true);
+	batch_with_bad(107, 1, 8);
+	assert_int_equal(dirty_of(100, 16), 16);
+	assert_int_equal(dirty_of(200, 16), 0);
+	batch_with_bad(107, 1, 8);
+	assert_int_equal(dirty_of(100, 16), 1);
+	assert_true(mapped_dirty(&f, 107));
+	write_blocks(&f, 100, 16, 9);	/* again: it is known where */
+	batch_with_bad(107, 1, 8);
+	assert_int_equal(dirty_of(100, 16), 1);
+	batch_with_bad(0, 0, 8);	/* mended */
+	assert_int_equal(dirty_of(100, 16), 0);
+}
+
+/* When there is nothing bad any more all goes in one piece. */
+static void after_a_bad_block_runs_are_long_again(void **state)
+{
+	struct xp_run *run = malloc(sizeof(*run));
+
+	(void)state;
+	write_blocks(&f, 100, 16, 9);
+	xp_drain(f.c, true);
+	batch_with_bad(107, 1, 8);
+	batch_with_bad(0, 0, 8);
+	write_blocks(&f, 100, 16, 9);
+	assert_true(xp_destage_begin(f.c, &f.todo));
+	write_journal(&f);
+	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_RUN);
+	assert_int_equal(run->nr_blocks, 16);
+	xp_destage_end(f.c, run);
+	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_END);
+	xp_destage_commit(f.c, 0, &f.todo);
+	free(run);
+}
+
+static void what_is_behind_many_bad_blocks_has_its_turn(void **state)
+{
+	u32 i;
+
+	(void)state;
+	write_blocks(&f, 100, 32, 9);
+	xp_drain(f.c, true);
+	for (i = 0; i < 8; i++)
+		batch_with_bad(100, 20, 8);
+	assert_int_equal(dirty_of(100, 20), 20);
+	assert_int_equal(dirty_of(120, 12), 0);
+}
+
 /* ------------------------------------------------------------ passing ---- */
 
 #define PLACE 700u
@@ -739,6 +821,9 @@ int main(void)
 		T(who_waits_for_a_slot_ends_it_too),
 		T(who_gets_none_ends_it_as_well),
 		T(a_batch_that_got_something_home_has_the_shortest),
+		T(a_bad_block_keeps_no_neighbour),
+		T(after_a_bad_block_runs_are_long_again),
+		T(what_is_behind_many_bad_blocks_has_its_turn),
 		P(writes_pass_behind_the_mark),
 		P(without_a_mark_nothing_passes),
 		P(a_dirty_block_keeps_writes_from_passing),
