@@ -310,6 +310,21 @@ static noinline enum xp_act end_locked(struct xp *c, struct xp_req *req, int err
 	return act;
 }
 
+enum xp_act xp_base_failed(struct xp *c, struct xp_req *req, int err,
+			   struct xp_todo *todo)
+{
+	enum xp_act act;
+
+	xp_lock(&c->lock);
+	if (is_slot(req->base_slot))
+		slot_unpin(c, req->base_slot);
+	act = write_base_failed(c, req, err, todo);
+	if (!c->failed)
+		requests_relieve(c, todo);
+	xp_unlock(&c->lock);
+	return act;
+}
+
 enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
 		   struct xp_todo *todo)
 {

@@ -109,6 +109,9 @@ enum xp_act write_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 /* The data is in its slots, or @err. */
 enum xp_act write_end(struct xp *c, struct xp_req *req, int err,
 		      struct xp_todo *todo);
+/* The rest of its block could not be read. */
+enum xp_act write_base_failed(struct xp *c, struct xp_req *req, int err,
+			      struct xp_todo *todo);
 /* Goes on with records and mapping from req->progress. */
 enum xp_act write_flip(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 /* Gives back the slots from req->progress on, which no record names. */

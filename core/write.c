@@ -94,10 +94,17 @@ static enum xp_act write_whole(struct xp *c, struct xp_req *req,
 	return XP_COPY;
 }
 
+/* I7: what is clean is there too, for when the fast device has just failed it. */
+static bool slow_serves(struct xp *c, const struct xp_req *req, xp_slot_t mapped)
+{
+	return !is_slot(mapped) || (req->fast_failed && !entry_of(c, mapped)->dirty);
+}
+
 static void choose_base(struct xp *c, struct xp_req *req, xp_slot_t mapped)
 {
 	req->base_slot = XP_SLOT(XP_NIL);
-	if (!is_slot(mapped)) {
+	if (slow_serves(c, req, mapped)) {
+		req->fast_failed = false;
 		req->copy.base = XP_BASE_SLOW;
 		req->copy.from = xp_lba_n(req_lba(req)) * XP_BLOCK_SECTORS;
 	} else if (entry_of(c, mapped)->zeros) {
@@ -200,4 +207,17 @@ enum xp_act write_end(struct xp *c, struct xp_req *req, int err,
 		return pass_doubted(c, req, err ? err : -EIO, todo);
 	}
 	return write_flip(c, req, todo);
+}
+
+/* The slow device may have what the write leaves alone: once more, with that. */
+enum xp_act write_base_failed(struct xp *c, struct xp_req *req, int err,
+			      struct xp_todo *todo)
+{
+	if (c->failed || !is_slot(req->base_slot) || entry_of(c, req->base_slot)->dirty)
+		return write_end(c, req, err, todo);
+	journal_doubt(c, todo);
+	write_abort(c, req, todo);
+	req->fast_failed = true;
+	xp_list_add(&todo->ready, &req->link);
+	return XP_WAIT;
 }

@@ -135,7 +135,7 @@ enum xp_base {
 /*
  * XP_COPY: the shell
  *  1. takes a buffer of nr_blocks * 4096 bytes (nr_blocks is 1 where base is
- *     not NONE) and reads or clears the base into it; an error ends in xp_end();
+ *     not NONE) and reads or clears the base into it; an error ends in xp_base_failed();
  *  2. copies the caller's data in at byte copy.offset (XP_ZEROES: clears there);
  *  3. if copy.beside, puts xp_checksum() of each block into hash[] and calls
  *     xp_copied(), which may add journal writes to the todo;
@@ -174,8 +174,7 @@ struct xp_req {
 	bool ordered;		/* XP_WRITE: it may come behind an XP_FLUSH of whose error its
 				 * sender was not told; -EIO then */
 	u8 class;		/* enum xp_class; 0 at first. Of all its parts, when it has ended */
-	bool fast_failed;	/* XP_READ: false at first. The core's since: what is clean, from the
-				 * slow device */
+	bool fast_failed;	/* false at first. The core's since: what is clean, from the slow device */
 
 	/* The core's answer. */
 	int err;
@@ -295,6 +294,8 @@ bool xp_hit_end(struct xp *c, struct xp_req *req);
 void xp_hit_bury(struct xp *c, const struct xp_req *req, struct xp_todo *todo);
 void xp_copied(struct xp *c, struct xp_req *req, const u64 *hash,
 	       struct xp_todo *todo);
+/* In place of xp_end(), of the reading of an XP_COPY's base. */
+enum xp_act xp_base_failed(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
 enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
 		   struct xp_todo *todo);
 

@@ -31,13 +31,15 @@ static void merge_put(struct xd_loop *loop, struct xd_buffer *b)
 		xd_buffer_put(b);
 }
 
-static void copy_end(struct xd_part *part, int err)
+typedef enum xp_act copy_end_fn(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
+
+static void copy_end(struct xd_part *part, copy_end_fn *end, int err)
 {
 	struct xd_loop *loop = part->io->loop;
 
 	merge_put(loop, part->merge);
 	part->merge = NULL;
-	if (xp_end(loop->cache->core, &part->req, err, &loop->todo) == XP_DONE)
+	if (end(loop->cache->core, &part->req, err, &loop->todo) == XP_DONE)
 		xd_part_done(part);
 	xd_copies_retry(loop);
 }
@@ -51,7 +53,7 @@ static void written(struct xd_op *op, int err)
 		xd_fast_error(loop->cache, "write", part->req.target, err);
 	else
 		xd_timed(loop, XP_CLASS_FAST_WRITE, part->sent);
-	copy_end(part, err);
+	copy_end(part, xp_end, err);
 }
 
 static void copy_write(struct xd_part *part, u8 *data, int registered)
@@ -108,7 +110,7 @@ static void base_read(struct xd_op *op, int err)
 		xd_slow_error(loop->cache, "read", part->req.copy.from, err);
 	else
 		xd_fast_error(loop->cache, "read", part->req.copy.from, err);
-	copy_end(part, err);
+	copy_end(part, xp_base_failed, err);
 }
 
 static void read_base(struct xd_part *part)

@@ -183,25 +183,27 @@ static void hash_blocks(struct xs_copy *copy)
 
 /* ----------------------------------------------------------------- I/O ---- */
 
-static void copy_finish(struct xs_copy *copy, int err, struct xp_todo *todo)
+typedef enum xp_act copy_end_fn(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
+
+static void copy_finish(struct xs_copy *copy, copy_end_fn *end, int err, struct xp_todo *todo)
 {
 	struct xs_cache *cache = copy->cache;
 	struct xs_io *io = copy->io;
 
 	copy_put(copy);
-	if (xp_end(cache->core, &io->req, err, todo) == XP_DONE)
+	if (end(cache->core, &io->req, err, todo) == XP_DONE)
 		xp_list_add(&todo->done, &io->req.link);
 }
 
 /* Any context. */
-static void copy_end(struct xs_copy *copy, int err)
+static void copy_end(struct xs_copy *copy, copy_end_fn *end, int err)
 {
 	struct xs_cache *cache = copy->cache;
 	struct xp_todo todo;
 
 	rcu_read_lock();	/* as in io_below_ended() */
 	xp_todo_init(&todo);
-	copy_finish(copy, err, &todo);
+	copy_finish(copy, end, err, &todo);
 	xs_post(cache, &todo);
 	rcu_read_unlock();
 }
@@ -232,7 +234,7 @@ static void copy_written(struct bio *bio)
 		xs_fast_error(copy->cache, "write", copy->io->req.target, err);
 	else
 		xs_timed(copy->cache, XP_CLASS_FAST_WRITE, xs_since(copy->sent));
-	copy_end(copy, err);
+	copy_end(copy, xp_end, err);
 }
 
 static bool copy_stored(struct xs_copy *copy, struct xp_todo *todo)
@@ -243,7 +245,7 @@ static bool copy_stored(struct xs_copy *copy, struct xp_todo *todo)
 	if (xs_memory_write(cache, &copy->bio, copy->bio.bi_iter, copy->io->req.target))
 		return false;
 	xs_timed(cache, XP_CLASS_FAST_WRITE, xs_since(begun));
-	copy_finish(copy, 0, todo);
+	copy_finish(copy, xp_end, 0, todo);
 	return true;
 }
 
@@ -289,7 +291,7 @@ static void base_read(struct bio *bio)
 		xs_slow_error(cache, "read", copy->io->req.copy.from, err);
 	else
 		xs_fast_error(cache, "read", copy->io->req.copy.from, err);
-	copy_end(copy, err);
+	copy_end(copy, xp_base_failed, err);
 }
 
 static void read_base(struct xs_copy *copy)
@@ -321,7 +323,7 @@ static bool base_loaded(struct xs_copy *copy, struct xp_todo *todo)
 		return false;
 	if (err) {
 		xs_fast_error(cache, "read", from, err);
-		copy_finish(copy, err, todo);
+		copy_finish(copy, xp_base_failed, err, todo);
 	} else {
 		xs_timed(cache, XP_CLASS_FAST_READ, xs_since(begun));
 		xs_copy_merge(copy, todo);

@@ -155,7 +155,7 @@ static bool error_hits(const struct event *e)
 	if (!fault_hits(e->disk == &sim.slow, e->op,
 			e->kind == IO_JOURNAL || e->kind == IO_JOURNAL_FLUSH))
 		return false;
-	if (e->part)
+	if (e->part && e->kind != IO_BASE)
 		e->part->u->hit = true;
 	trace("error of the %s device, event %d, sector %llu of id %llu", e->disk->name, e->kind,
 	      e->part ? (unsigned long long)e->part->req.sector : 0,
@@ -741,7 +741,7 @@ static void fill_start(struct part *p)
 	e->data = p->fill + skip * SECTOR;
 }
 
-/* The fast device failed it, and it was not asked for elsewhere. */
+/* The fast device failed the read of it, and it was not asked for elsewhere. */
 static void check_lost(const struct part *p)
 {
 	u64 lba = p->req.sector / XP_BLOCK_SECTORS;
@@ -752,6 +752,21 @@ static void check_lost(const struct part *p)
 		if (!xp_lookup(sim.c, XP_LBA(lba + i), &m) || !m.dirty)
 			violation(P_FAULTY_READS, "block %llu cannot be read, and is not dirty",
 				  (unsigned long long)(lba + i));
+}
+
+static bool has_failed(void)
+{
+	struct xp_stats s;
+
+	xp_get_stats(sim.c, &s);
+	return s.failed;
+}
+
+static void part_went_on(struct part *p, enum xp_act act, struct xp_todo *todo)
+{
+	p->waited |= act == XP_WAIT && p->req.op == XP_WRITE && p->req.state == REQ_PARKED;
+	if (act == XP_DONE)
+		part_end(p, todo);
 }
 
 static void part_io_end(struct part *p, int err, struct xp_todo *todo)
@@ -767,9 +782,18 @@ static void part_io_end(struct part *p, int err, struct xp_todo *todo)
 	if (p->fill && !err)
 		fill_start(p);
 	p->fill = NULL;
-	p->waited |= act == XP_WAIT && p->req.op == XP_WRITE && p->req.state == REQ_PARKED;
-	if (act == XP_DONE)
-		part_end(p, todo);
+	part_went_on(p, act, todo);
+}
+
+static void base_failed(struct part *p, int err, struct xp_todo *todo)
+{
+	bool fast = p->req.copy.base == XP_BASE_FAST;
+	enum xp_act act = xp_base_failed(sim.c, &p->req, err, todo);
+
+	p->u->hit |= act == XP_DONE;
+	if (fast && act == XP_DONE && !has_failed())
+		check_lost(p);
+	part_went_on(p, act, todo);
 }
 
 static void fill_write(const struct event *waited)
@@ -793,7 +817,7 @@ static void dispatch(struct event *e, int err, struct xp_todo *todo)
 		break;
 	case IO_BASE:
 		if (err)
-			part_io_end(e->part, err, todo);
+			base_failed(e->part, err, todo);
 		else
 			copy_merge(e->part, todo);
 		break;

@@ -157,6 +157,59 @@ static void the_rest_of_the_request_is_read_as_ever(void **state)
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
 }
 
+/* A write of the block's second sector, whose base the fast device fails: the answer when it comes back. */
+static enum xp_act write_again(struct xp_req *req, u64 lba)
+{
+	assert_int_equal(submit(&f, req, XP_WRITE, lba * 8 + 1, 1, false), XP_COPY);
+	assert_int_equal(req->copy.base, XP_BASE_FAST);
+	assert_int_equal(xp_base_failed(f.c, req, -EIO, &f.todo), XP_WAIT);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req->link);
+	return xp_submit(f.c, req, &f.todo);
+}
+
+static void a_clean_base_is_read_from_the_slow_device(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	fill_block(&f, 5, 9);
+	assert_int_equal(write_again(&req, 5), XP_COPY);
+	assert_int_equal(req.copy.base, XP_BASE_SLOW);
+	assert_int_equal(req.copy.from, 40);
+	memset(f.fast + req.target * 512, 7, XP_BLOCK_SIZE);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_int_equal(req.err, 0);
+	assert_int_equal(mapped_byte(&f, 5), 7);
+	assert_true(mapped_dirty(&f, 5));
+	assert_int_equal(pins(5), 0);
+}
+
+static void if_that_base_fails_too_it_is_an_error(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	fill_block(&f, 5, 9);
+	assert_int_equal(write_again(&req, 5), XP_COPY);
+	assert_int_equal(xp_base_failed(f.c, &req, -EIO, &f.todo), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+	assert_int_equal(mapped_byte(&f, 5), 9);
+	assert_int_equal(pins(5), 0);
+}
+
+static void a_dirty_base_is_not(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 9);
+	assert_int_equal(submit(&f, &req, XP_WRITE, 41, 1, false), XP_COPY);
+	assert_int_equal(xp_base_failed(f.c, &req, -EIO, &f.todo), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+	assert_int_equal(mapped_byte(&f, 5), 9);
+	assert_int_equal(pins(5), 0);
+}
+
 /* Fails what the todo asks of the journal. */
 static void fail_journal(void)
 {
@@ -814,6 +867,9 @@ int main(void)
 		T(a_block_that_became_zeros_needs_no_device),
 		T(zeros_in_the_middle_are_not_read_from_the_slow_device),
 		T(the_rest_of_the_request_is_read_as_ever),
+		T(a_clean_base_is_read_from_the_slow_device),
+		T(if_that_base_fails_too_it_is_an_error),
+		T(a_dirty_base_is_not),
 		T(a_tick_finds_that_the_device_is_gone),
 		T(a_bad_spot_is_not_the_end),
 		T(pauses_grow_to_a_bound),
