@@ -6,7 +6,7 @@
  * an instruction on x86. Two of them, of the even and of the odd 64-bit words: they
  * do not wait for each other. What has not landed is whole sectors, which are in both:
  * what was there before passes for new once in 2^64; once in 2^32 if it differs in
- * words of one kind only.
+ * words of one kind only, or where memory has landed but for 8 bytes.
  */
 #include "xpcache.h"
 

@@ -218,6 +218,21 @@ static int check_numbers(struct recovery *r, const struct xp_ring_block *head)
 /* Blocks in flight at a cut bound how many candidates can fail. */
 #define CANDIDATES_MAX	(4 * XP_WINDOW)
 
+/* A block is stored first with the records that its checksum speaks of: none that follows has seen fewer. */
+static int check_before(struct recovery *r, const struct xp_ring_block *head)
+{
+	u64 seq;
+
+	for (seq = head->seq; seq > head->tail; seq--) {
+		const struct xp_ring_block *b = &r->ring[seq % r->c->journal.blocks];
+
+		if (b->before && b->before < r->ring[(seq - 1) % r->c->journal.blocks].count)
+			return refuse(r, "says of the one before it that it had fewer records than it has",
+				      seq, b->before);
+	}
+	return 0;
+}
+
 static int pick(struct recovery *r)
 {
 	const struct xp_ring_block *head = NULL;
@@ -233,8 +248,10 @@ static int pick(struct recovery *r)
 		if (r->witness)
 			r->witness->candidate(r->witness->ctx, head, gap);
 		if (!gap) {
+			int err = check_numbers(r, head);
+
 			r->head = *head;
-			return check_numbers(r, head);
+			return err ? err : check_before(r, head);
 		}
 		if (gap <= head->durable)
 			return refuse(r, "is damaged or missing, though a later one says it was durable; later one",

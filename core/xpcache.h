@@ -4,7 +4,8 @@
  *
  * The core decides; the shell performs. Nothing here does I/O, sleeps, reads a
  * clock or allocates, but for recovery.c, which reads and writes metadata
- * through the blocking callbacks of struct xp_media before the first request.
+ * through the blocking callbacks of struct xp_media before the first request, and
+ * for records stored into a fast device that is memory: xp_options.store.
  *
  * A request's way:
  *

@@ -105,6 +105,26 @@ static void spoil_superblock(struct input *in)
 		xp_sb_seal(sb);
 }
 
+static void lay_record(struct xp_record *r, struct input *in)
+{
+	u64 lba = take_number(in), kind = take(in, 1), flags = take(in, 1);
+
+	r->lba = cpu_to_le64(lba | kind << 40 | flags << 48);
+	r->slot = cpu_to_le32((u32)take_number(in));
+	r->hash = flags & XP_REC_CHECKED && take(in, 1) & 1 ? cpu_to_le64(xp_checksum(zeros, sizeof(zeros))) : 0;
+}
+
+/* By records whose tag is right. */
+static void grow(struct xp_jblock *b, u32 count, struct input *in)
+{
+	u32 n = take(in, 1) % 16;
+
+	for (; n && count < XP_RECORDS; n--, count++) {
+		lay_record(&b->rec[count], in);
+		b->rec[count].hash = cpu_to_le64(xp_tag(le64_to_cpu(b->head.checksum), count, &b->rec[count]));
+	}
+}
+
 static void lay_block(struct input *in)
 {
 	u64 seq = take_number(in), position = seq % RING;
@@ -120,16 +140,12 @@ static void lay_block(struct input *in)
 	b->head.incarnation = cpu_to_le64(take_number(in));
 	count = (u32)take(in, 1);
 	b->head.count = cpu_to_le16((u16)count);
-	for (i = 0; i < min(count, XP_RECORDS) && in->left; i++) {
-		u64 lba = take_number(in), kind = take(in, 1), flags = take(in, 1);
-
-		b->rec[i].lba = cpu_to_le64(lba | kind << 40 | flags << 48);
-		b->rec[i].slot = cpu_to_le32((u32)take_number(in));
-		b->rec[i].hash = flags & XP_REC_CHECKED && take(in, 1) & 1 ?
-				 cpu_to_le64(xp_checksum(zeros, sizeof(zeros))) : 0;
-	}
+	for (i = 0; i < min(count, XP_RECORDS) && in->left; i++)
+		lay_record(&b->rec[i], in);
+	b->head.before = cpu_to_le16((u16)take_number(in));
 	if (take(in, 1) != 0xff && count <= XP_RECORDS)
 		b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	grow(b, count, in);
 }
 
 /* ------------------------------------------------------------- the cache ---- */

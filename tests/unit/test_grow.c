@@ -205,6 +205,27 @@ static void what_the_newest_block_has_lost_is_damage_to_the_next_life(void **sta
 	assert_int_equal(fixture_restart(&f), -EUCLEAN);
 }
 
+static void what_a_block_never_was_is_damage(void **state)
+{
+	struct xp_jblock *next;
+	u64 seq;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < XP_NEW_MAX; i++)
+		write_blocks(&f, 100 + i, 1, 1);
+	flush(&f);
+	seq = newest();
+	assert_int_equal(le16_to_cpu(ring_block(&f, seq)->head.count), XP_NEW_MAX);
+	sync_write(5, 3);
+	next = ring_block(&f, seq + 1);
+	assert_int_equal(le16_to_cpu(next->head.before), XP_NEW_MAX);
+	next->head.before = cpu_to_le16(XP_NEW_MAX - 1);
+	next->head.checksum = cpu_to_le64(jblock_checksum(next));
+	assert_int_equal(fixture_restart(&f), -EUCLEAN);
+	assert_non_null(strstr(f.msg.text, "had fewer records than it has"));
+}
+
 /* The journal block is written by the shell, then; whether or not the stores have landed. */
 static void what_is_refused_goes_to_the_next_block(void **state)
 {
@@ -362,6 +383,7 @@ int main(void)
 		T(a_full_block_is_told_by_the_next),
 		T(what_a_block_has_lost_is_damage),
 		T(what_the_newest_block_has_lost_is_damage_to_the_next_life),
+		T(what_a_block_never_was_is_damage),
 		T(what_is_refused_goes_to_the_next_block),
 		T(a_first_part_that_is_refused_is_written),
 		T(slots_are_free_when_it_is_stored),
