@@ -86,6 +86,21 @@ sized()
 		--verify=xxhash --verify_fatal=1 --verify_backlog=64 "${@:2}"
 }
 
+# Who has written pieces of blocks leaves nothing behind: no bio of them ends.
+mkdir -p /cg
+must mount -t cgroup2 cgroup2 /cg
+echo +io >/cg/cgroup.subtree_control
+mkdir /cg/writer
+(echo "$BASHPID" >/cg/writer/cgroup.procs && exec dd if=/tmp/wanted of=$CACHE bs=512 skip=1001 seek=1001 count=100 oflag=direct conv=notrunc status=none) ||
+	fail pieces-of-a-cgroup "it could not write"
+must rmdir /cg/writer
+for _ in {1..30}; do
+	grep -q '^nr_dying_descendants 0$' /cg/cgroup.stat && break
+	sleep 1
+done
+equal no-cgroup-is-kept "nr_dying_descendants 0" "$(grep dying_descendants /cg/cgroup.stat)"
+umount /cg
+
 sized queue --ioengine=libaio --iodepth=8 --fsync=16
 sized synced --ioengine=psync --sync=1 --io_size=2m
 sized uring --ioengine=io_uring --iodepth=8
@@ -130,6 +145,42 @@ poison "0 0" || fail poison-off "it was not"
 equal whole-again "$(wanted 0 2048)" "$(read_blocks 0 2048 | md5sum)"
 try flush-again xpcache flush xpcache0
 equal home-again "$(md5sum </tmp/wanted)" "$(DEV=$SLOW read_blocks 0 2048 | md5sum)"
+# place_of LBA - fast sector of the dirty block: where poison ends its reading.
+place_of()
+{
+	local first=0 end mid
+	end=$(($(blockdev --getsz $FAST) / 8))
+	while [ $((end - first)) -gt 1 ]; do
+		mid=$(((first + end) / 2))
+		poison "$((first * 8)) $(((mid - first) * 8))"
+		if read_blocks "$1" 1 >/dev/null 2>&1; then first=$mid; else end=$mid; fi
+	done
+	poison "0 0"
+	echo $((first * 8))
+}
+
+# One bad block, and sound ones on both sides.
+must dd if=/dev/urandom of=/tmp/new bs=4k count=8 status=none
+must write_blocks 100 8 if=/tmp/new conv=notrunc,fsync
+must dd if=/tmp/new of=/tmp/wanted bs=4k seek=100 conv=notrunc status=none
+place=$(place_of 103)
+poison "$place 8"
+ends_in_error one-is-bad read_blocks 103 1
+equal its-neighbour-is-not "$(wanted 104 1)" "$(read_blocks 104 1 | md5sum)"
+refused flush-but-one 1 'I/O errors, and 1 block' timeout 120 xpcache flush xpcache0
+equal the-bad-one-is-dirty 1 "$(counter dirty)"
+equal its-neighbours-are-home "$(wanted 100 3)$(wanted 104 4)" "$(DEV=$SLOW read_blocks 100 3 | md5sum)$(DEV=$SLOW read_blocks 104 4 | md5sum)"
+poison "0 0"
+try flush-the-bad-one xpcache flush xpcache0
+
+# The rest of a clean block is on the slow device as well.
+poison "0 $(blockdev --getsz $FAST)"
+must dd if=/tmp/new of=/tmp/wanted bs=512 seek=$((50 * 8 + 3)) count=1 conv=notrunc status=none
+try piece-over-clean dd if=/tmp/new of=$CACHE bs=512 seek=$((50 * 8 + 3)) count=1 oflag=direct conv=notrunc status=none
+poison "0 0"
+equal piece-and-the-rest "$(wanted 50 1)" "$(read_blocks 50 1 | md5sum)"
+try flush-the-piece xpcache flush xpcache0
+
 stop
 poison "0 $(blockdev --getsz $FAST)"
 refused start-from-poison 1 'superblock|read' xpcache start xpcache0
