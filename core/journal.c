@@ -105,11 +105,14 @@ static bool open_is_last(struct xp *c)
 }
 
 /* No block that a recovery from any written one may need is overwritten. */
-static bool seal_possible(struct xp *c)
+static bool ring_has_place(const struct xp *c)
 {
-	const struct xp_journal *j = &c->journal;
+	return journal_open(c) < c->journal.tail_written + c->journal.blocks;
+}
 
-	return !c->failed && journal_open(c) < j->tail_written + j->blocks;
+static bool seal_possible(const struct xp *c)
+{
+	return !c->failed && ring_has_place(c);
 }
 
 /* The block is about to be on the medium, with what it holds by now. */
@@ -118,6 +121,7 @@ static void head(struct xp *c, struct xp_window *w)
 	struct xp_journal *j = &c->journal;
 	struct xp_jheader *h = &journal_buffer(c, w->seq)->head;
 
+	XP_ASSERT(ring_has_place(c));
 	carry(c);
 	w->tail = j->tail;
 	h->magic = cpu_to_le32(XP_JOURNAL_MAGIC);
@@ -149,7 +153,7 @@ void journal_seal_now(struct xp *c, struct xp_todo *todo)
 {
 	bool open = open_block(c);
 
-	XP_ASSERT(open && seal_possible(c));
+	XP_ASSERT(open);
 	seal(c, todo);
 }
 
@@ -218,12 +222,11 @@ static void set_free(struct xp *c, struct xp_window *w, struct xp_todo *todo)
 	w->nr_freed = 0;
 }
 
-static bool may_store(struct xp *c)
+/* With all that was sealed written: so the journal has not failed. And the ring has a place: no slot
+ * of such a medium is held (xp_options.fast_at_once), so carry() has made one in time. */
+static bool may_store(const struct xp *c)
 {
-	const struct xp_journal *j = &c->journal;
-
-	return c->opt.store && c->running && !c->failed && j->written == j->sealed &&
-	       (journal_window(c, journal_open(c))->stored || seal_possible(c));
+	return c->opt.store && c->journal.written == c->journal.sealed;
 }
 
 /* Of the open block: its first part, or what has come since. */
@@ -252,8 +255,9 @@ static void close_grown(struct xp *c)
 	struct xp_journal *j = &c->journal;
 	struct xp_window *w = journal_window(c, journal_open(c));
 
-	if (w->state != BLOCK_OPEN || !w->stored || w->stored != w->nr)
+	if (w->state != BLOCK_OPEN || !w->stored)
 		return;
+	XP_ASSERT(w->stored == w->nr);
 	w->state = BLOCK_WRITTEN;
 	j->before = w->nr;
 	j->sealed = j->written = w->seq;
@@ -317,7 +321,7 @@ static void end_growth(struct xp *c, struct xp_todo *todo)
 {
 	struct xp_window *w = journal_window(c, journal_open(c));
 
-	if (!c->failed && w->state == BLOCK_OPEN && w->stored && !window_rests(w))
+	if (w->state == BLOCK_OPEN && w->stored && !window_rests(w))
 		store(c, todo);
 	close_grown(c);
 }
@@ -381,16 +385,6 @@ bool journal_room_undo(struct xp *c, u64 undo, struct xp_todo *todo)
 {
 	return room(c, 1, todo) &&
 	       (!open_is_last(c) || undo == c->journal.durable + 1);
-}
-
-u32 xp_block_records(const struct xp_jblock *b)
-{
-	u64 sum = le64_to_cpu(b->head.checksum);
-	u32 i = le16_to_cpu(b->head.count);
-
-	while (i < XP_RECORDS && le64_to_cpu(b->rec[i].hash) == xp_tag(sum, i, &b->rec[i]))
-		i++;
-	return i;
 }
 
 /* No lock: a sealed block is the caller's until xp_journal_end(). */
@@ -471,8 +465,8 @@ u64 journal_probe(struct xp *c, struct xp_todo *todo)
 
 	c->fast_suspected = false;
 	end_growth(c, todo);
-	if (j->sealed == j->written && open_block(c) && !open_is_last(c) && seal_possible(c)) {
-		seal(c, todo);
+	if (j->sealed == j->written && !open_is_last(c)) {
+		journal_seal_now(c, todo);
 		return journal_end_of(j->sealed);
 	}
 	c->fast_suspected = !c->failed;

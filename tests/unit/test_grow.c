@@ -149,6 +149,31 @@ static void a_record_belongs_to_its_place(void **state)
 	assert_int_equal(xp_block_records(b), 1);
 }
 
+static u32 good_reads;
+static struct xp_record *shaky;
+
+/* That record is not there any more, after some reads. */
+static int shaky_read(void *ctx, u64 block, u32 nr, void *buf)
+{
+	(void)ctx;
+	if (!good_reads--)
+		shaky->hash = 0;
+	memcpy(buf, f.fast + block * XP_BLOCK_SIZE, nr * XP_BLOCK_SIZE);
+	return 0;
+}
+
+static void a_record_that_goes_while_it_is_read_is_missed(void **state)
+{
+	(void)state;
+	sync_write(5, 3);
+	sync_write(6, 4);
+	shaky = &ring_block(&f, newest())->rec[1];
+	good_reads = (u32)(le64_to_cpu(f.sb.journal_blocks) + XP_RECOVER_CHUNK - 1) / XP_RECOVER_CHUNK;
+	f.media.read = shaky_read;
+	assert_int_equal(fixture_restart(&f), -EUCLEAN);
+	assert_non_null(strstr(f.msg.text, "changed while it was read"));
+}
+
 static void fill_a_block(void)
 {
 	u32 i;
@@ -380,6 +405,7 @@ int main(void)
 		T(a_flush_without_anything_to_cover_stores_nothing),
 		T(a_torn_record_is_left_out),
 		T(a_record_belongs_to_its_place),
+		T(a_record_that_goes_while_it_is_read_is_missed),
 		T(a_full_block_is_told_by_the_next),
 		T(what_a_block_has_lost_is_damage),
 		T(what_the_newest_block_has_lost_is_damage_to_the_next_life),
