@@ -105,6 +105,6 @@ void judge_slow(void)
 			sim.slow.seen[s] = judge_content(s, buf + i * SECTOR);
 	}
 	close(fd);
-	oracle_check_slow();
+	oracle_check_slow(sim.now);
 	tally.sectors += sim.slow.sectors;
 }

@@ -364,17 +364,17 @@ void oracle_forget(u64 oldest)
 }
 
 /* I6 */
-void oracle_check_slow(void)
+void oracle_check_slow(u64 since)
 {
 	u64 s;
 
 	for (s = 0; s < sim.slow.sectors; s++) {
 		u64 tag = sim.slow.floor[s]->tag;
-		struct verdict j = judge(s, tag, sim.now, 0);
+		struct verdict j = judge(s, tag, since, 0);
 
 		if (!j.v)
 			complain(history[s].written ? P_ALLOWED : P_UNWRITTEN,
-				 "the slow device alone, nothing dirty", s, tag, &j, sim.now, 0);
+				 "the slow device alone, nothing dirty", s, tag, &j, since, 0);
 	}
 }
 

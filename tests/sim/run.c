@@ -406,7 +406,7 @@ static void drain(u64 *rng)
 {
 	trace("--- drain");
 	if (settle_down(rng, true)) {
-		oracle_check_slow();
+		oracle_check_slow(sim.now);
 		healed(rng);
 		if (chance(rng, 2))
 			fall_asleep(rng);
@@ -448,7 +448,7 @@ static void restart(u64 *rng)
 	life_start();
 }
 
-static void step(u64 *rng)
+static void happen(u64 *rng)
 {
 	const struct geometry *g = &sim.geometry;
 	u32 dice;
@@ -481,6 +481,27 @@ static void step(u64 *rng)
 		shell_destage(rng);
 	else
 		shell_complete(rng);
+}
+
+static u64 homes(void)
+{
+	struct xp_stats s;
+
+	xp_get_stats(sim.c, &s);
+	return s.homes;
+}
+
+/* I6: who has asked for a flush is told that all is home: it is, as far as it was acknowledged before. */
+static void step(u64 *rng)
+{
+	u64 before = homes(), begun = sim.now;
+
+	happen(rng);
+	if (homes() <= before)	/* less: it is another life */
+		return;
+	trace("--- all of it is home");
+	figures.homes++;
+	oracle_check_slow(begun);
 }
 
 /* ------------------------------------------------------------------ runs ---- */

@@ -73,6 +73,7 @@ static u32 nr_events, nr_users;
 static bool batch_wanted, batch_open, batch_flushing;
 static bool clock_runs;
 static u32 batch_runs, batch_errors;
+static u32 batch_chances, batch_ended;	/* calls of shell_destage(); at the last one's end */
 static u64 *rng;		/* of the present step */
 static u32 thread;		/* of whoever does now what is done */
 
@@ -696,6 +697,28 @@ static void run_end(struct xp_run *run, int err)
 	batch_runs--;
 }
 
+/* Somebody wants all of it home, or does not any more. */
+static void ask_for_home(void)
+{
+	bool on = !chance(rng, 4);
+
+	trace("--- %s wants all of it home", on ? "somebody" : "nobody");
+	xp_bring_home(sim.c, on);
+}
+
+/* After a batch that brought nothing home, for as long as the core says. */
+static bool pauses(void)
+{
+	u32 pause = xp_destage_pause(sim.c);
+
+	if (pause && !sim.faulted)
+		violation(P_LIVES, "destage pauses for %u ms, and no device had an error", pause);
+	if (batch_chances - batch_ended >= pause / 250)
+		return false;
+	figures.pauses++;
+	return true;
+}
+
 void shell_destage(u64 *step_rng)
 {
 	static struct xp_run run;
@@ -704,6 +727,13 @@ void shell_destage(u64 *step_rng)
 
 	rng = step_rng;
 	thread = ++sim.next_thread;
+	batch_chances++;
+	if (chance(rng, 100)) {
+		ask_for_home();
+		return;
+	}
+	if (!batch_open && pauses())
+		return;
 	if (!batch_open && !batch_wanted) {
 		batch_wanted = xp_destage_wanted(sim.c);
 		if (chance(rng, 2))	/* it begins later, when that may have changed */
@@ -860,6 +890,7 @@ static void dispatch(struct event *e, int err, struct xp_todo *todo)
 	case IO_BATCH_FLUSH:
 		xp_destage_commit(sim.c, err, todo);
 		batch_open = batch_flushing = false;
+		batch_ended = batch_chances;
 		break;
 	}
 }

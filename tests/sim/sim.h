@@ -216,8 +216,8 @@ const struct content *oracle_answer(struct xp *c, const struct image *im, u64 se
 void oracle_forget(u64 oldest);
 /* From now on that is what the devices hold, and nothing else was ever promised. */
 void oracle_restart(struct xp *c, const struct image *im);
-/* The slow device alone, with nothing dirty. */
-void oracle_check_slow(void);
+/* What is durable of the slow device alone, with nothing dirty: all that was acknowledged by @since. */
+void oracle_check_slow(u64 since);
 /* Changes whenever something that was allowed ceases to be. */
 u64 oracle_epoch(void);
 
@@ -315,6 +315,7 @@ struct figures {
 	u64 faults[2][3][3];	/* by disk, enum disk_op, enum fault_kind */
 	u64 failed_commits, failed_starts, failed_closes, tight;
 	u64 marks, passed, unmarked;
+	u64 homes, pauses;
 	u64 memory_runs, kills, kills_again, kept;
 	u64 stores, stores_refused, kills_storing;
 };
