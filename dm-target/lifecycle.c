@@ -176,7 +176,7 @@ static struct xp *make_core(struct xs_cache *cache, const struct xp_sb *sb)
 	struct xp_options opt = {
 		.volatile_fast = cache->volatile_fast,
 		.fast_at_once = cache->dax,
-		.store = cache->memory_at ? xs_memory_store_now : NULL,
+		.store = cache->dax ? xs_memory_store_now : NULL,
 		.store_ctx = cache,
 		.slow_discards = bdev_max_discard_sectors(xs_slow(cache)) != 0,
 		.dirty_low = cache->options.dirty_low,

@@ -196,7 +196,7 @@ struct xs_cache {
 	bool flush_apart;	/* journal_io.c: never PREFLUSH with data */
 	struct dax_device *dax;	/* memory.c: the fast device is memory; or NULL */
 	u64 dax_start;		/* bytes: where it begins there */
-	void *memory_at;	/* all of it, while @bad is empty and @dax alive; or NULL */
+	void *memory_at;	/* with it: where all of it lies, while it is alive */
 	struct badblocks *bad;	/* the driver's own */
 	const char *not_memory;	/* a word: why not, though it is memory; or NULL */
 
@@ -335,7 +335,7 @@ void xs_journal_write_flushed(struct xs_cache *cache, u32 mask);
 void xs_memory_setup(struct xs_cache *cache);
 int xs_memory_load(struct xs_cache *cache, u64 sector, void *to, u32 bytes);
 int xs_memory_store(struct xs_cache *cache, u64 sector, const void *from, u32 bytes);
-/* xp_options.store, of a memory that lies at one address: any context. */
+/* xp_options.store: any context. */
 int xs_memory_store_now(void *ctx, u64 at, const void *from, u32 bytes);
 /* What is loaded is durable, too. */
 int xs_memory_load_durable(struct xs_cache *cache, u64 sector, void *to, u32 bytes);

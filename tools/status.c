@@ -254,7 +254,8 @@ static void show_partitions(const struct running *r)
 static const char *why_blocks(const struct status *s, const char *path)
 {
 	static const char *const why[][2] = {
-		{ "unaligned", "its partition or mapping does not begin and end at pages" },
+		{ "mapped", "the table of a mapped device may change at any time" },
+		{ "unaligned", "its partition does not begin and end at pages" },
 		{ "asynchronous", "its host must be asked to make it durable" },
 		{ "refused", "its driver gives no access" },
 		{ "kernel", "this kernel cannot do it for this device" },

@@ -82,7 +82,7 @@ must umount /mnt
 erase $SLOW
 
 # ---- partitions ----
-BETWEEN=", not as memory: its partition or mapping does not begin and end at pages"
+BETWEEN=", not as memory: its partition does not begin and end at pages"
 must sfdisk -q $FAST <<<'label: gpt
 start=2048,size=61440
 start=65537,size=60000'
@@ -104,22 +104,37 @@ must sfdisk -q --no-reread -N 1 $FAST <<<'size=61440'
 must blockdev --rereadpt $FAST
 must xpcache start xpcache0
 equal shrank-and-grown "$within" "$(first $CACHE)"
+# And under a running cache: what would be beside it is an error.
+beside=$(checksum ${FAST}p2)
+must resizepart $FAST 1 30000
+ends_in_error shorter-read dd if=$CACHE of=/dev/null bs=1M count=20 iflag=direct status=none
+ends_in_error shorter-write dd if=/dev/zero of=$CACHE bs=1M count=20 seek=20 oflag=direct conv=notrunc status=none
+must resizepart $FAST 1 61440
+equal shorter-beside-it "$beside" "$(checksum ${FAST}p2)"
+equal shorter-and-longer "$within" "$(first $CACHE)"
 must xpcache remove xpcache0
 erase $FAST
 must blockdev --rereadpt $FAST
 
-# ---- mapped: memory as long as all of it is, in whatever order ----
+# ---- mapped: no memory, as its table may be another one in the midst of a store ----
+MAPPED=", not as memory: the table of a mapped device may change at any time"
 half=$(($(blockdev --getsz $FAST) / 16 * 8))
-must dmsetup create front --table "0 $half linear $FAST $half
-$half $half linear $FAST 0"
-works_as mapped memory "" ", as memory" /dev/mapper/front $SLOW
-must dmsetup remove front
-must dmsetup create front --table "0 65536 linear $FAST 9"
-works_as odd-mapped blocks unaligned "$BETWEEN" /dev/mapper/front $SLOW
-must dmsetup remove front
-must dmsetup create front --table "0 65536 linear $FAST 0
-65536 32768 linear $FAST 65541"
-works_as odd-behind blocks unaligned "$BETWEEN" /dev/mapper/front $SLOW
+must dmsetup create front --table "0 $half linear $FAST 0"
+works_as mapped blocks mapped "$MAPPED" /dev/mapper/front $SLOW
+must xpcache create --fast /dev/mapper/front --slow $SLOW --idle-ms 0
+must dd if=/dev/urandom of=/tmp/new bs=4k count=256 status=none
+must dmsetup suspend front
+must dd if=$FAST of=$FAST bs=512 count=$half seek=$half conv=notrunc,fsync status=none
+write_blocks 0 256 if=/tmp/new conv=notrunc,fsync &
+sleep 3
+must dmsetup load front --table "0 $half linear $FAST $half"
+must dmsetup resume front
+wait $! || fail moved-write "it failed"
+equal moved-and-nothing-lost "$(md5sum </tmp/new)" "$(read_blocks 0 256 | md5sum)"
+must xpcache stop xpcache0
+must xpcache start --fast /dev/mapper/front --slow $SLOW
+equal moved-and-there-after-start "$(md5sum </tmp/new)" "$(read_blocks 0 256 | md5sum)"
+must xpcache remove xpcache0
 must dmsetup remove front
 must dmsetup create front --table "0 $half linear $FAST 0
 $half 65536 linear $DISK 0"
