@@ -130,6 +130,8 @@ struct xp_journal {
 	struct xp_jblock *buffer;	/* XP_WINDOW blocks */
 	u32 *list;		/* a ring position: its slots with their newest record there */
 
+	bool grows;		/* xp_options.store is used: recovery's own blocks are whole, by its media */
+
 	/* open == sealed + 1; durable <= written <= sealed. A block grows only with written == sealed */
 	u64 sealed;		/* newest block given to the shell, or closed */
 	u64 written;		/* it and all before it are on the medium */

@@ -21,7 +21,10 @@
 
 void destage_note_arrival(struct xp *c)
 {
-	if (!c->flushing || !cache_is_clean(c))
+	if (!cache_is_clean(c))
+		return;
+	c->failing = 0;	/* also by a caller's FLUSH: nothing is left that could fail */
+	if (!c->flushing)
 		return;
 	c->flushing = false;
 	c->stats.homes++;

@@ -226,7 +226,7 @@ static void set_free(struct xp *c, struct xp_window *w, struct xp_todo *todo)
  * of such a medium is held (xp_options.fast_at_once), so carry() has made one in time. */
 static bool may_store(const struct xp *c)
 {
-	return c->opt.store && c->journal.written == c->journal.sealed;
+	return c->journal.grows && c->journal.written == c->journal.sealed;
 }
 
 /* Of the open block: its first part, or what has come since. */

@@ -660,6 +660,7 @@ int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	}
 	c->tables_written = is_dirty(c, XP_LBA(0)) || is_dirty(c, XP_LBA(1));
 	c->running = true;
+	c->journal.grows = c->opt.store;
 	return 0;
 }
 

@@ -323,6 +323,24 @@ static void a_flush_ends_the_pause(void **state)
 	assert_int_equal(pause_after(-EIO, 0), 1000);
 }
 
+/* What destage could not flush the caller's FLUSH has: nothing is left that could fail. */
+static void a_callers_flush_ends_it_with_the_cache_clean(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	f.opt.slow_discards = true;
+	fixture_reopen(&f);
+	assert_int_equal(submit(&f, &req, XP_DISCARD, 40, 8, false), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	xp_drain(f.c, true);
+	assert_int_equal(pause_after(0, -EIO), 1000);
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_true(xp_is_clean(f.c));
+	assert_int_equal(xp_destage_pause(f.c), 0);
+}
+
 /* A writer that waits for a slot is told soon that none will come. */
 static void who_waits_for_a_slot_ends_it_too(void **state)
 {
@@ -874,6 +892,7 @@ int main(void)
 		T(a_bad_spot_is_not_the_end),
 		T(pauses_grow_to_a_bound),
 		T(a_flush_ends_the_pause),
+		T(a_callers_flush_ends_it_with_the_cache_clean),
 		T(who_waits_for_a_slot_ends_it_too),
 		T(who_gets_none_ends_it_as_well),
 		T(a_batch_that_got_something_home_has_the_shortest),
