@@ -69,19 +69,24 @@ equal which-is-mended "$(wanted 4000 1)" "$(read_blocks 0 1 | md5sum)"
 # ---- what the block layer gets instead of a store is durable when it ends, too ----
 TRACE=/sys/kernel/tracing
 number=$(sed 's/:/,/' /sys/block/pmem0/dev)
-written() { [ "$(grep -cE "block_bio_queue: $number W" $TRACE/trace)" -ge "$1" ]; }
+seen=""
+# Its writes of the fast device, by the block layer.
+traced()
+{
+	echo >$TRACE/trace
+	must "${@:2}"
+	settled grep -q "block_bio_queue: $number W" $TRACE/trace || fail "trace-$1" "no write of the fast device was seen"
+	seen+=$(grep -oE "block_bio_queue: $number W.*" $TRACE/trace)$'\n'
+}
+piece=$((2 * 8 + 3))
 must mount -t tracefs trace $TRACE
 echo 1 >$TRACE/events/block/block_bio_queue/enable
-must write_blocks 1 1 if=/tmp/wanted skip=1
-settled written 1 || die trace "no write of the fast device was seen"
-must dd if=/tmp/wanted of=$CACHE bs=512 skip=$((2 * 8 + 3)) seek=$((2 * 8 + 3)) count=1 oflag=direct conv=notrunc status=none
-settled written 2 || fail trace-piece "no write of the fast device was seen"
-must dd if=/tmp/wanted of=$CACHE bs=64k skip=1 seek=1 count=1 oflag=direct conv=notrunc status=none
-settled written 3 || fail trace-large "no write of the fast device was seen"
-must read_blocks 3000 1 of=/dev/null
-settled written 4 || fail trace-fill "no write of the fast device was seen"
+traced whole write_blocks 1 1 if=/tmp/wanted skip=1
+traced piece dd if=/tmp/wanted of=$CACHE bs=512 skip=$piece seek=$piece count=1 oflag=direct conv=notrunc status=none
+traced large dd if=/tmp/wanted of=$CACHE bs=64k skip=1 seek=1 count=1 oflag=direct conv=notrunc status=none
+traced fill read_blocks 3000 1 of=/dev/null
 echo 0 >$TRACE/events/block/block_bio_queue/enable
-equal none-is-without-fua "" "$(grep -oE "block_bio_queue: $number W.*" $TRACE/trace | grep -vE " WFA?S?M? ")"
+equal none-is-without-fua "" "$(grep . <<<"$seen" | grep -vE " WFA?S?M? ")"
 umount $TRACE
 equal it-runs running "$(state)"
 refused flush-says-so 1 'I/O errors' timeout 120 xpcache flush xpcache0
