@@ -225,6 +225,15 @@ static int check_numbers(struct recovery *r, const struct xp_ring_block *head)
 		      head->seq, incarnation);
 }
 
+/* The ring never fills (docs/ARCHITECTURE.md): so what comes next has a place. */
+static int check_places(struct recovery *r, const struct xp_ring_block *head)
+{
+	if (head->seq - head->tail + 2 < r->c->journal.blocks)
+		return 0;
+	return refuse(r, "leaves no place in the ring, as no cache does; its chain begins with",
+		      head->seq, head->tail);
+}
+
 /* Blocks in flight at a cut bound how many candidates can fail. */
 #define CANDIDATES_MAX	(4 * XP_WINDOW)
 
@@ -261,6 +270,8 @@ static int pick(struct recovery *r)
 			int err = check_numbers(r, head);
 
 			r->head = *head;
+			if (!err)
+				err = check_places(r, head);
 			return err ? err : check_before(r, head);
 		}
 		if (gap <= head->durable)
