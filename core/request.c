@@ -53,7 +53,7 @@ static enum xp_act flush_submit(struct xp *c, struct xp_req *req,
 		req->state = REQ_SLOW_FLUSH;
 		return XP_SLOW;
 	}
-	if (c->opt.store && journal_is_written(c, point))
+	if (c->journal.grows && journal_is_written(c, point))
 		XP_WRITE_ONCE(c->owes, false);
 	return req_sync(c, req, point);
 }
