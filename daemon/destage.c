@@ -206,6 +206,16 @@ static void go_on(struct xd_hauler *h)
 		bring_home(h);
 }
 
+static void note_failing(struct xd_cache *cache)
+{
+	u64 *since = &cache->counts.destage_failing_since;
+
+	if (!xp_destage_pause(cache->core))
+		xd_set(*since, 0);
+	else if (!xd_get(*since))
+		xd_set(*since, (u64)time(NULL));
+}
+
 /* A running mean, so that one slow run does not stop writers for long. */
 static void measure(struct xd_cache *cache)
 {
@@ -238,16 +248,6 @@ static void back_off_over(struct xd_event *event, int res)
 	(void)res;
 	cache->destage.back_off.armed = false;
 	back_off(cache);
-}
-
-static void note_failing(struct xd_cache *cache)
-{
-	u64 *since = &cache->counts.destage_failing_since;
-
-	if (!xp_destage_pause(cache->core))
-		xd_set(*since, 0);
-	else if (!xd_get(*since))
-		xd_set(*since, (u64)time(NULL));
 }
 
 static void flushed(struct xd_op *op, int err)
@@ -313,8 +313,12 @@ static void begin_batch(struct xd_cache *cache)
 {
 	struct xd_destage *d = &cache->destage;
 
-	if (xd_get(d->stopping) || !xp_destage_wanted(cache->core))
+	if (xd_get(d->stopping))
 		return;
+	if (!xp_destage_wanted(cache->core)) {
+		note_failing(cache);	/* what could not be brought home may be gone without us */
+		return;
+	}
 	d->state = XD_GATHERING;
 	d->gatherer.kicked = false;
 	sem_post(&d->gatherer.wanted);

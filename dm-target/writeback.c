@@ -402,8 +402,10 @@ static void lead(struct work_struct *work)
 			mod_delayed_work(w->wq, &w->work, BACK_OFF);
 			return;
 		}
-		if (!xp_destage_wanted(cache->core) || !begin_batch(cache))
+		if (!xp_destage_wanted(cache->core) || !begin_batch(cache)) {
+			note_failing(cache);	/* what could not be brought home may be gone without us */
 			return;
+		}
 		run_batch(cache);
 	}
 }
