@@ -399,6 +399,7 @@ static void healed(u64 *rng)
 			shell_complete(rng);
 	if (i == 4)
 		violation(P_LIVES, "the clock of an idle cache does not come to rest");
+	xp_destage_wanted(sim.c);	/* what could not be brought home may be gone: it has no cause either */
 	sim.faulted = false;
 }
 
