@@ -2,13 +2,13 @@
 /*
  * latency - how long one request after another takes, to the nanosecond.
  *
- *   latency DEV OP SIZE FIRST SPAN COUNT SEED
+ *   latency DEV OP SIZE FIRST SPAN COUNT SEED [WITHIN]
  *
  * OP is read, write, sync (a write and fdatasync, timed as one), dsync (an O_DSYNC
  * write) or mixed (70 reads, 30 writes). COUNT requests of SIZE bytes go to places
  * of [FIRST, FIRST + SPAN) in random order, none twice before all have been met.
- * Prints one line of JSON, in ns. (fio rounds to one part in 64; a hit's cost over
- * dm-linear is less than that.)
+ * Prints one line of JSON, in ns; with WITHIN, also how many took no longer than that.
+ * (fio rounds to one part in 64; a hit's cost over dm-linear is less than that.)
  */
 #include <time.h>
 #include "pattern.h"
@@ -64,14 +64,19 @@ static void request(int fd, enum op op, void *buf, size_t size, off_t at)
 		err(1, "%zu bytes at %lld", size, (long long)at);
 }
 
-static void print_figures(uint64_t *ns, uint64_t n)
+static void print_figures(uint64_t *ns, uint64_t n, uint64_t limit)
 {
-	uint64_t sum = 0;
+	uint64_t sum = 0, within = 0;
 
-	for (uint64_t i = 0; i < n; i++)
+	for (uint64_t i = 0; i < n; i++) {
 		sum += ns[i];
+		within += ns[i] <= limit;
+	}
 	qsort(ns, n, sizeof(*ns), compare);
-	printf("{\"n\":%llu,\"mean\":%llu,\"p50\":%llu,\"p99\":%llu,\"p99.9\":%llu,\"max\":%llu}\n",
+	printf("{");
+	if (limit)
+		printf("\"within\":%llu,", (unsigned long long)within);
+	printf("\"n\":%llu,\"mean\":%llu,\"p50\":%llu,\"p99\":%llu,\"p99.9\":%llu,\"max\":%llu}\n",
 	       (unsigned long long)n, (unsigned long long)(sum / n),
 	       (unsigned long long)ns[n / 2], (unsigned long long)ns[n * 99 / 100],
 	       (unsigned long long)ns[n * 999 / 1000], (unsigned long long)ns[n - 1]);
@@ -84,8 +89,8 @@ int main(int argc, char **argv)
 	enum op op;
 	int fd;
 
-	if (argc != 8)
-		errx(2, "usage: latency DEV OP SIZE FIRST SPAN COUNT SEED");
+	if (argc != 8 && argc != 9)
+		errx(2, "usage: latency DEV OP SIZE FIRST SPAN COUNT SEED [WITHIN]");
 	op = parse_op(argv[2]);
 	size = strtoull(argv[3], NULL, 10);
 	first = strtoull(argv[4], NULL, 10);
@@ -109,6 +114,6 @@ int main(int argc, char **argv)
 		request(fd, this, buf, size, at);
 		ns[i] = now() - begun;
 	}
-	print_figures(ns, count);
+	print_figures(ns, count, argc == 9 ? strtoull(argv[8], NULL, 10) : 0);
 	return 0;
 }
