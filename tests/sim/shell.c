@@ -9,77 +9,14 @@
  * buffer, send a journal block, write a fill) is an event of its own here.
  */
 #include "request.h"
-#include "sim.h"
+#include "shell.h"
 
-struct part {
-	struct xp_req req;
-	struct user *u;
-	u64 end;		/* sector: what follows one after another */
-	u8 *copy;
-	u8 *fill;		/* what was read, for caller and cache */
-	bool around, filled;	/* some of it was the slow device's; without, and with a fill */
-	bool waited;		/* for another, for space, for room in the journal */
-};
-
-enum event_kind {
-	IO_PART,		/* the request itself */
-	COPY_WAITS,		/* for a buffer */
-	IO_BASE,		/* of a partial write */
-	IO_COPY,
-	JOURNAL_WAITS,		/* for the worker */
-	IO_JOURNAL_FLUSH,	/* first half of PREFLUSH | FUA */
-	IO_JOURNAL,
-	FILL_WAITS,
-	IO_FILL,
-	IO_RUN_READ,
-	IO_RUN_WRITE,
-	IO_BATCH_FLUSH,
-	IO_MARK_READ,
-	IO_MARK_WRITE,
-	IO_MARK_FLUSH,
-};
-
-/* How far a thread is that writes to memory. */
-enum stage { BEGINS, STORES, FLUSHES, FENCES };
-
-/* Something that is under way and will end. */
-struct event {
-	enum event_kind kind;
-	struct part *part;
-	/* With a device; NULL: no I/O. */
-	struct disk *disk;
-	enum disk_op op;
-	struct write *w;
-	u64 sector;
-	u32 nr;
-	u32 thread;		/* that it is done by, as far as it matters: fences */
-	enum stage stage;	/* of a write to memory */
-	bool failed;
-	u64 flush;		/* when it was submitted */
-	u8 *data;		/* of a read */
-	bool sampled;		/* a read has looked already */
-	/* By kind. */
-	u32 index;		/* journal */
-	u64 held;		/* until then others go first */
-	struct xp_fill fill;
-	struct xp_run *run;
-};
-
-#define EVENTS_MAX 512u
-#define BATCH_ERRORS 2u		/* end a batch early, as in the shells */
-
-static struct event event[EVENTS_MAX];
-static u32 nr_events, nr_users;
-static bool batch_wanted, batch_open, batch_flushing;
+static u32 nr_users;
 static bool clock_runs;
-static u32 batch_runs, batch_errors;
-static u32 batch_chances, batch_ended;	/* calls of shell_destage(); at the last one's end */
-static u64 *rng;		/* of the present step */
-static u32 thread;		/* of whoever does now what is done */
 
 bool shell_idle(void)
 {
-	return !nr_events && !nr_users && !batch_open;
+	return !shell_ios() && !nr_users && !destage_under_way();
 }
 
 u32 shell_users(void)
@@ -87,139 +24,12 @@ u32 shell_users(void)
 	return nr_users;
 }
 
-u32 shell_ios(void)
-{
-	return nr_events;
-}
-
 void shell_new_life(void)
 {
-	nr_events = nr_users = batch_runs = batch_errors = 0;
-	batch_wanted = batch_open = batch_flushing = false;
+	nr_users = 0;
 	clock_runs = true;
-}
-
-static bool straggles(enum event_kind kind)
-{
-	return kind == (sim.geometry.short_ring ? IO_JOURNAL : IO_COPY) &&
-	       chance(rng, sim.geometry.stragglers);
-}
-
-static struct event *event_add(enum event_kind kind, struct part *p)
-{
-	struct event *e = &event[nr_events++];
-
-	if (nr_events == EVENTS_MAX)
-		violation(P_HOST, "more than %u events", EVENTS_MAX);
-	*e = (struct event){ .kind = kind, .part = p, .thread = thread };
-	if (sim.geometry.stragglers)
-		e->held = straggles(kind) ? sim.now + below(rng, 3000) : 0;
-	else if (chance(rng, 16))
-		e->held = sim.now + below(rng, 400);
-	return e;
-}
-
-/* ----------------------------------------------------------------- I/O ---- */
-
-static void start_write(struct event *e, struct disk *d, u64 sector, u32 nr,
-			const u8 *bytes, bool fua)
-{
-	sim.now++;
-	e->disk = d;
-	e->op = OP_WRITE;
-	e->w = disk_submit(d, sector, nr, bytes, fua);
-	e->w->thread = e->thread;
-}
-
-static void start_flush(struct event *e, struct disk *d)
-{
-	e->disk = d;
-	e->op = OP_FLUSH;
-	e->flush = ++sim.now;
-}
-
-/* A read may look at any moment between its submission and its end. */
-static void start_read(struct event *e, struct disk *d, u64 sector, u32 nr, u8 *data)
-{
-	e->disk = d;
-	e->op = OP_READ;
-	e->sector = sector;
-	e->nr = nr;
-	e->data = data;
-	e->sampled = chance(rng, 2);
-	if (e->sampled)
-		disk_read(d, sector, nr, data);
-}
-
-static bool error_hits(const struct event *e)
-{
-	if (!fault_hits(e->disk == &sim.slow, e->op,
-			e->kind == IO_JOURNAL || e->kind == IO_JOURNAL_FLUSH))
-		return false;
-	if (e->part && e->kind != IO_BASE)
-		e->part->u->hit = true;
-	trace("error of the %s device, event %d, sector %llu of id %llu", e->disk->name, e->kind,
-	      e->part ? (unsigned long long)e->part->req.sector : 0,
-	      e->part ? (unsigned long long)e->part->u->id : 0);
-	return true;
-}
-
-static bool in_memory(const struct event *e)
-{
-	return e->disk && e->disk->memory && e->op == OP_WRITE;
-}
-
-/* As the real shells: data and journal are stored and flushed, then a fence; only then is
- * the core told. (A store that goes past the cache is a store and its flush.) Where a device
- * refuses the access some may have been stored before. True: that was all. */
-static bool memory_step(struct event *e)
-{
-	switch (e->stage) {
-	case BEGINS:
-		e->failed = error_hits(e);
-		e->stage = STORES;
-		return e->failed;
-	case STORES:
-		if (disk_store(e->disk, e->w, rng))
-			e->stage = FLUSHES;
-		return false;
-	case FLUSHES:
-		disk_write_back(e->w);
-		e->stage = FENCES;
-		return false;
-	case FENCES:
-		disk_fence(e->disk, e->thread);
-		break;
-	}
-	return true;
-}
-
-/* Other threads come in between, and cuts. */
-static bool memory_goes_on(struct event *e)
-{
-	do {
-		if (memory_step(e))
-			return true;
-	} while (below(rng, 4));
-	return false;
-}
-
-static int finish_io(struct event *e)
-{
-	if (in_memory(e) ? e->failed : error_hits(e)) {
-		if (e->op == OP_WRITE)
-			disk_fail(e->disk, e->w, rng);
-		if (e->op == OP_READ)
-			memset(e->data, 0xee, e->nr * SECTOR);
-		return -EIO;
-	}
-	if (e->op == OP_READ && !e->sampled)
-		disk_read(e->disk, e->sector, e->nr, e->data);
-	if (e->op == OP_WRITE)
-		disk_complete(e->disk, e->w);
-	if (e->op == OP_FLUSH)
-		disk_flush(e->disk, e->flush);
-	return 0;
+	events_new_life();
+	destage_new_life();
 }
 
 /* --------------------------------------------------------------- parts ---- */
@@ -322,7 +132,7 @@ static void split(struct part *p, u64 asked_end, struct xp_todo *todo)
 {
 	u64 rest = p->req.sector + p->req.nr_sectors;
 
-	if (rest == asked_end || chance(rng, 3))
+	if (rest == asked_end || chance(step.rng, 3))
 		return;
 	p->end = rest;
 	part_submit(part_new(p->u, p->req.op, rest, asked_end), todo);
@@ -445,7 +255,7 @@ static void part_perform(struct part *p, enum xp_act act, struct xp_todo *todo)
 		start_part(p, &sim.slow, p->req.sector);
 		break;
 	case XP_SLOW_FILL:
-		if (chance(rng, 8)) {	/* no memory for it */
+		if (chance(step.rng, 8)) {	/* no memory for it */
 			xp_fill_end(sim.c, &p->req.fill, -ENOMEM, todo);
 			p->req.fill.nr_blocks = 0;
 			xp_not_filled(&p->req);
@@ -456,7 +266,7 @@ static void part_perform(struct part *p, enum xp_act act, struct xp_todo *todo)
 		}
 		break;
 	case XP_COPY:
-		if (chance(rng, 3))
+		if (chance(step.rng, 3))
 			event_add(COPY_WAITS, p);
 		else
 			copy_begin(p, todo);
@@ -535,14 +345,13 @@ static void mark_written(int err, struct xp_todo *todo)
 		start_flush(event_add(IO_MARK_FLUSH, NULL), &sim.slow);
 }
 
-static void perform(struct xp_todo *todo)
+void shell_perform(struct xp_todo *todo)
 {
 	while (!xp_todo_empty(todo)) {
 		struct xp_link *link;
 
-		/* The worker looks now or later, and begins some time after that. */
-		if (todo->work && !batch_open && chance(rng, 4))
-			batch_wanted |= xp_destage_wanted(sim.c);
+		if (todo->work)
+			destage_kick();
 		clock_runs |= todo->tick;
 		todo->work = todo->tick = false;
 		if (todo->mark)
@@ -552,7 +361,7 @@ static void perform(struct xp_todo *todo)
 			u32 i = (u32)__builtin_ctz(todo->journal);
 
 			todo->journal &= ~(1u << i);
-			if (chance(rng, 3))
+			if (chance(step.rng, 3))
 				event_add(JOURNAL_WAITS, NULL)->index = i;
 			else
 				journal_go(i);
@@ -569,7 +378,7 @@ static void perform(struct xp_todo *todo)
 
 static u8 draw_op(void)
 {
-	u32 dice = below(rng, 100), op;
+	u32 dice = below(step.rng, 100), op;
 
 	if (sim.geometry.sync_each && sim.next_id % sim.geometry.sync_each == 0)
 		return XP_FLUSH;
@@ -592,36 +401,36 @@ static void draw_range(struct user *u)
 		u->nr = XP_BLOCK_SECTORS;
 		return;
 	}
-	if (chance(rng, 4))
+	if (chance(step.rng, 4))
 		hot = blocks;
-	if (below(rng, 4)) {
-		u->sector = below(rng, hot) * XP_BLOCK_SECTORS;
-		u->nr = (1 + (below(rng, 3) ? 0 : below(rng, 6))) * XP_BLOCK_SECTORS;
+	if (below(step.rng, 4)) {
+		u->sector = below(step.rng, hot) * XP_BLOCK_SECTORS;
+		u->nr = (1 + (below(step.rng, 3) ? 0 : below(step.rng, 6))) * XP_BLOCK_SECTORS;
 	} else {
-		u->sector = below(rng, chance(rng, 2) ? (u32)sim.slow.sectors :
+		u->sector = below(step.rng, chance(step.rng, 2) ? (u32)sim.slow.sectors :
 				  hot * XP_BLOCK_SECTORS);
-		u->nr = 1 + below(rng, 20);
+		u->nr = 1 + below(step.rng, 20);
 	}
-	if (chance(rng, 20))	/* longer than is copied, or than there are slots */
-		u->nr += below(rng, 32) * XP_BLOCK_SECTORS;
+	if (chance(step.rng, 20))	/* longer than is copied, or than there are slots */
+		u->nr += below(step.rng, 32) * XP_BLOCK_SECTORS;
 	u->nr = (u32)min((u64)u->nr, sim.slow.sectors - u->sector);
 }
 
-void shell_new_request(u64 *step_rng)
+void shell_new_request(u64 *rng)
 {
 	struct user *u = arena_alloc(&sim.arena, sizeof(*u));
 	struct xp_todo todo;
 	u32 i;
 
-	rng = step_rng;
-	thread = ++sim.next_thread;
+	step.rng = rng;
+	step.thread = ++sim.next_thread;
 	u->op = draw_op();
 	u->submitted = ++sim.now;
 	u->id = ++sim.next_id;
 	if (u->op != XP_FLUSH)
 		draw_range(u);
-	u->fua = u->op == XP_WRITE && below(rng, 100) < sim.geometry.fua;
-	u->preflush = u->op == XP_WRITE && below(rng, 100) < sim.geometry.preflush;
+	u->fua = u->op == XP_WRITE && below(step.rng, 100) < sim.geometry.fua;
+	u->preflush = u->op == XP_WRITE && below(step.rng, 100) < sim.geometry.preflush;
 	u->buf = arena_alloc(&sim.arena, (u->nr + 1) * SECTOR);
 	for (i = 0; u->op == XP_WRITE && i < u->nr; i++)
 		payload_fill(u->buf + i * SECTOR, u->sector + i, u->id);
@@ -635,129 +444,7 @@ void shell_new_request(u64 *step_rng)
 		part_submit(part_new(u, XP_FLUSH, 0, 0), &todo);
 	else
 		part_submit(part_new(u, u->op, u->sector, u->sector + u->nr), &todo);
-	perform(&todo);
-}
-
-/* ------------------------------------------------------------- destage ---- */
-
-static u32 run_sectors(const struct xp_run *run)
-{
-	u64 first = xp_lba_n(run->lba) * XP_BLOCK_SECTORS;
-
-	return (u32)min((u64)run->nr_blocks * XP_BLOCK_SECTORS, sim.slow.sectors - first);
-}
-
-static void run_write(struct xp_run *run, const u8 *data)
-{
-	struct event *e = event_add(IO_RUN_WRITE, NULL);
-
-	e->run = run;
-	start_write(e, &sim.slow, xp_lba_n(run->lba) * XP_BLOCK_SECTORS, run_sectors(run),
-		    data, false);
-	trace("destage writes lba %llu+%u%s", (unsigned long long)xp_lba_n(run->lba),
-	      run->nr_blocks, run->zeroes ? ", zeroes" : "");
-}
-
-static void run_start(const struct xp_run *drawn)
-{
-	struct xp_run *run = arena_alloc(&sim.arena, sizeof(*run));
-	u8 *data;
-	struct event *e;
-
-	*run = *drawn;
-	data = arena_alloc(&sim.arena, run->nr_blocks * XP_BLOCK_SIZE);
-	batch_runs++;
-	if (run->zeroes) {
-		run_write(run, data);
-		return;
-	}
-	e = event_add(IO_RUN_READ, NULL);
-	e->run = run;
-	e->data = data;
-	e->disk = &sim.fast;
-	e->op = OP_READ;
-	e->sampled = true;	/* slot by slot, at the end: they are pinned */
-}
-
-static void run_read(const struct event *e)
-{
-	u32 i;
-
-	for (i = 0; i < e->run->nr_blocks; i++)
-		disk_read(&sim.fast, xp_slot_sector(sim.c, e->run->slot[i]), XP_BLOCK_SECTORS,
-			  e->data + i * XP_BLOCK_SIZE);
-	run_write(e->run, e->data);
-}
-
-static void run_end(struct xp_run *run, int err)
-{
-	run->err = err;
-	batch_errors += !!err;
-	xp_destage_end(sim.c, run);
-	batch_runs--;
-}
-
-/* Somebody wants all of it home, or does not any more. */
-static void ask_for_home(void)
-{
-	bool on = !chance(rng, 4);
-
-	trace("--- %s wants all of it home", on ? "somebody" : "nobody");
-	xp_bring_home(sim.c, on);
-}
-
-/* After a batch that brought nothing home, for as long as the core says. */
-static bool pauses(void)
-{
-	u32 pause = xp_destage_pause(sim.c);
-
-	if (pause && !sim.faulted)
-		violation(P_LIVES, "destage pauses for %u ms, and no device had an error", pause);
-	if (batch_chances - batch_ended >= pause / 250)
-		return false;
-	figures.pauses++;
-	return true;
-}
-
-void shell_destage(u64 *step_rng)
-{
-	static struct xp_run run;
-	enum xp_next next = XP_NEXT_END;
-	struct xp_todo todo;
-
-	rng = step_rng;
-	thread = ++sim.next_thread;
-	batch_chances++;
-	if (chance(rng, 100)) {
-		ask_for_home();
-		return;
-	}
-	if (!batch_open && pauses())
-		return;
-	if (!batch_open && !batch_wanted) {
-		batch_wanted = xp_destage_wanted(sim.c);
-		if (chance(rng, 2))	/* it begins later, when that may have changed */
-			return;
-	}
-	if (!batch_open) {
-		xp_todo_init(&todo);
-		batch_open = batch_wanted && xp_destage_begin(sim.c, &todo);
-		batch_wanted = false;
-		batch_errors = 0;
-		perform(&todo);
-		return;
-	}
-	if (batch_flushing)
-		return;
-	if (batch_runs < 3 && batch_errors < BATCH_ERRORS && below(rng, 20)) {
-		next = xp_destage_next(sim.c, &run);
-		if (next == XP_NEXT_RUN)
-			run_start(&run);
-	}
-	if (next != XP_NEXT_END || batch_runs)
-		return;
-	start_flush(event_add(IO_BATCH_FLUSH, NULL), &sim.slow);
-	batch_flushing = true;
+	shell_perform(&todo);
 }
 
 /* --------------------------------------------------------- completions ---- */
@@ -852,7 +539,7 @@ static void dispatch(struct event *e, int err, struct xp_todo *todo)
 			copy_merge(e->part, todo);
 		break;
 	case JOURNAL_WAITS:
-		thread = ++sim.next_thread;
+		step.thread = ++sim.next_thread;
 		journal_go(e->index);
 		break;
 	case IO_JOURNAL_FLUSH:
@@ -870,12 +557,12 @@ static void dispatch(struct event *e, int err, struct xp_todo *todo)
 		break;
 	case IO_RUN_READ:
 		if (err)
-			run_end(e->run, err);
+			destage_run_end(e->run, err);
 		else
-			run_read(e);
+			destage_run_read(e);
 		break;
 	case IO_RUN_WRITE:
-		run_end(e->run, err);
+		destage_run_end(e->run, err);
 		break;
 	case IO_MARK_READ:
 		mark_read(e, err, todo);
@@ -888,68 +575,38 @@ static void dispatch(struct event *e, int err, struct xp_todo *todo)
 		xp_mark_end(sim.c, err, todo);
 		break;
 	case IO_BATCH_FLUSH:
-		xp_destage_commit(sim.c, err, todo);
-		batch_open = batch_flushing = false;
-		batch_ended = batch_chances;
+		destage_batch_end(err, todo);
 		break;
 	}
 }
 
-static u32 draw_any_event(void)
-{
-	if (chance(rng, 8) || sim.geometry.completing == 0)
-		return below(rng, nr_events);
-	if (sim.geometry.completing == 1)
-		return 0;
-	return nr_events - 1;
-}
-
-/* One that is slow is waited for only when there is little else. */
-static u32 draw_event(void)
-{
-	u32 i = draw_any_event(), tries = 0, most = sim.geometry.stragglers ? 32 : 4;
-
-	while (event[i].held > sim.now && tries++ < most)
-		i = below(rng, nr_events);
-	return i;
-}
-
-void shell_complete(u64 *step_rng)
+void shell_complete(u64 *rng)
 {
 	struct xp_todo todo;
 	struct event e;
-	u32 i;
 	int err;
 
-	rng = step_rng;
-	if (!nr_events)
+	step.rng = rng;
+	if (!event_next(&e, &err))
 		return;
-	i = draw_event();
-	sim.now++;
-	if (in_memory(&event[i]) && !memory_goes_on(&event[i]))
-		return;
-	e = event[i];
-	memmove(&event[i], &event[i + 1], (--nr_events - i) * sizeof(e));
-	thread = e.thread;
-	/* A run's slots are read one by one, in run_read(). */
-	err = e.disk ? finish_io(&e) : 0;
+	step.thread = e.thread;
 	xp_todo_init(&todo);
 	dispatch(&e, err, &todo);
-	perform(&todo);
+	shell_perform(&todo);
 }
 
 /* False: the clock stands, as nobody asked for a tick since the last one. */
-bool shell_tick(u64 *step_rng)
+bool shell_tick(u64 *rng)
 {
 	struct xp_todo todo;
 
-	rng = step_rng;
-	thread = ++sim.next_thread;
+	step.rng = rng;
+	step.thread = ++sim.next_thread;
 	if (!clock_runs)
 		return false;
 	clock_runs = false;
 	xp_todo_init(&todo);
 	xp_tick(sim.c, &todo);
-	perform(&todo);
+	shell_perform(&todo);
 	return true;
 }

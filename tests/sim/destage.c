@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * destage.c - brings dirty blocks home, a batch of the core's at a time; of the
+ * simulator's shell.
+ */
+#include "shell.h"
+
+#define BATCH_ERRORS 2u		/* end a batch early, as in the shells */
+
+static struct {
+	bool wanted, open, flushing;
+	u32 runs, errors;
+	u32 chances, ended;	/* calls of shell_destage(); at the last one's end */
+} batch;
+
+void destage_new_life(void)
+{
+	batch.wanted = batch.open = batch.flushing = false;
+	batch.runs = batch.errors = 0;
+}
+
+bool destage_under_way(void)
+{
+	return batch.open;
+}
+
+/* The worker looks now or later, and begins some time after that. */
+void destage_kick(void)
+{
+	if (!batch.open && chance(step.rng, 4))
+		batch.wanted |= xp_destage_wanted(sim.c);
+}
+
+static u32 run_sectors(const struct xp_run *run)
+{
+	u64 first = xp_lba_n(run->lba) * XP_BLOCK_SECTORS;
+
+	return (u32)min((u64)run->nr_blocks * XP_BLOCK_SECTORS, sim.slow.sectors - first);
+}
+
+static void run_write(struct xp_run *run, const u8 *data)
+{
+	struct event *e = event_add(IO_RUN_WRITE, NULL);
+
+	e->run = run;
+	start_write(e, &sim.slow, xp_lba_n(run->lba) * XP_BLOCK_SECTORS, run_sectors(run),
+		    data, false);
+	trace("destage writes lba %llu+%u%s", (unsigned long long)xp_lba_n(run->lba),
+	      run->nr_blocks, run->zeroes ? ", zeroes" : "");
+}
+
+static void run_start(const struct xp_run *drawn)
+{
+	struct xp_run *run = arena_alloc(&sim.arena, sizeof(*run));
+	u8 *data;
+	struct event *e;
+
+	*run = *drawn;
+	data = arena_alloc(&sim.arena, run->nr_blocks * XP_BLOCK_SIZE);
+	batch.runs++;
+	if (run->zeroes) {
+		run_write(run, data);
+		return;
+	}
+	e = event_add(IO_RUN_READ, NULL);
+	e->run = run;
+	e->data = data;
+	e->disk = &sim.fast;
+	e->op = OP_READ;
+	e->sampled = true;	/* slot by slot, at the end: they are pinned */
+}
+
+void destage_run_read(const struct event *e)
+{
+	u32 i;
+
+	for (i = 0; i < e->run->nr_blocks; i++)
+		disk_read(&sim.fast, xp_slot_sector(sim.c, e->run->slot[i]), XP_BLOCK_SECTORS,
+			  e->data + i * XP_BLOCK_SIZE);
+	run_write(e->run, e->data);
+}
+
+void destage_run_end(struct xp_run *run, int err)
+{
+	run->err = err;
+	batch.errors += !!err;
+	xp_destage_end(sim.c, run);
+	batch.runs--;
+}
+
+/* Somebody wants all of it home, or does not any more. */
+static void ask_for_home(void)
+{
+	bool on = !chance(step.rng, 4);
+
+	trace("--- %s wants all of it home", on ? "somebody" : "nobody");
+	xp_bring_home(sim.c, on);
+}
+
+/* After a batch that brought nothing home, for as long as the core says. */
+static bool pauses(void)
+{
+	u32 pause = xp_destage_pause(sim.c);
+
+	if (pause && !sim.faulted)
+		violation(P_LIVES, "destage pauses for %u ms, and no device had an error", pause);
+	if (batch.chances - batch.ended >= pause / 250)
+		return false;
+	figures.pauses++;
+	return true;
+}
+
+void shell_destage(u64 *rng)
+{
+	static struct xp_run run;
+	enum xp_next next = XP_NEXT_END;
+	struct xp_todo todo;
+
+	step.rng = rng;
+	step.thread = ++sim.next_thread;
+	batch.chances++;
+	if (chance(step.rng, 100)) {
+		ask_for_home();
+		return;
+	}
+	if (!batch.open && pauses())
+		return;
+	if (!batch.open && !batch.wanted) {
+		batch.wanted = xp_destage_wanted(sim.c);
+		if (chance(step.rng, 2))	/* it begins later, when that may have changed */
+			return;
+	}
+	if (!batch.open) {
+		xp_todo_init(&todo);
+		batch.open = batch.wanted && xp_destage_begin(sim.c, &todo);
+		batch.wanted = false;
+		batch.errors = 0;
+		shell_perform(&todo);
+		return;
+	}
+	if (batch.flushing)
+		return;
+	if (batch.runs < 3 && batch.errors < BATCH_ERRORS && below(step.rng, 20)) {
+		next = xp_destage_next(sim.c, &run);
+		if (next == XP_NEXT_RUN)
+			run_start(&run);
+	}
+	if (next != XP_NEXT_END || batch.runs)
+		return;
+	start_flush(event_add(IO_BATCH_FLUSH, NULL), &sim.slow);
+	batch.flushing = true;
+}
+
+void destage_batch_end(int err, struct xp_todo *todo)
+{
+	xp_destage_commit(sim.c, err, todo);
+	batch.open = batch.flushing = false;
+	batch.ended = batch.chances;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * event.c - what is under way: I/O of both devices, and what waits for a thread. One event
+ * after another ends, in any order.
+ */
+#include "shell.h"
+
+#define EVENTS_MAX 512u
+
+struct step step;
+
+static struct event event[EVENTS_MAX];
+static u32 nr_events;
+
+u32 shell_ios(void)
+{
+	return nr_events;
+}
+
+void events_new_life(void)
+{
+	nr_events = 0;
+}
+
+static bool straggles(enum event_kind kind)
+{
+	return kind == (sim.geometry.short_ring ? IO_JOURNAL : IO_COPY) &&
+	       chance(step.rng, sim.geometry.stragglers);
+}
+
+struct event *event_add(enum event_kind kind, struct part *p)
+{
+	struct event *e = &event[nr_events++];
+
+	if (nr_events == EVENTS_MAX)
+		violation(P_HOST, "more than %u events", EVENTS_MAX);
+	*e = (struct event){ .kind = kind, .part = p, .thread = step.thread };
+	if (sim.geometry.stragglers)
+		e->held = straggles(kind) ? sim.now + below(step.rng, 3000) : 0;
+	else if (chance(step.rng, 16))
+		e->held = sim.now + below(step.rng, 400);
+	return e;
+}
+
+void start_write(struct event *e, struct disk *d, u64 sector, u32 nr,
+			const u8 *bytes, bool fua)
+{
+	sim.now++;
+	e->disk = d;
+	e->op = OP_WRITE;
+	e->w = disk_submit(d, sector, nr, bytes, fua);
+	e->w->thread = e->thread;
+}
+
+void start_flush(struct event *e, struct disk *d)
+{
+	e->disk = d;
+	e->op = OP_FLUSH;
+	e->flush = ++sim.now;
+}
+
+/* A read may look at any moment between its submission and its end. */
+void start_read(struct event *e, struct disk *d, u64 sector, u32 nr, u8 *data)
+{
+	e->disk = d;
+	e->op = OP_READ;
+	e->sector = sector;
+	e->nr = nr;
+	e->data = data;
+	e->sampled = chance(step.rng, 2);
+	if (e->sampled)
+		disk_read(d, sector, nr, data);
+}
+
+static bool error_hits(const struct event *e)
+{
+	if (!fault_hits(e->disk == &sim.slow, e->op,
+			e->kind == IO_JOURNAL || e->kind == IO_JOURNAL_FLUSH))
+		return false;
+	if (e->part && e->kind != IO_BASE)
+		e->part->u->hit = true;
+	trace("error of the %s device, event %d, sector %llu of id %llu", e->disk->name, e->kind,
+	      e->part ? (unsigned long long)e->part->req.sector : 0,
+	      e->part ? (unsigned long long)e->part->u->id : 0);
+	return true;
+}
+
+static bool in_memory(const struct event *e)
+{
+	return e->disk && e->disk->memory && e->op == OP_WRITE;
+}
+
+/* As the real shells: data and journal are stored and flushed, then a fence; only then is
+ * the core told. (A store that goes past the cache is a store and its flush.) Where a device
+ * refuses the access some may have been stored before. True: that was all. */
+static bool memory_step(struct event *e)
+{
+	switch (e->stage) {
+	case BEGINS:
+		e->failed = error_hits(e);
+		e->stage = STORES;
+		return e->failed;
+	case STORES:
+		if (disk_store(e->disk, e->w, step.rng))
+			e->stage = FLUSHES;
+		return false;
+	case FLUSHES:
+		disk_write_back(e->w);
+		e->stage = FENCES;
+		return false;
+	case FENCES:
+		disk_fence(e->disk, e->thread);
+		break;
+	}
+	return true;
+}
+
+/* Other threads come in between, and cuts. */
+static bool memory_goes_on(struct event *e)
+{
+	do {
+		if (memory_step(e))
+			return true;
+	} while (below(step.rng, 4));
+	return false;
+}
+
+static int finish_io(struct event *e)
+{
+	if (in_memory(e) ? e->failed : error_hits(e)) {
+		if (e->op == OP_WRITE)
+			disk_fail(e->disk, e->w, step.rng);
+		if (e->op == OP_READ)
+			memset(e->data, 0xee, e->nr * SECTOR);
+		return -EIO;
+	}
+	if (e->op == OP_READ && !e->sampled)
+		disk_read(e->disk, e->sector, e->nr, e->data);
+	if (e->op == OP_WRITE)
+		disk_complete(e->disk, e->w);
+	if (e->op == OP_FLUSH)
+		disk_flush(e->disk, e->flush);
+	return 0;
+}
+
+static u32 draw_any_event(void)
+{
+	if (chance(step.rng, 8) || sim.geometry.completing == 0)
+		return below(step.rng, nr_events);
+	if (sim.geometry.completing == 1)
+		return 0;
+	return nr_events - 1;
+}
+
+/* One that is slow is waited for only when there is little else. */
+static u32 draw_event(void)
+{
+	u32 i = draw_any_event(), tries = 0, most = sim.geometry.stragglers ? 32 : 4;
+
+	while (event[i].held > sim.now && tries++ < most)
+		i = below(step.rng, nr_events);
+	return i;
+}
+
+bool event_next(struct event *e, int *err)
+{
+	u32 i;
+
+	if (!nr_events)
+		return false;
+	i = draw_event();
+	sim.now++;
+	if (in_memory(&event[i]) && !memory_goes_on(&event[i]))
+		return false;
+	*e = event[i];
+	memmove(&event[i], &event[i + 1], (--nr_events - i) * sizeof(*e));
+	/* A run's slots are read one by one, in destage_run_read(). */
+	*err = e->disk ? finish_io(e) : 0;
+	return true;
+}
