@@ -187,3 +187,23 @@ bool mapped_dirty(struct fixture *f, u64 lba)
 
 	return xp_lookup(f->c, XP_LBA(lba), &m) && m.dirty;
 }
+
+void fail_journal(struct fixture *f)
+{
+	while (f->todo.journal) {
+		u32 i = (u32)__builtin_ctz(f->todo.journal);
+		struct xp_journal_io io;
+
+		f->todo.journal &= ~(1u << i);
+		xp_journal_io(f->c, i, &io);
+		xp_journal_end(f->c, i, -EIO, &f->todo);
+	}
+}
+
+struct xp_stats stats_of(const struct fixture *f)
+{
+	struct xp_stats s;
+
+	xp_get_stats(f->c, &s);
+	return s;
+}

@@ -31,6 +31,8 @@ void fixture_reopen(struct fixture *f);	/* ... which must succeed */
 
 /* Writes what the todo asks of the journal to the medium, and completes it. */
 void write_journal(struct fixture *f);
+/* Fails what it asks. */
+void fail_journal(struct fixture *f);
 /* A request of whole blocks; its answer. */
 enum xp_act submit(struct fixture *f, struct xp_req *req, enum xp_op op,
 		   u64 sector, u32 nr_sectors, bool fua);
@@ -47,5 +49,6 @@ u8 *slot_data(struct fixture *f, xp_slot_t slot);
 /* First byte of the block's slot, or -1 when it is not mapped. */
 int mapped_byte(struct fixture *f, u64 lba);
 bool mapped_dirty(struct fixture *f, u64 lba);
+struct xp_stats stats_of(const struct fixture *f);
 
 #endif
