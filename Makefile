@@ -125,7 +125,8 @@ vm-parts: $(vm-programs) $(kernels:%=vm-module-%)
 vm-build: bootstrap ## all that the machines need: kernels, module, tool
 	+@$(MAKE) --no-print-directory vm-parts
 
-vm-selftest: build/vm/bin/powercut build/vm/bin/ledger
+# And that the judge of recorded crashes builds: it shares the simulator's sources.
+vm-selftest: build/vm/bin/powercut build/vm/bin/ledger build/crash/replay
 	@tests/vm/selftest build/vm/bin/powercut
 	@tests/vm/selftest-ledger build/vm/bin/ledger
 

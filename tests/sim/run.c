@@ -548,7 +548,7 @@ static void all_steps(const u32 *steps, u32 nr)
 
 		sim.step = steps ? steps[i] : i;
 		rng = mix(sim.seed * 0x9e3779b97f4a7c15ull + sim.step + 1);
-		store_in_step(step, &rng);
+		store_in_step(step, &rng, life_kill);
 		figures.steps++;
 		if (chance(&rng, sim.geometry.check_one_in))
 			crash_check(&rng);

@@ -236,8 +236,8 @@ u32 shell_ios(void);
 
 /* xp_options.store */
 int store_now(void *ctx, u64 at, const void *from, u32 bytes);
-/* A step, in which it may be killed while it stores. */
-void store_in_step(void (*step)(u64 *rng), u64 *step_rng);
+/* A step, in which it may be killed while it stores; then comes @killed. */
+void store_in_step(void (*step)(u64 *rng), u64 *step_rng, void (*killed)(u64 *rng));
 
 /* -------------------------------------------------------------- asleep ---- */
 

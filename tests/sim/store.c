@@ -65,7 +65,7 @@ int store_now(void *ctx, u64 at, const void *from, u32 bytes)
 	return refuses ? -EIO : 0;
 }
 
-void store_in_step(void (*step)(u64 *rng), u64 *step_rng)
+void store_in_step(void (*step)(u64 *rng), u64 *step_rng, void (*killed)(u64 *rng))
 {
 	rng = mix(*step_rng ^ 0x570e);
 	mortal = true;
@@ -74,7 +74,7 @@ void store_in_step(void (*step)(u64 *rng), u64 *step_rng)
 	} else {
 		trace("--- killed in its midst");
 		figures.kills_storing++;
-		life_kill(&rng);
+		killed(&rng);
 	}
 	mortal = false;
 }
