@@ -57,11 +57,11 @@ build/tests/ublkstop: tests/daemon/ublkstop.c build/daemon/ublk_control.o build/
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_CFLAGS) -Idaemon $(CFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS) $(DAEMON_LIBS)) -lpthread -lm
 
-kill9-programs := build/xpcached build/xpcache build/tests/kill9 build/tests/faulty.so
+kill9-programs := build/xpcached build/xpcache build/tests/kill9 build/tests/faulty.so build/tests/recorder.so
 KILLS ?= 200
 
 .PHONY: daemon-test kill9
-daemon-test: $(daemon-unit-tests) build/tests/nbd-toy build/tests/recorder.so $(kill9-programs) ## the daemon's protocol, clients of others against it, a few kills
+daemon-test: $(daemon-unit-tests) build/tests/nbd-toy $(kill9-programs) ## the daemon's protocol, clients of others against it, a few kills
 	@status=0; \
 	for test in $(daemon-unit-tests); do tests/unit/run $$test || status=1; done; \
 	tests/daemon/peers --toy build/tests/nbd-toy || status=1; \
