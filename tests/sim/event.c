@@ -72,13 +72,23 @@ void start_read(struct event *e, struct disk *d, u64 sector, u32 nr, u8 *data)
 		disk_read(d, sector, nr, data);
 }
 
+static void note_hit(const struct part *p)
+{
+	struct user *u = p->u;
+	u64 end = p->req.sector + p->req.nr_sectors;
+
+	u->hit_first = u->hit ? min(u->hit_first, p->req.sector) : p->req.sector;
+	u->hit_end = u->hit ? max(u->hit_end, end) : end;
+	u->hit = true;
+}
+
 static bool error_hits(const struct event *e)
 {
 	if (!fault_hits(e->disk == &sim.slow, e->op,
 			e->kind == IO_JOURNAL || e->kind == IO_JOURNAL_FLUSH))
 		return false;
 	if (e->part && e->kind != IO_BASE)
-		e->part->u->hit = true;
+		note_hit(e->part);
 	trace("error of the %s device, event %d, sector %llu of id %llu", e->disk->name, e->kind,
 	      e->part ? (unsigned long long)e->part->req.sector : 0,
 	      e->part ? (unsigned long long)e->part->u->id : 0);

@@ -407,8 +407,9 @@ static void read_end(const struct user *u)
 		struct verdict j = judge(s, tag, u->submitted, 0);
 
 		if (!j.v) {
-			complain(u->hit ? P_FAULTY_READS : P_READS, "a read", s, tag, &j,
-				 u->submitted, 0);
+			bool hit = u->hit && s >= u->hit_first && s < u->hit_end;
+
+			complain(hit ? P_FAULTY_READS : P_READS, "a read", s, tag, &j, u->submitted, 0);
 			continue;
 		}
 		if (j.unsure)

@@ -197,7 +197,8 @@ struct user {
 	u64 id, submitted;
 	u64 flushed;		/* preflush: when the write behind it was submitted */
 	u32 pieces;
-	bool hit;		/* by an error of a device */
+	bool hit;		/* by an error of a device, */
+	u64 hit_first, hit_end;	/* of these sectors, or some of them */
 	int err;
 	u8 *buf;
 };
