@@ -310,6 +310,7 @@ extern struct sim sim;
 
 enum fault_kind { FAULT_ONCE, FAULT_ON, FAULT_GONE };	/* GONE: all operations */
 
+/* All of them u64. */
 struct figures {
 	u64 runs, steps, requests, reads, crash_points, images, states, recoveries,
 	    recovery_cuts, lives;
