@@ -109,7 +109,7 @@ beyond() { dd if=$FAST skip=$((2048 + 30000)) count=31000 iflag=direct status=no
 must resizepart $FAST 1 30000
 beside=$(beyond)
 ends_in_error shorter-read dd if=$CACHE of=/dev/null bs=1M count=20 iflag=direct status=none
-ends_in_error shorter-write dd if=/dev/zero of=$CACHE bs=1M count=20 seek=20 oflag=direct conv=notrunc status=none
+ends_in_error shorter-write dd if=/dev/urandom of=$CACHE bs=1M count=20 seek=20 oflag=direct conv=notrunc status=none
 equal shorter-beside-it "$beside" "$(beyond)"
 must resizepart $FAST 1 61440
 equal shorter-and-longer "$within" "$(first $CACHE)"
