@@ -225,7 +225,8 @@ static int check_numbers(struct recovery *r, const struct xp_ring_block *head)
 		      head->seq, incarnation);
 }
 
-/* The ring never fills (docs/ARCHITECTURE.md): so what comes next has a place. */
+/* The ring never fills (docs/ARCHITECTURE.md). A start with nothing to say again needs 2 places; whether
+ * all that a forged chain has alive could be carried is not asked. */
 static int check_places(struct recovery *r, const struct xp_ring_block *head)
 {
 	if (head->seq - head->tail + 2 < r->c->journal.blocks)
@@ -252,6 +253,15 @@ static int check_before(struct recovery *r, const struct xp_ring_block *head)
 	return 0;
 }
 
+static int check_head(struct recovery *r, const struct xp_ring_block *head)
+{
+	int err = check_numbers(r, head);
+
+	if (!err)
+		err = check_places(r, head);
+	return err ? err : check_before(r, head);
+}
+
 static int pick(struct recovery *r)
 {
 	const struct xp_ring_block *head = NULL;
@@ -267,12 +277,8 @@ static int pick(struct recovery *r)
 		if (r->witness)
 			r->witness->candidate(r->witness->ctx, head, gap);
 		if (!gap) {
-			int err = check_numbers(r, head);
-
 			r->head = *head;
-			if (!err)
-				err = check_places(r, head);
-			return err ? err : check_before(r, head);
+			return check_head(r, head);
 		}
 		if (gap <= head->durable)
 			return refuse(r, "is damaged or missing, though a later one says it was durable; later one",
