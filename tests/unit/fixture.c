@@ -71,18 +71,28 @@ void fixture_teardown(struct fixture *f)
 	free(f->fast);
 }
 
+/* The next block that the todo asks for; -1: there is none. */
+static int take_journal(struct fixture *f, struct xp_journal_io *io)
+{
+	int i = __builtin_ffs((int)f->todo.journal) - 1;
+
+	if (i < 0)
+		return i;
+	f->todo.journal &= ~(1u << i);
+	xp_journal_io(f->c, (u32)i, io);
+	return i;
+}
+
 void write_journal(struct fixture *f)
 {
-	while (f->todo.journal) {
-		u32 i = (u32)__builtin_ctz(f->todo.journal);
-		struct xp_journal_io io;
+	struct xp_journal_io io;
+	int i;
 
-		f->todo.journal &= ~(1u << i);
-		xp_journal_io(f->c, i, &io);
+	while ((i = take_journal(f, &io)) >= 0) {
 		assert_true(io.bytes <= XP_BLOCK_SIZE && io.bytes % XP_LINE_SIZE == 0);
 		memcpy(f->fast + io.target * 512, io.data, io.bytes);
 		memset(f->fast + io.target * 512 + io.bytes, 0x5a, XP_BLOCK_SIZE - io.bytes);
-		xp_journal_end(f->c, i, 0, &f->todo);
+		xp_journal_end(f->c, (u32)i, 0, &f->todo);
 	}
 }
 
@@ -190,14 +200,11 @@ bool mapped_dirty(struct fixture *f, u64 lba)
 
 void fail_journal(struct fixture *f)
 {
-	while (f->todo.journal) {
-		u32 i = (u32)__builtin_ctz(f->todo.journal);
-		struct xp_journal_io io;
+	struct xp_journal_io io;
+	int i;
 
-		f->todo.journal &= ~(1u << i);
-		xp_journal_io(f->c, i, &io);
-		xp_journal_end(f->c, i, -EIO, &f->todo);
-	}
+	while ((i = take_journal(f, &io)) >= 0)
+		xp_journal_end(f->c, (u32)i, -EIO, &f->todo);
 }
 
 struct xp_stats stats_of(const struct fixture *f)

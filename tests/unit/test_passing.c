@@ -35,6 +35,12 @@ static void fail_now(void)
 	assert_int_equal(stats_of(&f).failed, -EIO);
 }
 
+static void destage_all(void)
+{
+	xp_drain(f.c, true);
+	destage_batch(&f, 0);
+}
+
 static void mark(int err)
 {
 	static u8 block[XP_BLOCK_SIZE];
@@ -110,8 +116,7 @@ static void so_does_a_cleaning_that_is_not_in_the_journal(void **state)
 	fill_block(&f, 5, 9);
 	write_blocks(&f, 8, 1, 9);
 	flush(&f);
-	xp_drain(f.c, true);
-	destage_batch(&f, 0);
+	destage_all();
 	assert_int_equal(stats_of(&f).dirty, 0);
 	fail_now();
 	assert_false(f.todo.mark);
@@ -137,8 +142,7 @@ static void new_tables_withdraw_the_place(void **state)
 {
 	(void)state;
 	write_blocks(&f, 1, 1, 9);
-	xp_drain(f.c, true);
-	destage_batch(&f, 0);
+	destage_all();
 	fill_block(&f, 5, 9);
 	flush(&f);
 	fail_now();
@@ -152,8 +156,7 @@ static void tables_that_are_not_home_withdraw_it(void **state)
 	write_blocks(&f, 1, 1, 9);
 	flush(&f);
 	fixture_reopen(&f);
-	xp_drain(f.c, true);
-	destage_batch(&f, 0);
+	destage_all();
 	fill_block(&f, 5, 9);
 	flush(&f);
 	fail_now();
@@ -164,8 +167,7 @@ static void tables_that_are_home_do_not(void **state)
 {
 	(void)state;
 	write_blocks(&f, 1, 1, 9);
-	xp_drain(f.c, true);
-	destage_batch(&f, 0);
+	destage_all();
 	flush(&f);
 	fixture_reopen(&f);
 	fill_block(&f, 5, 9);
