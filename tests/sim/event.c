@@ -42,8 +42,7 @@ struct event *event_add(enum event_kind kind, struct part *p)
 	return e;
 }
 
-void start_write(struct event *e, struct disk *d, u64 sector, u32 nr,
-			const u8 *bytes, bool fua)
+void start_write(struct event *e, struct disk *d, u64 sector, u32 nr, const u8 *bytes, bool fua)
 {
 	sim.now++;
 	e->disk = d;

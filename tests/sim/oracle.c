@@ -364,9 +364,9 @@ void oracle_forget(u64 oldest)
 }
 
 /* I6 */
-void oracle_check_slow(u64 since)
+void oracle_check_slow(u64 by)
 {
-	u64 s;
+	u64 since = by + 1, s;
 
 	for (s = 0; s < sim.slow.sectors; s++) {
 		u64 tag = sim.slow.floor[s]->tag;

@@ -495,7 +495,7 @@ static u64 homes(void)
 /* I6: who has asked for a flush is told that all is home: it is, as far as it was acknowledged before. */
 static void step(u64 *rng)
 {
-	u64 before = homes(), begun = sim.now + 1;
+	u64 before = homes(), begun = sim.now;
 
 	happen(rng);
 	if (homes() <= before)	/* less: it is another life */

@@ -217,8 +217,8 @@ const struct content *oracle_answer(struct xp *c, const struct image *im, u64 se
 void oracle_forget(u64 oldest);
 /* From now on that is what the devices hold, and nothing else was ever promised. */
 void oracle_restart(struct xp *c, const struct image *im);
-/* What is durable of the slow device alone, with nothing dirty: all that was acknowledged by @since. */
-void oracle_check_slow(u64 since);
+/* What is durable of the slow device alone, with nothing dirty: all that was acknowledged by @by. */
+void oracle_check_slow(u64 by);
 /* Changes whenever something that was allowed ceases to be. */
 u64 oracle_epoch(void);
 
