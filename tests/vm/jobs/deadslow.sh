@@ -37,21 +37,22 @@ must dd if=/dev/urandom of=$CACHE bs=1M count=13 oflag=direct conv=notrunc,fsync
 wanted=$(first $CACHE)
 turn "0 $sectors error"
 
-# What is dirty is tried again after a second, then two, four and so on.
+# What is dirty is tried again after a second, then two, four and so on. A gap is from the last look that did
+# not see a try to the first that sees the next: never shorter than the pause, how slowly we ever look.
 tries() { counter destage_flushes; }
+hundredths() { local at; read -r at _ </proc/uptime; echo $((10#${at/./})); }
 must dmsetup message xpcache0 0 flush
-before=$(tries) gaps= last= end=$((SECONDS + 60))
+tried=$(tries) gaps= unseen= end=$((SECONDS + 120))
 until [ $SECONDS -ge $end ] || [ "$(wc -w <<<"$gaps")" -ge 3 ]; do
-	now=$(tries)
-	if [ "$now" -gt "$before" ]; then
-		read -r at _ </proc/uptime
-		at=$((10#${at/./}))
-		gaps="$gaps ${last:+$((at - last))}" last=$at before=$now
+	look=$(hundredths) now=$(tries)
+	if [ "$now" -gt "$tried" ]; then
+		gaps="$gaps ${unseen:+$(($(hundredths) - unseen))}" unseen=$before tried=$now
 	fi
+	before=$look
 	sleep 0.2
 done
 note "hundredths of a second from try to try:$gaps"
-grows() { local was=0 gap; for gap; do [ $((gap * 2)) -ge $((was * 3)) ] || return 1; was=$gap; done; [ "$was" -ge 350 ]; }
+grows() { local pause=100 gap; for gap; do [ "$gap" -ge $pause ] || return 1; pause=$((pause * 2)); done; [ $pause = 800 ]; }
 # shellcheck disable=SC2086 # numbers
 try pauses-grow grows $gaps
 xpcache status xpcache0 | grep -qE "trouble +blocks fail to go home since $(date +%Y)" && pass status-says-since-when ||

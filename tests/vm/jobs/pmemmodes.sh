@@ -48,9 +48,11 @@ erase() { must dd if=/dev/zero of="$1" bs=1M count=1 oflag=direct conv=notrunc s
 # ---- memory whose host must be asked ----
 # First of all: what a DAX device that is gone could do, the kernel says of the next one as well.
 must modprobe -a virtio_pmem nd_pmem
-settled test -b /dev/pmem0 || die asked "virtio_pmem has no device"
-works_as asked blocks asynchronous ", not as memory: its host must be asked to make it durable" /dev/pmem0 $SLOW
-device=$(readlink -f /sys/block/pmem0/device | grep -o 'virtio[0-9]*' | head -n 1)
+of_virtio() { readlink -f /sys/block/pmem* | grep -E '/virtio[0-9]+/'; }	# not the first, where the drivers are built in
+settled of_virtio >/dev/null || die asked "virtio_pmem has no device"
+path=$(of_virtio)
+works_as asked blocks asynchronous ", not as memory: its host must be asked to make it durable" "/dev/${path##*/}" $SLOW
+device=$(grep -o 'virtio[0-9]*' <<<"$path")
 echo "$device" >/sys/bus/virtio/drivers/virtio_pmem/unbind || die asked "$device does not go"
 
 persistent_memory
