@@ -225,16 +225,6 @@ static int check_numbers(struct recovery *r, const struct xp_ring_block *head)
 		      head->seq, incarnation);
 }
 
-/* The ring never fills (docs/ARCHITECTURE.md). A start with nothing to say again needs 2 places; whether
- * all that a forged chain has alive could be carried is not asked. */
-static int check_places(struct recovery *r, const struct xp_ring_block *head)
-{
-	if (head->seq - head->tail + 2 < r->c->journal.blocks)
-		return 0;
-	return refuse(r, "leaves no place in the ring, as no cache does; its chain begins with",
-		      head->seq, head->tail);
-}
-
 /* Blocks in flight at a cut bound how many candidates can fail. */
 #define CANDIDATES_MAX	(4 * XP_WINDOW)
 
@@ -257,8 +247,6 @@ static int check_head(struct recovery *r, const struct xp_ring_block *head)
 {
 	int err = check_numbers(r, head);
 
-	if (!err)
-		err = check_places(r, head);
 	return err ? err : check_before(r, head);
 }
 
@@ -492,6 +480,36 @@ static int replay(struct recovery *r)
 	return 0;
 }
 
+static u32 alive_in(const struct xp *c, u64 seq)
+{
+	u32 i = c->journal.list[journal_position(c, seq)], n = 0;
+
+	for (; i != XP_NIL; i = c->entry[i].list_next)
+		n++;
+	return n;
+}
+
+/*
+ * The ring never fills, whatever comes (docs/ARCHITECTURE.md): that is so of every chain that a cache writes, and any
+ * other is refused. The oldest k + 1 blocks are behind the tail when so many new ones are written as it takes
+ * to carry what is alive in them, XP_CARRY_MAX records each; the last of these has a place if
+ * the tail has passed k blocks by then. One comes at least: step 5's.
+ */
+static int check_room(struct recovery *r)
+{
+	const struct xp_journal *j = &r->c->journal;
+	u64 length = r->head.seq - r->head.tail, k;
+	u32 alive = 0;
+
+	for (k = 0; k <= length; k++) {
+		alive += alive_in(r->c, r->head.tail + k);
+		if (length + max((alive + XP_CARRY_MAX - 1) / XP_CARRY_MAX, 1u) >= j->blocks + k)
+			return refuse(r, "leaves no room in the ring for what is to be carried, as no cache does; records",
+				      r->head.seq, alive);
+	}
+	return 0;
+}
+
 /* Steps 1 to 3: nothing is written. */
 static int rebuild(struct recovery *r)
 {
@@ -505,7 +523,7 @@ static int rebuild(struct recovery *r)
 		*r->msg = r->first;
 		err = -EUCLEAN;
 	}
-	return err;
+	return err ? err : check_room(r);
 }
 
 /* ------------------------------------------------------------- 4. erase ---- */

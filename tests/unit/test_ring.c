@@ -12,6 +12,9 @@
 #define SLOTS		4032u
 #define DATA_START	512u
 #define ASIDE		15000u		/* an lba of no other use */
+#define FREE		80u		/* so few that 84 records a block need two for each full one */
+#define QUARTER		(RING / 4)	/* as many blocks as a full map fills */
+#define ALONE		16000u		/* some, each alone in its block before a dense quarter */
 
 static struct fixture f;
 
@@ -62,20 +65,33 @@ static u32 alive_in_oldest(void)
 	return n;
 }
 
-/* All of the map in the blocks at the tail, and nearly each of them full. Returns its lbas. */
-static u64 dense_tail(void)
+/* Nearly all of the map in a quarter of the ring, each block of it full. Before it @alone blocks with one
+ * record each. Returns the lbas. */
+static u64 dense_quarter(u32 alone)
 {
 	u64 all = SLOTS - f.c->low_free - 8, n;
-	u32 i;
 
 	for (n = 0; n < all / 2; n++)
 		write_blocks(&f, n, 1, 1);
 	flush(&f);
-	while (journal_used(f.c) < RING / 2)
+	while (journal_used(f.c) < RING / 2 - alone)
 		write_aside();
+	for (; alone; alone--) {
+		write_blocks(&f, ALONE + alone, 1, 1);
+		flush(&f);
+	}
 	for (; n < all; n++)
 		write_blocks(&f, n, 1, 1);
 	flush(&f);
+	return all;
+}
+
+/* All of the map in the blocks at the tail, and nearly each of them full. Returns its lbas. */
+static u64 dense_tail(void)
+{
+	u64 all = dense_quarter(0);
+	u32 i;
+
 	for (i = 0; i < 4 * RING && (journal_used(f.c) <= RING / 2 ||
 				     alive_in_oldest() <= XP_RECORDS / 2); i++)
 		write_aside();
@@ -94,25 +110,60 @@ static bool tight_after(u32 blocks)
 	return tight;
 }
 
+/* A write to @lba that holds what it would supersede, if its record may go beside its data. */
+static bool begin_holding(struct xp_req *req, u64 lba)
+{
+	u64 hash = 1;
+
+	if (submit(&f, req, XP_WRITE, lba * XP_BLOCK_SECTORS, XP_BLOCK_SECTORS, true) == XP_COPY)
+		xp_copied(f.c, req, &hash, &f.todo);
+	write_journal(&f);
+	return req->copy.beside;
+}
+
+static void end_holding(struct xp_req *req, int err)
+{
+	if (xp_end(f.c, req, err, &f.todo) == XP_WAIT) {
+		write_journal(&f);
+		assert_ptr_equal(xp_list_pop(&f.todo.done), &req->link);
+	}
+	write_journal(&f);
+}
+
 /* Beside its record, over the first that the tail would carry. */
 static void hold_the_oldest(u32 meanwhile)
 {
 	struct xp_journal *j = &f.c->journal;
 	struct xp_req req = { 0 };
-	u64 hash = 1, lba;
 
 	alive_in_oldest();
-	lba = xp_lba_n(entry_lba(&f.c->entry[j->list[journal_position(f.c, j->tail)]]));
-	if (submit(&f, &req, XP_WRITE, lba * XP_BLOCK_SECTORS, XP_BLOCK_SECTORS, true) == XP_COPY)
-		xp_copied(f.c, &req, &hash, &f.todo);
-	write_journal(&f);
+	begin_holding(&req, xp_lba_n(entry_lba(&f.c->entry[j->list[journal_position(f.c, j->tail)]])));
 	for (; meanwhile; meanwhile--)
 		write_aside();
-	if (xp_end(f.c, &req, 0, &f.todo) == XP_WAIT) {
-		write_journal(&f);
-		assert_ptr_equal(xp_list_pop(&f.todo.done), &req.link);
+	end_holding(&req, 0);
+}
+
+/* Blocks that can be sealed before the oldest of the window has left it. */
+static u32 places(void)
+{
+	u32 n = 0;
+
+	while (n < XP_WINDOW - 1 && journal_window(f.c, journal_open(f.c) + n + 1)->state == BLOCK_IDLE)
+		n++;
+	return n;
+}
+
+/* The most of the ring that is in use while all that is alive passes the tail. */
+static u64 worst_lap(void)
+{
+	u64 most = 0, n;
+
+	for (n = 0; n < 2 * RING; n++) {
+		assert_int_equal(f.c->journal.written, f.c->journal.sealed);
+		most = max(most, journal_used(f.c));
+		write_aside();
 	}
-	write_journal(&f);
+	return most;
 }
 
 /* One held record after the other keeps the tail, and the last of them for a window;
@@ -136,6 +187,63 @@ static void a_chain_of_held_records_leaves_room(void **state)
 	}
 	flush(&f);
 	check_room();
+}
+
+/* With records that take no slot and supersede nothing. It is not sealed. */
+static void fill_open_block(void)
+{
+	struct xp_req req;
+
+	assert_int_equal(submit(&f, &req, XP_DISCARD, 0, (XP_NEW_MAX - journal_new(f.c)) * XP_BLOCK_SECTORS,
+				false), XP_DONE);
+	assert_int_equal(journal_new(f.c), XP_NEW_MAX);
+}
+
+/*
+ * The bound itself (docs/ARCHITECTURE.md): records that are alone in their blocks, each held when the one
+ * before is let go, and so the tail; the last of them begun as late as may be, with a full block that is
+ * sealed after the ring was found not to be tight, and held as long as may be. Behind it the
+ * dense quarter.
+ */
+static void worst_case(int err)
+{
+	const u32 alone = 5;
+	struct xp_req req[2], *held = &req[0], *next = &req[1];
+	u64 lba = ALONE + alone;
+
+	dense_quarter(alone);
+	while (journal_used(f.c) < RING / 2 - 1)
+		write_aside();
+	assert_int_equal(alive_in_oldest(), 1);
+	assert_true(begin_holding(held, lba--));
+	while (!tight_after(1)) {
+		while (places() > 2 && !tight_after(1))
+			write_aside();
+		if (tight_after(1))
+			fill_open_block();
+		assert_true(begin_holding(next, lba--));
+		end_holding(held, 0);
+		held = held == req ? &req[1] : req;
+		next = next == req ? &req[1] : req;
+		assert_int_equal(alive_in_oldest(), 1);
+	}
+	assert_true(lba >= ALONE);
+	while (places())
+		write_aside();
+	end_holding(held, err);
+	assert_in_range(worst_lap(), RING - 4, RING - 2);
+}
+
+static void the_worst_that_a_ring_carries_leaves_room(void **state)
+{
+	(void)state;
+	worst_case(0);
+}
+
+static void or_that_is_undone(void **state)
+{
+	(void)state;
+	worst_case(-EIO);
 }
 
 /* What is held in the oldest block keeps nothing else in it from being carried. */
@@ -166,12 +274,56 @@ static void a_held_record_keeps_no_other(void **state)
 	assert_true(f.c->journal.tail > tail);
 }
 
+/* A chain of @blocks: a quarter of the ring full of what is alive, nothing behind it. Some slots are free. */
+static void forge(u32 blocks)
+{
+	u64 first = 2 * RING, lba = 0;
+	u32 i, k;
+
+	memset(ring_block(&f, 0), 0, RING * XP_BLOCK_SIZE);
+	for (k = 0; k < blocks; k++) {
+		struct xp_jblock *b = ring_block(&f, first + k);
+
+		b->head = (struct xp_jheader){
+			.magic = cpu_to_le32(XP_JOURNAL_MAGIC), .incarnation = cpu_to_le64(1),
+			.seq = cpu_to_le64(first + k), .tail_seq = cpu_to_le64(first),
+			.durable_seq = cpu_to_le64(first + k),
+			.count = cpu_to_le16(k < QUARTER - 1 ? XP_RECORDS : k < QUARTER ? XP_RECORDS - FREE : 0),
+		};
+		memcpy(b->head.uuid, f.sb.uuid, sizeof(b->head.uuid));
+		for (i = 0; i < le16_to_cpu(b->head.count); i++, lba++)
+			b->rec[i] = (struct xp_record){
+				.lba = cpu_to_le64(lba | (u64)XP_REC_MAP << 40 | (u64)XP_REC_DIRTY << 48),
+				.slot = cpu_to_le32((u32)lba),
+			};
+		b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	}
+}
+
+/* The longest chain that leaves room for what is alive, and one block more, which an honest cache never writes. */
+static void a_chain_leaves_room_for_what_is_alive(void **state)
+{
+	const u32 longest = RING - 1 - QUARTER;
+
+	(void)state;
+	forge(longest + 1);
+	assert_int_equal(fixture_restart(&f), -EUCLEAN);
+	assert_non_null(strstr(f.msg.text, "no room in the ring"));
+	forge(longest);
+	fixture_reopen(&f);
+	assert_int_equal(stats_of(&f).dirty, SLOTS - FREE);
+	assert_int_equal(worst_lap(), RING - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 		T(a_chain_of_held_records_leaves_room),
 		T(a_held_record_keeps_no_other),
+		T(the_worst_that_a_ring_carries_leaves_room),
+		T(or_that_is_undone),
+		T(a_chain_leaves_room_for_what_is_alive),
 	};
 
 	return cmocka_run_group_tests_name("ring", tests, NULL, NULL);
