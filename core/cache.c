@@ -152,6 +152,7 @@ void xp_get_stats(struct xp *c, struct xp_stats *s)
 	s->stranded = c->failed ? c->nr_dirty : 0;
 	s->flushing = c->flushing;
 	s->home = cache_is_clean(c);
+	s->destage_failing_since = c->failing_since;
 	xp_unlock(&c->lock);
 }
 

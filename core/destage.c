@@ -24,6 +24,7 @@ void destage_note_arrival(struct xp *c)
 	if (!cache_is_clean(c))
 		return;
 	c->failing = 0;	/* also by a caller's FLUSH: nothing is left that could fail */
+	c->failing_since = 0;
 	if (!c->flushing)
 		return;
 	c->flushing = false;
@@ -361,7 +362,7 @@ static void look_back(struct xp *c)
 }
 
 /* A batch that was cut short tells nothing about the slow device. */
-static void judge(struct xp *c, int err, struct xp_todo *todo)
+static void judge(struct xp *c, int err, u64 now, struct xp_todo *todo)
 {
 	const struct xp_batch *b = &c->batch;
 
@@ -374,7 +375,9 @@ static void judge(struct xp *c, int err, struct xp_todo *todo)
 	else if (b->nr_failed)
 		c->failing = 1;
 	else if (b->nr_home || !b->nr)
-		c->failing = 0;
+		c->failing = c->failing_since = 0;
+	if (c->failing && !c->failing_since)
+		c->failing_since = now;
 	if (c->futile == XP_FUTILE_MAX)
 		xp_list_splice(&todo->ready, &c->space);
 }
@@ -391,13 +394,13 @@ u32 xp_destage_pause(struct xp *c)
 	return failing ? min(XP_PAUSE_MS << (failing - 1), XP_PAUSE_MS_MAX) : 0;
 }
 
-void xp_destage_commit(struct xp *c, int err, struct xp_todo *todo)
+void xp_destage_commit(struct xp *c, int err, u64 now, struct xp_todo *todo)
 {
 	struct xp_batch *b = &c->batch;
 
 	xp_lock(&c->lock);
 	XP_ASSERT(b->state == BATCH_RUNNING);
-	judge(c, err, todo);
+	judge(c, err, now, todo);
 	look_back(c);
 	todo->tick |= c->fast_suspected;
 	if (!err && (!c->failed || c->pass == PASS_ON))

@@ -44,7 +44,7 @@ static void put_now(struct xp_text *l, const struct xp_shell *shell, const struc
 	put_count(l, "passing", s->passing);
 	put_count(l, "stranded", s->stranded);
 	put_count(l, "failed_since", shell->failed_since);
-	put_count(l, "destage_failing_since", shell->destage_failing_since);
+	put_count(l, "destage_failing_since", s->destage_failing_since);
 }
 
 static void put_totals(struct xp_text *l, const struct xp_shell *shell, const struct xp_stats *s)

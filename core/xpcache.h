@@ -352,7 +352,7 @@ enum xp_next {
  *		while (xp_destage_next(c, run) != XP_NEXT_END)   any number in flight
  *			read its slots, write it to the slow device, xp_destage_end(c, run);
  *		when all have ended: err = flush the slow device;
- *		xp_destage_commit(c, err, todo);
+ *		xp_destage_commit(c, err, now, todo);
  *	}
  *
  * The shell may stop asking for runs early; what is left stays dirty. A batch
@@ -365,7 +365,8 @@ bool xp_destage_wanted(struct xp *c);
 bool xp_destage_begin(struct xp *c, struct xp_todo *todo);
 enum xp_next xp_destage_next(struct xp *c, struct xp_run *run);
 void xp_destage_end(struct xp *c, struct xp_run *run);
-void xp_destage_commit(struct xp *c, int err, struct xp_todo *todo);
+/* @now in seconds since 1970, for xp_stats.destage_failing_since. */
+void xp_destage_commit(struct xp *c, int err, u64 now, struct xp_todo *todo);
 /* ms to wait after the last batch before the next one, since it had errors; 0: it had none,
  * or somebody cannot wait: to be asked again about once a second. Any context. */
 u32 xp_destage_pause(struct xp *c);
@@ -430,6 +431,8 @@ struct xp_stats {
 	u64 stranded;				/* dirty blocks of a cache that has failed */
 	bool passing;				/* writes go to the slow device */
 	bool flushing, home;			/* xp_bring_home() is under way; xp_is_clean() */
+	u64 destage_failing_since;		/* seconds since 1970: batches have had errors since then; 0: they
+						 * have none, or nothing is left to bring home */
 	int failed;				/* 0, or the error that stopped it */
 };
 
@@ -445,7 +448,6 @@ struct xp_shell {
 	u64 destage_flushes, fast_bytes_written;
 	u64 fast_errors, slow_errors;	/* operations of the devices that failed */
 	u64 failed_since;		/* seconds since 1970; 0: it has not */
-	u64 destage_failing_since;	/* the same: batches have had errors since then */
 };
 
 /* "<state> uuid <hex> <name> <count>...": @room bytes at @text with the NUL. Returns the bytes

@@ -67,7 +67,6 @@ static void status(struct xd_control *c, int fd)
 		.fast_errors = xd_get(counts->fast_errors),
 		.slow_errors = xd_get(counts->slow_errors),
 		.failed_since = xd_get(counts->failed_since),
-		.destage_failing_since = xd_get(counts->destage_failing_since),
 	};
 	char text[2048];
 	u32 at = xp_status_print(c->cache->core, &shell, text, sizeof(text));

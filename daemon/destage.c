@@ -206,16 +206,6 @@ static void go_on(struct xd_hauler *h)
 		bring_home(h);
 }
 
-static void note_failing(struct xd_cache *cache)
-{
-	u64 *since = &cache->counts.destage_failing_since;
-
-	if (!xp_destage_pause(cache->core))
-		xd_set(*since, 0);
-	else if (!xd_get(*since))
-		xd_set(*since, (u64)time(NULL));
-}
-
 /* A running mean, so that one slow run does not stop writers for long. */
 static void measure(struct xd_cache *cache)
 {
@@ -259,9 +249,8 @@ static void flushed(struct xd_op *op, int err)
 		xd_slow_error(cache, "flush of dirty blocks", 0, err);
 	else
 		xd_timed(op->loop, XP_CLASS_SLOW_FLUSH, d->sent);
-	xp_destage_commit(cache->core, err, &op->loop->todo);
+	xp_destage_commit(cache->core, err, (u64)time(NULL), &op->loop->todo);
 	measure(cache);
-	note_failing(cache);
 	d->ended = xd_now();
 	back_off(cache);
 }
@@ -315,10 +304,8 @@ static void begin_batch(struct xd_cache *cache)
 
 	if (xd_get(d->stopping))
 		return;
-	if (!xp_destage_wanted(cache->core)) {
-		note_failing(cache);	/* what could not be brought home may be gone without us */
+	if (!xp_destage_wanted(cache->core))
 		return;
-	}
 	d->state = XD_GATHERING;
 	d->gatherer.kicked = false;
 	sem_post(&d->gatherer.wanted);

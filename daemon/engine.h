@@ -237,7 +237,7 @@ struct xd_mark {
 
 struct xd_counts {
 	u64 fast_bytes_written, fast_errors, slow_errors, destage_flushes;
-	u64 failed_since, destage_failing_since;	/* seconds since 1970; 0: it does not */
+	u64 failed_since;	/* seconds since 1970; 0: it has not */
 };
 
 struct xd_cache {

@@ -171,7 +171,7 @@ struct xs_counts {
 	atomic64_t fast_bytes_written;
 	atomic64_t fast_errors, slow_errors;
 	atomic64_t destage_flushes;
-	atomic64_t failed_since, destage_failing_since;	/* seconds since 1970; 0: it does not */
+	atomic64_t failed_since;	/* seconds since 1970; 0: it has not */
 };
 
 struct xs_cache {

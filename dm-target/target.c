@@ -196,7 +196,6 @@ static void put_info(struct line *l, struct xs_cache *cache)
 		.fast_errors = atomic64_read(&c->fast_errors),
 		.slow_errors = atomic64_read(&c->slow_errors),
 		.failed_since = atomic64_read(&c->failed_since),
-		.destage_failing_since = atomic64_read(&c->destage_failing_since),
 	};
 
 	if (!smp_load_acquire(&cache->core)) {	/* with recover()'s release */

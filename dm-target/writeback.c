@@ -321,16 +321,6 @@ static void measure(struct xs_writeback *w, u64 ns)
 		WRITE_ONCE(w->block_ns, (w->block_ns * 3 + div_u64(ns, w->taken)) / 4);
 }
 
-static void note_failing(struct xs_cache *cache)
-{
-	atomic64_t *since = &cache->counts.destage_failing_since;
-
-	if (!xp_destage_pause(cache->core))
-		atomic64_set(since, 0);
-	else if (!atomic64_read(since))
-		atomic64_set(since, ktime_get_real_seconds());
-}
-
 /* With all runs of the batch over: the flush, and what follows from it. */
 static void finish_batch(struct xs_cache *cache)
 {
@@ -345,9 +335,8 @@ static void finish_batch(struct xs_cache *cache)
 	else
 		xs_timed(cache, XP_CLASS_SLOW_FLUSH, xs_since(sent));
 	xp_todo_init(&todo);
-	xp_destage_commit(cache->core, err, &todo);
+	xp_destage_commit(cache->core, err, ktime_get_real_seconds(), &todo);
 	xs_perform(cache, &todo);
-	note_failing(cache);
 }
 
 static void run_batch(struct xs_cache *cache)
@@ -402,10 +391,8 @@ static void lead(struct work_struct *work)
 			mod_delayed_work(w->wq, &w->work, BACK_OFF);
 			return;
 		}
-		if (!xp_destage_wanted(cache->core) || !begin_batch(cache)) {
-			note_failing(cache);	/* what could not be brought home may be gone without us */
+		if (!xp_destage_wanted(cache->core) || !begin_batch(cache))
 			return;
-		}
 		run_batch(cache);
 	}
 }

@@ -153,7 +153,7 @@ void shell_destage(u64 *rng)
 
 void destage_batch_end(int err, struct xp_todo *todo)
 {
-	xp_destage_commit(sim.c, err, todo);
+	xp_destage_commit(sim.c, err, sim.now + 1, todo);
 	batch.open = batch.flushing = false;
 	batch.ended = batch.chances;
 }

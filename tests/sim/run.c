@@ -343,6 +343,14 @@ static bool core_passes(void)
 	return s.passing;
 }
 
+static bool destage_fails(void)
+{
+	struct xp_stats s;
+
+	xp_get_stats(sim.c, &s);
+	return s.destage_failing_since;
+}
+
 static bool ring_tight(void)
 {
 	struct xp_stats s;
@@ -408,6 +416,8 @@ static void drain(u64 *rng)
 	trace("--- drain");
 	if (settle_down(rng, true)) {
 		oracle_check_slow(sim.now);
+		if (destage_fails())
+			violation(P_ERRORS, "all is home, and blocks are said to fail to go there");
 		healed(rng);
 		if (chance(rng, 2))
 			fall_asleep(rng);

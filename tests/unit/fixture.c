@@ -152,7 +152,7 @@ void destage_batch(struct fixture *f, int err)
 		run->err = err;
 		xp_destage_end(f->c, run);
 	}
-	xp_destage_commit(f->c, err, &f->todo);
+	xp_destage_commit(f->c, err, 0, &f->todo);
 	write_journal(f);
 	free(run);
 }

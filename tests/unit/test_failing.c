@@ -256,6 +256,13 @@ static void a_bad_spot_is_not_the_end(void **state)
 	assert_int_equal(mapped_byte(&f, 6), 9);
 }
 
+static u64 clock_now = 1000;
+
+static u64 failing_since(void)
+{
+	return stats_of(&f).destage_failing_since;
+}
+
 /* One batch, of which each run and the flush had these errors. */
 static u32 pause_after(int run_err, int flush_err)
 {
@@ -267,7 +274,7 @@ static u32 pause_after(int run_err, int flush_err)
 		run->err = run_err;
 		xp_destage_end(f.c, run);
 	}
-	xp_destage_commit(f.c, flush_err, &f.todo);
+	xp_destage_commit(f.c, flush_err, clock_now, &f.todo);
 	write_journal(&f);
 	free(run);
 	return xp_destage_pause(f.c);
@@ -302,6 +309,27 @@ static void a_flush_ends_the_pause(void **state)
 	assert_int_equal(pause_after(-EIO, 0), 1000);
 }
 
+/* Not since the last that failed, or since somebody asked for another; and until one has no error. */
+static void it_is_known_since_when(void **state)
+{
+	(void)state;
+	write_blocks(&f, 5, 1, 9);
+	xp_drain(f.c, true);
+	clock_now = 1000;
+	pause_after(-EIO, 0);
+	assert_int_equal(failing_since(), 1000);
+	clock_now = 1005;
+	xp_bring_home(f.c, true);
+	assert_int_equal(failing_since(), 1000);
+	pause_after(0, -EIO);
+	assert_int_equal(failing_since(), 1000);
+	pause_after(0, 0);
+	assert_int_equal(failing_since(), 0);
+	write_blocks(&f, 5, 1, 9);
+	pause_after(-EIO, 0);
+	assert_int_equal(failing_since(), 1005);
+}
+
 /* What destage could not flush the caller's FLUSH has: nothing is left that could fail. */
 static void a_callers_flush_ends_it_with_the_cache_clean(void **state)
 {
@@ -314,10 +342,12 @@ static void a_callers_flush_ends_it_with_the_cache_clean(void **state)
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
 	xp_drain(f.c, true);
 	assert_int_equal(pause_after(0, -EIO), 1000);
+	assert_int_equal(failing_since(), clock_now);
 	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_SLOW);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
 	assert_true(xp_is_clean(f.c));
 	assert_int_equal(xp_destage_pause(f.c), 0);
+	assert_int_equal(failing_since(), 0);
 }
 
 /* A writer that waits for a slot is told soon that none will come. */
@@ -378,7 +408,7 @@ static void a_batch_that_got_something_home_has_the_shortest(void **state)
 		xp_destage_end(f.c, run);
 	}
 	assert_int_equal(n, 2);
-	xp_destage_commit(f.c, 0, &f.todo);
+	xp_destage_commit(f.c, 0, 0, &f.todo);
 	assert_int_equal(xp_destage_pause(f.c), 1000);
 	free(run);
 }
@@ -398,7 +428,7 @@ static void batch_with_bad(u64 first, u64 nr, u32 most)
 		errors += !!run->err;
 		xp_destage_end(f.c, run);
 	}
-	xp_destage_commit(f.c, 0, &f.todo);
+	xp_destage_commit(f.c, 0, 0, &f.todo);
 	write_journal(&f);
 	free(run);
 }
@@ -448,7 +478,7 @@ static void after_a_bad_block_runs_are_long_again(void **state)
 	assert_int_equal(run->nr_blocks, 16);
 	xp_destage_end(f.c, run);
 	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_END);
-	xp_destage_commit(f.c, 0, &f.todo);
+	xp_destage_commit(f.c, 0, 0, &f.todo);
 	free(run);
 }
 
@@ -485,6 +515,7 @@ int main(void)
 		T(a_bad_spot_is_not_the_end),
 		T(pauses_grow_to_a_bound),
 		T(a_flush_ends_the_pause),
+		T(it_is_known_since_when),
 		T(a_callers_flush_ends_it_with_the_cache_clean),
 		T(who_waits_for_a_slot_ends_it_too),
 		T(who_gets_none_ends_it_as_well),

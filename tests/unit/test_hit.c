@@ -212,7 +212,7 @@ static void *destager(void *run)
 		while ((next = xp_destage_next(f.c, run)) != XP_NEXT_END)
 			if (next == XP_NEXT_RUN)
 				bring_home(run);
-		xp_destage_commit(f.c, 0, &todo);
+		xp_destage_commit(f.c, 0, 0, &todo);
 		perform(&todo);
 	}
 	return NULL;

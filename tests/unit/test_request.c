@@ -348,7 +348,7 @@ static void destage_waits_for_the_record(void **state)
 	xp_destage_end(f.c, run);
 	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_END);
 	assert_true(mapped_dirty(&f, 5));
-	xp_destage_commit(f.c, 0, &f.todo);
+	xp_destage_commit(f.c, 0, 0, &f.todo);
 	assert_false(mapped_dirty(&f, 5));
 	assert_int_equal(mapped_byte(&f, 5), 3);
 	assert_true(xp_is_clean(f.c));
@@ -373,7 +373,7 @@ static void a_moment_without_dirty_is_home(void **state)
 	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_END);
 	xp_get_stats(f.c, &s);
 	assert_true(s.flushing && !s.home && !s.homes);
-	xp_destage_commit(f.c, 0, &f.todo);
+	xp_destage_commit(f.c, 0, 0, &f.todo);
 	write_blocks(&f, 9, 2, 4);
 	xp_get_stats(f.c, &s);
 	assert_true(!s.flushing && !s.home && s.homes == 1);
@@ -420,7 +420,7 @@ static void home_waits_for_writes_around(void **state)
 			xp_end(f.c, &req, 0, &f.todo);
 		} else {
 			assert_true(xp_destage_begin(f.c, &f.todo));
-			xp_destage_commit(f.c, 0, &f.todo);
+			xp_destage_commit(f.c, 0, 0, &f.todo);
 		}
 		xp_get_stats(f.c, &s);
 		assert_true(!s.flushing && s.home && s.homes == 1 + flushed_by_a_client);
@@ -548,7 +548,7 @@ static void the_end_of_a_batch_hands_on_its_slots(void **state)
 	assert_int_equal(xp_end(f.c, &newer, 0, &f.todo), XP_DONE);
 	flush(&f);
 	assert_true(xp_list_empty(&f.todo.ready));
-	xp_destage_commit(f.c, -EIO, &f.todo);
+	xp_destage_commit(f.c, -EIO, 0, &f.todo);
 	assert_ptr_equal(xp_list_pop(&f.todo.ready), &waiting.link);
 	assert_int_equal(xp_submit(f.c, &waiting, &f.todo), XP_FAST);
 	assert_int_equal(xp_end(f.c, &waiting, 0, &f.todo), XP_DONE);
