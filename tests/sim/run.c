@@ -247,7 +247,7 @@ static void draw_geometry(u64 *rng)
 	g->at_once = g->memory && mix(sim.seed ^ 0x5a1d) % 4;
 	g->grows = g->at_once && mix(sim.seed ^ 0x6707) % 4;
 	g->fast_volatile &= !g->memory;
-	/* As xp_sb_verify() has it: a quarter is two windows and holds a full map. */
+	/* A quarter holds a full map, as xp_sb_verify() has it, and two windows: it wants three. */
 	if (g->short_ring)
 		g->ring = max(XP_WINDOW - 2, (g->slots * 4 + XP_PUT_MAX - 1) / XP_PUT_MAX) +
 			  below(rng, 3);
