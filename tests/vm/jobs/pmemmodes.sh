@@ -48,7 +48,8 @@ erase() { must dd if=/dev/zero of="$1" bs=1M count=1 oflag=direct conv=notrunc s
 # ---- memory whose host must be asked ----
 # First of all: what a DAX device that is gone could do, the kernel says of the next one as well.
 must modprobe -a virtio_pmem nd_pmem
-of_virtio() { readlink -f /sys/block/pmem* | grep -E '/virtio[0-9]+/'; }	# not the first, where the drivers are built in
+# Not the first, where the drivers are built in.
+of_virtio() { for path in /sys/block/pmem*; do readlink -f "$path"; done | grep -E '/virtio[0-9]+/'; }
 settled of_virtio >/dev/null || die asked "virtio_pmem has no device"
 path=$(of_virtio)
 works_as asked blocks asynchronous ", not as memory: its host must be asked to make it durable" "/dev/${path##*/}" $SLOW
