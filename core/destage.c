@@ -19,12 +19,17 @@
 
 #define SCAN_CHUNK	128u	/* slots looked at while the lock is held */
 
+static void fails_no_more(struct xp *c)
+{
+	c->failing = 0;
+	c->failing_since = 0;
+}
+
 void destage_note_arrival(struct xp *c)
 {
 	if (!cache_is_clean(c))
 		return;
-	c->failing = 0;	/* also by a caller's FLUSH: nothing is left that could fail */
-	c->failing_since = 0;
+	fails_no_more(c);	/* also by a caller's FLUSH: nothing is left that could fail */
 	if (!c->flushing)
 		return;
 	c->flushing = false;
@@ -375,8 +380,10 @@ static void judge(struct xp *c, int err, u64 now, struct xp_todo *todo)
 	else if (b->nr_failed)
 		c->failing = 1;
 	else if (b->nr_home || !b->nr)
-		c->failing = c->failing_since = 0;
-	if (c->failing && !c->failing_since)
+		fails_no_more(c);
+	if (cache_is_clean(c))
+		fails_no_more(c);	/* a caller's FLUSH was faster */
+	else if (c->failing && !c->failing_since)
 		c->failing_since = now;
 	if (c->futile == XP_FUTILE_MAX)
 		xp_list_splice(&todo->ready, &c->space);

@@ -263,13 +263,17 @@ static u64 failing_since(void)
 	return stats_of(&f).destage_failing_since;
 }
 
-/* One batch, of which each run and the flush had these errors. */
-static u32 pause_after(int run_err, int flush_err)
+static void batch_begins(void)
+{
+	assert_true(xp_destage_begin(f.c, &f.todo));
+	write_journal(&f);
+}
+
+/* Each run and the flush of it had these errors. Returns the pause after it. */
+static u32 batch_ends(int run_err, int flush_err)
 {
 	struct xp_run *run = malloc(sizeof(*run));
 
-	assert_true(xp_destage_begin(f.c, &f.todo));
-	write_journal(&f);
 	while (xp_destage_next(f.c, run) == XP_NEXT_RUN) {
 		run->err = run_err;
 		xp_destage_end(f.c, run);
@@ -278,6 +282,12 @@ static u32 pause_after(int run_err, int flush_err)
 	write_journal(&f);
 	free(run);
 	return xp_destage_pause(f.c);
+}
+
+static u32 pause_after(int run_err, int flush_err)
+{
+	batch_begins();
+	return batch_ends(run_err, flush_err);
 }
 
 static void pauses_grow_to_a_bound(void **state)
@@ -328,6 +338,39 @@ static void it_is_known_since_when(void **state)
 	write_blocks(&f, 5, 1, 9);
 	pause_after(-EIO, 0);
 	assert_int_equal(failing_since(), 1005);
+}
+
+/* One that brings home what it has ends it, whatever has become dirty meanwhile. */
+static void a_good_batch_of_a_busy_cache_ends_it(void **state)
+{
+	(void)state;
+	write_blocks(&f, 5, 1, 9);
+	xp_drain(f.c, true);
+	pause_after(-EIO, 0);
+	batch_begins();
+	write_blocks(&f, 6, 1, 9);
+	assert_int_equal(batch_ends(0, 0), 0);
+	assert_true(mapped_dirty(&f, 6));
+	assert_int_equal(failing_since(), 0);
+}
+
+/* A batch whose own flush failed when the caller's had brought all home is no failure. */
+static void a_callers_flush_may_be_faster(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	f.opt.slow_discards = true;
+	fixture_reopen(&f);
+	assert_int_equal(submit(&f, &req, XP_DISCARD, 40, 8, false), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	xp_drain(f.c, true);
+	batch_begins();
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_int_equal(batch_ends(0, -EIO), 0);
+	assert_true(xp_is_clean(f.c));
+	assert_int_equal(failing_since(), 0);
 }
 
 /* What destage could not flush the caller's FLUSH has: nothing is left that could fail. */
@@ -516,6 +559,8 @@ int main(void)
 		T(pauses_grow_to_a_bound),
 		T(a_flush_ends_the_pause),
 		T(it_is_known_since_when),
+		T(a_good_batch_of_a_busy_cache_ends_it),
+		T(a_callers_flush_may_be_faster),
 		T(a_callers_flush_ends_it_with_the_cache_clean),
 		T(who_waits_for_a_slot_ends_it_too),
 		T(who_gets_none_ends_it_as_well),
