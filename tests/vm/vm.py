@@ -57,8 +57,10 @@ def release(series):
 
 
 def base_initramfs(series):
+    release(series)     # is unpacked by that
     out = BUILD / "vm" / series / "base.cpio"
-    newest = max((HERE / name).stat().st_mtime for name in ("initramfs", "init", "watchers"))
+    newest = max(path.stat().st_mtime for path in (HERE / "initramfs", HERE / "init", HERE / "watchers",
+                                                   BUILD / "kernel" / series / "version"))
     if not out.exists() or out.stat().st_mtime < newest:
         subprocess.run([HERE / "initramfs", series, out], check=True)
     return out
