@@ -141,20 +141,30 @@ void flush(struct fixture *f)
 		assert_int_equal(act, XP_DONE);
 }
 
-void destage_batch(struct fixture *f, int err)
+void batch_begin(struct fixture *f)
+{
+	assert_true(xp_destage_begin(f->c, &f->todo));
+	write_journal(f);
+}
+
+void batch_end(struct fixture *f, int run_err, int flush_err, u64 now)
 {
 	struct xp_run *run = malloc(sizeof(*run));
 
-	assert_true(xp_destage_wanted(f->c));
-	assert_true(xp_destage_begin(f->c, &f->todo));
-	write_journal(f);
 	while (xp_destage_next(f->c, run) == XP_NEXT_RUN) {
-		run->err = err;
+		run->err = run_err;
 		xp_destage_end(f->c, run);
 	}
-	xp_destage_commit(f->c, err, 0, &f->todo);
+	xp_destage_commit(f->c, flush_err, now, &f->todo);
 	write_journal(f);
 	free(run);
+}
+
+void destage_batch(struct fixture *f, int err)
+{
+	assert_true(xp_destage_wanted(f->c));
+	batch_begin(f);
+	batch_end(f, err, err, 0);
 }
 
 void fill_block(struct fixture *f, u64 lba, int byte)

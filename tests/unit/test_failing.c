@@ -263,30 +263,16 @@ static u64 failing_since(void)
 	return stats_of(&f).destage_failing_since;
 }
 
-static void batch_begins(void)
-{
-	assert_true(xp_destage_begin(f.c, &f.todo));
-	write_journal(&f);
-}
-
 /* Each run and the flush of it had these errors. Returns the pause after it. */
 static u32 batch_ends(int run_err, int flush_err)
 {
-	struct xp_run *run = malloc(sizeof(*run));
-
-	while (xp_destage_next(f.c, run) == XP_NEXT_RUN) {
-		run->err = run_err;
-		xp_destage_end(f.c, run);
-	}
-	xp_destage_commit(f.c, flush_err, clock_now, &f.todo);
-	write_journal(&f);
-	free(run);
+	batch_end(&f, run_err, flush_err, clock_now);
 	return xp_destage_pause(f.c);
 }
 
 static u32 pause_after(int run_err, int flush_err)
 {
-	batch_begins();
+	batch_begin(&f);
 	return batch_ends(run_err, flush_err);
 }
 
@@ -347,27 +333,42 @@ static void a_good_batch_of_a_busy_cache_ends_it(void **state)
 	write_blocks(&f, 5, 1, 9);
 	xp_drain(f.c, true);
 	pause_after(-EIO, 0);
-	batch_begins();
+	batch_begin(&f);
 	write_blocks(&f, 6, 1, 9);
 	assert_int_equal(batch_ends(0, 0), 0);
 	assert_true(mapped_dirty(&f, 6));
 	assert_int_equal(failing_since(), 0);
 }
 
-/* A batch whose own flush failed when the caller's had brought all home is no failure. */
-static void a_callers_flush_may_be_faster(void **state)
+/* Zeroes around the cache: nothing is dirty, and a flush of the slow device is owed. */
+static void discard_around(void)
 {
 	struct xp_req req;
 
-	(void)state;
 	f.opt.slow_discards = true;
 	fixture_reopen(&f);
 	assert_int_equal(submit(&f, &req, XP_DISCARD, 40, 8, false), XP_SLOW);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
 	xp_drain(f.c, true);
-	batch_begins();
+}
+
+/* A caller's, and with it all is home. */
+static void flush_slow(void)
+{
+	struct xp_req req;
+
 	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_SLOW);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_true(xp_is_clean(f.c));
+}
+
+/* A batch whose own flush failed when the caller's had brought all home is no failure. */
+static void a_callers_flush_may_be_faster(void **state)
+{
+	(void)state;
+	discard_around();
+	batch_begin(&f);
+	flush_slow();
 	assert_int_equal(batch_ends(0, -EIO), 0);
 	assert_true(xp_is_clean(f.c));
 	assert_int_equal(failing_since(), 0);
@@ -376,19 +377,11 @@ static void a_callers_flush_may_be_faster(void **state)
 /* What destage could not flush the caller's FLUSH has: nothing is left that could fail. */
 static void a_callers_flush_ends_it_with_the_cache_clean(void **state)
 {
-	struct xp_req req;
-
 	(void)state;
-	f.opt.slow_discards = true;
-	fixture_reopen(&f);
-	assert_int_equal(submit(&f, &req, XP_DISCARD, 40, 8, false), XP_SLOW);
-	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
-	xp_drain(f.c, true);
+	discard_around();
 	assert_int_equal(pause_after(0, -EIO), 1000);
 	assert_int_equal(failing_since(), clock_now);
-	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_SLOW);
-	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
-	assert_true(xp_is_clean(f.c));
+	flush_slow();
 	assert_int_equal(xp_destage_pause(f.c), 0);
 	assert_int_equal(failing_since(), 0);
 }

@@ -208,29 +208,29 @@ static void fill_open_block(void)
 static void worst_case(int err)
 {
 	const u32 alone = 5;
-	struct xp_req req[2], *held = &req[0], *next = &req[1];
+	struct xp_req req[2];
 	u64 lba = ALONE + alone;
+	u32 held = 0;
 
 	dense_quarter(alone);
 	while (journal_used(f.c) < RING / 2 - 1)
 		write_aside();
 	assert_int_equal(alive_in_oldest(), 1);
-	assert_true(begin_holding(held, lba--));
+	assert_true(begin_holding(&req[held], lba--));
 	while (!tight_after(1)) {
 		while (places() > 2 && !tight_after(1))
 			write_aside();
 		if (tight_after(1))
 			fill_open_block();
-		assert_true(begin_holding(next, lba--));
-		end_holding(held, 0);
-		held = held == req ? &req[1] : req;
-		next = next == req ? &req[1] : req;
+		assert_true(begin_holding(&req[!held], lba--));
+		end_holding(&req[held], 0);
+		held = !held;
 		assert_int_equal(alive_in_oldest(), 1);
 	}
 	assert_true(lba >= ALONE);
 	while (places())
 		write_aside();
-	end_holding(held, err);
+	end_holding(&req[held], err);
 	assert_int_equal(worst_lap(), RING - 4);
 }
 
