@@ -29,6 +29,7 @@ include daemon/daemon.mk
 include dm-target/module.mk
 include boot/boot.mk
 include tests/unit/unit.mk
+include tests/model/model.mk
 include tests/daemon/daemon-test.mk
 include tests/daemon/watch.mk
 include tests/bench/bench.mk
@@ -71,7 +72,7 @@ test: bootstrap ## everything a commit must pass: check, simulator, the quick se
 lints := $(addprefix lint-,$(shell tests/lint --list))
 
 check: bootstrap ## fast: unit tests and linters
-	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test sim-short tools-test folder-test daemon-test watch-test bench-test vm-selftest $(lints)
+	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test model-test sim-short tools-test folder-test daemon-test watch-test bench-test vm-selftest $(lints)
 
 .PHONY: lint-deep $(lints)
 lint-deep: bootstrap ## clang's analyzer with ten times the patience it has in `make check`: minutes
