@@ -13,7 +13,15 @@
 #define READERS		3u
 #define WRITERS		2u
 #define LBAS		160u
+#ifndef __SANITIZE_THREAD__
 #define EVICTIONS	60000u	/* as many are looked for, however long that takes */
+#define OWES		true
+#define SLOT_WORD(p)	__atomic_load_n(p, __ATOMIC_RELAXED)
+#else
+#define EVICTIONS	12000u
+#define OWES		false	/* its threads are slow, and may never meet so */
+#define SLOT_WORD(p)	(*(p))	/* TSan tells if nothing but luck has kept writes away */
+#endif
 #define LOOKS		64u	/* at a pinned slot, in about the time that it takes to be used again */
 
 static struct fixture f;
@@ -45,12 +53,11 @@ static void fill(u64 *words, u64 lba)
 
 static void look_at(const u64 *words, u64 lba)
 {
-	u64 first = __atomic_load_n(&words[0], __ATOMIC_RELAXED);
+	u64 first = SLOT_WORD(&words[0]);
 	u32 i;
 
 	for (i = 0; i < LOOKS; i++)
-		if (__atomic_load_n(&words[i * 32 % (XP_BLOCK_SIZE / sizeof(u64))],
-				    __ATOMIC_RELAXED) != first)
+		if (SLOT_WORD(&words[i * 32 % (XP_BLOCK_SIZE / sizeof(u64))]) != first)
 			break;
 	if (i < LOOKS || first >> 40 != lba)
 		atomic_fetch_add(&wrong, 1);
@@ -81,29 +88,27 @@ static void look_at_hit(const struct request *r)
 	atomic_fetch_add(&parts, 1);
 }
 
-static void act_on(struct request *r, enum xp_act act, struct xp_todo *todo)
+static void send(struct request *r, struct xp_todo *todo)
 {
 	u64 lba = r->req.sector / XP_BLOCK_SECTORS;
+	bool reads = r->req.op == XP_READ;
+	enum xp_act act;
 
-	if (act == XP_FAST && r->req.op == XP_READ)
+	r->req.fill.nr_blocks = 0;
+	act = xp_submit(f.c, &r->req, todo);	/* XP_WAIT: by now it may be another's, and gone */
+	if (act == XP_FAST && reads)
 		look_at_hit(r);
 	else if (act == XP_FAST)
 		fill(slot_words(r->req.target), lba);
-	else if (r->req.op == XP_WRITE && act == XP_SLOW)
+	else if (act == XP_SLOW && !reads)
 		fill(slow[lba], lba);
 	if (act == XP_FAST || act == XP_SLOW || act == XP_SLOW_FILL) {
-		act = xp_end(f.c, &r->req, 0, todo);
-		if (r->req.op == XP_READ)
+		act = xp_end(f.c, &r->req, 0, todo);	/* of a write, likewise */
+		if (reads)
 			fill_cache(r, lba, todo);
 	}
 	if (act == XP_DONE)
 		atomic_store(&r->done, true);
-}
-
-static void send(struct request *r, struct xp_todo *todo)
-{
-	r->req.fill.nr_blocks = 0;
-	act_on(r, xp_submit(f.c, &r->req, todo), todo);
 }
 
 static void perform(struct xp_todo *todo)
@@ -191,8 +196,8 @@ static void bring_home(struct xp_run *run)
 	for (i = 0; i < run->nr_blocks; i++)
 		for (k = 0; k < XP_BLOCK_SIZE / sizeof(u64); k += 32)
 			__atomic_store_n(&slow[xp_lba_n(run->lba) + i][k],
-					 __atomic_load_n(&slot_words(xp_slot_sector(f.c, run->slot[i]))[k],
-							 __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+					 SLOT_WORD(&slot_words(xp_slot_sector(f.c, run->slot[i]))[k]),
+					 __ATOMIC_RELAXED);
 	run->err = 0;
 	xp_destage_end(f.c, run);
 }
@@ -258,7 +263,7 @@ static void a_pinned_slot_stays_its_blocks(void **state)
 	assert_int_equal(atomic_load(&wrong), 0);
 	assert_int_equal(atomic_load(&parts), s.read_hits);
 	assert_true(atomic_load(&hits) > atomic_load(&parts));
-	assert_true(atomic_load(&owed) > 0);
+	assert_true(atomic_load(&owed) > 0 || !OWES);
 }
 
 /* Longer than the way that is walked without the lock. */

@@ -45,9 +45,45 @@ build/unit/tools/test_fence: private TOOL_TEST_FLAGS += $(call wrapped,device_lo
 
 build/unit/test_hit: UNIT_FLAGS += -include tests/unit/race.h
 
+# The same under ThreadSanitizer, and with the order of its threads taken away.
+THREADS_FLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -fsanitize=thread -Icore -Itests/unit
+threads-objects := $(patsubst core/%.c,build/threads/core/%.o,$(wildcard core/*.c)) build/threads/fixture.o
+
+build/threads/core/%.o: core/%.c tests/unit/race.h
+	@mkdir -p $(@D)
+	$(CC) $(THREADS_FLAGS) -include tests/unit/race.h -MMD -MP -c -o $@ $<
+
+build/threads/%.o: tests/unit/%.c
+	@mkdir -p $(@D)
+	$(CC) $(THREADS_FLAGS) -MMD -MP -c -o $@ $<
+
+# hit.c and slots.c change pins, or look at them.
+unordered := build/threads/plain-exchange build/threads/no-barrier
+build/threads/plain-exchange-%.o: THREADS_FLAGS += -DPLAIN_EXCHANGE
+build/threads/no-barrier-%.o: THREADS_FLAGS += -DNO_BARRIER
+
+define unordered-object
+build/threads/$(1)-%.o: core/%.c tests/unit/unordered.h tests/unit/race.h
+	@mkdir -p $$(@D)
+	$$(CC) $$(THREADS_FLAGS) -include tests/unit/race.h -include tests/unit/unordered.h -MMD -MP -c -o $$@ $$<
+endef
+$(foreach name,$(notdir $(unordered)),$(eval $(call unordered-object,$(name))))
+
+build/threads/threads_hit: build/threads/test_hit.o $(threads-objects)
+	$(CC) -fsanitize=thread -o $@ $^ -lcmocka -lxxhash
+
+$(unordered): build/threads/%: build/threads/%-hit.o build/threads/%-slots.o build/threads/test_hit.o \
+		$(filter-out %/hit.o %/slots.o,$(threads-objects))
+	$(CC) -fsanitize=thread -o $@ $^ -lcmocka -lxxhash
+
+-include $(threads-objects:.o=.d) $(foreach name,$(unordered),$(name)-hit.d $(name)-slots.d) build/threads/test_hit.d
+
+threads-tests := build/threads/threads_hit $(unordered)
+
 .PHONY: unit-test
-unit-test: $(unit-tests) $(tool-tests) $(patsubst core/%.c,build/core/%.o,$(wildcard core/*.c))
+unit-test: $(unit-tests) $(threads-tests) $(tool-tests) $(patsubst core/%.c,build/core/%.o,$(wildcard core/*.c))
 	@status=0; \
 	for test in $(unit-tests) $(tool-tests); do tests/unit/run $$test || status=1; done; \
+	tests/unit/threads || status=1; \
 	tests/unit/symbols.sh || status=1; \
 	exit $$status
