@@ -117,7 +117,7 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 u32 xp_pressure(struct xp *c)
 {
 	u32 over, range = c->dirty_high - c->dirty_soft;
-	u32 dirty = c->nr_dirty;	/* one word; a stale one does no harm */
+	u32 dirty = XP_READ_RACY(c->nr_dirty);	/* a stale one does no harm */
 
 	if (dirty <= c->dirty_soft)
 		return 0;

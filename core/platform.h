@@ -90,6 +90,8 @@ static inline void xp_unlock(struct xp_lock *l)
  * store would be lost. */
 #define XP_READ_ONCE(x)			READ_ONCE(x)
 #define XP_WRITE_ONCE(x, v)		WRITE_ONCE(x, v)
+/* Of what the lock's holder writes by plain stores of a word: KCSAN is told that it is meant. */
+#define XP_READ_RACY(x)			data_race(READ_ONCE(x))
 #define xp_try_exchange(p, was, now)	try_cmpxchg(p, was, now)
 #define xp_barrier()			smp_mb()	/* its caller says what with */
 #define xp_write_barrier()		smp_wmb()	/* its caller says what with */
@@ -199,6 +201,7 @@ static inline u32 xp_crc32c(u32 crc, const void *p, size_t len)
 
 #define XP_READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define XP_WRITE_ONCE(x, v)	__atomic_store_n(&(x), v, __ATOMIC_RELAXED)
+#define XP_READ_RACY(x)		XP_READ_ONCE(x)
 #ifndef __SANITIZE_THREAD__
 #define xp_try_exchange(p, was, now) \
 	__atomic_compare_exchange_n(p, was, now, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
