@@ -56,7 +56,7 @@ build/core/%.o: core/%.c
 
 # ---------------------------------------------------------- test, check ----
 
-.PHONY: demo test check vm-build vm-quick vm-test vm-powercut vm-debug
+.PHONY: demo test check vm-build vm-quick vm-test vm-powercut vm-debug vm-kcsan
 
 .PHONY: demo-user
 demo-user: bootstrap ## a cache at work in user space, in seconds: cold, warm, and a page with charts
@@ -115,8 +115,8 @@ build/vm/unknown-key.ko: vm-module-6.12
 
 vm-programs := build/xpcache build/vm/xpcached build/vm/ublkwords.so build/vm/ublkstop build/tests/forge build/vm/unknown-key.ko $(guest-programs) $(guest-scripts)
 
-.PHONY: vm-parts vm-selftest vm-module-debug $(kernels:%=vm-module-%)
-vm-module-debug $(kernels:%=vm-module-%): vm-module-%:
+.PHONY: vm-parts vm-selftest vm-module-debug vm-module-kcsan $(kernels:%=vm-module-%)
+vm-module-debug vm-module-kcsan $(kernels:%=vm-module-%): vm-module-%:
 	+@kver=$$(tests/vm/kernel $*) && \
 	$(MAKE) --no-print-directory module KDIR=build/kernel/$*/headers module-name=$$kver \
 		>build/module-$*.log 2>&1 || { tail -n 20 build/module-$*.log >&2; exit 1; }
@@ -178,6 +178,11 @@ vm-debug: bootstrap ## every job and two power cuts under KASAN and lockdep; bui
 	@status=0; tests/vm/run --kernel debug || status=1; \
 	tests/vm/powercut --kernel debug --kind raw --kind ext4 --cuts 2 --seed $(SEED) || status=1; \
 	exit $$status
+
+vm-kcsan: bootstrap ## jobs that let hits race with writes, under KCSAN; builds that kernel first
+	@scripts/bootstrap vm-debug
+	+@$(MAKE) --no-print-directory $(vm-programs) vm-module-kcsan
+	@tests/vm/run --kernel kcsan racing verify reload suspend
 
 # ----------------------------------------------------------- the rest ----
 

@@ -34,7 +34,7 @@ WATCHFUL = {"6.12": "kfence.sample_interval=5 slub_debug=FZPU page_poison=1",
 CPU = "max,-erms,-fsrm"
 
 # What a kernel under sanitizers needs: times as long as a stock one.
-SLOWER = {"debug": 4}
+SLOWER = {"debug": 4, "kcsan": 4}
 
 SLOW_DEVICE = "scsi-hd,bus=scsi.0,dpofua=on,serial=slow0,wwn=0x5000c500a1b2c3d4"
 
