@@ -166,13 +166,14 @@ bool xp_is_clean(struct xp *c)
 	return clean;
 }
 
-static void describe(const struct xp_entry *e, xp_slot_t slot,
+static void describe(struct xp *c, const struct xp_entry *e, xp_slot_t slot,
 		     struct xp_mapping *m)
 {
 	m->lba = entry_lba(e);
 	m->slot = slot;
 	m->dirty = e->dirty;
 	m->zeros = e->zeros;
+	m->doubtful = c->lost && journal_number_of(c, e) < c->lost;
 }
 
 bool xp_lookup(struct xp *c, xp_lba_t lba, struct xp_mapping *m)
@@ -182,7 +183,7 @@ bool xp_lookup(struct xp *c, xp_lba_t lba, struct xp_mapping *m)
 	xp_lock(&c->lock);
 	slot = map_mapped(c, lba);
 	if (is_slot(slot))
-		describe(entry_of(c, slot), slot, m);
+		describe(c, entry_of(c, slot), slot, m);
 	xp_unlock(&c->lock);
 	return is_slot(slot);
 }
@@ -196,7 +197,7 @@ bool xp_walk(struct xp *c, u32 *cursor, struct xp_mapping *m)
 		const struct xp_entry *e = &c->entry[*cursor];
 
 		if (e->state == SLOT_MAPPED) {
-			describe(e, XP_SLOT(*cursor), m);
+			describe(c, e, XP_SLOT(*cursor), m);
 			found = true;
 		}
 		++*cursor;

@@ -140,6 +140,7 @@ struct xp_journal {
 	u64 stamp;		/* durable_seq while recovery restates; 0: durable */
 	u64 tail;		/* oldest block with a live record, or open */
 	u64 tail_written;	/* tail of the newest block written: what a recovery may need */
+	u64 leave;		/* all that lives in blocks up to this one is carried, however full the ring */
 	bool seal_wanted;	/* as soon as window and ring allow */
 	u32 before;		/* records of the newest block but the open one, if it has grown */
 	struct xp_window window[XP_WINDOW];	/* seq % XP_WINDOW */
@@ -265,6 +266,8 @@ struct xp {
 	bool draining;		/* the shell's wish, while it lasts */
 	bool flushing;		/* the user's: until nothing is dirty, if only for a moment */
 	bool running;		/* recovered; else look only */
+	u64 lost;		/* recovery went on without journal blocks up to this number, or 0: */
+				/* what older ones say is doubtful */
 	int failed;
 	struct xp_stats stats;
 };
@@ -367,6 +370,8 @@ void journal_data_done(struct xp *c, u64 seq);
 /* After blocks were written or data done: frees, wakes, seals what now can be. */
 void journal_advance(struct xp *c, struct xp_todo *todo);
 u64 jblock_checksum(struct xp_jblock *b);
+/* Of a cache at rest: the number of the block with the newest MAP record of a MAPPED slot. */
+u64 journal_number_of(const struct xp *c, const struct xp_entry *e);
 /* Has a journal block written that tells whether the fast device is there; its end's point. One that is
  * under way may have landed before the device went: then the next, as soon as there is a place. */
 u64 journal_probe(struct xp *c, struct xp_todo *todo);

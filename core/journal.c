@@ -75,7 +75,7 @@ static void carry(struct xp *c)
 			j->tail++;
 			continue;
 		}
-		if (carried == room || journal_open(c) - j->tail < j->blocks / 2)
+		if (carried == room || (journal_open(c) - j->tail < j->blocks / 2 && j->tail > j->leave))
 			break;
 		carried += carry_oldest(c, room - carried);
 		if (j->list[journal_position(c, j->tail)] != XP_NIL)
@@ -399,6 +399,18 @@ void xp_journal_io(struct xp *c, u32 i, struct xp_journal_io *io)
 	io->target = (c->journal.start +
 		      journal_position(c, le64_to_cpu(b->head.seq))) * XP_BLOCK_SECTORS;
 	io->flush_fua = c->opt.volatile_fast;
+}
+
+u64 journal_number_of(const struct xp *c, const struct xp_entry *e)
+{
+	const struct xp_journal *j = &c->journal;
+	u64 position, back;
+
+	while (!(e->list_prev & XP_LIST_HEAD))
+		e = &c->entry[e->list_prev];
+	position = e->list_prev & ~XP_LIST_HEAD;
+	back = (j->sealed % j->blocks + j->blocks - position) % j->blocks;
+	return j->sealed - back;
 }
 
 /* ----------------------------------------------------------- on medium ---- */

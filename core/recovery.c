@@ -2,7 +2,7 @@
 /*
  * recovery.c - from the journal on the medium to the map in memory.
  *
- *   1. scan    read the whole ring; which blocks are valid
+ *   1. scan    read the whole ring; which blocks are valid, and which places cannot be read
  *   2. pick    the newest block whose whole chain, from its own tail_seq to
  *              itself, is there
  *   3. replay  that chain in order. Records above its durable_seq that carry a
@@ -10,13 +10,19 @@
  *              out, so that the older mapping holds (its slot is untouched, I1)
  *   4. erase   blocks newer than that: written before the cut, and beyond a gap.
  *              One of them would be taken up again if the block that is to take
- *              its place does not land, and a later one does, at a later cut
+ *              its place does not land, and a later one does, at a later cut. And
+ *              what cannot be read: whatever it is, it may be readable by then
  *   5. restate say on the medium what step 3 decided, in blocks of a new
  *              incarnation, before the first request: a rejected record must
  *              not turn valid when its slot happens to receive the same bytes
  *
  * I10: a chain broken at or below its own durable_seq is not what a power cut
  * leaves. It is refused, not worked around.
+ *
+ * I2: a place that cannot be read is in nobody's way, but for two. One in the chain is missed;
+ * one of those that follow the head may be the newest commit. Both are refused, unless the
+ * user accepts it (XP_ACCEPT_LOSS): then the chain has a hole. What older blocks than the newest hole
+ * say is replayed, and doubtful; and it is all said anew, behind the hole, before the first request.
  */
 #include "journal.h"
 #include "slot.h"
@@ -40,10 +46,18 @@ struct recovery {
 	struct xp_ring_block *ring;
 	struct decided *decided;	/* checked records above durable */
 	u32 nr_decided;
-	u32 nr_refused;			/* records, before a witness */
+	u32 nr_refused;			/* records, before a witness or where losses are accepted */
 	struct xp_message first;	/* of them */
 	struct xp_ring_block head;
+	u64 nr_unreadable;		/* places of the ring */
+	bool holed;			/* the chain has been replayed over a hole */
+	u64 leave;			/* no later recovery would get over this block; 0: none */
 };
+
+static bool accepts(const struct recovery *r, u32 what)
+{
+	return r->c->opt.accept & what;
+}
 
 u64 xp_recover_memory(const struct xp_sb *sb)
 {
@@ -117,7 +131,7 @@ static void note_block(struct recovery *r, struct xp_jblock *b, u64 position)
 
 	if (r->witness)
 		r->witness->place(r->witness->ctx, position, place, b);
-	rb->seq = 0;
+	memset(rb, 0, sizeof(*rb));
 	if (place != XP_PLACE_VALID)
 		return;
 	rb->seq = le64_to_cpu(b->head.seq);
@@ -131,62 +145,111 @@ static void note_block(struct recovery *r, struct xp_jblock *b, u64 position)
 					rb->incarnation);
 }
 
-static int scan(struct recovery *r)
+static void note_unreadable(struct recovery *r, u64 position)
+{
+	if (r->witness)
+		r->witness->place(r->witness->ctx, position, XP_PLACE_UNREADABLE, NULL);
+	memset(&r->ring[position], 0, sizeof(r->ring[position]));
+	r->ring[position].unreadable = true;
+	r->nr_unreadable++;
+}
+
+static struct xp_jblock *chunk_block(const struct recovery *r, u32 i)
+{
+	return (struct xp_jblock *)(r->chunk + i * XP_BLOCK_SIZE);
+}
+
+/* One that fails may be all that is bad of @nr: then each is read alone. */
+static int read_place(struct recovery *r, u64 position, u32 i, bool together)
+{
+	return together ? 0 : r->m->read(r->m->ctx, r->c->journal.start + position + i, 1, chunk_block(r, i));
+}
+
+static void scan(struct recovery *r)
 {
 	struct xp_journal *j = &r->c->journal;
 	u64 position = 0;
 
 	while (position < j->blocks) {
 		u32 i, n = (u32)min(j->blocks - position, (u64)XP_RECOVER_CHUNK);
-		int err = r->m->read(r->m->ctx, j->start + position, n, r->chunk);
+		bool together = !r->m->read(r->m->ctx, j->start + position, n, r->chunk);
 
-		if (err) {
-			snprintf(r->msg->text, sizeof(r->msg->text),
-				 "journal: cannot read blocks %llu to %llu of the fast device",
-				 (unsigned long long)(j->start + position),
-				 (unsigned long long)(j->start + position + n - 1));
-			return err;
-		}
 		for (i = 0; i < n; i++)
-			note_block(r, (struct xp_jblock *)(r->chunk + i * XP_BLOCK_SIZE),
-				   position + i);
+			if (read_place(r, position, i, together))
+				note_unreadable(r, position + i);
+			else
+				note_block(r, chunk_block(r, i), position + i);
 		position += n;
 	}
-	return 0;
 }
 
 /* -------------------------------------------------------------- 2. pick ---- */
 
-/* Incarnations never fall along a chain: a second line behind the erasing, for a
- * device that did not keep it. A block that has lost what it has grown by is not there, either.
- * Returns where the chain breaks, or 0. */
-static u64 chain_breaks_at(const struct recovery *r, const struct xp_ring_block *head)
+static const struct xp_ring_block *ring_at(const struct recovery *r, u64 seq)
 {
-	u64 incarnation = head->incarnation, seq;
-	u32 least = 0;
+	return &r->ring[seq % r->c->journal.blocks];
+}
 
-	for (seq = head->seq; seq >= head->tail; seq--) {
-		const struct xp_ring_block *b = &r->ring[seq % r->c->journal.blocks];
+/* The block @seq of the chain of @head is not there, and the user has said to go on without: it was
+ * durable, or cannot be read. Any other may never have been written, and an older head has no need of it. */
+static bool is_hole(const struct recovery *r, const struct xp_ring_block *head, u64 seq)
+{
+	return accepts(r, XP_ACCEPT_LOSS) && seq != head->seq &&
+	       (seq <= head->durable || ring_at(r, seq)->unreadable);
+}
 
-		if (b->seq != seq || b->records < least)
+/* Down a chain, from its head to its tail. */
+struct walk {
+	u64 seq, incarnation;	/* the next block; what it has at most */
+	u32 least;		/* records that the one behind it has seen in it */
+};
+
+static struct walk walk_from(const struct xp_ring_block *head)
+{
+	return (struct walk){ head->seq, head->incarnation, 0 };
+}
+
+/*
+ * The next one that is not there, or 0. Incarnations never fall along a chain: a second line behind
+ * the erasing, for a device that did not keep it. A block that has lost what it has grown by is not
+ * there, either.
+ */
+static u64 next_missing(const struct recovery *r, const struct xp_ring_block *head, struct walk *w)
+{
+	while (w->seq >= head->tail) {
+		u64 seq = w->seq--;
+		const struct xp_ring_block *b = ring_at(r, seq);
+
+		if (b->seq != seq || b->records < w->least || b->incarnation > w->incarnation) {
+			w->least = 0;
 			return seq;
-		if (b->incarnation > incarnation)
-			return seq + 1;
-		incarnation = b->incarnation;
-		least = b->before;
+		}
+		w->incarnation = b->incarnation;
+		w->least = b->before;
 	}
 	return 0;
 }
 
+/* Where the chain breaks, or 0. What is of a later life is there, but is followed by none. */
+static u64 chain_breaks_at(const struct recovery *r, const struct xp_ring_block *head)
+{
+	struct walk w = walk_from(head);
+	u64 seq;
+
+	while ((seq = next_missing(r, head, &w)))
+		if (!is_hole(r, head, seq))
+			return seq + (ring_at(r, seq)->seq == seq && ring_at(r, seq)->incarnation > w.incarnation);
+	return 0;
+}
+
 /* How many records of it count. What came behind them may have been refused, and then been
- * placed in the next block: that one knows. Of the newest all that there are: they were acknowledged,
- * or under way. */
+ * placed in the next block: that one knows. Of the newest, and before a hole, all that there are:
+ * they were acknowledged, or under way. */
 static u32 records_of(const struct recovery *r, u64 seq)
 {
-	const struct xp_ring_block *b = &r->ring[seq % r->c->journal.blocks],
-				   *next = &r->ring[(seq + 1) % r->c->journal.blocks];
+	const struct xp_ring_block *b = ring_at(r, seq), *next = ring_at(r, seq + 1);
 
-	if (seq == r->head.seq)
+	if (seq == r->head.seq || next->hole)
 		return b->records;
 	return next->before ? next->before : b->count;
 }
@@ -234,11 +297,68 @@ static int check_before(struct recovery *r, const struct xp_ring_block *head)
 	u64 seq;
 
 	for (seq = head->seq; seq > head->tail; seq--) {
-		const struct xp_ring_block *b = &r->ring[seq % r->c->journal.blocks];
+		const struct xp_ring_block *b = ring_at(r, seq);
 
-		if (b->before && b->before < r->ring[(seq - 1) % r->c->journal.blocks].count)
+		if (b->before && !ring_at(r, seq - 1)->hole && b->before < ring_at(r, seq - 1)->count)
 			return refuse(r, "says of the one before it that it had fewer records than it has",
 				      seq, b->before);
+	}
+	return 0;
+}
+
+/* Of the chain that is taken. */
+static void note_holes(struct recovery *r)
+{
+	struct walk w = walk_from(&r->head);
+	u64 seq;
+
+	while ((seq = next_missing(r, &r->head, &w))) {
+		r->ring[seq % r->c->journal.blocks].hole = true;
+		r->leave = max(r->leave, seq);
+		r->c->lost = r->leave;
+	}
+}
+
+/* A start writes two blocks before the first request, which is acknowledged by a third. So
+ * nothing was, since a rest, if one of the three reads, and is none. */
+#define BLOCKS_OF_A_LIFE	3u
+
+/* Did the cache rest with this head, and has it not been started since? */
+static bool rested(struct recovery *r)
+{
+	struct xp_fp *fp = (struct xp_fp *)r->chunk;
+	u32 i;
+
+	for (i = 1; i <= BLOCKS_OF_A_LIFE; i++)
+		if (!ring_at(r, r->head.seq + i)->unreadable)
+			break;
+	return i <= BLOCKS_OF_A_LIFE && xp_fp_read(r->m, r->c->journal.uuid, fp) >= 0 &&
+	       le64_to_cpu(fp->seq) == r->head.seq && le64_to_cpu(fp->incarnation) == r->head.incarnation;
+}
+
+static int refuse_loss(struct recovery *r, u64 seq, const char *what)
+{
+	const struct xp_journal *j = &r->c->journal;
+
+	snprintf(r->msg->text, sizeof(r->msg->text),
+		 "journal block %llu cannot be read (block %llu of the fast device): %s",
+		 (unsigned long long)seq, (unsigned long long)(j->start + seq % j->blocks), what);
+	return -EBADMSG;
+}
+
+/* One of the places where the next blocks are written may have been the newest commit. */
+static int check_end(struct recovery *r)
+{
+	u64 seq;
+
+	for (seq = r->head.seq + 1; seq <= r->head.seq + XP_WINDOW; seq++) {
+		if (!ring_at(r, seq)->unreadable || seq - r->head.tail >= r->c->journal.blocks)
+			continue;
+		if (rested(r))
+			return 0;
+		if (!accepts(r, XP_ACCEPT_LOSS))
+			return refuse_loss(r, seq, "the last commit before the cut may be lost");
+		r->c->lost = seq;
 	}
 	return 0;
 }
@@ -247,7 +367,18 @@ static int check_head(struct recovery *r, const struct xp_ring_block *head)
 {
 	int err = check_numbers(r, head);
 
-	return err ? err : check_before(r, head);
+	note_holes(r);
+	if (!err)
+		err = check_before(r, head);
+	return err ? err : check_end(r);
+}
+
+static int refuse_chain(struct recovery *r, u64 gap, const struct xp_ring_block *head)
+{
+	if (ring_at(r, gap)->unreadable)
+		return refuse_loss(r, gap, "what it said of up to 168 blocks is lost, and others build on it");
+	return refuse(r, "is damaged or missing, though a later one says it was durable; later one",
+		      gap, head->seq);
 }
 
 static int pick(struct recovery *r)
@@ -269,14 +400,14 @@ static int pick(struct recovery *r)
 			return check_head(r, head);
 		}
 		if (gap <= head->durable)
-			return refuse(r, "is damaged or missing, though a later one says it was durable; later one",
-				      gap, head->seq);
+			return refuse_chain(r, gap, head);
 	}
 	snprintf(r->msg->text, sizeof(r->msg->text),
-		 "journal: no block from which the mapping can be rebuilt, in blocks %llu to %llu of the fast device",
+		 "journal: no block from which the mapping can be rebuilt, in blocks %llu to %llu of the fast device; %llu of them cannot be read",
 		 (unsigned long long)r->c->journal.start,
-		 (unsigned long long)(r->c->journal.start + r->c->journal.blocks - 1));
-	return -EUCLEAN;
+		 (unsigned long long)(r->c->journal.start + r->c->journal.blocks - 1),
+		 (unsigned long long)r->nr_unreadable);
+	return r->nr_unreadable ? -EIO : -EUCLEAN;
 }
 
 /* ------------------------------------------------------------ 3. replay ---- */
@@ -321,7 +452,7 @@ static int replay_map(struct recovery *r, const struct xp_said *p)
 
 	if (e->state == SLOT_MAPPED &&
 	    xp_lba_n(entry_lba(e)) != xp_lba_n(p->lba)) {
-		if (!e->held)
+		if (!e->held && !r->holed)
 			return refuse(r, "maps a slot that holds another block; slot",
 				      p->seq, xp_slot_n(p->slot));
 		unmap(c, p->slot);
@@ -339,20 +470,15 @@ static int replay_map(struct recovery *r, const struct xp_said *p)
 	return 0;
 }
 
-/* Did the data that the record was sent beside land? */
-static int landed(struct recovery *r, const struct xp_said *p, bool *yes)
+/* Did the data that the record was sent beside land? What cannot be read may have: then the block
+ * is an error until it is written anew, and not what it was before (I9). */
+static enum xp_verdict landed(struct recovery *r, const struct xp_said *p)
 {
 	u64 block = r->c->data_start + xp_slot_n(p->slot);
-	int err = r->m->read(r->m->ctx, block, 1, r->block);
 
-	if (err) {
-		snprintf(r->msg->text, sizeof(r->msg->text),
-			 "slot %u: cannot read block %llu of the fast device",
-			 xp_slot_n(p->slot), (unsigned long long)block);
-		return err;
-	}
-	*yes = xp_checksum(r->block, XP_BLOCK_SIZE) == p->hash;
-	return 0;
+	if (r->m->read(r->m->ctx, block, 1, r->block) && r->m->read(r->m->ctx, block, 1, r->block))
+		return XP_UNREADABLE_DATA;
+	return xp_checksum(r->block, XP_BLOCK_SIZE) == p->hash ? XP_REPLAYED : XP_NO_DATA;
 }
 
 /* The older mapping holds for now. If the record failed only because its slot
@@ -369,23 +495,37 @@ static void fall_back(struct xp *c, xp_lba_t lba)
 static int replay_checked(struct recovery *r, struct xp_said *p)
 {
 	struct decided *d = &r->decided[r->nr_decided];
-	bool yes;
-	int err;
 
 	if (r->nr_decided == RECORDS_CHECKED_MAX)
 		return refuse(r, "holds more unproven records than can be in flight",
 			      p->seq, r->nr_decided);
-	err = landed(r, p, &yes);
-	if (err)
-		return err;
+	p->verdict = landed(r, p);
 	d->lba = xp_lba_n(p->lba);
 	d->slot = xp_slot_n(p->slot);
 	r->nr_decided++;
-	if (yes)
+	if (p->verdict == XP_REPLAYED ||
+	    (p->verdict == XP_UNREADABLE_DATA && !accepts(r, XP_ACCEPT_OLDER)))
 		return replay_map(r, p);
-	p->verdict = XP_NO_DATA;
 	fall_back(r->c, p->lba);
 	return 0;
+}
+
+/* CLEAN or ZERO of what is not the block's mapping: the record that made it so has failed, or is
+ * in a hole. Then it tells what that said: that the slow device holds the newest, or zeros. */
+static int replay_moot(struct recovery *r, struct xp_said *p)
+{
+	xp_slot_t mapped = map_mapped(r->c, p->lba);
+
+	p->verdict = XP_MOOT;
+	if (!r->holed)
+		return 0;
+	if (p->kind == XP_REC_CLEAN) {
+		if (is_slot(mapped))
+			unmap(r->c, mapped);
+		return 0;
+	}
+	p->flags = XP_REC_DIRTY | XP_REC_ZEROS;
+	return replay_map(r, p);
 }
 
 static int replay_record(struct recovery *r, struct xp_said *p)
@@ -405,9 +545,8 @@ static int replay_record(struct recovery *r, struct xp_said *p)
 			unmap(c, mapped);
 		return 0;
 	}
-	p->verdict = XP_MOOT;
 	if (xp_slot_n(map_mapped(c, p->lba)) != xp_slot_n(p->slot))
-		return 0;
+		return replay_moot(r, p);
 	p->verdict = XP_REPLAYED;
 	if (p->kind == XP_REC_CLEAN) {
 		slot_set_dirty(c, e, false);
@@ -418,26 +557,48 @@ static int replay_record(struct recovery *r, struct xp_said *p)
 	return 0;
 }
 
-/* A witness hears of every record that is refused; without one the first ends it. */
+/* A witness hears of every record that is refused; without one the first ends it, unless losses are accepted. */
 static int testify(struct recovery *r, struct xp_said *p, int err)
 {
 	const struct xp_witness *w = r->witness;
 
-	if (!w || (err && err != -EUCLEAN))
+	if (err && err != -EUCLEAN)
+		return err;
+	if (err && !w && !accepts(r, XP_ACCEPT_LOSS))
 		return err;
 	if (err) {
 		p->verdict = XP_REFUSED;
 		if (!r->nr_refused++)
 			r->first = *r->msg;
 	}
-	w->record(w->ctx, p, r->msg);
+	if (w)
+		w->record(w->ctx, p, r->msg);
 	return 0;
+}
+
+/* Its other records are as good as none, too: what it said of their blocks is not known. */
+static int accept_refused(struct recovery *r)
+{
+	if (!r->nr_refused)
+		return 0;
+	if (accepts(r, XP_ACCEPT_LOSS)) {
+		r->leave = r->head.seq;
+		r->c->lost = r->head.seq + 1;
+		r->msg->text[0] = '\0';
+		return 0;
+	}
+	*r->msg = r->first;
+	return -EUCLEAN;
 }
 
 static int replay_block(struct recovery *r, struct xp_jblock *b, u64 seq)
 {
 	u32 i, count = records_of(r, seq);
 
+	if (ring_at(r, seq)->hole) {
+		r->holed = true;
+		return 0;
+	}
 	if (judge_place(r->c, b, seq % r->c->journal.blocks) != XP_PLACE_VALID ||
 	    le64_to_cpu(b->head.seq) != seq || xp_block_records(b) < count)
 		return refuse(r, "changed while it was read", seq, 0);
@@ -464,15 +625,14 @@ static int replay(struct recovery *r)
 		u64 position = seq % j->blocks;
 		u32 i, n = (u32)min(min(j->blocks - position, r->head.seq - seq + 1),
 				    (u64)XP_RECOVER_CHUNK);
-		int err = r->m->read(r->m->ctx, j->start + position, n, r->chunk);
+		bool together = !r->m->read(r->m->ctx, j->start + position, n, r->chunk);
+		int err = 0;
 
-		if (err) {
-			refuse(r, "cannot be read", seq, n);
-			return err;
+		for (i = 0; i < n && !err; i++) {
+			if (!ring_at(r, seq + i)->hole && read_place(r, position, i, together))
+				return refuse_loss(r, seq + i, "it could be read just now");
+			err = replay_block(r, chunk_block(r, i), seq + i);
 		}
-		for (i = 0; i < n && !err; i++)
-			err = replay_block(r, (struct xp_jblock *)(r->chunk +
-					   i * XP_BLOCK_SIZE), seq + i);
 		if (err)
 			return err;
 		seq += n;
@@ -513,20 +673,26 @@ static int check_room(struct recovery *r)
 /* Steps 1 to 3: nothing is written. */
 static int rebuild(struct recovery *r)
 {
-	int err = scan(r);
+	int err;
 
-	if (!err)
-		err = pick(r);
+	scan(r);
+	err = pick(r);
 	if (!err)
 		err = replay(r);
-	if (!err && r->nr_refused) {
-		*r->msg = r->first;
-		err = -EUCLEAN;
-	}
+	if (!err)
+		err = accept_refused(r);
 	return err ? err : check_room(r);
 }
 
 /* ------------------------------------------------------------- 4. erase ---- */
+
+/* What cannot be read may become readable, and be such a block. A hole would be of the chain. */
+static bool is_leftover(const struct recovery *r, u64 position)
+{
+	const struct xp_ring_block *b = &r->ring[position];
+
+	return b->seq > r->head.seq || (b->unreadable && !b->hole);
+}
 
 static int erase_leftovers(struct recovery *r)
 {
@@ -536,7 +702,7 @@ static int erase_leftovers(struct recovery *r)
 
 	memset(r->block, 0, XP_BLOCK_SIZE);
 	for (i = 0; i < j->blocks; i++) {
-		if (r->ring[i].seq <= r->head.seq)
+		if (!is_leftover(r, i))
 			continue;
 		err = r->m->write(r->m->ctx, j->start + i, 1, r->block);
 		if (err) {
@@ -622,6 +788,9 @@ static int restate(struct recovery *r)
 			return err;
 	}
 	err = seal_and_write(c, r->m);
+	for (c->journal.leave = r->leave; !err && c->journal.tail <= r->leave; )
+		err = seal_and_write(c, r->m);
+	c->journal.leave = 0;
 	c->journal.stamp = 0;
 	return err ? err : seal_and_write(c, r->m);
 }
@@ -696,6 +865,7 @@ int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	c->tables_written = is_dirty(c, XP_LBA(0)) || is_dirty(c, XP_LBA(1));
 	c->running = true;
 	c->journal.grows = c->opt.store;
+	c->lost = 0;	/* the user has accepted it */
 	return 0;
 }
 

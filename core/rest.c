@@ -25,10 +25,8 @@ int xp_follow(const struct xp_media *m, const struct xp_sb *sb, u64 seq, void *b
 
 	end->seq = end->incarnation = 0;
 	for (; missing <= XP_WINDOW; seq++, missing++) {
-		int err = m->read(m->ctx, start + seq % blocks, 1, b);
-
-		if (err)
-			return err;
+		if (m->read(m->ctx, start + seq % blocks, 1, b))
+			continue;
 		if (is_block(sb, b, seq) && le64_to_cpu(b->head.incarnation) >= end->incarnation) {
 			end->seq = seq;
 			end->incarnation = le64_to_cpu(b->head.incarnation);
@@ -72,19 +70,6 @@ int xp_forget_after(const struct xp_sb *sb, const struct xp_end *end, const stru
 	return write_empty(m, block, start + (end->seq + 1) % blocks, sb->uuid, end);
 }
 
-/* The number of the journal block with the slot's newest MAP record. */
-static u64 seq_of(struct xp *c, const struct xp_entry *e)
-{
-	const struct xp_journal *j = &c->journal;
-	u64 position, back;
-
-	while (!(e->list_prev & XP_LIST_HEAD))
-		e = &c->entry[e->list_prev];
-	position = e->list_prev & ~XP_LIST_HEAD;
-	back = (j->sealed % j->blocks + j->blocks - position) % j->blocks;
-	return j->sealed - back;
-}
-
 /* Passing began with nothing dirty (passing.c), and the cache has not run since. */
 static bool dirty_before(struct xp *c, u64 seq)
 {
@@ -93,7 +78,7 @@ static bool dirty_before(struct xp *c, u64 seq)
 	for (i = 0; i < c->nr_slots; i++) {
 		const struct xp_entry *e = &c->entry[i];
 
-		if (e->state == SLOT_MAPPED && e->dirty && seq_of(c, e) <= seq)
+		if (e->state == SLOT_MAPPED && e->dirty && journal_number_of(c, e) <= seq)
 			return true;
 	}
 	return false;

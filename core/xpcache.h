@@ -483,7 +483,12 @@ struct xp_options {
 	u32 dirty_low;		/* percent of slots: destage above */
 	u32 dirty_high;		/* percent: writers are slowed towards, and held at, it */
 	u64 mark_lba;		/* where a mark may be written; 0: nowhere */
+	u32 accept;		/* XP_ACCEPT_*: what recovery may lose; the user has said so */
 };
+
+/* A fast device that cannot be read everywhere: recovery goes on without */
+#define XP_ACCEPT_LOSS	1u	/* ... journal blocks that it needs, or that may have been the last commit */
+#define XP_ACCEPT_OLDER	2u	/* ... a slot above durable_seq: the block's older version holds */
 
 #define XP_DEFAULT_DIRTY_LOW	10u
 #define XP_DEFAULT_DIRTY_HIGH	80u
@@ -585,7 +590,14 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
  * xp_submit(). False: look only (check, dump). Before the first xp_submit() the
  * shell also flushes the slow device: writes around the cache that an earlier
  * life acknowledged may still be in its volatile cache, and nobody knows.
- * -EUCLEAN and *msg: refused; nothing was written.
+ * What cannot be read, and is not needed, is overwritten while restating: it may be readable again
+ * some day. Refused with *msg, and nothing was written:
+ *  -EUCLEAN: damaged metadata. What is damaged is an error of who wrote it, or of the device.
+ *  -EBADMSG: journal blocks cannot be read, and at most XP_RECORDS records in each are not known:
+ *            so many blocks may be older than what was promised, or missing. XP_ACCEPT_LOSS
+ *            goes on; xp_mapping.doubtful says of which that may be so.
+ *  -EIO: there is no journal block to begin with, and some cannot be read.
+ * Or with the error of a write.
  */
 #ifndef XP_RECOVER_CHUNK	/* the simulator tries a few */
 #define XP_RECOVER_CHUNK	64u	/* blocks read at once */
@@ -603,6 +615,7 @@ enum xp_place {
 	XP_PLACE_OTHER,		/* of a cache that was here before */
 	XP_PLACE_MISPLACED,	/* its number belongs elsewhere in the ring */
 	XP_PLACE_SENSELESS,	/* its checksum is right, its header contradicts itself */
+	XP_PLACE_UNREADABLE,	/* the device gives an error; the witness gets no block */
 	XP_PLACES,
 };
 
@@ -614,6 +627,8 @@ struct xp_ring_block {
 	u64 incarnation;
 	u32 count, records;	/* of its header; and with those that it has grown by */
 	u32 before;		/* what it says of the records of the block before it */
+	bool unreadable;
+	bool hole;		/* missed in the chain that was taken (XP_ACCEPT_LOSS) */
 };
 
 /* What replay made of a record. */
@@ -621,6 +636,8 @@ enum xp_verdict {
 	XP_REPLAYED,
 	XP_NO_DATA,		/* not proven durable, and its slot holds something else: the
 				 * older version holds */
+	XP_UNREADABLE_DATA,	/* not proven durable, and its slot cannot be read: it holds, and the block
+				 * cannot be read until it is written anew; with XP_ACCEPT_OLDER the older one */
 	XP_MOOT,		/* CLEAN or ZERO of what is not the block's mapping */
 	XP_REFUSED,
 };
@@ -638,7 +655,7 @@ struct xp_said {
 /* Who looks on while recovery decides, and decides nothing. Told in this order: */
 struct xp_witness {
 	void *ctx;
-	/* 1. scan: each place of the ring */
+	/* 1. scan: each place of the ring; @b NULL: it cannot be read */
 	void (*place)(void *ctx, u64 position, enum xp_place place,
 		      const struct xp_jblock *b);
 	/* 2. pick: blocks from the newest on, and where their chains break; 0: not
@@ -654,6 +671,12 @@ struct xp_witness {
 int xp_look(struct xp *c, const struct xp_media *m, void *scratch,
 	    const struct xp_witness *witness, struct xp_message *msg);
 
+/* ---- fingerprint.c: what was noted when the cache came to rest ---- */
+
+/* Reads both copies. Which is the newer valid one of the cache @uuid, 0 or 1, then in *@fp; -ENOENT:
+ * there is none. @fp: 2 blocks for m->read(); the answer is in the first. */
+int xp_fp_read(const struct xp_media *m, const u8 uuid[16], struct xp_fp fp[2]);
+
 /* ---- rest.c: of a cache that does not run, for the command line ---- */
 
 /* Where a journal ends: its newest block. */
@@ -662,7 +685,8 @@ struct xp_end {
 };
 
 /* From the journal block @seq on, to the newest: valid ones, of this cache, with no gap that a
- * life in order would not leave. -ENOENT: @seq is not there. @block: 4096 bytes. */
+ * life in order would not leave; what cannot be read is a gap. -ENOENT: @seq is not there.
+ * @block: 4096 bytes. */
 int xp_follow(const struct xp_media *m, const struct xp_sb *sb, u64 seq, void *block,
 	      struct xp_end *end);
 
@@ -689,6 +713,8 @@ struct xp_mapping {
 	xp_lba_t lba;
 	xp_slot_t slot;
 	bool dirty, zeros;
+	bool doubtful;		/* journal blocks that came after its record cannot be read, and may have
+				 * said otherwise: an older version, or another block's data */
 };
 bool xp_lookup(struct xp *c, xp_lba_t lba, struct xp_mapping *m);
 /* Walks the slots from *@cursor (start with 0); false at the end. */

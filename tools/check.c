@@ -147,10 +147,8 @@ static enum xc check_contents(struct check *k, const struct device *slow, bool d
 	k->recovered = !err;
 	if (err == -ENOMEM)
 		return complain_errno(err, k->dev.path, "cannot rebuild the map");
-	if (!err || err == -EUCLEAN)
+	if (!err || err == -EUCLEAN || err == -EBADMSG)
 		check_ring(k, err);
-	else
-		check_ring_readable(k);
 	if (err && !k->found.problems)
 		finding_problem(&k->found, "%s: %s", k->o.message.text, strerror(-err));
 	if (k->recovered)

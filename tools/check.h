@@ -29,8 +29,6 @@ void check_superblocks(struct check *k, bool usable);
 
 /* After offline_look() with k->ring's witness: @refused, or what it took. */
 void check_ring(struct check *k, bool refused);
-/* When the ring could not be read: which blocks of it. */
-void check_ring_readable(struct check *k);
 
 /* Every slot in use: can it be read, is it what its record says? */
 enum xc check_data(struct check *k);

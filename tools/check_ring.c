@@ -22,6 +22,7 @@ enum part {
 	PART_TORN,		/* a write that a cut caught */
 	PART_UNWRITTEN,		/* this cache has written nothing there, or erased it */
 	PART_DAMAGED,
+	PART_UNREADABLE,	/* not of the chain */
 	PARTS,
 };
 
@@ -49,6 +50,8 @@ static enum part judge(const struct ring *r, u64 position, u64 proven)
 
 	if (last >= r->head.tail)
 		return PART_CHAIN;
+	if (place == XP_PLACE_UNREADABLE)
+		return PART_UNREADABLE;
 	if (place == XP_PLACE_MISPLACED || place == XP_PLACE_SENSELESS)
 		return PART_DAMAGED;	/* no half of a write has a right checksum */
 	if (seq > r->head.seq)
@@ -91,7 +94,10 @@ static void tell_damaged(struct check *k, u64 first, u64 n)
 	u64 start = r->start + first, number = last_number(r, first);
 	const char *what = ring_place_text(r->place[first]);
 
-	if (n > 1)
+	if (r->part[first] == PART_UNREADABLE)
+		finding_note(&k->found, "%s of the journal, from block %" PRIu64 " of the fast device on, cannot be read; "
+			     "nothing needs them, and the next start writes there", text_blocks(n), start);
+	else if (n > 1)
 		finding_problem(&k->found, "blocks %" PRIu64 " to %" PRIu64 " of the journal hold %s: no power cut "
 				"leaves that there, though nothing needs them now", start, start + n - 1, what);
 	else if (number)
@@ -111,7 +117,7 @@ static void tell_all_damaged(struct check *k)
 
 	while (i < r->blocks) {
 		n = 0;
-		while (i + n < r->blocks && r->part[i + n] == PART_DAMAGED &&
+		while (i + n < r->blocks && r->part[i + n] >= PART_DAMAGED &&
 		       r->place[i + n] == r->place[i])
 			n++;
 		if (n)
@@ -144,7 +150,7 @@ static void tell_chain(struct check *k)
 {
 	const struct ring *r = &k->ring;
 	const struct xp_ring_block *h = &r->head;
-	u64 records = r->said[XP_REPLAYED] + r->said[XP_NO_DATA] + r->said[XP_MOOT];
+	u64 records = r->said[XP_REPLAYED] + r->said[XP_NO_DATA] + r->said[XP_MOOT] + r->said[XP_UNREADABLE_DATA];
 	u64 first = r->block[h->tail % r->blocks].incarnation;
 	char since[48] = "";
 
@@ -164,7 +170,7 @@ static void tell_parts(struct check *k, const u64 part[PARTS])
 {
 	const struct ring *r = &k->ring;
 	static const char *const name[PARTS] = {
-		"chain", "older", "beyond_gap", "torn", "never_written", "damaged",
+		"chain", "older", "beyond_gap", "torn", "never_written", "damaged", "unreadable",
 	};
 
 	for (int i = 0; i < PARTS; i++)
@@ -228,6 +234,7 @@ static void tell_places(struct check *k)
 		[XP_PLACE_VALID] = "valid", [XP_PLACE_EMPTY] = "zeros", [XP_PLACE_NOISE] = "no_block",
 		[XP_PLACE_TORN] = "wrong_checksum", [XP_PLACE_OTHER] = "other_cache",
 		[XP_PLACE_MISPLACED] = "misplaced", [XP_PLACE_SENSELESS] = "senseless",
+		[XP_PLACE_UNREADABLE] = "unreadable",
 	};
 	const struct ring *r = &k->ring;
 
@@ -235,20 +242,6 @@ static void tell_places(struct check *k)
 	finding_number(&k->found, "places", "blocks", r->blocks);
 	for (int i = 0; i < XP_PLACES; i++)
 		finding_number(&k->found, "places", name[i], r->count[i]);
-}
-
-void check_ring_readable(struct check *k)
-{
-	const struct xp_media *m = &k->o.media.io;
-	u8 block[XP_BLOCK_SIZE];
-
-	for (u64 i = 0; i < k->ring.blocks; i++) {
-		int err = m->read(m->ctx, k->ring.start + i, 1, block);
-
-		if (err)
-			finding_problem(&k->found, "block %" PRIu64 " of the fast device, of the journal, cannot be "
-					"read: %s", k->ring.start + i, strerror(-err));
-	}
 }
 
 void check_ring(struct check *k, bool refused)

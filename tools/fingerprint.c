@@ -6,27 +6,14 @@
 
 static const u64 block_of[2] = { XP_FP_BLOCK_A, XP_FP_BLOCK_B };
 
-static bool is_valid(const struct xp_fp *fp, const struct xp_sb *sb)
-{
-	return !memcmp(fp->magic, XP_FP_MAGIC, sizeof(fp->magic)) &&
-	       !memcmp(fp->uuid, sb->uuid, sizeof(fp->uuid)) &&
-	       le32_to_cpu(fp->count) <= XP_FP_BLOCKS &&
-	       le64_to_cpu(fp->checksum) == xp_xxh64(fp, offsetof(struct xp_fp, checksum));
-}
-
-/* Which of the copies is the newer valid one, 0 or 1; -1: there is none. */
+/* Which of the copies is the newer valid one, 0 or 1; negative: there is none. */
 static int read_newest(const struct xp_media *m, const struct xp_sb *sb, struct xp_fp *fp)
 {
 	struct xp_fp copy[2];
-	bool valid[2];
-	int newest;
+	int newest = xp_fp_read(m, sb->uuid, copy);
 
-	for (u32 i = 0; i < 2; i++)
-		valid[i] = !m->read(m->ctx, block_of[i], 1, &copy[i]) && is_valid(&copy[i], sb);
-	if (!valid[0] && !valid[1])
-		return -1;
-	newest = !valid[0] || (valid[1] && le64_to_cpu(copy[1].serial) > le64_to_cpu(copy[0].serial));
-	*fp = copy[newest];
+	if (newest >= 0)
+		*fp = copy[0];
 	return newest;
 }
 

@@ -15,6 +15,7 @@ const char *ring_place_text(enum xp_place place)
 		[XP_PLACE_OTHER] = "a journal block of another cache",
 		[XP_PLACE_MISPLACED] = "a journal block that belongs elsewhere",
 		[XP_PLACE_SENSELESS] = "a journal block whose header contradicts itself",
+		[XP_PLACE_UNREADABLE] = "a block that cannot be read",
 	};
 
 	return text[place];
@@ -73,6 +74,10 @@ static void on_record(void *ctx, const struct xp_said *said, const struct xp_mes
 	}
 	if (said->kind != XP_REC_MAP)
 		return;
+	if (said->verdict == XP_UNREADABLE_DATA && r->findings)
+		finding_problem(r->findings, "journal block %" PRIu64 " maps block %" PRIu64 " to slot %u, which cannot be read: "
+				"an error until it is written anew; start --accept-older takes its older version",
+				said->seq, (u64)xp_lba_n(said->lba), xp_slot_n(said->slot));
 	if (said->flags & XP_REC_CHECKED && said->seq > r->head.durable)
 		r->unproven++;
 	if (r->hash && said->verdict == XP_REPLAYED)

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * fingerprint.c - reads what was noted of the slow device when the cache came to rest.
+ *
+ * The command line writes it (tools/fingerprint.c). Recovery asks where the journal ended then, and
+ * a backend where a mark may be.
+ */
+#include "xpcache.h"
+
+static bool is_valid(const struct xp_fp *fp, const u8 uuid[16])
+{
+	return !memcmp(fp->magic, XP_FP_MAGIC, sizeof(fp->magic)) &&
+	       !memcmp(fp->uuid, uuid, sizeof(fp->uuid)) &&
+	       le32_to_cpu(fp->count) <= XP_FP_BLOCKS &&
+	       le64_to_cpu(fp->checksum) == xp_xxh64(fp, offsetof(struct xp_fp, checksum));
+}
+
+int xp_fp_read(const struct xp_media *m, const u8 uuid[16], struct xp_fp fp[2])
+{
+	static const u64 place[2] = { XP_FP_BLOCK_A, XP_FP_BLOCK_B };
+	bool valid[2];
+	u32 i;
+
+	for (i = 0; i < 2; i++)
+		valid[i] = !m->read(m->ctx, place[i], 1, &fp[i]) && is_valid(&fp[i], uuid);
+	if (!valid[0] && !valid[1])
+		return -ENOENT;
+	if (valid[0] && (!valid[1] || le64_to_cpu(fp[0].serial) >= le64_to_cpu(fp[1].serial)))
+		return 0;
+	fp[0] = fp[1];
+	return 1;
+}

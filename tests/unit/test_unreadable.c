@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Recovery from a fast device that cannot be read everywhere. */
+#include "fixture.h"
+
+#define BLOCKS	8192u
+#define BAD_MAX	64u
+
+static struct fixture f;
+static u64 bad[BAD_MAX];
+static u32 nr_bad;
+static bool heals;		/* a block that is written can be read again */
+static int (*whole_read)(void *ctx, u64 block, u32 nr, void *buf);
+static int (*whole_write)(void *ctx, u64 block, u32 nr, const void *buf);
+
+static int bad_read(void *ctx, u64 block, u32 nr, void *buf)
+{
+	for (u32 i = 0; i < nr_bad; i++)
+		if (bad[i] >= block && bad[i] < block + nr)
+			return -EIO;
+	return whole_read(ctx, block, nr, buf);
+}
+
+static int bad_write(void *ctx, u64 block, u32 nr, const void *buf)
+{
+	for (u32 i = 0; heals && i < nr_bad; i++)
+		if (bad[i] >= block && bad[i] < block + nr)
+			bad[i] = ~0ull;
+	return whole_write(ctx, block, nr, buf);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	fixture_setup(&f, BLOCKS, 100000);
+	whole_read = f.media.read;
+	whole_write = f.media.write;
+	f.media.read = bad_read;
+	f.media.write = bad_write;
+	nr_bad = 0;
+	heals = true;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fixture_teardown(&f);
+	return 0;
+}
+
+/* ------------------------------------------------------------- helpers ---- */
+
+static u64 ring_blocks(void)
+{
+	return le64_to_cpu(f.sb.journal_blocks);
+}
+
+static void lose(u64 block)
+{
+	assert_true(nr_bad < BAD_MAX);
+	bad[nr_bad++] = block;
+}
+
+static void lose_journal(u64 seq)
+{
+	lose(le64_to_cpu(f.sb.journal_start) + seq % ring_blocks());
+}
+
+static void write_dirty(u64 lba, u32 nr, int byte)
+{
+	for (u32 i = 0; i < nr; i++)
+		write_blocks(&f, lba + i, 1, byte);
+	flush(&f);
+}
+
+static int restart(u32 accept)
+{
+	f.opt.accept = accept;
+	f.media_writes = 0;
+	return fixture_restart(&f);
+}
+
+static void assert_refused(int err, const char *words)
+{
+	assert_int_equal(err, -EBADMSG);
+	assert_non_null(strstr(f.msg.text, words));
+	assert_int_equal(f.media_writes, 0);
+}
+
+static u64 doubtful(void)
+{
+	void *scratch = malloc(xp_recover_memory(&f.sb)), *memory = calloc(1, xp_memory(&f.sb));
+	struct xp *c = xp_init(memory, &f.sb, &f.opt);
+	struct xp_mapping m;
+	u32 cursor = 0;
+	u64 n = 0;
+
+	f.media_writes = 0;
+	assert_int_equal(xp_look(c, &f.media, scratch, NULL, &f.msg), 0);
+	while (xp_walk(c, &cursor, &m))
+		n += m.doubtful;
+	assert_int_equal(f.media_writes, 0);
+	free(memory);
+	free(scratch);
+	return n;
+}
+
+/* As `stop` leaves it. */
+static void note_rest(u64 seq, u64 incarnation)
+{
+	struct xp_fp fp;
+
+	memset(&fp, 0, sizeof(fp));
+	memcpy(fp.magic, XP_FP_MAGIC, sizeof(fp.magic));
+	memcpy(fp.uuid, f.sb.uuid, sizeof(fp.uuid));
+	fp.serial = cpu_to_le64(1);
+	fp.seq = cpu_to_le64(seq);
+	fp.incarnation = cpu_to_le64(incarnation);
+	fp.checksum = cpu_to_le64(xp_xxh64(&fp, offsetof(struct xp_fp, checksum)));
+	memcpy(f.fast + XP_FP_BLOCK_B * XP_BLOCK_SIZE, &fp, sizeof(fp));
+}
+
+/* ---------------------------------------------------- outside the chain ---- */
+
+static void a_place_that_nobody_needs_is_written_anew(void **state)
+{
+	(void)state;
+	write_dirty(0, 1000, 7);
+	lose_journal(stats_of(&f).seq + XP_WINDOW + 1);
+	assert_int_equal(restart(0), 0);
+	assert_int_equal(stats_of(&f).dirty, 1000);
+	assert_true(bad[0] == ~0ull);
+}
+
+/* Readable again, it must not be a block that the chain could link up with. */
+static void it_may_come_back(void **state)
+{
+	u64 seq;
+
+	(void)state;
+	write_dirty(0, 10, 7);
+	seq = stats_of(&f).seq;
+	write_dirty(0, 10, 8);
+	write_dirty(0, 10, 9);
+	memset(ring_block(&f, seq + 1), 0, XP_BLOCK_SIZE);	/* did not land */
+	heals = false;
+	lose_journal(seq + 2);
+	assert_refused(restart(0), "the last commit before the cut may be lost");
+	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
+	nr_bad = 0;
+	assert_int_not_equal(le64_to_cpu(ring_block(&f, seq + 2)->head.incarnation), 2);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 3), 7);
+}
+
+static void of_many_each_is_told_apart(void **state)
+{
+	u64 seq;
+
+	(void)state;
+	write_dirty(0, 500, 7);
+	seq = stats_of(&f).seq;
+	for (u32 i = 0; i < BAD_MAX; i++)
+		lose_journal(seq + XP_WINDOW + 1 + i);
+	assert_int_equal(restart(0), 0);
+	assert_int_equal(stats_of(&f).dirty, 500);
+}
+
+/* ------------------------------------------------------------ after the head ---- */
+
+static void the_newest_commit_may_have_been_there(void **state)
+{
+	u64 seq;
+
+	(void)state;
+	for (u32 ahead = 1; ahead <= XP_WINDOW; ahead++) {
+		write_dirty(0, 100, 7);
+		seq = stats_of(&f).seq;
+		nr_bad = 0;
+		lose_journal(seq + ahead);
+		assert_refused(restart(0), "the last commit before the cut may be lost");
+		nr_bad = 0;
+		fixture_reopen(&f);
+	}
+}
+
+static void the_user_may_go_on(void **state)
+{
+	u64 seq;
+
+	(void)state;
+	write_dirty(0, 100, 7);
+	seq = stats_of(&f).seq;
+	lose_journal(seq + 1);
+	f.opt.accept = XP_ACCEPT_LOSS;
+	assert_int_equal(doubtful(), 100);
+	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
+	assert_int_equal(stats_of(&f).dirty, 100);
+	assert_int_equal(restart(0), 0);
+	assert_int_equal(stats_of(&f).dirty, 100);
+	assert_int_equal(doubtful(), 0);
+}
+
+static void a_cache_that_rested_has_no_newer_commit(void **state)
+{
+	struct xp_stats s;
+
+	(void)state;
+	write_dirty(0, 100, 7);
+	s = stats_of(&f);
+	note_rest(s.seq, s.incarnation);
+	lose_journal(s.seq + 1);
+	lose_journal(s.seq + 2);
+	assert_int_equal(restart(0), 0);
+	assert_int_equal(stats_of(&f).dirty, 100);
+	nr_bad = 0;
+	/* It has been started since: the note says nothing. */
+	lose_journal(stats_of(&f).seq + 1);
+	assert_refused(restart(0), "the last commit before the cut may be lost");
+}
+
+/* A start writes two blocks, and a commit the third: where all three are gone the note is no proof. */
+static void a_life_may_be_lost_whole(void **state)
+{
+	struct xp_stats s;
+
+	(void)state;
+	write_dirty(0, 100, 7);
+	s = stats_of(&f);
+	note_rest(s.seq, s.incarnation);
+	for (u32 i = 1; i <= 3; i++)
+		lose_journal(s.seq + i);
+	assert_refused(restart(0), "the last commit before the cut may be lost");
+}
+
+/* ---------------------------------------------------------- in the chain ---- */
+
+static void a_block_of_the_chain_is_missed(void **state)
+{
+	u64 seq;
+
+	(void)state;
+	write_dirty(0, 100, 7);
+	seq = stats_of(&f).seq;
+	write_dirty(50, 10, 8);		/* one block's */
+	write_dirty(200, 100, 9);
+	assert_true(stats_of(&f).durable_seq > seq + 1);
+	lose_journal(seq + 1);
+	assert_refused(restart(0), "cannot be read");
+	assert_non_null(strstr(f.msg.text, "168"));
+	f.opt.accept = XP_ACCEPT_LOSS;
+	assert_int_equal(doubtful(), 100);	/* what came after the hole is certain */
+	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
+	assert_int_equal(stats_of(&f).dirty, 200);
+	assert_int_equal(mapped_byte(&f, 50), 7);
+	assert_int_equal(mapped_byte(&f, 250), 9);
+}
+
+/* Where it did not heal either. */
+static void the_hole_is_left_behind(void **state)
+{
+	u64 seq;
+
+	(void)state;
+	write_dirty(0, 1000, 7);
+	seq = stats_of(&f).seq;
+	write_dirty(2000, 100, 8);
+	heals = false;
+	lose_journal(seq);
+	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
+	assert_int_equal(restart(0), 0);
+	assert_int_equal(doubtful(), 0);
+	assert_int_equal(mapped_byte(&f, 2099), 8);
+	assert_int_equal(mapped_byte(&f, 0), 7);
+}
+
+/* A cut while it is: the same question again, and never a wrong answer. */
+static u32 writes_left;
+
+static int last_write(void *ctx, u64 block, u32 nr, const void *buf)
+{
+	return writes_left-- ? bad_write(ctx, block, nr, buf) : -ENODEV;
+}
+
+static void a_cut_while_it_is_left_behind(void **state)
+{
+	u64 seq;
+	u32 n;
+	int err;
+
+	(void)state;
+	write_dirty(0, 1000, 7);
+	seq = stats_of(&f).seq;
+	write_dirty(2000, 100, 8);
+	heals = false;
+	lose_journal(seq);
+	f.media.write = last_write;
+	for (n = 0; ; n++) {
+		writes_left = n;
+		if (!restart(XP_ACCEPT_LOSS))
+			break;
+		writes_left = ~0u;
+		err = restart(0);
+		assert_true(!err || err == -EBADMSG);
+	}
+	assert_true(n > 3);
+	writes_left = ~0u;
+	assert_int_equal(restart(0), 0);
+	for (u64 lba = 0; lba < 100; lba++)
+		assert_int_equal(mapped_byte(&f, 2000 + lba), 8);
+}
+
+/* What is behind the hole tells what was in it. */
+static void a_clean_record_tells_of_a_lost_mapping(void **state)
+{
+	u64 seq;
+
+	(void)state;
+	write_dirty(5, 1, 7);
+	seq = stats_of(&f).seq;
+	write_dirty(5, 1, 8);		/* lost, */
+	xp_drain(f.c, true);
+	destage_batch(&f, 0);		/* and on the slow device */
+	flush(&f);
+	lose_journal(seq + 1);
+	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
+	assert_int_equal(mapped_byte(&f, 5), -1);
+}
+
+static void a_zero_record_tells_of_a_lost_mapping(void **state)
+{
+	struct xp_req req;
+	u64 seq;
+
+	(void)state;
+	write_dirty(5, 1, 7);
+	seq = stats_of(&f).seq;
+	write_dirty(5, 1, 8);
+	assert_int_equal(submit(&f, &req, XP_ZEROES, 5 * 8, 8, false), XP_DONE);
+	flush(&f);
+	lose_journal(seq + 1);
+	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
+	assert_int_equal(mapped_byte(&f, 5), 0);
+	assert_true(mapped_dirty(&f, 5));
+}
+
+/* Its checksum is wrong: the same, said otherwise. */
+static void a_damaged_block_is_a_hole_for_who_accepts_that(void **state)
+{
+	u64 seq;
+
+	(void)state;
+	write_dirty(0, 100, 7);
+	seq = stats_of(&f).seq;
+	write_dirty(50, 10, 8);
+	write_dirty(200, 100, 9);
+	ring_block(&f, seq + 1)->rec[0].slot ^= 1;
+	assert_int_equal(restart(0), -EUCLEAN);
+	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
+	assert_int_equal(stats_of(&f).dirty, 200);
+	assert_int_equal(restart(0), 0);
+}
+
+static void a_refused_record_is_left_out_for_who_accepts_that(void **state)
+{
+	struct xp_jblock *b;
+
+	(void)state;
+	write_dirty(0, 100, 7);
+	b = ring_block(&f, stats_of(&f).seq);
+	b->rec[3].slot = cpu_to_le32(~0u);
+	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	assert_int_equal(restart(0), -EUCLEAN);
+	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
+	assert_int_equal(stats_of(&f).dirty, 99);
+	assert_int_equal(restart(0), 0);
+	assert_int_equal(stats_of(&f).dirty, 99);
+}
+
+/* ---------------------------------------------------------------- slots ---- */
+
+/* A write beside its record: at the cut the record was there. */
+static xp_slot_t under_way(u64 lba, int byte)
+{
+	struct xp_req req;
+	u8 data[XP_BLOCK_SIZE];
+	u64 hash;
+
+	memset(data, byte, sizeof(data));
+	hash = xp_checksum(data, sizeof(data));
+	assert_int_equal(submit(&f, &req, XP_WRITE, lba * 8, 8, true), XP_COPY);
+	memcpy(f.fast + req.target * 512, data, sizeof(data));
+	xp_copied(f.c, &req, &hash, &f.todo);
+	write_journal(&f);
+	return req.slot;
+}
+
+static void an_unreadable_slot_is_its_block_s_error(void **state)
+{
+	struct xp_mapping m;
+	xp_slot_t slot;
+
+	(void)state;
+	write_dirty(5, 1, 7);
+	slot = under_way(5, 9);
+	lose(le64_to_cpu(f.sb.data_start) + xp_slot_n(slot));
+	assert_int_equal(restart(0), 0);
+	assert_true(xp_lookup(f.c, XP_LBA(5), &m));
+	assert_int_equal(xp_slot_n(m.slot), xp_slot_n(slot));
+	assert_true(m.dirty);
+	/* What was decided stays, whatever the slot holds by then. */
+	nr_bad = 0;
+	memset(slot_data(&f, slot), 1, XP_BLOCK_SIZE);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), 1);
+}
+
+static void the_user_may_take_the_older_version(void **state)
+{
+	xp_slot_t slot;
+
+	(void)state;
+	write_dirty(5, 1, 7);
+	slot = under_way(5, 9);
+	lose(le64_to_cpu(f.sb.data_start) + xp_slot_n(slot));
+	assert_int_equal(restart(XP_ACCEPT_OLDER), 0);
+	assert_int_equal(mapped_byte(&f, 5), 7);
+	nr_bad = 0;
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), 7);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		T(a_place_that_nobody_needs_is_written_anew),
+		T(it_may_come_back),
+		T(of_many_each_is_told_apart),
+		T(the_newest_commit_may_have_been_there),
+		T(the_user_may_go_on),
+		T(a_cache_that_rested_has_no_newer_commit),
+		T(a_life_may_be_lost_whole),
+		T(a_block_of_the_chain_is_missed),
+		T(the_hole_is_left_behind),
+		T(a_cut_while_it_is_left_behind),
+		T(a_clean_record_tells_of_a_lost_mapping),
+		T(a_zero_record_tells_of_a_lost_mapping),
+		T(a_damaged_block_is_a_hole_for_who_accepts_that),
+		T(a_refused_record_is_left_out_for_who_accepts_that),
+		T(an_unreadable_slot_is_its_block_s_error),
+		T(the_user_may_take_the_older_version),
+#undef T
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
