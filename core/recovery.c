@@ -525,6 +525,7 @@ static int replay_moot(struct recovery *r, struct xp_said *p)
 		return 0;
 	}
 	p->flags = XP_REC_DIRTY | XP_REC_ZEROS;
+	r->leave = max(r->leave, p->seq);	/* without the hole it would be moot */
 	return replay_map(r, p);
 }
 

@@ -342,6 +342,10 @@ static void a_zero_record_tells_of_a_lost_mapping(void **state)
 	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
 	assert_int_equal(mapped_byte(&f, 5), 0);
 	assert_true(mapped_dirty(&f, 5));
+	/* And it stays so, when the hole is behind the tail. */
+	assert_int_equal(restart(0), 0);
+	assert_int_equal(mapped_byte(&f, 5), 0);
+	assert_true(mapped_dirty(&f, 5));
 }
 
 /* Its checksum is wrong: the same, said otherwise. */
