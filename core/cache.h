@@ -189,7 +189,8 @@ struct xp_batch {
 	u32 nr_home, nr_failed;	/* blocks */
 	struct xp_lbas failed;	/* from the first to the last of these */
 	u8 state;		/* enum xp_batch_state */
-	bool has_all;		/* that was dirty */
+	bool has_all;		/* that was dirty, from c->alone on */
+	bool split;		/* a run of more than one has failed: its blocks go alone next */
 	u64 cursor;		/* lba where the next batch begins */
 	u64 bypassed;		/* bypassing writes its slow flush covers */
 	u64 barrier;		/* journal_point() that must be reached before its first run */

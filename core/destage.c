@@ -168,6 +168,7 @@ bool xp_destage_begin(struct xp *c, struct xp_todo *todo)
 	b->state = BATCH_BUILDING;
 	b->nr = b->next = 0;
 	b->nr_home = b->nr_failed = 0;
+	b->split = false;
 	b->bypassed = c->bypass_done;
 	flush_owed = c->bypass_flushed < c->bypass_done;
 	c->slow_flush_wanted = false;
@@ -181,7 +182,7 @@ bool xp_destage_begin(struct xp *c, struct xp_todo *todo)
 
 	xp_lock(&c->lock);
 	heap_sort(c);
-	b->has_all = !b->cursor && b->nr < b->max;
+	b->has_all = b->cursor <= c->alone.first && b->nr < b->max;
 	b->cursor = b->nr < b->max ? 0 : heap_lba(c, b->nr - 1) + 1;
 	b->state = b->nr || flush_owed ? BATCH_RUNNING : BATCH_NONE;
 	b->barrier = b->nr ? journal_commit(c, todo) : 0;
@@ -261,6 +262,7 @@ static void note_failed(struct xp_batch *b, const struct xp_run *run)
 		end = max(end, b->failed.first + b->failed.nr);
 	}
 	b->failed = (struct xp_lbas){ first, end - first };
+	b->split |= run->nr_blocks > 1;
 	b->nr_failed += run->nr_blocks;
 }
 
@@ -351,7 +353,8 @@ static void abandon(struct xp *c)
 }
 
 /*
- * The shell may have ended it early, after so many errors: the next begins there, or what comes behind
+ * Where a run has failed its blocks go alone next, before another batch's failures are what is remembered. And
+ * the shell may have ended it early, after so many errors: the next begins there, or what comes behind
  * that many bad blocks would never have its turn.
  */
 static void look_back(struct xp *c)
@@ -362,7 +365,9 @@ static void look_back(struct xp *c)
 		c->alone = b->failed;
 	else if (b->has_all)
 		c->alone.nr = 0;	/* whatever was bad there is not dirty any more */
-	if (b->next < b->nr)
+	if (b->split)
+		b->cursor = b->failed.first;
+	else if (b->next < b->nr)
 		b->cursor = heap_lba(c, b->next);
 }
 

@@ -531,6 +531,38 @@ static void what_is_behind_many_bad_blocks_has_its_turn(void **state)
 	assert_int_equal(dirty_of(120, 12), 0);
 }
 
+/* One of @first and one of @second, each in a batch of its own. */
+static void batch_with_two_bad(u64 first, u64 second)
+{
+	struct xp_run *run = malloc(sizeof(*run));
+
+	assert_true(xp_destage_begin(f.c, &f.todo));
+	write_journal(&f);
+	while (xp_destage_next(f.c, run) == XP_NEXT_RUN) {
+		u64 lba = xp_lba_n(run->lba);
+
+		run->err = first - lba < run->nr_blocks || second - lba < run->nr_blocks ? -EIO : 0;
+		xp_destage_end(f.c, run);
+	}
+	xp_destage_commit(f.c, 0, 0, &f.todo);
+	write_journal(&f);
+	free(run);
+}
+
+/* What one batch has failed is not forgotten for what the next fails. */
+static void bad_blocks_of_two_batches_keep_no_neighbours(void **state)
+{
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 2 * XP_BATCH_MIN; i += 16)
+		write_blocks(&f, 100 + i, 16, 9);
+	xp_drain(f.c, true);
+	for (i = 0; i < 12; i++)
+		batch_with_two_bad(107, 100 + 2 * XP_BATCH_MIN - 7);
+	assert_int_equal(dirty_of(100, 2 * XP_BATCH_MIN), 2);
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -561,6 +593,7 @@ int main(void)
 		T(a_bad_block_keeps_no_neighbour),
 		T(after_a_bad_block_runs_are_long_again),
 		T(what_is_behind_many_bad_blocks_has_its_turn),
+		T(bad_blocks_of_two_batches_keep_no_neighbours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
