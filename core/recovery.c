@@ -323,7 +323,8 @@ static void note_holes(struct recovery *r)
  * nothing was, since a rest, if one of the three reads, and is none. */
 #define BLOCKS_OF_A_LIFE	3u
 
-/* Did the cache rest with this head, and has it not been started since? */
+/* Did the cache rest with this head, and has it not been started since? Of a later life one block is proof,
+ * though its chain may be broken: a recovery that was cut may have erased those before it. */
 static bool rested(struct recovery *r)
 {
 	struct xp_fp *fp = (struct xp_fp *)r->chunk;
@@ -332,7 +333,7 @@ static bool rested(struct recovery *r)
 	for (i = 1; i <= BLOCKS_OF_A_LIFE; i++)
 		if (!ring_at(r, r->head.seq + i)->unreadable)
 			break;
-	return i <= BLOCKS_OF_A_LIFE && xp_fp_read(r->m, r->c->journal.uuid, fp) >= 0 &&
+	return i <= BLOCKS_OF_A_LIFE && r->c->journal.incarnation == r->head.incarnation && xp_fp_read(r->m, r->c->journal.uuid, fp) >= 0 &&
 	       le64_to_cpu(fp->seq) == r->head.seq && le64_to_cpu(fp->incarnation) == r->head.incarnation;
 }
 

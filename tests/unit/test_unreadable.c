@@ -310,6 +310,35 @@ static void a_cut_while_it_is_left_behind(void **state)
 		assert_int_equal(mapped_byte(&f, 2000 + lba), 8);
 }
 
+/* What is erased by then reads as if nobody had been there since the rest; the last block tells otherwise. */
+static void a_cut_while_a_lost_life_is_erased(void **state)
+{
+	struct xp_jblock *b;
+	struct xp_stats s;
+	u64 seq;
+
+	(void)state;
+	write_dirty(0, 100, 7);
+	s = stats_of(&f);
+	note_rest(s.seq, s.incarnation);
+	fixture_reopen(&f);
+	for (u32 i = 0; i < 6; i++)
+		write_dirty(0, 10, 8);
+	seq = stats_of(&f).seq;
+	assert_true(seq > s.seq + 6);
+	b = ring_block(&f, seq);	/* with others under way before it */
+	b->head.durable_seq = b->head.tail_seq = cpu_to_le64(seq - 3);
+	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	for (u64 i = s.seq + 1; i < seq; i++)
+		lose_journal(i);
+	assert_int_equal(restart(0), -EBADMSG);
+	f.media.write = last_write;
+	writes_left = 1;
+	assert_int_equal(restart(XP_ACCEPT_LOSS), -ENODEV);
+	writes_left = ~0u;
+	assert_int_equal(restart(0), -EBADMSG);
+}
+
 /* What is behind the hole tells what was in it. */
 static void a_clean_record_tells_of_a_lost_mapping(void **state)
 {
@@ -448,6 +477,7 @@ int main(void)
 		T(a_block_of_the_chain_is_missed),
 		T(the_hole_is_left_behind),
 		T(a_cut_while_it_is_left_behind),
+		T(a_cut_while_a_lost_life_is_erased),
 		T(a_clean_record_tells_of_a_lost_mapping),
 		T(a_zero_record_tells_of_a_lost_mapping),
 		T(a_damaged_block_is_a_hole_for_who_accepts_that),
