@@ -50,7 +50,7 @@ struct recovery {
 	struct xp_message first;	/* of them */
 	struct xp_ring_block head;
 	u64 nr_unreadable;		/* places of the ring */
-	bool holed;			/* the chain has been replayed over a hole */
+	u64 hole;			/* the newest that the chain has been replayed over; 0: none */
 	u64 leave;			/* no later recovery would get over this block; 0: none */
 };
 
@@ -453,7 +453,7 @@ static int replay_map(struct recovery *r, const struct xp_said *p)
 
 	if (e->state == SLOT_MAPPED &&
 	    xp_lba_n(entry_lba(e)) != xp_lba_n(p->lba)) {
-		if (!e->held && !r->holed)
+		if (!e->held && !r->hole)
 			return refuse(r, "maps a slot that holds another block; slot",
 				      p->seq, xp_slot_n(p->slot));
 		unmap(c, p->slot);
@@ -511,14 +511,27 @@ static int replay_checked(struct recovery *r, struct xp_said *p)
 	return 0;
 }
 
+/* Was it said before the hole? */
+static bool behind_hole(const struct recovery *r, xp_slot_t slot)
+{
+	const struct xp_entry *e = entry_of(r->c, slot);
+	u64 blocks = r->c->journal.blocks, position;
+
+	while (!(e->list_prev & XP_LIST_HEAD))
+		e = &r->c->entry[e->list_prev];
+	position = e->list_prev & ~XP_LIST_HEAD;
+	return r->head.tail + (position + blocks - r->head.tail % blocks) % blocks < r->hole;
+}
+
 /* CLEAN or ZERO of what is not the block's mapping: the record that made it so has failed, or is
- * in a hole. Then it tells what that said: that the slow device holds the newest, or zeros. */
+ * in a hole. Then it tells what that said: that the slow device holds the newest, or zeros. (Or the write that
+ * superseded it was sent beside its record, which came first: that mapping is no older than the hole.) */
 static int replay_moot(struct recovery *r, struct xp_said *p)
 {
 	xp_slot_t mapped = map_mapped(r->c, p->lba);
 
 	p->verdict = XP_MOOT;
-	if (!r->holed)
+	if (!r->hole || (is_slot(mapped) && !behind_hole(r, mapped)))
 		return 0;
 	if (p->kind == XP_REC_CLEAN) {
 		if (is_slot(mapped))
@@ -598,7 +611,7 @@ static int replay_block(struct recovery *r, struct xp_jblock *b, u64 seq)
 	u32 i, count = records_of(r, seq);
 
 	if (ring_at(r, seq)->hole) {
-		r->holed = true;
+		r->hole = seq;
 		return 0;
 	}
 	if (judge_place(r->c, b, seq % r->c->journal.blocks) != XP_PLACE_VALID ||

@@ -356,6 +356,30 @@ static void a_clean_record_tells_of_a_lost_mapping(void **state)
 	assert_int_equal(mapped_byte(&f, 5), -1);
 }
 
+/* A write beside its record came in between: CLEAN is of what that is about to supersede. */
+static void a_clean_record_tells_nothing_of_a_newer_mapping(void **state)
+{
+	struct xp_jblock *b;
+	u64 seq;
+
+	(void)state;
+	write_dirty(90, 1, 7);
+	seq = stats_of(&f).seq;
+	write_dirty(91, 1, 7);
+	write_dirty(5, 1, 8);
+	write_dirty(5, 1, 9);
+	b = ring_block(&f, stats_of(&f).seq);
+	assert_int_equal(le16_to_cpu(b->head.count), 1);
+	b->rec[1] = ring_block(&f, stats_of(&f).seq - 1)->rec[0];
+	b->rec[1].lba = cpu_to_le64(5 | (u64)XP_REC_CLEAN << 40);
+	b->head.count = cpu_to_le16(2);
+	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	lose_journal(seq + 1);
+	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
+	assert_int_equal(mapped_byte(&f, 5), 9);
+	assert_true(mapped_dirty(&f, 5));
+}
+
 static void a_zero_record_tells_of_a_lost_mapping(void **state)
 {
 	struct xp_req req;
@@ -479,6 +503,7 @@ int main(void)
 		T(a_cut_while_it_is_left_behind),
 		T(a_cut_while_a_lost_life_is_erased),
 		T(a_clean_record_tells_of_a_lost_mapping),
+		T(a_clean_record_tells_nothing_of_a_newer_mapping),
 		T(a_zero_record_tells_of_a_lost_mapping),
 		T(a_damaged_block_is_a_hole_for_who_accepts_that),
 		T(a_refused_record_is_left_out_for_who_accepts_that),
