@@ -6,7 +6,8 @@
 #include "payload.h"
 #include "sim.h"
 
-static void close_and_forget(u64 *rng)
+/* False: its journal's end cannot be read. */
+static bool close_and_forget(u64 *rng)
 {
 	struct xp_stats s;
 	struct xp_end end;
@@ -17,13 +18,17 @@ static void close_and_forget(u64 *rng)
 	if (!err)
 		err = xp_follow(&live_media, &sim.sb, s.seq, block, &end);
 	if (!err && end.seq == s.seq + 1 && end.incarnation == s.incarnation + 1)
-		return;		/* it forgot before, went on, and has written no journal block since */
+		return true;	/* it forgot before, went on, and has written no journal block since */
+	if (err == -ENOENT && sim.faulted)
+		return false;
 	if (err || end.seq != s.seq || end.incarnation != s.incarnation)
 		violation(P_ERRORS, "closed with nothing wrong, and its journal does not end there (%d)", err);
 	crash_check(rng);
 	if (xp_forget_after(&sim.sb, &end, &live_media, block))
 		violation(P_ERRORS, "nothing is wrong, and it cannot forget");
+	sim.forgot = true;
 	crash_check(rng);
+	return true;
 }
 
 /* Acknowledged when it is durable. */
@@ -54,9 +59,9 @@ void fall_asleep(u64 *rng)
 	u32 n = 1 + below(rng, 6);
 
 	trace("--- asleep");
-	close_and_forget(rng);
-	if (chance(rng, 2)) {
+	if (!close_and_forget(rng) || chance(rng, 2)) {
 		trace("--- it goes on");
+		sim.forgot = sim.faulted = false;
 		return;
 	}
 	while (n--)

@@ -33,6 +33,46 @@ static u64 stamp_of(const u8 *bytes)
 	return stamp | 1ull << 63;	/* as no other has */
 }
 
+const struct content *content_unreadable(struct arena *a, const struct content *k, bool stays)
+{
+	struct content *bad;
+
+	if (k->under)
+		return k;
+	bad = arena_alloc(a, sizeof(*bad));
+	*bad = *k;
+	bad->stamp = mix(k->stamp ^ (stays ? 0xbad2 : 0xbad1)) | 1ull << 63;
+	bad->under = k;
+	bad->stays = stays;
+	return bad;
+}
+
+/* It can be read when all of it was written; or still not. */
+static const struct content *mix_unreadable(struct arena *a, const struct content *under,
+					    const struct content *over, u64 words)
+{
+	const struct content *anew = over->under ? over->under : over,
+			     *k = content_mix(a, under->under, anew, words);
+
+	return k == anew ? over : content_unreadable(a, k, under->stays);
+}
+
+bool unreadable(const struct content * const *cells, bool fast, u64 sector, u32 nr)
+{
+	u64 first = sector, end = sector + nr, s;
+
+	if (!sim.geometry.bad)
+		return false;
+	if (fast) {
+		first -= first % XP_BLOCK_SECTORS;
+		end += (XP_BLOCK_SECTORS - end % XP_BLOCK_SECTORS) % XP_BLOCK_SECTORS;
+	}
+	for (s = first; s < end; s++)
+		if (cells[s]->under)
+			return true;
+	return false;
+}
+
 const struct content *content_mix(struct arena *a, const struct content *under,
 				  const struct content *over, u64 words)
 {
@@ -42,6 +82,8 @@ const struct content *content_mix(struct arena *a, const struct content *under,
 
 	if (words == ~0ull)
 		return over;
+	if (under->under && words)
+		return mix_unreadable(a, under, over, words);
 	memcpy(bytes, under->bytes, SECTOR);
 	for (i = 0; i < SECTOR / 8; i++)
 		if (words >> i & 1)

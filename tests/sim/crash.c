@@ -12,20 +12,29 @@
 
 /* ------------------------------------------------------- one crash image ---- */
 
-/* A second recovery, or somebody who looks. */
-static void check_stays(bool looking)
-{
-	static struct xp_mapping first[SECTORS_MAX], second;
-	static bool mapped[SECTORS_MAX];
-	u64 blocks = (sim.slow.sectors + 7) / XP_BLOCK_SECTORS, b;
+/* What the first recovery has decided. */
+static struct xp_mapping first[SECTORS_MAX];
+static bool mapped[SECTORS_MAX];
 
-	for (b = 0; b < blocks; b++)
+static u64 nr_lbas(void)
+{
+	return (sim.slow.sectors + XP_BLOCK_SECTORS - 1) / XP_BLOCK_SECTORS;
+}
+
+static void note_mappings(void)
+{
+	u64 b;
+
+	for (b = 0; b < nr_lbas(); b++)
 		mapped[b] = xp_lookup(state_core, XP_LBA(b), &first[b]);
-	if (looking)
-		look_at_image(UINT32_MAX);
-	else
-		recover_image(&sim.state, state_memory, &state_core, 0, 0, NULL);
-	for (b = 0; b < blocks; b++)
+}
+
+static void compare_mappings(void)
+{
+	struct xp_mapping second;
+	u64 b;
+
+	for (b = 0; b < nr_lbas(); b++)
 		if (xp_lookup(state_core, XP_LBA(b), &second) != mapped[b] ||
 		    (mapped[b] && (xp_slot_n(second.slot) != xp_slot_n(first[b].slot) ||
 				   second.zeros != first[b].zeros)))
@@ -33,17 +42,78 @@ static void check_stays(bool looking)
 				  (unsigned long long)b);
 }
 
-static void check_image(u64 *rng)
+/* A second recovery, or somebody who looks. */
+static void check_stays(bool looking)
 {
-	struct arena_mark memory = arena_mark(&sim.state);
+	note_mappings();
+	if (looking)
+		look_at_image(UINT32_MAX);
+	else
+		recover_image(&sim.state, state_memory, &state_core, 0, 0, NULL);
+	compare_mappings();
+}
+
+/* 13: what was decided is decided, also when sectors can be read again as they were. It need not
+ * ask again, but of what has been written since where that is of no use: then it may decide otherwise. */
+static void check_decided(bool right, u64 *rng)
+{
+	u32 asked = told.asked;
+
+	note_mappings();
+	ask_settled();
+	if (sim.geometry.bad_returns && chance(rng, 2))
+		bad_return(state_core, NULL);
+	recover_image(&sim.state, state_memory, &state_core, 0, 0, NULL);
+	if (told.asked == asked)
+		compare_mappings();
+	if (right)
+		oracle_check_image(state_core, &image, true);
+}
+
+static void check_taking_older(u64 *rng)
+{
+	figures.took_older++;
+	ask_anew(XP_ACCEPT_OLDER);
+	recover_image(&sim.state, state_memory, &state_core, 0, 0, rng);
+	check_decided(oracle_check_image(state_core, &image, false), rng);
+}
+
+static bool any_undecided(void)
+{
+	u64 b;
+
+	for (b = 0; b < nr_lbas(); b++)
+		if (told.undecided[b])
+			return true;
+	return false;
+}
+
+static void check_unreadable(u64 *rng)
+{
+	u32 mark = image_mark(), cut;
+	struct medium took = recover_image(&sim.state, state_memory, &state_core, 0, 0, rng);
+	bool right = oracle_check_image(state_core, &image, false), undecided = any_undecided();
+
+	check_decided(right, rng);
+	image_rewind(mark);
+	for (cut = 0; cut < took.writes && chance(rng, 4); cut++) {
+		ask_anew(0);
+		recover_image(&sim.state, state_memory, &state_core, 1 + below(rng, 2), cut, rng);
+		if (right)
+			oracle_check_image(state_core, &image, true);
+		image_rewind(mark);
+	}
+	if (undecided)
+		check_taking_older(rng);
+	image_rewind(mark);
+}
+
+static void check_readable(u64 *rng)
+{
 	u32 mark = image_mark(), cut;
 	struct medium took;
 	bool right;
 
-	figures.images++;
-	if (image_seen_before())
-		return;
-	figures.states++;
 	took = recover_image(&sim.state, state_memory, &state_core, 0, 0, rng);
 	right = oracle_check_image(state_core, &image, false);
 	if (chance(rng, 16))
@@ -61,6 +131,31 @@ static void check_image(u64 *rng)
 			image_rewind(mark);
 		}
 	}
+}
+
+static void check_new_image(u64 *rng, u64 *own)
+{
+	figures.states++;
+	if (bad_in_image())
+		check_unreadable(own);
+	else
+		check_readable(rng);
+}
+
+/* What sectors it cannot read is drawn from what it is. */
+static void check_image(u64 *rng)
+{
+	struct arena_mark memory = arena_mark(&sim.state);
+	u64 own = mix(image.hash ^ 0xbad);
+	u32 mark = image_mark();
+
+	ask_anew(0);
+	if (sim.geometry.bad && chance(&own, 2))
+		bad_spoil_image(&sim.state, false, &own);
+	figures.images++;
+	if (!image_seen_before())
+		check_new_image(rng, &own);
+	image_rewind(mark);
 	arena_rewind(&sim.state, memory);
 }
 
@@ -128,7 +223,7 @@ static void put_unit(const struct unit *u, const struct content *instead)
 	u32 i;
 
 	for (i = u->first; i < u->first + u->nr; i++)
-		if (u->w->content[i])
+		if (u->w->content[i] && !(instead && u->w->content[i]->stays))
 			image_put(u->slow, u->w->sector + i, instead ? instead : u->w->content[i]);
 }
 
@@ -318,6 +413,7 @@ void crash_sample(u64 *rng, crash_look before, crash_look after)
 	struct arena_mark memory = arena_mark(&sim.state);
 
 	crash_choose(rng);
+	ask_anew(0);
 	before(NULL, &image);
 	recover_image(&sim.state, state_memory, &state_core, 0, 0, rng);
 	oracle_check_image(state_core, &image, false);

@@ -75,6 +75,11 @@ void destage_run_read(const struct event *e)
 	u32 i;
 
 	for (i = 0; i < e->run->nr_blocks; i++)
+		if (disk_unreadable(&sim.fast, xp_slot_sector(sim.c, e->run->slot[i]), XP_BLOCK_SECTORS)) {
+			destage_run_end(e->run, -EIO);
+			return;
+		}
+	for (i = 0; i < e->run->nr_blocks; i++)
 		disk_read(&sim.fast, xp_slot_sector(sim.c, e->run->slot[i]), XP_BLOCK_SECTORS,
 			  e->data + i * XP_BLOCK_SIZE);
 	run_write(e->run, e->data);

@@ -60,8 +60,12 @@ struct write *disk_submit(struct disk *d, u64 sector, u32 nr, const u8 *bytes, b
 	w->nr = nr;
 	w->fua = fua;
 	w->fragile = !d->memory;
-	for (i = 0; i < nr; i++)
+	for (i = 0; i < nr; i++) {
 		w->content[i] = content_new(&sim.arena, bytes + i * SECTOR);
+		if (d->seen[sector + i]->stays)
+			w->content[i] = content_unreadable(&sim.arena, w->content[i], true);
+		figures.healed += d->seen[sector + i]->under && !d->seen[sector + i]->stays;
+	}
 	if (d->memory)
 		w->words = arena_alloc(&sim.arena, nr * sizeof(*w->words));
 	for (i = 0; d->memory && i < nr; i++)
@@ -147,7 +151,7 @@ void disk_fail(struct disk *d, struct write *w, u64 *rng)
 			landed = chance(rng, 2);
 		if (!landed)
 			w->content[i] = NULL;
-		else if (dice == 2 && d == &sim.fast && chance(rng, 4))
+		else if (dice == 2 && d == &sim.fast && chance(rng, 4) && !w->content[i]->stays)
 			w->content[i] = &content_garbage;
 	}
 	disk_complete(d, w);
@@ -160,6 +164,15 @@ void disk_read(const struct disk *d, u64 sector, u32 nr, u8 *bytes)
 	for (i = 0; i < nr; i++)
 		memcpy(bytes + i * SECTOR, sector + i < disk_all(d) ?
 		       d->seen[sector + i]->bytes : content_zero.bytes, SECTOR);
+}
+
+bool disk_unreadable(const struct disk *d, u64 sector, u32 nr)
+{
+	if (!unreadable(d->seen, d == &sim.fast, sector, nr))
+		return false;
+	sim.faulted = true;
+	figures.bad_reads[d == &sim.slow]++;
+	return true;
 }
 
 void disk_flush(struct disk *d, u64 submitted)

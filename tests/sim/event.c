@@ -67,8 +67,10 @@ void start_read(struct event *e, struct disk *d, u64 sector, u32 nr, u8 *data)
 	e->nr = nr;
 	e->data = data;
 	e->sampled = chance(step.rng, 2);
-	if (e->sampled)
-		disk_read(d, sector, nr, data);
+	if (!e->sampled)
+		return;
+	e->failed = disk_unreadable(d, sector, nr);
+	disk_read(d, sector, nr, data);
 }
 
 static void note_hit(const struct part *p)
@@ -81,16 +83,32 @@ static void note_hit(const struct part *p)
 	u->hit = true;
 }
 
-static bool error_hits(const struct event *e)
+static void note_error(const struct event *e)
 {
-	if (!fault_hits(e->disk == &sim.slow, e->op,
-			e->kind == IO_JOURNAL || e->kind == IO_JOURNAL_FLUSH))
-		return false;
 	if (e->part && e->kind != IO_BASE)
 		note_hit(e->part);
 	trace("error of the %s device, event %d, sector %llu of id %llu", e->disk->name, e->kind,
 	      e->part ? (unsigned long long)e->part->req.sector : 0,
 	      e->part ? (unsigned long long)e->part->u->id : 0);
+}
+
+static bool error_hits(const struct event *e)
+{
+	if (!fault_hits(e->disk == &sim.slow, e->op,
+			e->kind == IO_JOURNAL || e->kind == IO_JOURNAL_FLUSH))
+		return false;
+	note_error(e);
+	return true;
+}
+
+/* (Of a run its slots are read in destage_run_read().) */
+static bool cannot_be_read(const struct event *e)
+{
+	if (e->op != OP_READ || e->run)
+		return false;
+	if (e->sampled ? !e->failed : !disk_unreadable(e->disk, e->sector, e->nr))
+		return false;
+	note_error(e);
 	return true;
 }
 
@@ -136,7 +154,7 @@ static bool memory_goes_on(struct event *e)
 
 static int finish_io(struct event *e)
 {
-	if (in_memory(e) ? e->failed : error_hits(e)) {
+	if (in_memory(e) ? e->failed : error_hits(e) || cannot_be_read(e)) {
 		if (e->op == OP_WRITE)
 			disk_fail(e->disk, e->w, step.rng);
 		if (e->op == OP_READ)

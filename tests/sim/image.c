@@ -142,6 +142,8 @@ void image_dump(void)
 
 		for (i = 0; i < XP_BLOCK_SECTORS; i++)
 			memcpy((u8 *)&b + i * SECTOR, image.fast[s + i]->bytes, SECTOR);
+		if (unreadable(image.fast, true, s, 1))
+			printf("  place %llu cannot be read\n", (unsigned long long)at);
 		if (le32_to_cpu(b.head.magic) != XP_JOURNAL_MAGIC)
 			continue;
 		printf("  ring %llu: seq %llu tail %llu durable %llu incarnation %llu:",

@@ -34,6 +34,7 @@ struct medium {
 	u32 reads_left;		/* until one fails */
 	u64 *rng;
 	u32 writes, reads;
+	bool truth;		/* sectors that cannot be read are read all the same */
 };
 
 /* Of the image that is looked at, not of the run. */
@@ -42,7 +43,12 @@ extern void *state_memory;
 
 void recover_new_run(void);
 int recover(const struct xp_media *fast, const struct xp_media *slow, void *memory, struct xp **c,
-	    bool restating, struct xp_message *msg);
+	    bool restating, u32 accept, struct xp_message *msg);
+/* The image, only looked at; 0, or the error, with a message. */
+int look_as(void *memory, struct xp **c, u32 accept, bool truth, const struct xp_witness *w,
+	    struct xp_message *msg);
+/* A start of the image that refuses it: with which error. It must not have written. */
+int refused_image_writes(void *memory);
 /* On the image, with @cuts further cuts, the first at write @first_cut. Returns
  * what the last attempt took. */
 struct medium recover_image(struct arena *arena, void *memory, struct xp **c, u32 cuts,
@@ -53,6 +59,28 @@ void recover_under_fire(u64 *rng);
 /* Only looks at the image, and changes nothing; or one of its reads fails, and
  * that is said. */
 void look_at_image(u32 failing_read);
+
+/* ---------------------------------------------------------------- bad.c ---- */
+
+/* Some sectors of the image become unreadable; or none, where nothing could be recovered then.
+ * @lasting: the run goes on with it. */
+void bad_spoil_image(struct arena *a, bool lasting, u64 *rng);
+bool bad_in_image(void);
+/* They can be read again as they were, but for what @c believes; all of them, or (@rng) some. NULL: nobody has
+ * looked yet, and no slot can. */
+void bad_return(struct xp *c, u64 *rng);
+
+/* ---------------------------------------------------------------- ask.c ---- */
+
+/* Of a new image. The user accepts that without being asked. */
+void ask_anew(u32 accept);
+/* What has to be accepted for a recovery of the image, as it is by now; told of it is in struct told. It
+ * is right to ask, or the run ends. */
+u32 ask(void *memory);
+/* A recovery has ended: it need not ask for the same again. */
+void ask_settled(void);
+/* The chain cannot be read at all. */
+bool ask_is_hopeless(void);
 
 /* -------------------------------------------------------------- crash.c ---- */
 

@@ -2,6 +2,24 @@
 /* life.c - the core starts: on what the devices hold, or on what a cut or a kill leaves of it. */
 #include "image.h"
 
+/* Of the devices as they are: it may have to be asked. */
+static int start_unreadable(struct xp_message *msg)
+{
+	int err;
+
+	image_of_seen();
+	ask_anew(0);
+	err = recover(&live_media, &live_slow, sim.memory, &sim.c, true, ask(state_memory), msg);
+	if (err || !told.loss)
+		return err;
+	sim.lost = true;
+	image_of_seen();
+	oracle_check_image(sim.c, &image, false);
+	oracle_restart(sim.c, &image);
+	image_forget_seen();
+	return 0;
+}
+
 void life_start(void)
 {
 	struct xp_message msg;
@@ -10,16 +28,17 @@ void life_start(void)
 	sim.now++;
 	disk_flush(&sim.slow, sim.now);		/* xpcache.h: before the first request */
 	sim.faulted = false;
-	err = recover(&live_media, &live_slow, sim.memory, &sim.c, true, &msg);
+	err = recover(&live_media, &live_slow, sim.memory, &sim.c, true, 0, &msg);
 	if (err && sim.faulted) {
 		trace("does not start: %s", msg.text);
 		figures.failed_starts++;
 		if (!msg.text[0])
 			violation(P_ERRORS, "does not start, and does not say why");
 		sim.fault.on = false;
-		err = recover(&live_media, &live_slow, sim.memory, &sim.c, true, &msg);
+		err = sim.geometry.bad ? start_unreadable(&msg) :
+		      recover(&live_media, &live_slow, sim.memory, &sim.c, true, 0, &msg);
 	}
-	sim.faulted = false;
+	sim.faulted = sim.forgot = false;
 	if (err) {
 		violation(P_ALLOWED, "start refused: %s (%d)", msg.text, err);
 		run_abandon();
@@ -34,6 +53,7 @@ static bool check_once(void)
 	u32 mark = image_mark();
 	bool right;
 
+	ask_anew(0);
 	recover_image(&sim.state, state_memory, &state_core, 0, 0, NULL);
 	right = oracle_check_image(state_core, &image, false);
 	image_rewind(mark);
@@ -49,23 +69,34 @@ static void settle_on_image(struct disk *d, const struct content **cells)
 	d->pending_end = &d->pending;
 }
 
+static void spoil(u64 *rng)
+{
+	u64 own = mix(*rng ^ 0xbad);
+
+	if (sim.geometry.bad && chance(&own, 2))
+		bad_spoil_image(&sim.arena, true, &own);
+}
+
 void life_cut(u64 *rng)
 {
 	bool right;
 
 	crash_choose(rng);
 	sim.fault.on = false;
+	spoil(rng);
 	right = check_once();
+	ask_anew(0);
 	recover_image(&sim.arena, sim.memory, &sim.c, chance(rng, 3) ? 1 + below(rng, 2) : 0,
 		      below(rng, 4), rng);
 	if (right)
 		oracle_check_image(sim.c, &image, true);
+	sim.lost |= told.loss;
 	settle_on_image(&sim.fast, image.fast);
 	settle_on_image(&sim.slow, image.slow);
 	oracle_restart(sim.c, &image);
 	shell_new_life();
 	image_forget_seen();
-	sim.faulted = false;
+	sim.faulted = sim.forgot = false;
 	figures.lives++;
 }
 
@@ -75,7 +106,7 @@ static void start_and_be_killed(u64 *rng)
 	struct xp_message msg;
 
 	recover_under_fire(rng);
-	if (recover(&live_media, &live_slow, sim.memory, &sim.c, true, &msg) == -ENODEV)
+	if (recover(&live_media, &live_slow, sim.memory, &sim.c, true, 0, &msg) == -ENODEV)
 		figures.kills_again++;
 	recover_under_fire(NULL);
 }
@@ -84,6 +115,10 @@ void life_kill(u64 *rng)
 {
 	bool right;
 
+	if (sim.geometry.bad) {	/* one end of a life that can be asked about is enough */
+		life_cut(rng);
+		return;
+	}
 	disk_abandon(&sim.fast, rng);
 	disk_abandon(&sim.slow, rng);
 	image_of_seen();

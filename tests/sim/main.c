@@ -17,7 +17,7 @@ static const char * const property_name[NR_PROPERTIES] = {
 	"what no device and no core does", "1 allowed values", "2 unwritten sectors",
 	"3 whole blocks", "4 preflush", "5 errors", "6 discard and zeroes",
 	"7 what was seen stays", "8 reads", "9 reads after errors", "10 everything ends",
-	"11 classes",
+	"11 classes", [P_UNREADABLE] = "13 unreadable sectors",
 };
 
 static struct {
@@ -45,6 +45,24 @@ static void parse_steps(char *text)
 	opt.steps = calloc(strlen(text) / 2 + 1, sizeof(*opt.steps));
 	for (word = strtok(text, ","); word; word = strtok(NULL, ","))
 		opt.steps[opt.nr_steps++] = (u32)strtoul(word, NULL, 10);
+}
+
+static void print_bad(void)
+{
+	printf("unreadable: %llu runs, %llu places of the ring, %llu slots, of the slow device %llu, of what is before the ring %llu; "
+	       "%llu and %llu reads of them, %llu sectors healed, %llu blocks came back\n",
+	       (unsigned long long)figures.bad_runs, (unsigned long long)figures.bad_places,
+	       (unsigned long long)figures.bad_slots, (unsigned long long)figures.bad_slow,
+	       (unsigned long long)figures.bad_heads, (unsigned long long)figures.bad_reads[0],
+	       (unsigned long long)figures.bad_reads[1], (unsigned long long)figures.healed,
+	       (unsigned long long)figures.came_back);
+	printf("recovery: %llu refused, %llu losses accepted, %llu blocks doubtful, %llu older or another's; %llu undecided, "
+	       "of which %llu times the older was taken; %llu not needed, %llu rested before; %llu blocks written anew\n",
+	       (unsigned long long)figures.refusals, (unsigned long long)figures.losses,
+	       (unsigned long long)figures.doubtful, (unsigned long long)figures.older,
+	       (unsigned long long)figures.undecided, (unsigned long long)figures.took_older,
+	       (unsigned long long)figures.unneeded, (unsigned long long)figures.rested,
+	       (unsigned long long)figures.rewritten);
 }
 
 /* How often each error met each operation of each device: 0 would be a gap. */
@@ -78,6 +96,7 @@ static u64 print_faults(void)
 	printf("journal blocks grew by %llu stores, %llu of them refused; %llu kills while they were stored\n",
 	       (unsigned long long)figures.stores, (unsigned long long)figures.stores_refused,
 	       (unsigned long long)figures.kills_storing);
+	print_bad();
 	return all;
 }
 

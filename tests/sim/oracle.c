@@ -8,7 +8,9 @@
  * while running those that were acknowledged, or seen, before the read began.
  *
  * What is wrong breaks one property, the one without which it would be allowed
- * (broken()). Where zeros are concerned it takes the sixth as well: that zeroes
+ * (broken()). Where sectors cannot be read a block may be an error, if its only copy is there; and it may be
+ * what it was long before, or another's, if recovery has told that it may (struct told).
+ * Where zeros are concerned it takes the sixth as well: that zeroes
  * are a write like any other. A property that is turned off is not assumed either.
  */
 #include "sim.h"
@@ -33,6 +35,10 @@ struct history {
 };
 
 static struct history history[SECTORS_MAX];
+struct told told;
+
+/* Of a version that nobody knows: a recovery believed what it could not read, and it had not landed. */
+#define ID_LOST	(1ull << 39)
 static u64 epoch;
 
 u64 oracle_epoch(void)
@@ -144,6 +150,11 @@ static struct verdict judge(u64 sector, u64 tag, u64 since, u64 flushed)
 	return j;
 }
 
+bool oracle_is_lost(u64 sector)
+{
+	return judge(sector, tag_of(ID_LOST, sector), 0, 0).v;
+}
+
 /* ------------------------------------------------------------- complaints ---- */
 
 static const char *text_of(u64 tag)
@@ -214,10 +225,15 @@ static void complain(enum property p, const char *where, u64 sector, u64 tag,
 
 /* ---------------------------------------------------------- after a cut ---- */
 
+static bool is_unreadable(struct xp *c, const struct image *im, u64 sector, const struct xp_mapping *m)
+{
+	return !m->zeros && unreadable(im->fast, true, xp_slot_sector(c, m->slot) + sector % XP_BLOCK_SECTORS, 1);
+}
+
 static const struct content *answer(struct xp *c, const struct image *im, u64 sector,
 				    const struct xp_mapping *m)
 {
-	if (!m)
+	if (!m || (!m->dirty && is_unreadable(c, im, sector, m)))
 		return im->slow[sector];
 	if (m->zeros)
 		return &content_zero;
@@ -252,27 +268,64 @@ static void check_untouched(const struct image *im, u64 first, u32 nr)
 				  (unsigned long long)(first + i), text_of(im->slow[first + i]->tag));
 }
 
-static void check_block(struct xp *c, const struct image *im, u64 block, u64 *tags,
-			struct version **found)
+/* An error, of which recovery has told that it does not know whether it was there. */
+static bool is_error(struct xp *c, const struct image *im, u64 sector, const struct xp_mapping *m)
+{
+	return m && m->dirty && is_unreadable(c, im, sector, m) &&
+	       (told.undecided[sector / XP_BLOCK_SECTORS] || oracle_is_lost(sector));
+}
+
+/* A journal block that said something of it may be lost. */
+static bool in_doubt(u64 block, const struct xp_mapping *m)
+{
+	return (told.loss && (!m || told.doubtful[block])) || (told.older && told.undecided[block]);
+}
+
+/* Older than promised, but its own; or another's, if a mapping to that was doubtful. Whose mapping is
+ * lost may be half a destage's, on the slow device. */
+static bool is_older(u64 block, const u64 *tags, u32 nr, const struct xp_mapping *m)
 {
 	u64 s = block * XP_BLOCK_SECTORS;
-	struct xp_mapping map, *m;
+	bool older = false;
 	u32 i;
 
-	m = xp_lookup(c, XP_LBA(block), &map) ? &map : NULL;
-	for (i = 0; i < XP_BLOCK_SECTORS && s + i < sim.slow.sectors; i++) {
-		struct verdict j;
+	for (i = 0; i < nr; i++) {
+		struct verdict j = judge(s + i, tags[s + i], 0, 0);
+		bool own = tags[s + i] == TAG_ZERO || tags[s + i] == TAG_OTHER || tag_sector(tags[s + i]) == s + i;
 
+		older |= !j.v;
+		if (!own && !(m && (told.doubtful[block] || told.older)))
+			complain(P_UNREADABLE, "after a loss that was accepted", s + i, tags[s + i], &j, 0, 0);
+	}
+	return older;
+}
+
+static u32 check_block(struct xp *c, const struct image *im, u64 block, u64 *tags,
+		       struct version **found)
+{
+	u64 s = block * XP_BLOCK_SECTORS;
+	u32 nr = (u32)min((u64)XP_BLOCK_SECTORS, sim.slow.sectors - s), i;
+	struct xp_mapping map, *m;
+
+	m = xp_lookup(c, XP_LBA(block), &map) ? &map : NULL;
+	for (i = 0; i < nr; i++) {
 		tags[s + i] = answer(c, im, s + i, m)->tag;
-		j = judge(s + i, tags[s + i], 0, 0);
-		if (!j.v)
+		found[s + i] = NULL;
+	}
+	if (in_doubt(block, m))
+		return is_older(block, tags, nr, m);
+	for (i = 0; i < nr; i++) {
+		struct verdict j = judge(s + i, tags[s + i], 0, 0);
+
+		if (!j.v && !is_error(c, im, s + i, m))
 			complain(after_cut(broken(s + i, tags[s + i], &j)), "after a cut", s + i,
 				 tags[s + i], &j, 0, 0);
-		found[s + i] = j.unsure ? NULL : j.v;
+		found[s + i] = j.unsure || is_error(c, im, s + i, m) ? NULL : j.v;
 	}
-	check_untouched(im, s, i);
-	if (i == XP_BLOCK_SECTORS)
+	check_untouched(im, s, nr);
+	if (nr == XP_BLOCK_SECTORS)
 		check_whole(block, found + s);
+	return 0;
 }
 
 /* 4 */
@@ -292,6 +345,15 @@ static void check_preflush(const u64 *tags, struct version * const *found)
 	}
 }
 
+/* 13: each journal block that is lost says something of so many. */
+static void check_loss(u32 older)
+{
+	figures.older += older;
+	if (told.loss && older > told.lost * XP_PUT_MAX && !sim.forgot)
+		violation(P_UNREADABLE, "%u journal blocks are lost, and %u blocks older than promised, or another's",
+			  told.lost, older);
+}
+
 const struct content *oracle_answer(struct xp *c, const struct image *im, u64 sector)
 {
 	struct xp_mapping map;
@@ -305,13 +367,16 @@ bool oracle_check_image(struct xp *c, const struct image *im, bool second)
 	static struct version *found[SECTORS_MAX];
 	static u64 tags[SECTORS_MAX];
 	struct xp_stats stats;
+	u32 older = 0;
 	u64 block;
 
 	again = second;
 	sim.overlooked = false;
 	for (block = 0; block * XP_BLOCK_SECTORS < sim.slow.sectors; block++)
-		check_block(c, im, block, tags, found);
-	check_preflush(tags, found);
+		older += check_block(c, im, block, tags, found);
+	if (!told.loss)
+		check_preflush(tags, found);
+	check_loss(older);
 	xp_get_stats(c, &stats);
 	if (stats.free + stats.dirty + stats.clean != stats.slots)
 		violation(P_HOST, "after a cut: %llu free, %llu dirty and %llu clean of %llu slots",
@@ -320,14 +385,38 @@ bool oracle_check_image(struct xp *c, const struct image *im, bool second)
 	return !sim.overlooked;
 }
 
+static u64 shown(struct xp *c, const struct image *im, u64 sector)
+{
+	u64 tag = oracle_answer(c, im, sector)->tag;
+	struct xp_mapping map;
+	bool mapped = xp_lookup(c, XP_LBA(sector / XP_BLOCK_SECTORS), &map);
+
+	if (!judge(sector, tag, 0, 0).v && is_error(c, im, sector, mapped ? &map : NULL))
+		return tag_of(ID_LOST, sector);
+	return tag;
+}
+
+/* Doubtful, and clean: one thing is seen while it is in the cache, and another when it is evicted. */
+static bool is_two(struct xp *c, const struct image *im, u64 sector)
+{
+	struct xp_mapping m;
+
+	return xp_lookup(c, XP_LBA(sector / XP_BLOCK_SECTORS), &m) && !m.dirty && !m.zeros &&
+	       told.doubtful[sector / XP_BLOCK_SECTORS] &&
+	       im->fast[xp_slot_sector(c, m.slot) + sector % XP_BLOCK_SECTORS]->tag != im->slow[sector]->tag;
+}
+
 void oracle_restart(struct xp *c, const struct image *im)
 {
 	u64 s;
 
+	for (s = 0; s < sim.slow.sectors; s++)
+		if (is_two(c, im, s))
+			run_abandon();
 	for (s = 0; s < sim.slow.sectors; s++) {
-		u64 tag = oracle_answer(c, im, s)->tag;
+		u64 tag = shown(c, im, s);
 
-		/* With all properties on the run has ended before. */
+		/* With all properties on, and no loss accepted, the run has ended before. */
 		if (tag != TAG_ZERO && (tag == TAG_OTHER || tag_sector(tag) != s))
 			run_abandon();
 		history_reset(s, tag_id(tag), true);

@@ -28,7 +28,8 @@ static void may_be_cut(void)
 static int live_read(void *ctx, u64 block, u32 nr, void *buf)
 {
 	(void)ctx;
-	if (fault_hits(0, OP_READ, true))
+	if (fault_hits(0, OP_READ, true) ||
+	    disk_unreadable(&sim.fast, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS))
 		return -EIO;
 	if (sim.fast.memory)
 		disk_write_back_all(&sim.fast, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS);
@@ -97,7 +98,7 @@ static int medium_read(void *ctx, u64 block, u32 nr, void *buf)
 	u32 i;
 
 	m->reads++;
-	if (!m->reads_left--)
+	if (!m->reads_left-- || (!m->truth && unreadable(image.fast, true, s, nr * XP_BLOCK_SECTORS)))
 		return -EIO;
 	for (i = 0; i < nr * XP_BLOCK_SECTORS; i++)
 		memcpy((u8 *)buf + i * SECTOR, image.fast[s + i]->bytes, SECTOR);
@@ -121,6 +122,8 @@ static void put_sector(struct medium *m, bool slow, u64 s, const u8 *bytes, bool
 
 	if (torn && !slow && sim.fast.memory && chance(m->rng, 2))
 		k = content_mix(m->arena, image.fast[s], k, draw(m->rng));
+	if ((slow ? image.slow : image.fast)[s]->stays)
+		k = content_unreadable(m->arena, k, true);
 	image_put(slow, s, k);
 }
 
@@ -171,7 +174,7 @@ static u64 place(void)
 	return (sim.geometry.slow_sectors + XP_BLOCK_SECTORS - 1) / XP_BLOCK_SECTORS;
 }
 
-static struct xp *core_new(void *memory)
+static struct xp *core_new(void *memory, u32 accept)
 {
 	const struct geometry *g = &sim.geometry;
 	struct xp_options opt = {
@@ -180,6 +183,7 @@ static struct xp *core_new(void *memory)
 		.store = g->grows && memory == sim.memory ? store_now : NULL,
 		.dirty_low = g->dirty_low, .dirty_high = g->dirty_high,
 		.mark_lba = g->has_place ? place() : 0,
+		.accept = accept,
 	};
 
 	memset(memory, 0, xp_memory(&sim.sb));
@@ -206,7 +210,7 @@ static int unmark(const struct xp_media *fast, const struct xp_media *slow, void
 	if (err || !xp_mark_is(&sim.sb, block))
 		return err;
 	figures.unmarked++;
-	c = core_new(memory);
+	c = core_new(memory, 0);
 	err = xp_look(c, fast, scratch_of(memory), NULL, msg);
 	if (!err)
 		err = xp_unmark(c, fast, slow, place(), false, block);
@@ -217,14 +221,14 @@ static int unmark(const struct xp_media *fast, const struct xp_media *slow, void
 }
 
 int recover(const struct xp_media *fast, const struct xp_media *slow, void *memory, struct xp **c,
-	    bool restating, struct xp_message *msg)
+	    bool restating, u32 accept, struct xp_message *msg)
 {
 	int err;
 
 	msg->text[0] = '\0';
 	figures.recoveries++;
 	err = restating ? unmark(fast, slow, memory, msg) : 0;
-	*c = core_new(memory);
+	*c = core_new(memory, accept);
 	return err ? err : xp_recover(*c, fast, scratch_of(memory), restating, msg);
 }
 
@@ -244,10 +248,11 @@ struct medium recover_image(struct arena *arena, void *memory, struct xp **c, u3
 	struct xp_message msg;
 
 	for (;;) {
-		struct medium m = { arena, cuts ? first_cut : UINT32_MAX, UINT32_MAX, rng, 0, 0 };
+		struct medium m = { arena, cuts ? first_cut : UINT32_MAX, UINT32_MAX, rng, 0, 0, false };
 		struct xp_media fast = { &m, medium_read, medium_write };
 		struct xp_media slow = { &m, medium_slow_read, medium_slow_write };
-		int err = recover(&fast, &slow, memory, c, true, &msg);
+		u32 accept = ask(memory);
+		int err = recover(&fast, &slow, memory, c, true, accept, &msg);
 
 		if (!err)
 			return m;
@@ -261,9 +266,37 @@ struct medium recover_image(struct arena *arena, void *memory, struct xp **c, u3
 	}
 }
 
+int look_as(void *memory, struct xp **c, u32 accept, bool truth, const struct xp_witness *w,
+	    struct xp_message *msg)
+{
+	struct medium m = { &sim.state, UINT32_MAX, UINT32_MAX, NULL, 0, 0, truth };
+	struct xp_media fast = { &m, medium_read, medium_write };
+	int err;
+
+	*c = core_new(memory, accept);
+	err = xp_look(*c, &fast, scratch_of(memory), w, msg);
+	if (m.writes)
+		violation(P_UNREADABLE, "a recovery that looks only wrote");
+	return err;
+}
+
+int refused_image_writes(void *memory)
+{
+	struct medium m = { &sim.state, UINT32_MAX, UINT32_MAX, NULL, 0, 0, false };
+	struct xp_media fast = { &m, medium_read, medium_write };
+	struct xp_media slow = { &m, medium_slow_read, medium_slow_write };
+	struct xp_message msg;
+	struct xp *c;
+	int err = recover(&fast, &slow, memory, &c, true, 0, &msg);
+
+	if (m.writes)
+		violation(P_UNREADABLE, "a recovery that refuses wrote: %s", msg.text);
+	return err;
+}
+
 void look_at_image(u32 failing_read)
 {
-	struct medium m = { &sim.state, UINT32_MAX, failing_read, NULL, 0, 0 };
+	struct medium m = { &sim.state, UINT32_MAX, failing_read, NULL, 0, 0, false };
 	struct xp_media fast = { &m, medium_read, medium_write };
 	struct xp_media slow = { &m, medium_slow_read, medium_slow_write };
 	bool fails = failing_read != UINT32_MAX;
@@ -272,7 +305,7 @@ void look_at_image(u32 failing_read)
 
 	if (fails && is_marked())	/* what it has taken back before is no harm */
 		return;
-	err = recover(&fast, &slow, state_memory, &state_core, false, &msg);
+	err = recover(&fast, &slow, state_memory, &state_core, false, 0, &msg);
 	if (m.writes)
 		violation(P_ERRORS, "a recovery that looks only wrote");
 	if (err || msg.text[0])	/* one that failed once is read again */

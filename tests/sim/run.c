@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------- geometry ---- */
 
-#define FAST_HEAD 8u		/* blocks before the ring */
+#define FAST_HEAD 32u		/* blocks before the ring: superblocks and fingerprints */
 
 /* Many images of few events, or many events. */
 static u32 check_one_in(u64 seed)
@@ -206,6 +206,21 @@ static bool is_memory(u64 seed)
 	return fast_is == FAST_DRAWN ? mix(seed ^ 0x93e3) % 3 == 0 : fast_is == FAST_MEMORY;
 }
 
+/* Nor is this: the other runs are what they are without. No mark then, and the fast device is not gone:
+ * whether a loss is accepted, or what a marked cache has is given up, would be two questions at once. */
+static void draw_bad(struct geometry *g)
+{
+	u64 dice = mix(sim.seed ^ 0xbadb);
+
+	g->bad = dice % 4 == 0;
+	if (!g->bad)
+		return;
+	g->bad_stays = dice / 4 % 3 == 0;
+	g->bad_returns = dice / 16 % 2;
+	g->bad_one_in = 8 + (u32)(dice / 64 % 120);
+	g->has_place = g->fast_goes = false;
+}
+
 static void draw_geometry(u64 *rng)
 {
 	static const u32 depth[] = { 0, 0, 0, 0, 0, 0, 0, 1, 1, 2 };
@@ -243,6 +258,7 @@ static void draw_geometry(u64 *rng)
 	g->depth = depth[below(rng, 10)];
 	g->has_place = !chance(rng, 4);
 	specialise(rng);
+	draw_bad(g);
 	g->memory = is_memory(sim.seed);
 	g->at_once = g->memory && mix(sim.seed ^ 0x5a1d) % 4;
 	g->grows = g->at_once && mix(sim.seed ^ 0x6707) % 4;
@@ -373,13 +389,22 @@ static void kill_it(u64 *rng)
 
 /* 10: with no error any more, everything ends, and dirty goes to zero. A cache
  * whose journal failed needs a new life for the latter. */
+static bool is_home(void)
+{
+	u64 stuck[SECTORS_MAX / 8];
+	struct xp_stats s;
+
+	xp_get_stats(sim.c, &s);
+	return xp_is_clean(sim.c) || (s.dirty && s.dirty == bad_stuck(stuck, SECTORS_MAX / 8));
+}
+
 static bool settle_down(u64 *rng, bool clean)
 {
 	u32 i;
 
 	sim.fault.on = false;
 	xp_drain(sim.c, clean);
-	for (i = 0; !shell_idle() || (clean && !core_failed() && !xp_is_clean(sim.c)); i++) {
+	for (i = 0; !shell_idle() || (clean && !core_failed() && !is_home()); i++) {
 		if (i > 20000)
 			violation(P_LIVES, "%u requests and %u events do not come to an end",
 				  shell_users(), shell_ios());
@@ -411,10 +436,34 @@ static void healed(u64 *rng)
 	sim.faulted = false;
 }
 
+/* 13: what is stuck in unreadable slots comes home when it is written anew; maybe not at once, where
+ * the next slot is no better. */
+static bool bring_home(u64 *rng)
+{
+	u64 stuck[SECTORS_MAX / 8];
+	u32 n, i, tries;
+
+	for (tries = 0; tries < 8; tries++) {
+		if (!settle_down(rng, true))
+			return false;
+		n = bad_stuck(stuck, SECTORS_MAX / 8);
+		if (!n)
+			return true;
+		for (i = 0; i < n; i++) {
+			u64 s = stuck[i] * XP_BLOCK_SECTORS;
+
+			trace("--- written anew, as it cannot be read");
+			figures.rewritten++;
+			shell_write(rng, s, (u32)min((u64)XP_BLOCK_SECTORS, sim.slow.sectors - s));
+		}
+	}
+	return settle_down(rng, true) && xp_is_clean(sim.c);
+}
+
 static void drain(u64 *rng)
 {
 	trace("--- drain");
-	if (settle_down(rng, true)) {
+	if (bring_home(rng)) {
 		oracle_check_slow(sim.now);
 		if (destage_fails())
 			violation(P_ERRORS, "all is home, and blocks are said to fail to go there");
@@ -456,6 +505,10 @@ static void restart(u64 *rng)
 		power_cut(rng);
 		return;
 	}
+	if (sim.geometry.bad && mix(sim.seed ^ sim.step) % 4)
+		bad_note_rest();
+	if (sim.geometry.bad)
+		crash_check(rng);
 	life_start();
 }
 
@@ -505,8 +558,10 @@ static u64 homes(void)
 /* I6: who has asked for a flush is told that all is home: it is, as far as it was acknowledged before. */
 static void step(u64 *rng)
 {
-	u64 before = homes(), begun = sim.now;
+	u64 before = homes(), begun = sim.now, own = mix(*rng ^ 0xbad7);
 
+	if (sim.geometry.bad && chance(&own, sim.geometry.bad_one_in))
+		bad_turn(&own);
 	happen(rng);
 	if (homes() <= before)	/* less: it is another life */
 		return;
@@ -546,6 +601,7 @@ static void begin(u64 seed, bool tracing)
 	life_start();
 	figures.runs++;
 	figures.memory_runs += sim.geometry.memory;
+	figures.bad_runs += sim.geometry.bad;
 }
 
 static void all_steps(const u32 *steps, u32 nr)

@@ -192,7 +192,7 @@ static void journal_go(u32 i)
 		return;
 	}
 	start_write(e, &sim.fast, io.target, XP_BLOCK_SECTORS, io.data, false);
-	if (sim.fast.memory)
+	if (sim.fast.memory && !unreadable(sim.fast.seen, true, io.target, 1))
 		disk_narrow(e->w, 0, io.bytes);
 }
 
@@ -416,21 +416,21 @@ static void draw_range(struct user *u)
 	u->nr = (u32)min((u64)u->nr, sim.slow.sectors - u->sector);
 }
 
-void shell_new_request(u64 *rng)
+static struct user *user_new(u64 *rng)
 {
 	struct user *u = arena_alloc(&sim.arena, sizeof(*u));
-	struct xp_todo todo;
-	u32 i;
 
 	step.rng = rng;
 	step.thread = ++sim.next_thread;
-	u->op = draw_op();
 	u->submitted = ++sim.now;
-	u->id = ++sim.next_id;
-	if (u->op != XP_FLUSH)
-		draw_range(u);
-	u->fua = u->op == XP_WRITE && below(step.rng, 100) < sim.geometry.fua;
-	u->preflush = u->op == XP_WRITE && below(step.rng, 100) < sim.geometry.preflush;
+	return u;
+}
+
+static void user_begin(struct user *u)
+{
+	struct xp_todo todo;
+	u32 i;
+
 	u->buf = arena_alloc(&sim.arena, (u->nr + 1) * SECTOR);
 	for (i = 0; u->op == XP_WRITE && i < u->nr; i++)
 		payload_fill(u->buf + i * SECTOR, u->sector + i, u->id);
@@ -445,6 +445,30 @@ void shell_new_request(u64 *rng)
 	else
 		part_submit(part_new(u, u->op, u->sector, u->sector + u->nr), &todo);
 	shell_perform(&todo);
+}
+
+void shell_new_request(u64 *rng)
+{
+	struct user *u = user_new(rng);
+
+	u->op = draw_op();
+	u->id = ++sim.next_id;
+	if (u->op != XP_FLUSH)
+		draw_range(u);
+	u->fua = u->op == XP_WRITE && below(step.rng, 100) < sim.geometry.fua;
+	u->preflush = u->op == XP_WRITE && below(step.rng, 100) < sim.geometry.preflush;
+	user_begin(u);
+}
+
+void shell_write(u64 *rng, u64 sector, u32 nr)
+{
+	struct user *u = user_new(rng);
+
+	u->op = XP_WRITE;
+	u->id = ++sim.next_id;
+	u->sector = sector;
+	u->nr = nr;
+	user_begin(u);
 }
 
 /* --------------------------------------------------------- completions ---- */

@@ -8,12 +8,14 @@
  *	store.c     what the core stores into memory itself
  *	disk.c      a device: what is on it, what may be after a power cut
  *	fault.c     which operation ends in an error
+ *	bad.c       sectors that cannot be read
+ *	ask.c       what recovery asks and tells because of them
  *	crash.c     the images that a cut may leave here and now, every one
  *	image.c     one of them
  *	recover.c   the core's recovery, of an image or of the device
  *	life.c      from a start to a cut, or a kill
  *	asleep.c    a cache that forgets all, and is written past
- *	oracle.c    which of them are allowed: the ten properties
+ *	oracle.c    which of them are allowed: the properties
  *	content.c   what a sector holds
  *	payload.c   what a user's write puts there
  *	verdict.c   a run's end
@@ -62,6 +64,8 @@ void arena_free(struct arena *a);
 struct content {
 	u64 stamp;		/* no two have the same */
 	u64 tag;
+	const struct content *under;	/* it cannot be read: what is there all the same; else NULL */
+	bool stays;		/* and whatever is written: the write ends well */
 	u8 bytes[SECTOR];
 };
 
@@ -71,6 +75,10 @@ const struct content *content_new(struct arena *a, const u8 *bytes);
 /* @under, but @words of it, 8 bytes a bit, from @over. Mixed alike, their stamps are the same. */
 const struct content *content_mix(struct arena *a, const struct content *under,
 				  const struct content *over, u64 words);
+/* The same, and it cannot be read. */
+const struct content *content_unreadable(struct arena *a, const struct content *k, bool stays);
+/* Can one of @nr sectors not be read? @fast: nor the 4 KiB that it is in. */
+bool unreadable(const struct content * const *cells, bool fast, u64 sector, u32 nr);
 
 /* ---------------------------------------------------------------- disk ---- */
 
@@ -120,6 +128,8 @@ void disk_complete(struct disk *d, struct write *w);
  * nobody was to look yet. (A read of the slow one may be under way.) */
 void disk_fail(struct disk *d, struct write *w, u64 *rng);
 void disk_read(const struct disk *d, u64 sector, u32 nr, u8 *bytes);
+/* Is a read of it an error? Then that is counted. */
+bool disk_unreadable(const struct disk *d, u64 sector, u32 nr);
 /* What had completed at @submitted is durable. */
 void disk_flush(struct disk *d, u64 submitted);
 
@@ -185,6 +195,8 @@ enum property {
 	P_FAULTY_READS,		/* 9: a read that an error hits is right or fails */
 	P_LIVES,		/* 10: every request ends, dirty goes to zero */
 	P_CLASS,		/* 11: a request is in the class of what was done for it */
+	P_RESERVED,
+	P_UNREADABLE,		/* 13: unreadable sectors: nothing is refused for good, what is lost is named */
 	NR_PROPERTIES,
 };
 
@@ -210,6 +222,19 @@ void oracle_end(const struct user *u);
  * of an image that was right when it was recovered without a cut in between.
  * False: it does not, and the property is turned off. */
 bool oracle_check_image(struct xp *c, const struct image *im, bool second);
+/* What recovery told of the image that is looked at, before it went on. All of it false: nothing. */
+struct told {
+	bool loss;			/* went on without journal blocks, */
+	u32 lost, asked;		/* so many at most; so many times the user was asked; */
+	u64 head;			/* journal block that it went on from */
+	bool doubtful[SECTORS_MAX / 8];	/* of these blocks it does not know whether they are the newest */
+	bool undecided[SECTORS_MAX / 8];	/* and of these whether what cannot be read has landed */
+	bool older;			/* took the older version of these */
+};
+
+extern struct told told;
+/* Did a recovery believe what it could not read, and was it not there? */
+bool oracle_is_lost(u64 sector);
 /* What a sector of the cached device reads as. */
 const struct content *oracle_answer(struct xp *c, const struct image *im, u64 sector);
 /* Drops the versions that will never be allowed again, so that long runs stay quick.
@@ -226,6 +251,8 @@ u64 oracle_epoch(void);
 
 void shell_new_life(void);
 void shell_new_request(u64 *rng);
+/* A write of these sectors. */
+void shell_write(u64 *rng, u64 sector, u32 nr);
 void shell_complete(u64 *rng);
 void shell_destage(u64 *rng);
 bool shell_tick(u64 *rng);
@@ -268,6 +295,10 @@ struct geometry {
 	bool short_ring;	/* not as xp_sb_verify() would have it */
 	u32 stragglers;		/* one in so many writes beside a record takes long, or of
 				 * journal blocks, with a short ring */
+	bool bad;		/* sectors that cannot be read, */
+	bool bad_stays;		/* some of them whatever is written, */
+	bool bad_returns;	/* some of them for a while only */
+	u32 bad_one_in;		/* steps, while running */
 	u32 check_one_in;	/* steps that end in crash_check() */
 	u32 depth;		/* of it: 0 to 2 */
 };
@@ -286,6 +317,15 @@ void fault_turn(u64 *rng);
 /* Does it hit an @op of that device, or of the journal on it? Then it is counted, and used up. */
 bool fault_hits(u32 disk, enum disk_op op, bool journal);
 
+/* ----------------------------------------------------------------- bad ---- */
+
+/* While running some sectors become so, or come back. */
+void bad_turn(u64 *rng);
+/* The cache was closed just now: that is noted, as `xpcache stop` does. */
+void bad_note_rest(void);
+/* Dirty blocks that cannot be brought home. */
+u32 bad_stuck(u64 *lba, u32 max);
+
 /* A run: fixed by seed and steps. */
 struct sim {
 	u64 seed;
@@ -302,6 +342,10 @@ struct sim {
 	u32 next_thread;
 	struct fault fault;
 	bool faulted;		/* in this life */
+	bool forgot;		/* the newest journal block says that nothing is mapped */
+	bool lost;		/* a loss was accepted in this run */
+	u64 rest;		/* journal block that a cache rested with; 0: none has */
+	u32 rests;
 	bool overlooked;	/* a complaint of a property that is turned off */
 	bool tracing;
 };
@@ -320,6 +364,10 @@ struct figures {
 	u64 homes, pauses;
 	u64 memory_runs, kills, kills_again, kept;
 	u64 stores, stores_refused, kills_storing;
+	u64 bad_runs, bad_places, bad_slots, bad_slow, bad_heads;	/* made; heads: superblocks, fingerprints */
+	u64 bad_reads[2];		/* of requests and destage, by disk */
+	u64 healed, came_back;		/* sectors written, blocks that were read again as they were */
+	u64 unneeded, refusals, losses, doubtful, older, undecided, took_older, rested, rewritten;
 };
 
 extern struct figures figures;

@@ -40,10 +40,15 @@ static struct write *begin(u64 at, const void *from, u32 bytes)
 
 int store_now(void *ctx, u64 at, const void *from, u32 bytes)
 {
-	struct write *w = begin(at, from, bytes);
+	struct write *w;
 	bool all, refuses = refused(), dies = !refuses && mortal && chance(&rng, 400);
 
 	(void)ctx;
+	if (unreadable(sim.fast.seen, true, at / SECTOR, 1)) {	/* known, and not to be touched but as a whole */
+		figures.stores_refused++;
+		return -EIO;
+	}
+	w = begin(at, from, bytes);
 	sim.now++;
 	figures.stores++;
 	do {

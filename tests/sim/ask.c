@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ask.c - of an image that cannot be read everywhere: may recovery refuse it? What does it tell before
+ * it goes on all the same?
+ */
+#include "image.h"
+
+/* What a recovery that only looks has seen. */
+struct sight {
+	int err;
+	struct xp_message msg;
+	struct xp *c;
+	struct xp_ring_block head;	/* the last one that it tried */
+	bool undecided[SECTORS_MAX / 8];
+};
+
+static u64 settled;		/* the journal block that a loss has ended with; 0: none was accepted */
+static u32 wish;		/* what the user accepts before being asked */
+
+void ask_anew(u32 accept)
+{
+	memset(&told, 0, sizeof(told));
+	settled = 0;
+	wish = accept;
+}
+
+static void see_place(void *ctx, u64 position, enum xp_place place, const struct xp_jblock *b)
+{
+	(void)ctx;
+	if (!b != (place == XP_PLACE_UNREADABLE))
+		violation(P_UNREADABLE, "place %llu of the ring is said to be what it is not", (unsigned long long)position);
+}
+
+static void see_candidate(void *ctx, const struct xp_ring_block *b, u64 breaks_at)
+{
+	struct sight *s = ctx;
+
+	(void)breaks_at;
+	s->head = *b;
+}
+
+/* The last that is said of a block counts. */
+static void see_record(void *ctx, const struct xp_said *said, const struct xp_message *why)
+{
+	struct sight *s = ctx;
+
+	(void)why;
+	if (said->verdict == XP_UNREADABLE_DATA)
+		s->undecided[xp_lba_n(said->lba)] = true;
+	else if (said->verdict == XP_REPLAYED && said->kind != XP_REC_CLEAN)
+		s->undecided[xp_lba_n(said->lba)] = false;
+}
+
+/* @truth: as if all could be read. */
+static struct sight see(void *memory, u32 accept, bool truth)
+{
+	struct sight s = { 0 };
+	struct xp_witness w = { &s, see_place, see_candidate, see_record };
+
+	s.err = look_as(memory, &s.c, accept, truth, &w, &s.msg);
+	return s;
+}
+
+static bool place_unreadable(u64 seq)
+{
+	u64 block = le64_to_cpu(sim.sb.journal_start) + seq % sim.geometry.ring;
+
+	return unreadable(image.fast, true, block * XP_BLOCK_SECTORS, 1);
+}
+
+/* Places that cannot be read, of blocks from @first to @last. */
+static u32 nr_unreadable(const struct xp_ring_block *head, u64 first, u64 last)
+{
+	u64 seq;
+	u32 n = 0;
+
+	for (seq = first; seq <= last && seq - head->tail < sim.geometry.ring; seq++)
+		n += place_unreadable(seq);
+	return n;
+}
+
+/* Of the chain, and where the next commit may have been. */
+static u32 nr_needed(const struct xp_ring_block *head)
+{
+	return nr_unreadable(head, max(head->tail, settled + 1), head->seq + XP_WINDOW);
+}
+
+/* Not one block of the chain can be read. */
+static bool is_hopeless(void *memory)
+{
+	struct sight s = see(memory, 0, true);
+
+	return s.err || nr_unreadable(&s.head, s.head.tail, s.head.seq) == s.head.seq - s.head.tail + 1;
+}
+
+bool ask_is_hopeless(void)
+{
+	return is_hopeless(state_memory);
+}
+
+/* Not always -EBADMSG: where newer heads are passed over, as what they need above their durable_seq cannot be
+ * read, an older one's chain may have been overwritten or erased by then, which looks like damage, or like nothing at
+ * all. The loss can be accepted all the same. */
+static bool asks(int err)
+{
+	return err == -EBADMSG || err == -EUCLEAN || err == -EIO;
+}
+
+static void check_refusal(const struct sight *s, void *memory)
+{
+	struct sight truth = see(memory, 0, true);
+
+	figures.refusals++;
+	if (!asks(s->err) || !s->msg.text[0])
+		violation(P_UNREADABLE, "an image with unreadable sectors is refused with %d: %s", s->err, s->msg.text);
+	if (!nr_needed(&s->head))
+		violation(P_UNREADABLE, "refused, and nothing that is needed is unreadable: %s", s->msg.text);
+	if (!truth.err && !nr_needed(&truth.head))
+		violation(P_UNREADABLE, "refused, and nothing was needed of what is unreadable: %s", s->msg.text);
+	if (refused_image_writes(memory) != s->err)
+		violation(P_UNREADABLE, "a start and a look do not refuse alike: %s", s->msg.text);
+}
+
+static void note_loss(const struct sight *s)
+{
+	struct xp_mapping m;
+	u32 cursor = 0;
+
+	figures.losses++;
+	told.loss = true;
+	told.lost += nr_unreadable(&s->head, s->head.tail, s->head.seq + XP_WINDOW);
+	told.asked++;
+	told.head = s->head.seq;
+	while (xp_walk(s->c, &cursor, &m)) {
+		told.doubtful[xp_lba_n(m.lba)] |= m.doubtful;
+		figures.doubtful += m.doubtful;
+	}
+}
+
+static void note_undecided(const struct sight *s)
+{
+	u32 i;
+
+	for (i = 0; i < SECTORS_MAX / 8; i++) {
+		told.undecided[i] |= s->undecided[i];
+		figures.undecided += s->undecided[i];
+	}
+	told.older |= !!(wish & XP_ACCEPT_OLDER);
+}
+
+static u32 accept_loss(const struct sight *refused, void *memory)
+{
+	struct sight s;
+
+	if (is_hopeless(memory))
+		run_abandon();
+	check_refusal(refused, memory);
+	s = see(memory, XP_ACCEPT_LOSS | wish, false);
+	if (s.err) {
+		violation(P_UNREADABLE, "refused for good: %s", s.msg.text);
+		run_abandon();
+	}
+	note_loss(&s);
+	note_undecided(&s);
+	return XP_ACCEPT_LOSS | wish;
+}
+
+u32 ask(void *memory)
+{
+	struct sight s;
+
+	if (!bad_in_image())
+		return 0;
+	s = see(memory, wish, false);
+	if (s.err)
+		return accept_loss(&s, memory);
+	note_undecided(&s);
+	if (nr_unreadable(&s.head, s.head.seq + 1, s.head.seq + XP_WINDOW))
+		figures.rested++;
+	else
+		figures.unneeded += nr_unreadable(&s.head, s.head.seq + XP_WINDOW + 1, UINT64_MAX) != 0;
+	return wish;
+}
+
+void ask_settled(void)
+{
+	if (told.loss)
+		settled = told.head;
+	wish = 0;
+}
