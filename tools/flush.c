@@ -12,16 +12,6 @@
 #define POLL_MS		200
 #define STUCK_SECONDS	15	/* errors and no block home for so long: give up */
 
-#define NR_CAUGHT	3u
-
-static volatile sig_atomic_t interrupted;
-
-static void on_signal(int sig)
-{
-	(void)sig;
-	interrupted = 1;
-}
-
 enum xc flush_awake(const char *name)
 {
 	struct status s;
@@ -146,7 +136,7 @@ static enum xc look(struct watch *w, bool *home)
 	if (!strcmp(s.state, "failed"))
 		return complain(XC_FAILED, w->name, running_log(w->name, ""),
 				"its journal cannot be written, and %s stay dirty", text_blocks(dirty));
-	if (interrupted) {
+	if (signals_came()) {
 		running_message(w->name, XP_COMMAND_FLUSH_STOP);
 		return complain(XC_INTERRUPTED, w->name, "nothing is lost, xpcache flush goes on",
 				"stopped, %s stay dirty", text_blocks(dirty));
@@ -204,25 +194,6 @@ static enum xc bring_home(const char *name)
 	return ret ? ret : check_kept(name);
 }
 
-static const int caught[NR_CAUGHT] = { SIGINT, SIGTERM, SIGHUP };
-
-/* From here on a signal is looked at between two looks at the cache; a second time it changes nothing. */
-static void signals_catch(struct sigaction was[NR_CAUGHT])
-{
-	const struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
-
-	for (u32 i = 0; i < NR_CAUGHT; i++)
-		sigaction(caught[i], &act, &was[i]);
-	if (was[0].sa_handler != on_signal)
-		interrupted = 0;
-}
-
-static void signals_let(const struct sigaction was[NR_CAUGHT])
-{
-	for (u32 i = 0; i < NR_CAUGHT; i++)
-		sigaction(caught[i], &was[i], NULL);
-}
-
 enum xc flush_home(const char *name)
 {
 	struct sigaction was[NR_CAUGHT];
@@ -253,7 +224,7 @@ enum xc flush_by_user(const char *name, const char *fast, const char *slow, cons
 	signals_catch(was);
 	ret = user_create(name, fast, slow, opt);
 	if (!ret) {
-		ret = interrupted ? XC_INTERRUPTED : bring_home(name);
+		ret = signals_came() ? XC_INTERRUPTED : bring_home(name);
 		stopped = running_remove(name, false);
 		ret = ret ? ret : stopped;
 	}

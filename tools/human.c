@@ -280,6 +280,37 @@ void signals_release(void)
 		sigprocmask(SIG_SETMASK, &held, NULL);
 }
 
+static const int caught[NR_CAUGHT] = { SIGINT, SIGTERM, SIGHUP };
+static volatile sig_atomic_t came;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	came = 1;
+}
+
+bool signals_came(void)
+{
+	return came;
+}
+
+/* A second time it changes nothing. */
+void signals_catch(struct sigaction *was)
+{
+	const struct sigaction act = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+
+	for (u32 i = 0; i < NR_CAUGHT; i++)
+		sigaction(caught[i], &act, &was[i]);
+	if (was[0].sa_handler != on_signal)
+		came = 0;
+}
+
+void signals_let(const struct sigaction *was)
+{
+	for (u32 i = 0; i < NR_CAUGHT; i++)
+		sigaction(caught[i], &was[i], NULL);
+}
+
 /* platform.h wants it of every program that contains the core. */
 void xp_assert_failed(const char *what, const char *file, int line)
 {

@@ -137,6 +137,13 @@ double seconds_now(void);
 void signals_hold(void);
 void signals_release(void);
 
+/* Between these two, which nest, those of Ctrl-C and the like are only noted: who works looks whether one came. */
+#define NR_CAUGHT	3u
+struct sigaction;
+void signals_catch(struct sigaction *was);	/* NR_CAUGHT of them */
+void signals_let(const struct sigaction *was);
+bool signals_came(void);
+
 /* ---------------------------------------------------------- memory.c ---- */
 
 /* Bytes; 0: unknown. */
