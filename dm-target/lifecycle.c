@@ -219,7 +219,8 @@ static int recover(struct xs_cache *cache, const struct xp_media *media,
 	} else {
 		err = xp_recover(core, media, scratch, true, msg);
 		if (err)
-			DMERR("%pg: %s (error %d)", xs_fast(cache), msg->text, err);
+			DMERR("%pg: %s%s (error %d)", xs_fast(cache), msg->text,
+			      err == -EBADMSG ? "; xpcache start --accept-loss goes on" : "", err);
 	}
 	vfree(scratch);
 	if (err)

@@ -116,13 +116,34 @@ static bool is_as_noted(struct look *k, u32 i)
 	       fingerprint_hash(&k->loader, lba, k->slow.block) == noted;
 }
 
+static int load_map(struct look *k)
+{
+	int err = k->mapped ? 0 : offline_load(&k->o);
+
+	k->mapped = !err;
+	return err;
+}
+
+/* What is dirty there was brought home by who writes nothing to the fast device (rescue.c). */
+static bool is_home(struct look *k, u64 lba)
+{
+	u8 ours[XP_BLOCK_SIZE];
+	struct xp_mapping map;
+
+	if (load_map(k) || !xp_lookup(k->o.core, XP_LBA(lba), &map) || !map.dirty || slow_read(&k->slow, lba))
+		return false;
+	if (map.zeros)
+		return slow_is_all(&k->slow, 0);
+	return !read_slot(k, map.slot, ours) && !memcmp(ours, k->slow.block, XP_BLOCK_SIZE);
+}
+
 /* What cannot be read says nothing. */
 static void compare_all(struct look *k)
 {
 	for (u32 i = 0; i < le32_to_cpu(k->fp.count) && !*k->found; i++) {
 		u64 lba = le64_to_cpu(k->fp.block[i].lba);
 
-		if (!slow_read(&k->slow, lba) && !is_as_noted(k, i) && !is_trim(k, lba))
+		if (!slow_read(&k->slow, lba) && !is_as_noted(k, i) && !is_trim(k, lba) && !is_home(k, lba))
 			found(k, "it holds something else at %s", place(lba));
 	}
 }
@@ -141,7 +162,7 @@ static void compare_mapping(struct look *k, const struct xp_mapping *map)
 	u8 ours[XP_BLOCK_SIZE];
 	const char *kind;
 
-	if (map->zeros || read_slot(k, map->slot, ours))
+	if (map->zeros || read_slot(k, map->slot, ours) || !memcmp(ours, k->slow.block, XP_BLOCK_SIZE))
 		return;
 	if (!map->dirty && !is_ours(k, xp_lba_n(map->lba), ours))
 		found(k, "it holds something else at %s", place(xp_lba_n(map->lba)));
@@ -225,6 +246,15 @@ static void close_look(struct look *k)
 	k->mapped = false;
 }
 
+static int open_cache(struct look *k)
+{
+	int err = offline_open(&k->o, &k->fast);
+
+	k->o.accept = k->opt ? accept_of(k->opt) : 0;
+	k->o.slow = k->slow_path;
+	return err;
+}
+
 static enum xc open_look(struct look *k)
 {
 	enum xc ret = device_open(&k->fast, k->c->fast.path, true);
@@ -232,19 +262,11 @@ static enum xc open_look(struct look *k)
 
 	if (ret)
 		return ret;
-	err = offline_open(&k->o, &k->fast);
+	err = open_cache(k);
 	if (err)
 		return offline_complain(&k->o, &k->fast, err);
 	err = slow_open(&k->slow, k->slow_path);
 	return err ? complain_errno(err, k->slow_path, "cannot open it") : XC_OK;
-}
-
-static int load_map(struct look *k)
-{
-	int err = k->mapped ? 0 : offline_load(&k->o);
-
-	k->mapped = !err;
-	return err;
 }
 
 void wait_until_free(const struct device *d)
@@ -274,7 +296,7 @@ static enum xc own(struct look *k)
 	ret = device_reopen(&k->fast, DEVICE_OWN);
 	if (ret)
 		return ret;
-	err = offline_open(&k->o, &k->fast);
+	err = open_cache(k);
 	if (!err)
 		err = load_map(k);
 	return offline_complain(&k->o, &k->fast, err);
@@ -394,7 +416,9 @@ static enum xc prefer_cache(struct look *k)
 	printf("%s: %s go home to %s, over what %s written there without the cache (%s)\n", k->name,
 	       text_blocks(k->o.stats.dirty), k->slow_path, k->doubt ? "may have been" : "was", k->found);
 	close_look(k);
-	ret = bring_home(k);
+	ret = accept_losses(k->c, k->slow_path, k->opt);
+	if (!ret)
+		ret = bring_home(k);
 	if (!ret)
 		ret = open_look(k);
 	if (!ret)
@@ -440,6 +464,20 @@ enum xc behind_check(const struct cache *c, const char *slow_path, const struct 
 	}
 	close_look(&k);
 	return ret;
+}
+
+int behind_tells(const struct offline *o, const char *slow_path, u64 doubt, char *what, size_t len)
+{
+	struct look k = { .slow_path = slow_path, .doubt = doubt, .o = *o, .mapped = true };
+	int err = slow_open(&k.slow, slow_path);
+
+	if (!err) {
+		k.noted = fingerprint_read(&k.o.media.io, &k.o.sb, &k.fp);
+		err = compare(&k);
+	}
+	snprintf(what, len, "%s", k.found);
+	slow_close(&k.slow);
+	return err;
 }
 
 /* ------------------------------------------------ the first start, the end ---- */

@@ -203,7 +203,7 @@ static enum xc refuse_superblock(const struct cache *c)
 
 static enum xc find_on(const char *path, const char *name, struct cache *c)
 {
-	struct offline o;
+	struct offline o = { .accept = 0 };
 	struct device d;
 	enum xc ret = device_open(&d, path, true);
 	int err;

@@ -117,6 +117,7 @@ static void check_beyond(struct check *k, const struct device *slow)
 static void check_slow(struct check *k, const struct device *slow)
 {
 	char why[512];
+	u64 doubt;
 
 	if (!slow) {
 		finding_note(&k->found, "slow device: not given (--slow), so not compared with %s",
@@ -128,7 +129,7 @@ static void check_slow(struct check *k, const struct device *slow)
 			      text_bytes(slow->sectors << XP_SECTOR_SHIFT));
 	else
 		finding_problem(&k->found, "slow device %s: not that of this cache: %s", slow->path, why);
-	if (mark_there(&k->o.media.io, &k->o.sb, slow->path))
+	if (mark_there(&k->o.media.io, &k->o.sb, slow->path, &doubt))
 		finding_note(&k->found, "slow device %s: writes went there alone while the fast device was gone; the next start drops what that has",
 			     slow->path);
 	if (k->recovered)

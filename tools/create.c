@@ -327,7 +327,7 @@ static enum xc make(struct making *k)
 	device_close(&k->slow);
 	device_close(&k->fast);
 	if (!ret && !k->opt->no_start) {
-		ret = mark_prepare((char *)k->sb.name, k->fast.path, k->slow.path, true,
+		ret = mark_prepare((char *)k->sb.name, k->fast.path, k->slow.path, NULL,
 				   &marked.tunables.mark, &doubt);
 		if (!ret)
 			ret = k->user ? user_create((char *)k->sb.name, k->fast.path, k->slow.path, &marked) :

@@ -19,9 +19,10 @@
 
 #define SLOW_BAD_MAX	2u
 
-/* A disk, a file, or what a server holds; for reading. */
+/* A disk, a file, or what a server holds; for reading, and after slow_own() for more. */
 struct slow {
 	int fd;			/* -1: it is remote */
+	int own;		/* of who has it for himself, not closed here; -1: none */
 	struct nbd_handle *nbd;
 	u64 bytes;
 	u32 bad;		/* blocks that could not be read; beyond SLOW_BAD_MAX no other is tried: */
@@ -40,6 +41,11 @@ bool slow_is_all(const struct slow *s, u8 byte);
 int slow_sync(struct slow *s);
 /* s->block to there, durably. */
 int slow_write(struct slow *s, u64 lba);
+/* It is written to from now on, through @fd: open for that, by who has it for himself; -1: it is remote. */
+void slow_own(struct slow *s, int fd);
+/* @nr blocks, but for what lies beyond the last sector of 512 bytes; @data is aligned to a block. The device has
+ * them when it returns 0; they are durable after slow_sync(). */
+int slow_put(struct slow *s, u64 lba, u32 nr, const u8 *data);
 /* Libraries read what is aligned to nothing: while they do. */
 void slow_set_direct(struct slow *s, bool on);
 u64 slow_blocks(const struct slow *s);

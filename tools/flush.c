@@ -281,6 +281,8 @@ static enum xc flush_offline(const struct options *opt)
 		return complain(XC_USAGE, opt->arg ? opt->arg : "--fast",
 				"xpcache flush --offline --fast DEV --slow DEV",
 				opt->arg ? "the devices say which" : "the fast device is missing");
+	if (opt->rescue)
+		return rescue_run(opt);
 	ret = caches_find_stopped(NULL, opt->fast, &c);
 	if (!ret)
 		ret = flush_stopped(&c, opt);
@@ -339,6 +341,13 @@ static enum xc flush_boot(void)
 
 enum xc flush_run(struct options *opt)
 {
+	enum xc ret = opt->offline ? XC_OK : accept_check_none(opt, "give --offline too");
+
+	if (ret)
+		return ret;
+	if (opt->rescue ? !opt->offline : opt->json)
+		return complain(XC_USAGE, opt->rescue ? "--rescue" : "--json", opt->rescue ? "give --offline too" : "give --rescue too",
+				opt->rescue ? "it is for a cache that does not run" : "only a rescue has figures");
 	if (opt->offline || opt->fast || opt->slow)
 		return opt->offline ? flush_offline(opt) :
 		       complain(XC_USAGE, opt->fast ? "--fast" : "--slow", "give --offline too", "a running cache has a name");

@@ -292,6 +292,7 @@ static enum xc refusal(int err)
 {
 	switch (err) {
 	case -EUCLEAN:
+	case -EBADMSG:
 	case -ENOTSUP:
 		return XC_DAMAGED;
 	case -EBUSY:
@@ -441,7 +442,7 @@ enum xc kernel_create(const struct xp_sb *sb, const char *name,
 		      const struct device *fast, const struct device *slow,
 		      const struct options *opt)
 {
-	char line[256], uuid[64], why[512];
+	char line[256], uuid[64], why[512], advice[LOSS_ADVICE];
 	int err, lock, kmsg;
 
 	table_line(line, sizeof(line), fast, slow, opt);
@@ -455,8 +456,8 @@ enum xc kernel_create(const struct xp_sb *sb, const char *name,
 		sleep_has_started(text_uuid(sb->uuid));
 		return XC_OK;
 	}
-	return complain(refusal(err), name, "dmesg may tell more", "cannot start the cache: %s",
-			*why ? why : *dm_said ? dm_said : strerror(-err));
+	return complain(refusal(err), name, err == -EBADMSG ? loss_advice(fast->path, slow->path, advice) : "dmesg may tell more",
+			"cannot start the cache: %s", *why ? why : *dm_said ? dm_said : strerror(-err));
 }
 
 /* -------------------------------------------------- devices of a cache ---- */

@@ -7,8 +7,11 @@
 
 #include <stdlib.h>
 
+#define PLACES	3u	/* where one may be: two, and what the fingerprint remembers */
+
 struct ground {
 	const char *name;
+	const char *slow_path;
 	struct device fast;
 	struct slow slow;
 	struct offline o;
@@ -17,6 +20,7 @@ struct ground {
 	bool noted;		/* the fingerprint is there */
 	u64 doubt;		/* a block that may be one, and cannot be read; 0: none */
 	bool losing;		/* dirty blocks may go with the clean ones */
+	u32 accept;		/* and what recovery may lose */
 	bool owned;		/* the fast device is open for writing */
 	u64 gap[2];
 	u32 nr_gaps;
@@ -29,14 +33,20 @@ static void close_ground(struct ground *g)
 	device_close(&g->fast);
 }
 
+static void set_fast(struct ground *g, const struct xp_media *m)
+{
+	g->marks = le64_to_cpu(g->o.sb.incompat) & XP_INCOMPAT_MARK;
+	g->noted = fingerprint_read(m, &g->o.sb, &g->fp);
+}
+
 static enum xc open_fast(struct ground *g)
 {
 	int err = offline_open(&g->o, &g->fast);
 
-	if (!err) {
-		g->marks = le64_to_cpu(g->o.sb.incompat) & XP_INCOMPAT_MARK;
-		g->noted = fingerprint_read(&g->o.media.io, &g->o.sb, &g->fp);
-	}
+	g->o.accept = g->accept;
+	g->o.slow = g->slow_path;
+	if (!err)
+		set_fast(g, &g->o.media.io);
 	return offline_complain(&g->o, &g->fast, err);
 }
 
@@ -45,6 +55,7 @@ static enum xc open_ground(struct ground *g, const char *fast, const char *slow)
 	enum xc ret = device_open(&g->fast, fast, true);
 	int err;
 
+	g->slow_path = slow;
 	if (!ret)
 		ret = open_fast(g);
 	if (ret)
@@ -114,40 +125,55 @@ static bool is_mark(struct ground *g, u64 lba, int *err)
 
 /* Every place was noted before it was used. Of the one that cannot be read nothing is known, and the
  * map may be of old; where the note is lost, of any that might be one. */
-static enum xc look_at(struct ground *g, u64 lba, bool may_be)
+static bool look_at(struct ground *g, u64 lba, bool may_be)
 {
 	int err;
 
 	if (is_mark(g, lba, &err))
-		return take_back(g, lba);
+		return true;
 	if (err && may_be)
 		g->doubt = lba;
-	return XC_OK;
+	return false;
 }
 
+/* Then g->slow has its block, and *@lba says which. */
+static bool find(struct ground *g, u64 *lba)
+{
+	bool there;
+
+	*lba = g->noted ? le64_to_cpu(g->fp.mark) : 0;
+	there = look_at(g, *lba, true);
+	for (u32 i = 0; i < g->nr_gaps && !there; i++) {
+		*lba = g->gap[i];
+		there = look_at(g, *lba, g->marks && !g->noted);
+	}
+	return there;
+}
+
+/* After one was taken back there may be another. */
 static enum xc look(struct ground *g)
 {
-	enum xc ret = look_at(g, g->noted ? le64_to_cpu(g->fp.mark) : 0, true);
+	enum xc ret = XC_OK;
+	u64 lba;
 
-	for (u32 i = 0; i < g->nr_gaps && !ret; i++)
-		ret = look_at(g, g->gap[i], g->marks && !g->noted);
+	for (u32 i = 0; i < PLACES && !ret && find(g, &lba); i++)
+		ret = take_back(g, lba);
 	return ret;
 }
 
-bool mark_there(const struct xp_media *m, const struct xp_sb *sb, const char *slow)
+bool mark_there(const struct xp_media *m, const struct xp_sb *sb, const char *slow, u64 *doubt)
 {
 	struct ground g = { .slow.fd = -1, .o.sb = *sb };
 	bool there = false;
-	int err;
+	u64 lba;
 
 	if (!slow_open(&g.slow, slow)) {
-		if (fingerprint_read(m, sb, &g.fp))
-			there = is_mark(&g, le64_to_cpu(g.fp.mark), &err);
+		set_fast(&g, m);
 		g.nr_gaps = fingerprint_gaps(&g.slow, g.gap);
-		for (u32 i = 0; i < g.nr_gaps; i++)
-			there |= is_mark(&g, g.gap[i], &err);
+		there = find(&g, &lba);
 	}
 	slow_close(&g.slow);
+	*doubt = g.doubt;
 	return there;
 }
 
@@ -199,9 +225,10 @@ static u64 remember(struct ground *g, u64 lba)
 	return fingerprint_place(&g->o.media.io, &g->o.sb, lba) ? 0 : lba;
 }
 
-enum xc mark_prepare(const char *name, const char *fast, const char *slow, bool losing, u32 *place, u64 *doubt)
+enum xc mark_prepare(const char *name, const char *fast, const char *slow, const struct options *opt, u32 *place, u64 *doubt)
 {
-	struct ground g = { .name = name, .fast.fd = -1, .slow.fd = -1, .losing = losing };
+	struct ground g = { .name = name, .fast.fd = -1, .slow.fd = -1, .losing = !opt || opt->discard_dirty,
+			    .accept = opt ? accept_of(opt) : 0 };
 	enum xc ret = open_ground(&g, fast, slow);
 
 	*place = 0;

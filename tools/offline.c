@@ -15,23 +15,49 @@ int offline_open(struct offline *o, const struct device *d)
 	return xp_sb_read(&o->media.io, device_blocks(d), &o->sb, &o->message);
 }
 
-int offline_look(struct offline *o, const struct xp_witness *witness)
+static void drop_core(struct offline *o)
+{
+	free(o->memory);
+	free(o->scratch);
+	o->memory = o->scratch = NULL;
+	o->core = NULL;
+}
+
+/* Once more, too: with more that may be lost. */
+static int make_core(struct offline *o)
 {
 	const struct xp_options opt = {
 		.dirty_low = XP_DEFAULT_DIRTY_LOW,
 		.dirty_high = XP_DEFAULT_DIRTY_HIGH,
+		.accept = o->accept,
 	};
-	int err;
 
+	drop_core(o);
+	o->message.text[0] = '\0';
 	if (posix_memalign(&o->memory, XP_BLOCK_SIZE, xp_memory(&o->sb)) ||
 	    posix_memalign(&o->scratch, XP_BLOCK_SIZE, xp_recover_memory(&o->sb)))
 		return -ENOMEM;
 	memset(o->memory, 0, xp_memory(&o->sb));
 	o->core = xp_init(o->memory, &o->sb, &opt);
-	err = xp_look(o->core, &o->media.io, o->scratch, witness, &o->message);
+	return 0;
+}
+
+int offline_look(struct offline *o, const struct xp_witness *witness)
+{
+	int err = make_core(o);
+
+	if (!err)
+		err = xp_look(o->core, &o->media.io, o->scratch, witness, &o->message);
 	if (!err)
 		xp_get_stats(o->core, &o->stats);
 	return err;
+}
+
+int offline_restate(struct offline *o)
+{
+	int err = make_core(o);
+
+	return err ? err : xp_recover(o->core, &o->media.io, o->scratch, true, &o->message);
 }
 
 int offline_load(struct offline *o)
@@ -42,10 +68,7 @@ int offline_load(struct offline *o)
 void offline_close(struct offline *o)
 {
 	media_done(&o->media);
-	free(o->memory);
-	free(o->scratch);
-	o->memory = o->scratch = NULL;
-	o->core = NULL;
+	drop_core(o);
 }
 
 bool cache_look(const struct device *fast, struct cache_there *c)
@@ -79,10 +102,58 @@ bool cache_dirty(const struct cache *c, u64 *dirty)
 	return there.known;
 }
 
+/* @word as a shell takes it for one. */
+static const char *quote(const char *word, char text[2 * PATH_MAX])
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:+,@%=-";
+	char *to = text, *last = text + 2 * PATH_MAX - 8;
+
+	if (word[strspn(word, plain)] == '\0')
+		return word;
+	*to++ = '\'';
+	for (; *word && to < last; word++) {
+		if (*word == '\'') {	/* ends there, for a moment */
+			*to++ = '\'';
+			*to++ = '\\';
+			*to++ = '\'';
+		}
+		*to++ = *word;
+	}
+	*to++ = '\'';
+	*to = '\0';
+	return text;
+}
+
+const char *loss_advice(const char *fast, const char *slow, char text[LOSS_ADVICE])
+{
+	char fast_word[2 * PATH_MAX], slow_word[2 * PATH_MAX];
+
+	fast = quote(fast, fast_word);
+	slow = slow ? quote(slow, slow_word) : "DEV";
+	snprintf(text, LOSS_ADVICE, "nothing was changed; xpcache start --accept-loss --fast %s --slow %s goes on; "
+		 "xpcache flush --offline --rescue --fast %s --slow %s brings home what can be read",
+		 fast, slow, fast, slow);
+	return text;
+}
+
+/* Of both superblocks nothing but the journal tells: see bare.c. */
+static const char *bare_advice(const char *fast, const char *slow, char text[LOSS_ADVICE])
+{
+	char fast_word[2 * PATH_MAX], slow_word[2 * PATH_MAX];
+
+	snprintf(text, LOSS_ADVICE, "nothing was changed; xpcache flush --offline --rescue --force --fast %s --slow %s brings home what can be read",
+		 quote(fast, fast_word), slow ? quote(slow, slow_word) : "DEV");
+	return text;
+}
+
 enum xc offline_complain(const struct offline *o, const struct device *d, int err)
 {
 	const char *words = *o->message.text ? o->message.text : NULL;
+	char advice[LOSS_ADVICE];
 
+	if (words && !strncmp(words, "superblock: ", 12) && (err == -EUCLEAN || err == -EIO))
+		return complain(err == -EIO ? XC_FAILED : XC_DAMAGED, d->path, bare_advice(d->path, o->slow, advice),
+				"%s%s%s", words, err == -EIO ? ": " : "", err == -EIO ? strerror(EIO) : "");
 	switch (err) {
 	case 0:
 		return XC_OK;
@@ -92,6 +163,9 @@ enum xc offline_complain(const struct offline *o, const struct device *d, int er
 	case -EUCLEAN:
 		return complain(XC_DAMAGED, d->path, "nothing was changed; xpcache check tells more",
 				"%s", words ? words : "damaged metadata");
+	case -EBADMSG:
+		return complain(XC_DAMAGED, d->path, loss_advice(d->path, o->slow, advice),
+				"%s", words ? words : "the journal cannot be read");
 	case -ENOTSUP:
 		return complain(XC_DAMAGED, d->path, "use the version of xpcache that made it, or a newer one",
 				"%s", words ? words : "features this version does not know");

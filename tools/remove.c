@@ -159,7 +159,7 @@ static enum xc remove_running(struct running *r)
 }
 
 /* How many blocks a stopped cache has dirty. */
-static enum xc count_dirty(const struct cache *c, u64 *dirty)
+static enum xc count_dirty(const struct cache *c, const struct options *opt, u64 *dirty)
 {
 	struct offline o;
 	struct device d;
@@ -169,6 +169,8 @@ static enum xc count_dirty(const struct cache *c, u64 *dirty)
 	if (ret)
 		return ret;
 	err = offline_open(&o, &d);
+	o.accept = accept_of(opt);
+	o.slow = opt->slow;
 	if (!err)
 		err = offline_load(&o);
 	*dirty = o.stats.dirty;
@@ -197,7 +199,7 @@ static enum xc check_is_alone(const struct cache *c, u64 dirty)
 {
 	char copy[PATH_MAX];
 
-	if (!dirty || !caches_have_copy(c->uuid, &c->fast, copy, sizeof(copy)))
+	if (!caches_have_copy(c->uuid, &c->fast, copy, sizeof(copy)))
 		return XC_OK;
 	return complain(XC_REFUSED, c->name, "take that away first, or this",
 			"%s on %s are dirty, and may be old: %s holds the cache too", text_blocks(dirty),
@@ -209,7 +211,7 @@ static enum xc bring_home(struct cache *c, u64 dirty, const struct options *opt)
 {
 	enum xc ret = check_is_alone(c, dirty);
 
-	if (ret || !dirty)
+	if (ret)
 		return ret;
 	printf("%s: %s dirty must go home first\n", c->name, text_blocks(dirty));
 	fflush(stdout);
@@ -226,9 +228,9 @@ static enum xc remove_stopped(struct cache *c, const struct options *opt)
 	if (!ret)
 		ret = sleep_no_image(c, slow_of(c), opt);	/* its note is the proof that the disk was used since */
 	if (!ret)
-		ret = count_dirty(c, &dirty);
-	if (!ret)
-		ret = bring_home(c, dirty, opt);
+		ret = count_dirty(c, opt, &dirty);
+	if (!ret)	/* whoever starts it accepts it by himself */
+		ret = dirty ? bring_home(c, dirty, opt) : accept_losses(c, opt->slow, opt);
 	if (ret)
 		return ret;
 	if (known)
@@ -259,6 +261,9 @@ enum xc remove_run(struct options *opt)
 		if (opt->prefer_cache || opt->discard_dirty)
 			return complain(XC_USAGE, opt->prefer_cache ? "--prefer-cache" : "--discard-dirty",
 					"remove it without", "that is asked when a stopped cache starts");
+		ret = accept_check_none(opt, "remove it without");
+		if (ret)
+			return ret;
 		if (!r.uuid[0])
 			return complain(XC_USAGE, name, "xpcache list shows the caches",
 					"not an xpcache");

@@ -35,10 +35,12 @@ static void on_place(void *ctx, u64 position, enum xp_place place, const struct 
 		.tail = le64_to_cpu(b->head.tail_seq),
 		.durable = le64_to_cpu(b->head.durable_seq),
 		.incarnation = le64_to_cpu(b->head.incarnation),
+		.records = xp_block_records(b),
+		.before = le16_to_cpu(b->head.before),
 	};
 	r->newest = max(r->newest, rb->seq);
 	r->oldest = r->oldest ? min(r->oldest, rb->seq) : rb->seq;
-	r->records += xp_block_records(b);
+	r->records += rb->records;
 }
 
 static void on_candidate(void *ctx, const struct xp_ring_block *b, u64 breaks_at)
@@ -96,6 +98,25 @@ int ring_init(struct ring *r, const struct xp_sb *sb, bool hashes)
 	if (hashes)
 		r->hash = calloc(le64_to_cpu(sb->nr_slots), sizeof(*r->hash));
 	return r->place && r->part && r->block && (r->hash || !hashes) ? 0 : -ENOMEM;
+}
+
+/* As recovery walks it, and looks behind its end. */
+u64 ring_lost(const struct ring *r)
+{
+	u64 incarnation = r->head.incarnation, seq, lost = 0;
+	u32 least = 0;
+
+	for (seq = r->head.seq; seq >= r->head.tail; seq--) {
+		const struct xp_ring_block *b = &r->block[seq % r->blocks];
+		bool there = b->seq == seq && b->records >= least && b->incarnation <= incarnation;
+
+		lost += !there;
+		incarnation = there ? b->incarnation : incarnation;
+		least = there ? b->before : 0;
+	}
+	for (seq = r->head.seq + 1; seq <= r->head.seq + XP_WINDOW && seq - r->head.tail < r->blocks; seq++)
+		lost += r->place[seq % r->blocks] == XP_PLACE_UNREADABLE;
+	return lost;
 }
 
 void ring_done(struct ring *r)

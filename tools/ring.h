@@ -33,6 +33,8 @@ struct ring {
 /* @hashes: note those too, 8 bytes a slot. Negative errno. */
 int ring_init(struct ring *r, const struct xp_sb *sb, bool hashes);
 void ring_done(struct ring *r);
+/* After a look with XP_ACCEPT_LOSS: how many blocks of the chain are missed, or may have come after it. */
+u64 ring_lost(const struct ring *r);
 const char *ring_place_text(enum xp_place place);
 
 #endif /* XP_RING_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The slow device of a cache that does not run, to be read: a disk, a file, or a server's export. */
+/* The slow device of a cache that does not run, to be read and written: a disk, a file, or a server's export. */
 #include "fingerprint.h"
 #include "nbd.h"
 
@@ -44,19 +44,24 @@ static int open_remote(struct slow *s, const char *uri)
 int slow_open(struct slow *s, const char *path)
 {
 	memset(s, 0, sizeof(*s));
-	s->fd = -1;
+	s->fd = s->own = -1;
 	s->path = path;
 	if (posix_memalign((void **)&s->block, XP_BLOCK_SIZE, XP_BLOCK_SIZE))
 		return -ENOMEM;
 	return is_remote(path) ? open_remote(s, path) : open_local(s, path);
 }
 
+static void set_direct(int fd, bool on)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (fd >= 0 && flags >= 0)
+		fcntl(fd, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT);
+}
+
 void slow_set_direct(struct slow *s, bool on)
 {
-	int flags = fcntl(s->fd, F_GETFL);
-
-	if (s->fd >= 0 && flags >= 0)
-		fcntl(s->fd, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT);
+	set_direct(s->fd, on);
 }
 
 u64 slow_blocks(const struct slow *s)
@@ -114,7 +119,7 @@ bool slow_is_all(const struct slow *s, u8 byte)
 int slow_sync(struct slow *s)
 {
 	if (!s->nbd)
-		return fdatasync(s->fd) ? -errno : 0;
+		return fdatasync(s->own >= 0 ? s->own : s->fd) ? -errno : 0;
 	if (libnbd.can_flush(s->nbd) > 0 && libnbd.flush(s->nbd, 0))
 		return nbd_failure();
 	return 0;
@@ -143,6 +148,53 @@ int slow_write(struct slow *s, u64 lba)
 	return slow_sync(s);
 }
 
+/* Past the page cache: what it takes it may lose later, when nobody can tell which blocks those were. */
+void slow_own(struct slow *s, int fd)
+{
+	s->own = fd;
+	set_direct(fd, true);
+}
+
+/* Of a file the last sectors may be no place for direct I/O. */
+static int put_local(const struct slow *s, const u8 *data, size_t len, u64 at)
+{
+	bool direct = true;
+	int err = 0;
+
+	while (len && !err) {
+		ssize_t n = pwrite(s->own, data, len, (off_t)at);
+
+		if (n > 0) {
+			data += n;
+			len -= (size_t)n;
+			at += (u64)n;
+		} else if (n < 0 && errno == EINVAL && direct) {
+			direct = false;
+			set_direct(s->own, false);
+		} else if (!n || errno != EINTR) {
+			err = n ? -errno : -EIO;
+		}
+	}
+	if (direct)
+		return err;
+	if (!err && fdatasync(s->own))
+		err = -errno;
+	set_direct(s->own, true);
+	return err;
+}
+
+int slow_put(struct slow *s, u64 lba, u32 nr, const u8 *data)
+{
+	u64 at = lba * XP_BLOCK_SIZE, end = s->bytes >> XP_SECTOR_SHIFT << XP_SECTOR_SHIFT;
+	size_t len = (size_t)min((u64)nr * XP_BLOCK_SIZE, at < end ? end - at : 0);
+
+	if (!len)
+		return -ENOSPC;
+	if (!s->nbd)
+		return put_local(s, data, len, at);
+	return libnbd.pwrite(s->nbd, data, len, at, 0) ? nbd_failure() : 0;
+}
+
 void slow_close(struct slow *s)
 {
 	if (s->nbd) {
@@ -153,5 +205,5 @@ void slow_close(struct slow *s)
 		close(s->fd);
 	free(s->block);
 	memset(s, 0, sizeof(*s));
-	s->fd = -1;
+	s->fd = s->own = -1;
 }

@@ -97,11 +97,10 @@ static enum xc find_slow(const struct cache *c, struct device *slow)
 }
 
 /* The user named it: what is known of it must still agree. */
-static enum xc check_slow(const struct cache *c, const struct options *opt, bool user,
-			  struct device *slow)
+enum xc slow_named(const struct cache *c, const struct options *opt, bool remote, struct device *slow)
 {
 	const struct xp_sb_slow *id = &c->sb.slow;
-	enum xc ret = device_open_any(slow, opt->slow, user);
+	enum xc ret = device_open_any(slow, opt->slow, remote);
 	char why[512];
 
 	if (ret || identity_same(id, slow, true, why, sizeof(why)))
@@ -118,11 +117,11 @@ static enum xc check_slow(const struct cache *c, const struct options *opt, bool
 
 /* ------------------------------------------------------------ starting ---- */
 
-static enum xc check_pair(const struct cache *c, const struct device *slow)
+enum xc slow_check_free(const struct device *fast, const struct device *slow)
 {
-	if (device_overlap(&c->fast, slow))
+	if (device_overlap(fast, slow))
 		return complain(XC_REFUSED, slow->path, "give the slow device",
-				"on the same disk as the fast device %s", c->fast.path);
+				"on the same disk as the fast device %s", fast->path);
 	return claim_check(slow);
 }
 
@@ -176,10 +175,10 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 		ret = complain(XC_REFUSED, name, "start it under another by --name NAME",
 			       "another device has this name");
 	if (!ret)
-		ret = opt->slow ? check_slow(c, opt, user, &slow) : find_slow(c, &slow);
+		ret = opt->slow ? slow_named(c, opt, user, &slow) : find_slow(c, &slow);
 	f->slow = !ret && slow.is_block ? slow.dev : 0;
 	if (!ret)
-		ret = check_pair(c, &slow);
+		ret = slow_check_free(&c->fast, &slow);
 	if (!ret)
 		ret = remote_check_free(slow.path);
 	device_close(&slow);
@@ -191,10 +190,12 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 	if (!ret)
 		behind_note_first(c, slow.path);
 	if (!ret)
-		ret = mark_prepare(name, c->fast.path, slow.path, opt->discard_dirty,
+		ret = mark_prepare(name, c->fast.path, slow.path, opt,
 				   &marked.tunables.mark, &doubt);
 	if (!ret)
 		ret = behind_check(c, slow.path, opt, doubt);
+	if (!ret)
+		ret = accept_losses(c, slow.path, opt);
 	if (!ret) {
 		signals_hold();
 		ret = user ? user_create(name, c->fast.path, slow.path, &marked) :
@@ -282,6 +283,9 @@ enum xc start_run(struct options *opt)
 	if ((opt->all || opt->boot) && (opt->discard_dirty || opt->prefer_cache))
 		return complain(XC_USAGE, opt->all ? "--all" : "--boot", "name the cache whose disk you have looked at",
 				"what is to be lost is said of one cache");
+	ret = opt->all || opt->boot ? accept_check_none(opt, "name the cache, after a look at it by xpcache check") : XC_OK;
+	if (ret)
+		return ret;
 	if (geteuid() == 0)
 		kernel_sweep();
 	if (opt->boot)

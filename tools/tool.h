@@ -23,6 +23,8 @@
  *   sleep.c      asleep.c  awake.c  turn.c  sleep_note.c  next_boot.c  image.c  looked.c  restore.c: hibernation, over sleep.h
  *   behind.c     has somebody written to the slow device meanwhile? over fingerprint.h
  *   mark.c       have writes passed the cache, while its fast device was gone?
+ *   accept.c     a cache that cannot be read everywhere goes on without, by the user's word
+ *   rescue.c     bare.c: all that can be read of one goes home; also without a superblock
  *   replug.c     a running cache, one of whose devices is here again
  *   check_sb.c   check_ring.c  check_data.c: parts of check, over check.h; what
  *                they find goes to findings.c
@@ -76,6 +78,7 @@ struct options {
 	const char *engine;	/* "kernel", "user", "auto"; NULL: auto */
 	bool begin, end, restore;	/* hibernate */
 	bool force, discard_dirty, prefer_cache, no_start, offline, all, boot, needed, hide, undo, yes;
+	bool accept_loss, accept_older, rescue;
 	bool json, data, help, ublk;
 	char **words;		/* bench: all of what arg is the first of */
 	unsigned int nr_words;
@@ -268,14 +271,21 @@ struct offline {
 	void *memory, *scratch;
 	struct xp_stats stats;
 	struct xp_message message;	/* why not, when a call failed */
+	u32 accept;			/* XP_ACCEPT_*; to be set after offline_open(), */
+	const char *slow;		/* and this, for complaints: its slow device, if it is known */
 };
 /* Superblock only, then the map as well. Negative errno; see message. Whatever
  * came of them, offline_close(). */
 int offline_open(struct offline *o, const struct device *d);
 int offline_load(struct offline *o);
-/* The same, before a witness. */
+/* The same, before a witness; may be asked again, with another o->accept. */
 int offline_look(struct offline *o, const struct xp_witness *witness);
+/* In place of these: what was decided is written, as by a start. The device must be open for writing. */
+int offline_restate(struct offline *o);
 void offline_close(struct offline *o);
+/* What can be done with a cache whose journal cannot be read; @slow: NULL if it is not known. */
+#define LOSS_ADVICE	(8 * PATH_MAX)
+const char *loss_advice(const char *fast, const char *slow, char text[LOSS_ADVICE]);
 /* What of a cache would be lost with the device it is on. */
 struct cache_there {
 	char what[96];		/* "the fast device of the xpcache xpcache0" */
@@ -616,12 +626,18 @@ enum xc flush_nearly(const char *name, u64 enough, double end);
 enum xc flush_stopped(struct cache *c, const struct options *opt);
 /* The same of a cache that does not run: by a daemon that has no clients, and ends after it. */
 enum xc flush_by_user(const char *name, const char *fast, const char *slow, const struct options *opt);
+/* flush --offline --rescue: all that can be read goes home, and nothing is written to the fast device. */
+enum xc rescue_run(const struct options *opt);
 /* Starts the cache @c; its slow device is looked for, or @opt->slow. */
 enum xc start_cache(struct cache *c, const struct options *opt);
 /* The slow device as it is @named (or NULL), or the only one that it can be. */
 bool slow_known(const struct cache *c, const char *named, char *path, size_t len);
 /* Complains of each cache that could not be stopped or flushed without this program. XC_OK: none. */
 enum xc needed_check(void);
+/* The one that the user has named, if it is that of the cache: else complains. @remote: an NBD URI will do. */
+enum xc slow_named(const struct cache *c, const struct options *opt, bool remote, struct device *slow);
+/* Complains if the two are on one disk, or the slow one is in use. */
+enum xc slow_check_free(const struct device *fast, const struct device *slow);
 /* The device that is its slow one; 0: it is not here yet. */
 dev_t slow_of(const struct cache *c);
 /* The dirty blocks of a cache that does not run. False: they cannot be told. */
@@ -647,12 +663,29 @@ enum xc stop_locked(const char *name, const struct options *opt);
 /* Of a running cache that start is asked for: stops it if a device of it was pulled out and is here again. */
 enum xc replug_end(struct options *opt);
 
+/* ---------------------------------------------- accept.c, bare.c ---- */
+
+/* Of --accept-loss, --accept-older: XP_ACCEPT_*. */
+u32 accept_of(const struct options *opt);
+/* Complains if they are given. @what cannot be: it is said of one cache that does not run. */
+enum xc accept_check_none(const struct options *opt, const char *todo);
+/* Before @c starts: recovers it here as far as they say, and tells what is lost. After it the journal is as any. */
+enum xc accept_losses(const struct cache *c, const char *slow, const struct options *opt);
+
+/*
+ * A fast device without a superblock: @sb as it would be laid out today, of the cache whose journal
+ * is there. What is said of the slow device, and the name, are missing. -ENOENT: there is no such journal.
+ */
+int bare_superblock(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb);
+
 /* ------------------------------------ behind.c, mark.c, fingerprint.c ---- */
 
 /* Complains if the slow device was written since @c came to rest, and @opt does not say what is to
  * become of its dirty blocks. When it returns 0 the cache may start: what it had clean is dropped
  * if the disk is another. */
 enum xc behind_check(const struct cache *c, const char *slow_path, const struct options *opt, u64 doubt);
+/* The same look alone, of a cache that offline_look() has: @what was written, "": nothing. -errno. */
+int behind_tells(const struct offline *o, const char *slow_path, u64 doubt, char *what, size_t len);
 /* Takes all that is clean from a cache at rest, so that who starts it later finds nothing. */
 enum xc behind_empty(const struct cache *c);
 /* Before all that asks for the fingerprint: a cache that has nothing and no fingerprint gets one.
@@ -662,10 +695,11 @@ void behind_note_first(const struct cache *c, const char *slow_path);
  * Before the cache on @fast starts: if writes have passed it, what it has is dropped, and the mark
  * that said so erased; that is told. *@place: where the next mark may be written, 0: nowhere.
  * *@doubt, for behind_check(): a block that cannot be read, and may say so; 0: none.
+ * @opt: may dirty blocks be lost with the clean ones, may journal blocks be; NULL: dirty ones may.
  */
-enum xc mark_prepare(const char *name, const char *fast, const char *slow, bool losing, u32 *place, u64 *doubt);
+enum xc mark_prepare(const char *name, const char *fast, const char *slow, const struct options *opt, u32 *place, u64 *doubt);
 /* Would it find one? Changes nothing. */
-bool mark_there(const struct xp_media *m, const struct xp_sb *sb, const char *slow);
+bool mark_there(const struct xp_media *m, const struct xp_sb *sb, const char *slow, u64 *doubt);
 /* The cache on @fast has come to rest, @seq was its newest journal block or one of the last: for
  * behind_check(). Complains if it cannot be. */
 void fingerprint_at_rest(const char *fast, const char *slow, u64 seq);

@@ -95,6 +95,11 @@ pkill -9 -f "xpcached serve.*$dir"
 rm broken
 for _ in $(seq 100); do pgrep -f "xpcached serve.*$dir" >/dev/null || break; sleep 0.1; done
 expect "failing: check tells" 0 "the next start drops what that has" check fast --slow slow
+before=$(cksum <slow)
+expect "failing: nothing is rescued over it" 3 "writes have passed the cache, when nothing was dirty: it has all, and fast is older: slow: nothing was changed" \
+	flush --offline --rescue --fast fast --slow slow
+expect "failing: whatever is preferred" 3 "writes have passed the cache" flush --offline --rescue --fast fast --slow slow --prefer-cache
+same "failing: and nothing is written" "$(cksum <slow)" "$before"
 "${xpcache}d" serve --fast fast --slow slow --socket s --control c --log l --detach --mark 255 >out 2>&1 && fail "failing: past the tool it does not start" "it does"
 grep -q "writes have passed this cache" out && pass "failing: past the tool it does not start" || fail "failing: past the tool it does not start" "without a word"
 up --idle-ms 0
@@ -174,6 +179,7 @@ ends
 bad_start 16367 "failing: a bad block where no mark can be is nothing" 0 "^failing: started" start --fast fast --slow slow --idle-ms 0
 ends
 bad_start 255 "failing: a bad block where one may be, and dirty blocks" 3 "may have been written without the cache failing .it cannot be read at 1020 KiB.*, where that would be said.*--prefer-cache.*--discard-dirty" start --fast fast --slow slow
+bad_start 255 "failing: nor are they rescued" 3 "slow: nothing was changed; --prefer-cache" flush --offline --rescue --fast fast --slow slow
 bad_start 255 "failing: the dirty ones go home" 0 "go home to slow" start --fast fast --slow slow --prefer-cache
 same "failing: they are there" "$(dd if=slow bs=65536 skip=$((18 * 16)) count=1 status=none | cksum)" "$(cksum <new)"
 same "failing: no place" "$(mark_of)" 0
