@@ -138,6 +138,18 @@ static void check_slow(struct check *k, const struct device *slow)
 
 /* --------------------------------------------------------------- whole ---- */
 
+/* Would --accept-loss go on? It does not get over all that is refused. */
+static bool is_acceptable(struct check *k)
+{
+	const struct xp_message why = k->o.message;
+	bool yes;
+
+	k->o.accept = XP_ACCEPT_LOSS;
+	yes = !offline_load(&k->o);
+	k->o.message = why;
+	return yes;
+}
+
 static enum xc check_contents(struct check *k, const struct device *slow, bool data)
 {
 	int err = ring_init(&k->ring, &k->o.sb, data);
@@ -155,6 +167,7 @@ static enum xc check_contents(struct check *k, const struct device *slow, bool d
 	if (k->recovered)
 		check_map(k);
 	check_slow(k, slow);
+	k->acceptable = err && is_acceptable(k);
 	return k->recovered && data ? check_data(k) : XC_OK;
 }
 
@@ -162,12 +175,19 @@ static enum xc verdict(const struct check *k, bool json)
 {
 	const char *todo = "the cache still works: xpcache remove brings its blocks home, then make it anew";
 	const struct findings *f = &k->found;
+	char advice[LOSS_ADVICE];
 
-	if (!k->recovered)
+	if (k->acceptable)
+		todo = loss_advice(k->dev.path, k->o.slow, advice);
+	else if (!k->recovered)
 		todo = "it cannot be started; keep a copy of the device, then restore what was dirty from a "
 		       "backup: the slow device alone lacks it";
 	else if (k->lost)
 		todo = "restore what those blocks held from a backup; the others are whole";
+	else if (k->ring.said[XP_UNREADABLE_DATA])
+		todo = "xpcache start takes it as it is, --accept-older the versions before; the others are whole";
+	else if (f->problems == k->bad_superblocks)
+		todo = "the cache still works, by the other superblock";
 	if (!f->problems) {
 		if (!json)
 			printf("%s: sound\n", k->dev.path);
@@ -188,7 +208,8 @@ static enum xc check_unusable(struct check *k, const struct options *opt, int er
 	findings_end(&k->found, true);
 	if (err == -ENOTSUP)
 		return offline_complain(&k->o, &k->dev, err);
-	return complain(XC_DAMAGED, k->dev.path, "it cannot be started; keep a copy of the device",
+	return complain(XC_DAMAGED, k->dev.path,
+			"it cannot be started; keep a copy of the device, then xpcache flush --offline --rescue --force goes by its journal",
 			"neither superblock will do: %s", k->o.message.text);
 }
 
@@ -204,6 +225,7 @@ static enum xc check_device(struct check *k, const struct device *slow, const st
 	ret = refuse_running(k);
 	if (ret)
 		return ret;
+	k->o.slow = opt->slow;
 	findings_begin(&k->found, opt->json);
 	findings_subject(&k->found, k->dev.path, &k->o.sb);
 	check_superblocks(k, true);

@@ -21,6 +21,8 @@ struct check {
 	struct ring ring;
 	struct findings found;
 	bool recovered;		/* the map could be rebuilt */
+	bool acceptable;	/* or can be, with --accept-loss */
+	u64 bad_superblocks;	/* of the problems: copies that will do no more */
 	u64 lost;		/* dirty blocks whose newest contents are gone */
 };
 

@@ -95,8 +95,8 @@ static void tell_damaged(struct check *k, u64 first, u64 n)
 	const char *what = ring_place_text(r->place[first]);
 
 	if (r->part[first] == PART_UNREADABLE)
-		finding_note(&k->found, "%s of the journal, from block %" PRIu64 " of the fast device on, cannot be read; "
-			     "nothing needs them, and the next start writes there", text_blocks(n), start);
+		finding_note(&k->found, "%s of the journal, from block %" PRIu64 " of the fast device on, cannot be read: "
+			     "nothing needs what was there, and the next start writes it anew", text_blocks(n), start);
 	else if (n > 1)
 		finding_problem(&k->found, "blocks %" PRIu64 " to %" PRIu64 " of the journal hold %s: no power cut "
 				"leaves that there, though nothing needs them now", start, start + n - 1, what);
@@ -172,14 +172,17 @@ static void tell_parts(struct check *k, const u64 part[PARTS])
 	static const char *const name[PARTS] = {
 		"chain", "older", "beyond_gap", "torn", "never_written", "damaged", "unreadable",
 	};
+	char unreadable[40] = "";
 
 	for (int i = 0; i < PARTS; i++)
 		finding_number(&k->found, "journal", name[i], part[i]);
+	if (part[PART_UNREADABLE])
+		snprintf(unreadable, sizeof(unreadable), ", %" PRIu64 " unreadable", part[PART_UNREADABLE]);
 	finding_note(&k->found, "journal of %s blocks, %" PRIu64 " to %" PRIu64 ": %s in use, %s older, %s not written, "
-		     "%s beyond a gap, %s torn, %s damaged", text_count(r->blocks), r->start,
+		     "%s beyond a gap, %s torn, %s damaged%s", text_count(r->blocks), r->start,
 		     r->start + r->blocks - 1, text_count(part[PART_CHAIN]), text_count(part[PART_OLDER]),
 		     text_count(part[PART_UNWRITTEN]), text_count(part[PART_BEYOND]),
-		     text_count(part[PART_TORN]), text_count(part[PART_DAMAGED]));
+		     text_count(part[PART_TORN]), text_count(part[PART_DAMAGED]), unreadable);
 }
 
 /* What the last writes before the end came to. I2: none of them was covered by a
@@ -221,7 +224,8 @@ static void tell_refused(struct check *k)
 	if (r->said[XP_REFUSED])
 		finding_note(&k->found, "recovery refuses %s of the records of blocks %" PRIu64 " to %" PRIu64,
 			     text_count(r->said[XP_REFUSED]), r->head.tail, r->head.seq);
-	else if (r->broken_at && !r->head.seq && strstr(words, "journal block"))
+	else if (r->broken_at && !r->head.seq && strstr(words, "journal block") &&
+		 r->place[r->broken_at % r->blocks] != XP_PLACE_UNREADABLE)
 		finding_problem(&k->found, "%s; there is %s", words,
 				ring_place_text(r->place[r->broken_at % r->blocks]));
 	else

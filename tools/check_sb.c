@@ -46,17 +46,20 @@ static const char *differences(const struct xp_sb *a, const struct xp_sb *b)
 /* The other copy is what it should be like. */
 static void tell_bad(struct check *k, const struct copy *c, const struct copy *other)
 {
+	const char *todo = other->err || c->err == -ENOTSUP ? "" : "; the next start writes it anew";
+
+	k->bad_superblocks++;
 	if (!c->why.text[0])
-		finding_problem(&k->found, "superblock in block %" PRIu64 ": cannot be read: %s",
-				c->block, strerror(-c->err));
+		finding_problem(&k->found, "superblock in block %" PRIu64 ": cannot be read: %s%s",
+				c->block, strerror(-c->err), todo);
 	else if (c->err == -ENOENT && blank(&c->sb) && c->block == XP_SB_BLOCK_A)
 		finding_problem(&k->found, "block %" PRIu64 ", %s: zeros, as a create or remove that was "
-				"interrupted leaves them", c->block, c->why.text);
+				"interrupted leaves them%s", c->block, c->why.text, todo);
 	else if (c->err == -ENOENT || other->err)
-		finding_problem(&k->found, "block %" PRIu64 ", %s", c->block, c->why.text);
+		finding_problem(&k->found, "block %" PRIu64 ", %s%s", c->block, c->why.text, todo);
 	else
-		finding_problem(&k->found, "block %" PRIu64 ", %s; other than in block %" PRIu64 ": %s",
-				c->block, c->why.text, other->block, differences(&c->sb, &other->sb));
+		finding_problem(&k->found, "block %" PRIu64 ", %s; other than in block %" PRIu64 ": %s%s",
+				c->block, c->why.text, other->block, differences(&c->sb, &other->sb), todo);
 }
 
 /*

@@ -110,7 +110,8 @@ zero 0
 damaged "first superblock erased" "block 0, superblock: no xpcache superblock here .*zeros, as a create or remove"
 lived
 zero 16
-damaged "second superblock erased" "block 16, superblock: no xpcache superblock here .0.$"
+damaged "second superblock erased" "block 16, superblock: no xpcache superblock here .0.; the next start writes it anew$"
+same "superblock: what to do" "$(grep -c 'fast: the cache still works, by the other superblock$' out)" "1"
 lived
 "$forge" fast set-second generation 1
 sound "superblocks: the second is newer" "block 16 is the newer one and counts: .* does no harm; other than in block 0: generation"
@@ -141,7 +142,7 @@ damaged "journal block lost" "journal block 9 .*is damaged or missing, though a 
 lived
 damage fast "$(at 9)"
 damaged "journal block torn" "journal block 9 .*damaged or missing.*; there is a journal block with a wrong checksum"
-same "journal refused: what to do" "$(grep -c 'fast: it cannot be started; keep a copy' out)" "1"
+same "journal refused: what to do" "$(grep -c 'fast: nothing was changed; xpcache start --accept-loss --fast fast --slow DEV goes on; xpcache flush --offline --rescue --fast fast --slow DEV brings' out)" "1"
 same "journal refused: JSON" "$(found sound) $(found places.wrong_checksum)" "False 1"
 lived
 "$forge" fast head 15 tail 3
@@ -168,7 +169,7 @@ lived
 "$forge" fast record 4 2 slot 1
 "$forge" fast record 4 3 kind 0
 "$forge" fast record 4 4 lba 70000
-expect "each bad record is told" 4 "\(and 2 more\): fast: it cannot be started" check fast
+expect "each bad record is told" 4 "\(and 2 more\): fast: nothing was changed; xpcache start --accept-loss" check fast
 same "each bad record once" "$(grep -c '^  damaged ' out)" "3"
 lived
 "$forge" fast record 4 2 flags 2
@@ -226,9 +227,20 @@ unreadable "$(slot_of 11)" damaged "data: a dirty block unreadable" \
 unreadable "$(slot_of 201)" damaged "data: a clean block unreadable" \
 	"slot 9 .*cannot be read, Input/output error: block 201 .*clean: the slow device has the same" --data
 same "data: the others are read" "$(unreadable "$(slot_of 201)" found data.read --data)" "10"
-unreadable 0 damaged "a superblock unreadable" "superblock in block 0: cannot be read: Input/output error"
-unreadable "$(at 9)" damaged "a journal block unreadable" "block $(at 9) of the fast device, of the journal, cannot be read"
-unreadable "0 16" expect "no superblock readable" 1 "superblock: cannot read block 0: Input/output error" check fast
+unreadable 0 damaged "a superblock unreadable" "superblock in block 0: cannot be read: Input/output error; the next start writes it anew$"
+unreadable "$(at 9)" damaged "a journal block unreadable" "journal block 9 cannot be read .block $(at 9) of the fast device.: what it said of up to 168 blocks is lost, and others build on it$"
+same "a journal block unreadable: what to do" "$(grep -c 'fast: nothing was changed; xpcache start --accept-loss --fast fast --slow DEV goes on' out)" "1"
+same "a journal block unreadable: JSON" "$(unreadable "$(at 9)" found sound) $(unreadable "$(at 9)" found places.unreadable)" "False 1"
+unreadable "$(at 18)" damaged "one that may have been the newest" "journal block 18 cannot be read .block $(at 18) of the fast device.: the last commit before the cut may be lost$"
+unreadable "$(at 18) $(at 19)" damaged "two that may have been" "journal block 18 cannot be read .block $(at 18) of"
+for n in 2 24 100; do
+	unreadable "$(at $n)" sound "a place that nobody needs, $n" "1 block .4.00 KiB. of the journal, from block $(at $n) of the fast device on, cannot be read: nothing needs what was there"
+	same "a place that nobody needs, $n: JSON" "$(unreadable "$(at $n)" found sound) $(unreadable "$(at $n)" found journal.unreadable) $(unreadable "$(at $n)" found journal.damaged)" "True 1 0"
+done
+unreadable "$(at 30) $(at 31) $(at 40)" sound "three that nobody needs" "2 blocks .8.00 KiB. of the journal, from block $(at 30) of .* cannot be read"
+same "three that nobody needs: summed up" "$(grep -c ', 0 damaged, 3 unreadable$' out)" "1"
+unreadable "$(for n in {1..15}; do at "$n"; done | xargs)" expect "no block to begin with" 4 "no block from which .* 15 of them cannot be read.*: fast: it cannot be started; keep a copy" check fast
+unreadable "0 16" expect "no superblock readable" 1 "superblock: cannot read block 0: Input/output error: fast: .*xpcache flush --offline --rescue --force --fast fast --slow DEV brings" check fast
 
 # ---- a terminal, and other places ----
 

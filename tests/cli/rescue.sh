@@ -387,6 +387,7 @@ print(d["superblock"]["data_start"] + [m["slot"] for m in d["mappings"] if m["lb
 older
 [ "$(mapped)" != "$slot" ] && pass "rescue: its data did not land" || fail "rescue: its data did not land" "it did"
 was=$(mapped)
+bad "$slot" expect "rescue: check names its block" 4 "maps block 51 to slot [0-9]+, which cannot be read.*: fast: xpcache start takes it as it is, --accept-older" check fast
 bad "$slot" "$xpcache" flush --offline --rescue --fast fast --slow slow --json >report 2>out
 same "rescue: it is unreadable" "$? $(python3 -c 'import json; r = json.load(open("report")); print(r["home"], r["unreadable"])')" "4 3 {'blocks': 1, 'ranges': [{'sector': 408, 'sectors': 8}]}"
 bad "$slot" expect "rescue: it starts" 0 "^rescue: started" start --fast fast --slow slow --idle-ms 0
