@@ -674,8 +674,12 @@ int xp_look(struct xp *c, const struct xp_media *m, void *scratch,
 /* ---- fingerprint.c: what was noted when the cache came to rest ---- */
 
 /* Reads both copies. Which is the newer valid one of the cache @uuid, 0 or 1, then in *@fp; -ENOENT:
- * there is none. @fp: 2 blocks for m->read(); the answer is in the first. */
+ * there is none, -EIO: ... and one cannot be read. @fp: 2 blocks for m->read(); the answer is in the
+ * first. */
 int xp_fp_read(const struct xp_media *m, const u8 uuid[16], struct xp_fp fp[2]);
+/* Before a start: where the slow device may hold a mark, as is noted (*@lba, 0: nowhere). The backend looks there, whatever
+ * options it has: who starts it may not have. -EIO: that cannot be known, as no copy is whole and one cannot be read. */
+int xp_mark_place(const struct xp_media *m, const struct xp_sb *sb, struct xp_fp fp[2], u64 *lba);
 
 /* ---- rest.c: of a cache that does not run, for the command line ---- */
 

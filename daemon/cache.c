@@ -128,7 +128,7 @@ static int load(struct xd_cache *cache, struct xp_message *msg)
 	}
 	err = xd_mark_setup(cache);
 	if (!err)
-		err = xd_mark_check(cache, msg);
+		err = xd_mark_check(cache, &media, msg);
 	if (!err)
 		err = make_core(cache, msg);
 	if (!err)

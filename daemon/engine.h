@@ -357,7 +357,7 @@ int xd_mark_setup(struct xd_cache *cache);
 /* Has it written. */
 void xd_mark(struct xd_loop *loop);
 /* Before recovery: whether there is one. */
-int xd_mark_check(struct xd_cache *cache, struct xp_message *msg);
+int xd_mark_check(struct xd_cache *cache, const struct xp_media *media, struct xp_message *msg);
 
 /* destage.c */
 int xd_destage_setup(struct xd_cache *cache);

@@ -67,33 +67,50 @@ int xd_mark_setup(struct xd_cache *cache)
 	void *block;
 
 	cache->mark.op = (struct xd_op){ .consumer = XD_MARK, .registered = -1, .owner = cache };
-	if (!cache->tunables.mark)
-		return 0;
 	if (posix_memalign(&block, XP_BLOCK_SIZE, XP_BLOCK_SIZE))
 		return -ENOMEM;
 	cache->mark.block = block;
 	return 0;
 }
 
-int xd_mark_check(struct xd_cache *cache, struct xp_message *msg)
+static int check_place(struct xd_cache *cache, u64 lba, struct xp_message *msg)
 {
-	u64 offset = (u64)cache->tunables.mark << XP_BLOCK_SHIFT;
+	u64 offset = lba << XP_BLOCK_SHIFT;
 	int err;
 
-	if (!cache->tunables.mark)
+	if (!lba)
 		return 0;
 	if (offset + XP_BLOCK_SIZE > cache->sectors << XP_SECTOR_SHIFT) {
-		snprintf(msg->text, sizeof(msg->text), "the slow device has no block %u to be marked", cache->tunables.mark);
+		snprintf(msg->text, sizeof(msg->text), "the slow device has no block %llu to be marked", (unsigned long long)lba);
 		return -EINVAL;
 	}
 	err = cache->slow->ops->pread(cache->slow, cache->mark.block, XP_BLOCK_SIZE, offset);
 	if (err) {
-		snprintf(msg->text, sizeof(msg->text), "block %u of the slow device cannot be read", cache->tunables.mark);
+		snprintf(msg->text, sizeof(msg->text), "block %llu of the slow device cannot be read", (unsigned long long)lba);
 		return err;
 	}
 	if (!xp_mark_is(&cache->sb, cache->mark.block))
 		return 0;
-	snprintf(msg->text, sizeof(msg->text), "writes have passed this cache, says block %u of the slow device: xpcache start sets that right",
-		 cache->tunables.mark);
+	snprintf(msg->text, sizeof(msg->text), "writes have passed this cache, says block %llu of the slow device: xpcache start sets that right",
+		 (unsigned long long)lba);
 	return -ESTALE;
+}
+
+int xd_mark_check(struct xd_cache *cache, const struct xp_media *media, struct xp_message *msg)
+{
+	struct xp_fp *fp;
+	u64 noted;
+	int err;
+
+	if (posix_memalign((void **)&fp, XP_BLOCK_SIZE, 2 * sizeof(*fp)))
+		return -ENOMEM;
+	err = xp_mark_place(media, &cache->sb, fp, &noted);
+	free(fp);
+	if (err) {
+		snprintf(msg->text, sizeof(msg->text),
+			 "both notes of where writes that have passed the cache are marked are unreadable: xpcache start sets that right");
+		return err;
+	}
+	err = check_place(cache, noted, msg);
+	return err || noted == cache->tunables.mark ? err : check_place(cache, cache->tunables.mark, msg);
 }

@@ -259,7 +259,7 @@ static int load(struct xs_cache *cache, struct xp_sb *sb, struct xp_message *msg
 		unclaim(cache);
 		return err;
 	}
-	err = xs_mark_check(cache, sb);
+	err = xs_mark_check(cache, sb, &media);
 	if (err) {
 		unclaim(cache);
 		return err;

@@ -6,6 +6,7 @@
  * this takes is there from the start.
  */
 #include <linux/gfp.h>
+#include <linux/mm.h>
 
 #include "shell.h"
 
@@ -64,8 +65,6 @@ void xs_mark(struct xs_cache *cache)
 int xs_mark_setup(struct xs_cache *cache)
 {
 	INIT_WORK(&cache->mark_work, mark_work);
-	if (!cache->options.mark)
-		return 0;
 	cache->mark_block = (void *)__get_free_page(GFP_KERNEL);
 	return cache->mark_block ? 0 : -ENOMEM;
 }
@@ -75,15 +74,15 @@ void xs_mark_free(struct xs_cache *cache)
 	free_page((unsigned long)cache->mark_block);
 }
 
-int xs_mark_check(struct xs_cache *cache, const struct xp_sb *sb)
+static int check_place(struct xs_cache *cache, const struct xp_sb *sb, u64 lba)
 {
-	u64 sector = (u64)cache->options.mark * XP_BLOCK_SECTORS;
+	u64 sector = lba * XP_BLOCK_SECTORS;
 	int err;
 
-	if (!cache->options.mark)
+	if (!lba)
 		return 0;
 	if (sector + XP_BLOCK_SECTORS > bdev_nr_sectors(xs_slow(cache))) {
-		DMERR("%pg: no block %u to be marked", xs_slow(cache), cache->options.mark);
+		DMERR("%pg: no block %llu to be marked", xs_slow(cache), lba);
 		return -EINVAL;
 	}
 	err = mark_io(cache, sector, cache->mark_block, REQ_OP_READ | REQ_META);
@@ -96,4 +95,23 @@ int xs_mark_check(struct xs_cache *cache, const struct xp_sb *sb)
 	DMERR("%pg: writes have passed this cache, says sector %llu of %pg: xpcache start sets that right",
 	      xs_fast(cache), sector, xs_slow(cache));
 	return -ESTALE;
+}
+
+int xs_mark_check(struct xs_cache *cache, const struct xp_sb *sb, const struct xp_media *media)
+{
+	struct xp_fp *fp = kvmalloc(2 * sizeof(*fp), GFP_NOIO);
+	u64 noted;
+	int err;
+
+	if (!fp)
+		return -ENOMEM;
+	err = xp_mark_place(media, sb, fp, &noted);
+	kvfree(fp);
+	if (err) {
+		DMERR("%pg: both notes of where writes that have passed the cache are marked are unreadable (error %d): xpcache start sets that right",
+		      xs_fast(cache), err);
+		return err;
+	}
+	err = check_place(cache, sb, noted);
+	return err || noted == cache->options.mark ? err : check_place(cache, sb, cache->options.mark);
 }

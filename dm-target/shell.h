@@ -369,7 +369,7 @@ void xs_mark_free(struct xs_cache *cache);
 /* Has it written. Any context. */
 void xs_mark(struct xs_cache *cache);
 /* Before recovery: whether there is one; sleeps. */
-int xs_mark_check(struct xs_cache *cache, const struct xp_sb *sb);
+int xs_mark_check(struct xs_cache *cache, const struct xp_sb *sb, const struct xp_media *media);
 
 /* throttle.c */
 void xs_throttle_setup(struct xs_cache *cache);

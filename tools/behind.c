@@ -413,6 +413,8 @@ static enum xc prefer_cache(struct look *k)
 	if (err)
 		return complain_errno(err, k->fast.path, "cannot note what is to be done");
 	k->fp.flags |= cpu_to_le32(XP_FP_STALE);
+	if (k->doubt)	/* the engine would look there, too */
+		fingerprint_place(&k->o.media.io, &k->o.sb, 0);
 	printf("%s: %s go home to %s, over what %s written there without the cache (%s)\n", k->name,
 	       text_blocks(k->o.stats.dirty), k->slow_path, k->doubt ? "may have been" : "was", k->found);
 	close_look(k);

@@ -22,6 +22,21 @@ bool fingerprint_read(const struct xp_media *m, const struct xp_sb *sb, struct x
 	return read_newest(m, sb, fp) >= 0;
 }
 
+bool fingerprint_unreadable(const struct xp_media *m, const struct xp_sb *sb)
+{
+	struct xp_fp fp;
+
+	return read_newest(m, sb, &fp) == -EIO;
+}
+
+int fingerprint_blank(const struct xp_media *m)
+{
+	static const struct xp_fp none;
+	int err = m->write(m->ctx, block_of[0], 1, &none);
+
+	return err ? err : m->write(m->ctx, block_of[1], 1, &none);
+}
+
 /* The newest goes last: one is whole at any time. One that can be written will do. */
 static int write_both(const struct xp_media *m, struct xp_fp *fp, int newest)
 {

@@ -91,6 +91,10 @@ u64 fingerprint_hash(const struct loader *l, u64 lba, const u8 block[XP_BLOCK_SI
 
 /* The newer of two valid ones of the cache. False: there is none. */
 bool fingerprint_read(const struct xp_media *m, const struct xp_sb *sb, struct xp_fp *fp);
+/* There is none, and it may be that one cannot be read: then nothing can be known of it. */
+bool fingerprint_unreadable(const struct xp_media *m, const struct xp_sb *sb);
+/* There is none any more, and that can be read again. -errno. */
+int fingerprint_blank(const struct xp_media *m);
 /* Of a cache that does not run: its journal ends at @seq or a little later; @fast is open for
  * writing. -errno. */
 int fingerprint_take(const struct device *fast, const char *slow, u64 seq);

@@ -225,6 +225,15 @@ static u64 remember(struct ground *g, u64 lba)
 	return fingerprint_place(&g->o.media.io, &g->o.sb, lba) ? 0 : lba;
 }
 
+/* All places that may be one have been looked at: an engine has no better way than to refuse. */
+static enum xc blank_note(struct ground *g)
+{
+	enum xc ret = own(g);
+	int err = ret ? 0 : fingerprint_blank(&g->o.media.io);
+
+	return err ? complain_errno(err, g->fast.path, "cannot write anew what was noted when the cache rested, nor read it") : ret;
+}
+
 enum xc mark_prepare(const char *name, const char *fast, const char *slow, const struct options *opt, u32 *place, u64 *doubt)
 {
 	struct ground g = { .name = name, .fast.fd = -1, .slow.fd = -1, .losing = !opt || opt->discard_dirty,
@@ -234,6 +243,8 @@ enum xc mark_prepare(const char *name, const char *fast, const char *slow, const
 	*place = 0;
 	if (!ret)
 		ret = look(&g);
+	if (!ret && g.marks && !g.noted && fingerprint_unreadable(&g.o.media.io, &g.o.sb))
+		ret = blank_note(&g);
 	*doubt = g.doubt;
 	if (!ret && g.marks && !g.doubt)
 		*place = (u32)remember(&g, choose(&g));
