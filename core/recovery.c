@@ -374,10 +374,13 @@ static int check_head(struct recovery *r, const struct xp_ring_block *head)
 	return err ? err : check_end(r);
 }
 
+static int refuse_missed(struct recovery *r, u64 gap)
+{
+	return refuse_loss(r, gap, "what it said of up to 168 blocks is lost, and others build on it");
+}
+
 static int refuse_chain(struct recovery *r, u64 gap, const struct xp_ring_block *head)
 {
-	if (ring_at(r, gap)->unreadable)
-		return refuse_loss(r, gap, "what it said of up to 168 blocks is lost, and others build on it");
 	return refuse(r, "is damaged or missing, though a later one says it was durable; later one",
 		      gap, head->seq);
 }
@@ -385,6 +388,7 @@ static int refuse_chain(struct recovery *r, u64 gap, const struct xp_ring_block 
 static int pick(struct recovery *r)
 {
 	const struct xp_ring_block *head = NULL;
+	u64 missed = 0;		/* what newer heads than the present one needed, and cannot be read */
 	u32 tries;
 
 	for (tries = 0; tries < CANDIDATES_MAX; tries++) {
@@ -400,9 +404,14 @@ static int pick(struct recovery *r)
 			r->head = *head;
 			return check_head(r, head);
 		}
+		if (!missed && ring_at(r, gap)->unreadable)
+			missed = gap;
+		/* What an older head needs may have been overwritten since: that is no damage then. */
 		if (gap <= head->durable)
-			return refuse_chain(r, gap, head);
+			return missed ? refuse_missed(r, missed) : refuse_chain(r, gap, head);
 	}
+	if (missed)
+		return refuse_missed(r, missed);
 	snprintf(r->msg->text, sizeof(r->msg->text),
 		 "journal: no block from which the mapping can be rebuilt, in blocks %llu to %llu of the fast device; %llu of them cannot be read",
 		 (unsigned long long)r->c->journal.start,
@@ -476,8 +485,11 @@ static int replay_map(struct recovery *r, const struct xp_said *p)
 static enum xp_verdict landed(struct recovery *r, const struct xp_said *p)
 {
 	u64 block = r->c->data_start + xp_slot_n(p->slot);
+	int err = r->m->read(r->m->ctx, block, 1, r->block);
 
-	if (r->m->read(r->m->ctx, block, 1, r->block) && r->m->read(r->m->ctx, block, 1, r->block))
+	if (err)
+		err = r->m->read(r->m->ctx, block, 1, r->block);
+	if (err)
 		return XP_UNREADABLE_DATA;
 	return xp_checksum(r->block, XP_BLOCK_SIZE) == p->hash ? XP_REPLAYED : XP_NO_DATA;
 }

@@ -98,12 +98,11 @@ bool ask_is_hopeless(void)
 	return is_hopeless(state_memory);
 }
 
-/* Not always -EBADMSG: where newer heads are passed over, as what they need above their durable_seq cannot be
- * read, an older one's chain may have been overwritten or erased by then, which looks like damage, or like nothing at
- * all. The loss can be accepted all the same. */
+/* Where no chain is whole without, nobody is asked about one: -EIO. And once a loss was accepted, what is left may
+ * look like damage. Both losses can be accepted all the same. */
 static bool asks(int err)
 {
-	return err == -EBADMSG || err == -EUCLEAN || err == -EIO;
+	return err == -EBADMSG || err == -EIO || (err == -EUCLEAN && (told.asked || sim.lost));
 }
 
 static void check_refusal(const struct sight *s, void *memory)
