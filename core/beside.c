@@ -126,6 +126,14 @@ enum xp_act beside_undo(struct xp *c, struct xp_req *req,
 	return req_wait_point(c, req, journal_commit(c, todo), REQ_SYNC_UNDO);
 }
 
+enum xp_act beside_undone(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+{
+	journal_data_done(c, xp_seq_n(req->record_seq));
+	if (error_of_place(req->err))
+		slots_refused(c, req->slot, req->nr_blocks, todo);
+	return write_again(req, todo);
+}
+
 enum xp_act beside_end(struct xp *c, struct xp_req *req, int err,
 		       struct xp_todo *todo)
 {

@@ -8,7 +8,7 @@
 /* I11, I12: every table has its size from here on. The journal buffers come
  * first, for their alignment. */
 struct layout {
-	u64 cache, entry, bucket, free_map, free_sum, list, batch, end;
+	u64 super, cache, entry, bucket, free_map, free_sum, list, batch, end;
 	u32 nr_buckets, batch_max;
 };
 
@@ -29,6 +29,7 @@ static void lay_out(const struct xp_sb *sb, struct layout *l)
 	l->nr_buckets = (u32)(slots / 2 + 1);
 	l->batch_max = (u32)min(slots, max(slots / 64, (u64)XP_BATCH_MIN));
 	place(&at, XP_WINDOW * XP_BLOCK_SIZE);
+	l->super = place(&at, 2 * XP_BLOCK_SIZE);
 	l->cache = place(&at, sizeof(struct xp));
 	l->entry = place(&at, slots * sizeof(struct xp_entry));
 	l->bucket = place(&at, l->nr_buckets * sizeof(u32));
@@ -64,10 +65,23 @@ static void init_journal(struct xp *c, u8 *base, const struct layout *l,
 
 	j->start = le64_to_cpu(sb->journal_start);
 	j->blocks = le64_to_cpu(sb->journal_blocks);
+	j->usable = j->blocks - xp_sb_spare_places(sb);
 	j->buffer = (struct xp_jblock *)base;
 	j->list = (u32 *)(base + l->list);
 	memset(j->list, 0xff, j->blocks * sizeof(u32));
 	memcpy(j->uuid, sb->uuid, sizeof(j->uuid));
+}
+
+static void init_super(struct xp *c, u8 *at, const struct xp_sb *sb)
+{
+	c->super.io = (struct xp_sb *)at;
+	c->super.sb = c->super.io + 1;
+	*c->super.sb = *sb;
+	c->super.spare_places = xp_sb_spare_places(sb);
+	if (!(le64_to_cpu(sb->incompat) & XP_INCOMPAT_BAD))
+		memset(&c->super.sb->bad, 0, sizeof(sb->bad));
+	c->super.nr_avoided = le32_to_cpu(c->super.sb->bad.nr_places);
+	c->super.nr_bad_slots = le32_to_cpu(c->super.sb->bad.nr_slots);
 }
 
 static void init_lists(struct xp *c)
@@ -107,6 +121,7 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 	c->batch.entry = (struct xp_batch_entry *)(base + l.batch);
 	c->batch.max = l.batch_max;
 	init_journal(c, base, &l, sb);
+	init_super(c, base + l.super, sb);
 	if (!opt->fast_at_once || !(le64_to_cpu(sb->incompat) & XP_INCOMPAT_GROWS))
 		c->opt.store = NULL;
 	init_lists(c);
@@ -142,8 +157,10 @@ void xp_get_stats(struct xp *c, struct xp_stats *s)
 	s->clean = c->nr_clean;
 	s->journal_blocks = c->journal.blocks;
 	s->journal_used = journal_used(c);
-	s->seq = max(c->journal.sealed, journal_block_of(c->journal.reached));
-	s->durable_seq = c->journal.durable;
+	s->seq = journal_newest_number(c);
+	s->durable_seq = c->journal.durable_number;
+	s->bad_places = le32_to_cpu(c->super.sb->bad.nr_places);
+	s->bad_slots = slots_given_up(c);
 	s->incarnation = c->journal.incarnation;
 	s->memory = c->memory;
 	s->pressure = xp_pressure(c);

@@ -105,18 +105,21 @@ enum xp_block_state {
 	BLOCK_IDLE,		/* no journal block */
 	BLOCK_OPEN,		/* takes records; where it grows, some are on the medium */
 	BLOCK_SEALED,		/* with the shell */
+	BLOCK_REFUSED,		/* its place cannot be written (badblocks.c) */
 	BLOCK_WRITTEN,
 };
 
 /* A journal block from its first record until it and its data are durable. */
 struct xp_window {
-	u64 seq;
-	u64 tail;		/* once sealed, or stored */
+	u64 seq;		/* in order, without a gap: what is waited for */
+	u64 number;		/* on the medium: the same, but for those of bad places, which it skips */
+	u64 tail;		/* once sealed, or stored: a number */
 	u32 position;		/* in the ring */
 	u32 nr, nr_carried;	/* records; those of them that only repeat */
 	u32 stored;		/* OPEN: so many are on the medium already, the carried ones among them */
 	u32 nr_freed;
 	u8 state;		/* enum xp_block_state */
+	u8 tries;		/* SEALED: writes of it that have failed at this place */
 	bool undone;		/* the data of the request sent beside it is not known to be durable */
 	u32 freed[XP_RECORDS];	/* slots that its being durable sets free */
 };
@@ -125,6 +128,7 @@ struct xp_journal {
 	/* Fixed. */
 	u64 start;		/* block of the fast device */
 	u64 blocks;
+	u64 usable;		/* of them, with as many bad as may be: what the ring's thresholds are of */
 	u64 incarnation;
 	u8 uuid[16];
 	struct xp_jblock *buffer;	/* XP_WINDOW blocks */
@@ -137,11 +141,16 @@ struct xp_journal {
 	u64 written;		/* it and all before it are on the medium */
 	u64 reached;		/* journal_point() of the newest record that is, and all before it */
 	u64 durable;		/* ... and the data their records name */
-	u64 stamp;		/* durable_seq while recovery restates; 0: durable */
+	/* Numbers on the medium: */
+	u64 sealed_number, written_number, durable_number;	/* of those three */
+	u64 stamp;		/* durable_seq while recovery restates; 0: durable_number */
 	u64 tail;		/* oldest block with a live record, or open */
 	u64 tail_written;	/* tail of the newest block written: what a recovery may need */
 	u64 leave;		/* all that lives in blocks up to this one is carried, however full the ring */
 	bool seal_wanted;	/* as soon as window and ring allow */
+	bool rerouting;		/* a block was refused: nothing is sealed until those from it on have
+				 * other places, and the superblock says so */
+	u32 refused;		/* places, one after the other, since a block was written */
 	u32 before;		/* records of the newest block but the open one, if it has grown */
 	struct xp_window window[XP_WINDOW];	/* seq % XP_WINDOW */
 };
@@ -196,6 +205,33 @@ struct xp_batch {
 	u64 barrier;		/* journal_point() that must be reached before its first run */
 };
 
+/* The superblock is written by the core as long as the cache runs: both copies, one after the other. The
+ * second is only begun when the first is whole: one always is. */
+enum xp_super_state {
+	SUPER_REST,
+	SUPER_FIRST,
+	SUPER_SECOND,
+};
+
+struct xp_super {
+	struct xp_sb *sb;	/* as it is to be */
+	struct xp_sb *io;	/* as it is written */
+	u32 spare_places;	/* of the ring: so many may be bad */
+	u32 nr_avoided;		/* places in @sb, and behind them those that are not to be in it yet */
+	u32 nr_bad_slots;	/* in @sb */
+	u8 state;		/* enum xp_super_state */
+	u8 copy, tries;		/* that is being written: 0: A, 1: B; and how often that has failed */
+	bool whole[2];		/* these copies, as far as is known */
+	u64 changes, writing, written;	/* how many @sb has had, and those two copies */
+};
+
+/* Slots of a write that failed, one of which may be bad: they are written to one by one. */
+#define XP_SUSPECTS	8u
+
+struct xp_slots {
+	u32 first, nr;		/* nr 0: none */
+};
+
 enum xp_pass {
 	PASS_OFF,
 	PASS_MARKING,		/* writes wait for the mark */
@@ -227,6 +263,10 @@ struct xp {
 	u32 nr_free, nr_dirty, nr_clean, nr_limbo;
 
 	struct xp_journal journal;
+	struct xp_super super;
+	struct xp_slots suspect[XP_SUSPECTS];	/* round and round */
+	u32 next_suspect;
+	bool any_suspect;
 	bool fast_suspected;	/* it has failed something since the last tick */
 	bool tables_written;	/* somebody may have made new partitions */
 	u8 pass;		/* enum xp_pass, passing.c */
@@ -384,6 +424,64 @@ static inline void journal_doubt(struct xp *c, struct xp_todo *todo)
 	todo->tick = true;
 }
 
+/* badblocks.c: what the fast device cannot write */
+bool place_avoided(const struct xp *c, u64 number);
+static inline bool place_is_bad(const struct xp *c, u64 number)
+{
+	return unlikely(c->super.nr_avoided) && place_avoided(c, number);
+}
+
+/* The number after @number on the medium. */
+static inline u64 number_after(const struct xp *c, u64 number)
+{
+	do
+		number++;
+	while (place_is_bad(c, number));
+	return number;
+}
+
+/* At rest, of a place that no recovery needs; then super_write_now(). False: no more may be bad. */
+bool place_give_up(struct xp *c, u64 position);
+/* At rest: place[@i] of the superblock's is good after all, and no chain skips it. */
+void place_take_back(struct xp *c, u32 i);
+/* Asks for both copies, now or when those under way have ended. */
+void super_write(struct xp *c, struct xp_todo *todo);
+void super_io(struct xp *c, struct xp_journal_io *io);
+/* False: not both copies are written, and what was there before is left in one. */
+bool super_end(struct xp *c, int err, struct xp_todo *todo);
+/* At rest. Likewise; or that copy is left which was there, and is no longer right. @block: scratch. */
+int super_write_now(struct xp *c, const struct xp_media *m, void *block);
+/* At rest: a copy that is not as it should be is made so, if its place takes it. */
+int super_mend(struct xp *c, const struct xp_media *m, void *block);
+/* A block could not be written. False: the device is gone, or has no place to spare. */
+bool journal_refused(struct xp *c, struct xp_window *w, int err, struct xp_todo *todo);
+/* Goes on with that, once nothing is on its way (journal.rerouting). False: as above. */
+bool journal_reroute(struct xp *c, struct xp_todo *todo);
+/* Has the device failed a place of it, and not as a whole? */
+static inline bool error_of_place(int err)
+{
+	return err == -EIO || err == -ENODATA || err == -EILSEQ || err == -EREMOTEIO;
+}
+
+bool slot_listed_bad(const struct xp *c, u32 i);
+/* Given up: handed out to nobody. */
+static inline bool slot_is_bad(const struct xp *c, u32 i)
+{
+	return unlikely(c->super.nr_bad_slots) && slot_listed_bad(c, i);
+}
+
+/* ... and not what recovery has found in use all the same. */
+u32 slots_given_up(const struct xp *c);
+/* A device that is there has refused a write of them. One that was written alone is given up, whether
+ * it is free by now or not; else each of them is written alone from now on, for a while. */
+void slots_refused(struct xp *c, xp_slot_t first, u32 nr, struct xp_todo *todo);
+void slots_suspect(struct xp *c, xp_slot_t first, u32 nr);
+bool slot_is_suspect(const struct xp *c, xp_slot_t slot);
+/* The device may have failed it, or have been gone: given up the second time. */
+void slot_failed_again(struct xp *c, xp_slot_t slot, struct xp_todo *todo);
+/* Of @want slots from @first on: how many may go into one write. */
+u32 slots_together(const struct xp *c, u32 first, u32 want);
+
 /* request.c */
 /* Called by journal_advance(), and when the journal failed. */
 void requests_progress(struct xp *c, struct xp_todo *todo);
@@ -421,6 +519,10 @@ void pass_begin(struct xp *c, struct xp_todo *todo);
 
 /* policy.c: what to admit, what to evict, and when to expect a FLUSH */
 bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks);
+/* Clean, and in nobody's use. */
+bool policy_evictable(const struct xp_entry *e);
+/* Ends the mapping of a block that is so. False: no room in the journal. */
+bool policy_unmap(struct xp *c, xp_slot_t slot, struct xp_todo *todo);
 /* Evicts up to @want clean blocks; they become free once durable. */
 u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo);
 void policy_evict_some(struct xp *c, struct xp_todo *todo);

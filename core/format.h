@@ -54,7 +54,9 @@
 #define XP_RO_COMPAT_KNOWN	0ull
 #define XP_INCOMPAT_MARK	(1ull << 0)	/* a mark on the slow device may say that writes have passed it */
 #define XP_INCOMPAT_GROWS	(1ull << 1)	/* journal blocks may have records behind their count */
-#define XP_INCOMPAT_KNOWN	(XP_INCOMPAT_MARK | XP_INCOMPAT_GROWS)
+#define XP_INCOMPAT_BAD		(1ull << 2)	/* struct xp_sb_bad speaks: numbers of the journal are skipped */
+#define XP_INCOMPAT_NEW		(XP_INCOMPAT_MARK | XP_INCOMPAT_GROWS)	/* of a cache that is made now */
+#define XP_INCOMPAT_KNOWN	(XP_INCOMPAT_NEW | XP_INCOMPAT_BAD)
 
 /* lbas of a journal record and of the in-memory map have 40 bits: 4 PiB. */
 #define XP_MAX_LBAS		(1ull << 40)
@@ -72,6 +74,21 @@ struct xp_sb_slow {
 	u8	content[64];		/* 112 partition-table or file-system UUID at create, "TYPE:UUID" */
 	u8	path[64];		/* 176 its name when the cache was made; for messages only */
 };					/* 240 */
+
+/*
+ * What the fast device cannot write. A number of the journal that belongs to a bad place is given to
+ * no block, from the moment on that the superblock with that place is durable; what lies there says
+ * nothing. A bad slot is handed out to nobody. Zeros in a superblock without XP_INCOMPAT_BAD.
+ */
+#define XP_BAD_PLACES	32u
+#define XP_BAD_SLOTS	768u
+
+struct xp_sb_bad {
+	__le32	nr_places;		/*   0 */
+	__le32	nr_slots;		/*   4 */
+	__le32	place[XP_BAD_PLACES];	/*   8 of the ring, counted from its first block; each once */
+	__le32	slot[XP_BAD_SLOTS];	/* 136 each once */
+};					/* 3208 */
 
 struct xp_sb {
 	u8	magic[8];		/*   0 XP_SB_MAGIC */
@@ -92,7 +109,8 @@ struct xp_sb {
 	__le64	data_start;		/* 144 block */
 	__le64	nr_slots;		/* 152 */
 	struct xp_sb_slow slow;		/* 160 */
-	u8	reserved[3688];		/* 400 zero */
+	struct xp_sb_bad bad;		/* 400 */
+	u8	reserved[480];		/* 3608 zero */
 	__le64	checksum;		/* 4088 XXH64, seed 0, of bytes 0 to 4087 */
 };
 
@@ -175,7 +193,7 @@ struct xp_jheader {
 	__le16	count;			/*  4 records of which checksum speaks, at most XP_RECORDS */
 	__le16	before;			/*  6 records of the block before this one, if it has grown; else zero */
 	u8	uuid[16];		/*  8 of the cache */
-	__le64	incarnation;		/* 24 grows by one at each recovery */
+	__le64	incarnation;		/* 24 grows at each recovery, and when blocks are given other places */
 	__le64	seq;			/* 32 lies at journal_start + seq % journal_blocks */
 	__le64	tail_seq;		/* 40 oldest block a recovery from this one needs */
 	__le64	durable_seq;		/* 48 this block and all before it, and the data they name, are durable */
@@ -221,6 +239,8 @@ struct xp_jblock {
 static_assert(sizeof(struct xp_sb_slow) == 240, "slow identity");
 static_assert(sizeof(struct xp_sb) == 4096, "superblock is one block");
 static_assert(offsetof(struct xp_sb, slow) == 160, "superblock layout");
+static_assert(sizeof(struct xp_sb_bad) == 3208, "bad places and slots");
+static_assert(offsetof(struct xp_sb, bad) == 400, "superblock layout");
 static_assert(offsetof(struct xp_sb, checksum) == 4088, "superblock layout");
 static_assert(sizeof(struct xp_fp) == 4096, "fingerprint is one block");
 static_assert(offsetof(struct xp_fp, block) == 64, "fingerprint layout");

@@ -30,8 +30,10 @@ static bool open_block(struct xp *c)
 		return false;
 	w->state = BLOCK_OPEN;
 	w->seq = journal_open(c);
-	w->position = journal_position(c, w->seq);
+	w->number = number_after(c, c->journal.sealed_number);
+	w->position = journal_position(c, w->number);
 	w->undone = false;
+	w->tries = 0;
 	w->nr = w->nr_carried = w->stored = 0;
 	w->nr_freed = 0;
 	return true;
@@ -70,12 +72,12 @@ static void carry(struct xp *c)
 	struct xp_window *w = journal_window(c, journal_open(c));
 	u32 room = XP_CARRY_MAX - w->nr_carried, carried = 0;
 
-	while (j->tail < journal_open(c)) {
+	while (j->tail < w->number) {
 		if (j->list[journal_position(c, j->tail)] == XP_NIL) {
 			j->tail++;
 			continue;
 		}
-		if (carried == room || (journal_open(c) - j->tail < j->blocks / 2 && j->tail > j->leave))
+		if (carried == room || (w->number - j->tail < j->usable / 2 && j->tail > j->leave))
 			break;
 		carried += carry_oldest(c, room - carried);
 		if (j->list[journal_position(c, j->tail)] != XP_NIL)
@@ -107,12 +109,12 @@ static bool open_is_last(struct xp *c)
 /* No block that a recovery from any written one may need is overwritten. */
 static bool ring_has_place(const struct xp *c)
 {
-	return journal_open(c) < c->journal.tail_written + c->journal.blocks;
+	return number_after(c, c->journal.sealed_number) < c->journal.tail_written + c->journal.blocks;
 }
 
 static bool seal_possible(const struct xp *c)
 {
-	return !c->failed && ring_has_place(c);
+	return !c->failed && !c->journal.rerouting && ring_has_place(c);
 }
 
 /* The block is about to be on the medium, with what it holds by now. */
@@ -127,9 +129,9 @@ static void head(struct xp *c, struct xp_window *w)
 	h->magic = cpu_to_le32(XP_JOURNAL_MAGIC);
 	memcpy(h->uuid, j->uuid, sizeof(h->uuid));
 	h->incarnation = cpu_to_le64(j->incarnation);
-	h->seq = cpu_to_le64(w->seq);
+	h->seq = cpu_to_le64(w->number);
 	h->tail_seq = cpu_to_le64(w->tail);
-	h->durable_seq = cpu_to_le64(j->stamp ? j->stamp : j->durable);
+	h->durable_seq = cpu_to_le64(j->stamp ? j->stamp : j->durable_number);
 	h->count = cpu_to_le16((u16)w->nr);
 	h->before = cpu_to_le16((u16)j->before);
 	h->checksum = 0;
@@ -144,6 +146,7 @@ static void seal(struct xp *c, struct xp_todo *todo)
 	w->state = BLOCK_SEALED;
 	j->before = 0;
 	j->sealed++;
+	j->sealed_number = w->number;
 	j->seal_wanted = false;
 	c->stats.journal_writes++;
 	todo->journal |= 1u << (w->seq % XP_WINDOW);
@@ -186,6 +189,7 @@ static bool retire(struct xp *c)
 			break;
 		w->state = BLOCK_IDLE;
 		j->durable++;
+		j->durable_number = w->number;
 	}
 	return j->durable != before;
 }
@@ -261,6 +265,7 @@ static void close_grown(struct xp *c)
 	w->state = BLOCK_WRITTEN;
 	j->before = w->nr;
 	j->sealed = j->written = w->seq;
+	j->sealed_number = j->written_number = w->number;
 	j->reached = journal_end_of(w->seq);
 	retire(c);
 }
@@ -392,6 +397,10 @@ void xp_journal_io(struct xp *c, u32 i, struct xp_journal_io *io)
 {
 	struct xp_jblock *b = &c->journal.buffer[i];
 
+	if (unlikely(i == XP_SUPERBLOCK)) {
+		super_io(c, io);
+		return;
+	}
 	XP_ASSERT(c->journal.window[i].state == BLOCK_SEALED);
 	b->head.checksum = cpu_to_le64(jblock_checksum(b));
 	io->data = b;
@@ -409,8 +418,8 @@ u64 journal_number_of(const struct xp *c, const struct xp_entry *e)
 	while (!(e->list_prev & XP_LIST_HEAD))
 		e = &c->entry[e->list_prev];
 	position = e->list_prev & ~XP_LIST_HEAD;
-	back = (j->sealed % j->blocks + j->blocks - position) % j->blocks;
-	return j->sealed - back;
+	back = (j->sealed_number % j->blocks + j->blocks - position) % j->blocks;
+	return j->sealed_number - back;
 }
 
 /* ----------------------------------------------------------- on medium ---- */
@@ -420,6 +429,7 @@ static void window_written(struct xp *c, struct xp_window *w,
 			   struct xp_todo *todo)
 {
 	c->journal.written = w->seq;
+	c->journal.written_number = w->number;
 	c->journal.reached = journal_end_of(w->seq);
 	c->journal.tail_written = w->tail;
 	set_free(c, w, todo);
@@ -437,7 +447,7 @@ void journal_advance(struct xp *c, struct xp_todo *todo)
 {
 	struct xp_journal *j = &c->journal;
 
-	while (j->written < j->sealed) {
+	while (j->written < j->sealed && !j->rerouting) {
 		struct xp_window *w = journal_window(c, j->written + 1);
 
 		if (w->state != BLOCK_WRITTEN)
@@ -453,22 +463,50 @@ void journal_advance(struct xp *c, struct xp_todo *todo)
 		journal_probe(c, todo);
 }
 
+/* I9: it acknowledges nothing from here on. */
+static void fail(struct xp *c, int err, struct xp_todo *todo)
+{
+	if (c->failed)
+		return;
+	c->failed = err;
+	XP_WRITE_ONCE(c->owes, true);
+	pass_begin(c, todo);
+}
+
+/* False: it is not, and will not be. */
+static bool written(struct xp *c, u32 i, int err, struct xp_todo *todo)
+{
+	struct xp_window *w = &c->journal.window[i];
+
+	if (i == XP_SUPERBLOCK)
+		return super_end(c, err, todo) || !c->journal.rerouting;
+	XP_ASSERT(w->state == BLOCK_SEALED);
+	if (err && !c->failed)
+		return journal_refused(c, w, err, todo);
+	if (!err) {
+		w->state = BLOCK_WRITTEN;
+		c->journal.refused = 0;
+	}
+	return true;
+}
+
 void xp_journal_end(struct xp *c, u32 i, int err, struct xp_todo *todo)
 {
 	xp_lock(&c->lock);
-	XP_ASSERT(c->journal.window[i].state == BLOCK_SEALED);
-	if (err && !c->failed) {
-		c->failed = err;	/* I9: it acknowledges nothing from here on */
-		XP_WRITE_ONCE(c->owes, true);
-		pass_begin(c, todo);
-	}
-	if (!c->failed)
-		c->journal.window[i].state = BLOCK_WRITTEN;
+	if (!written(c, i, err, todo))
+		fail(c, err, todo);
+	if (!c->failed && c->journal.rerouting && !journal_reroute(c, todo))
+		fail(c, err ? err : -EIO, todo);
 	if (c->failed)
 		requests_progress(c, todo);
 	else
 		journal_advance(c, todo);
 	xp_unlock(&c->lock);
+}
+
+bool xp_has_failed(const struct xp *c)
+{
+	return XP_READ_ONCE(c->failed);
 }
 
 u64 journal_probe(struct xp *c, struct xp_todo *todo)

@@ -52,23 +52,33 @@ static inline bool journal_is_written(const struct xp *c, u64 point)
 	return point <= c->journal.reached;
 }
 
-/* Place of a block in the ring. */
-static inline u32 journal_position(const struct xp *c, u64 seq)
+/* Place in the ring of the block with that number. */
+static inline u32 journal_position(const struct xp *c, u64 number)
 {
-	return (u32)(seq % c->journal.blocks);
+	return (u32)(number % c->journal.blocks);
 }
 
+/* Numbers, with those of bad places: no fewer than blocks. */
 static inline u64 journal_used(const struct xp *c)
 {
-	return c->journal.sealed + 1 - c->journal.tail_written;
+	return c->journal.sealed_number + 1 - c->journal.tail_written;
 }
 
 /* Close to three quarters of the ring no record goes out before its data: such a write
  * holds the record it would supersede, and the tail with it. A window passes before those
- * under way have ended; the last quarter is for what is alive at the tail. */
+ * under way have ended; the last quarter is for what is alive at the tail. Nor does one while
+ * its block could not be sealed at once. */
 static inline bool journal_tight(const struct xp *c)
 {
-	return journal_used(c) + XP_WINDOW + 1 > c->journal.blocks / 4 * 3;
+	return c->journal.rerouting || journal_used(c) + XP_WINDOW + 1 > c->journal.usable / 4 * 3;
+}
+
+/* Of the newest block that is on the medium, or on its way; or that is open, and stored. */
+static inline u64 journal_newest_number(struct xp *c)
+{
+	const struct xp_window *w = journal_window(c, journal_open(c));
+
+	return w->state == BLOCK_OPEN && w->stored ? w->number : c->journal.sealed_number;
 }
 
 /* New records in the open block. */

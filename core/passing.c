@@ -91,17 +91,6 @@ enum xp_act pass_again(struct xp *c, struct xp_req *req, int err, struct xp_todo
 	return XP_WAIT;
 }
 
-/* Is it the device, or a bad spot of it? Until a journal block has told, the write waits. */
-enum xp_act pass_doubted(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
-{
-	if (c->failed)
-		return pass_again(c, req, err, todo);
-	if (!pass_possible(c))
-		return req_finish(req, err);
-	req->err = err;
-	return req_wait_point(c, req, journal_probe(c, todo), REQ_DOUBTED);
-}
-
 static enum xp_act pass_flush(struct xp *c, struct xp_req *req)
 {
 	c->stats.flushes++;

@@ -37,9 +37,20 @@ void policy_flush(struct xp *c)
 	c->writes_unsynced = 0;
 }
 
-static bool evictable(const struct xp_entry *e)
+bool policy_evictable(const struct xp_entry *e)
 {
 	return e->state == SLOT_MAPPED && !e->dirty && !e->pins && !e->held;
+}
+
+bool policy_unmap(struct xp *c, xp_slot_t slot, struct xp_todo *todo)
+{
+	if (!journal_room(c, 1, todo))
+		return false;
+	journal_add(c, XP_REC_UNMAP, 0, entry_lba(entry_of(c, slot)), slot, 0);
+	journal_unlist(c, slot);
+	slot_unmap(c, slot);
+	journal_free_later(c, slot);
+	return true;
 }
 
 u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo)
@@ -50,13 +61,9 @@ u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo)
 		xp_slot_t slot = XP_SLOT(c->evict_hand);
 		struct xp_entry *e = entry_of(c, slot);
 
-		if (evictable(e) && !e->referenced) {
-			if (!journal_room(c, 1, todo))
+		if (policy_evictable(e) && !e->referenced) {
+			if (!policy_unmap(c, slot, todo))
 				break;
-			journal_add(c, XP_REC_UNMAP, 0, entry_lba(e), slot, 0);
-			journal_unlist(c, slot);
-			slot_unmap(c, slot);
-			journal_free_later(c, slot);
 			done++;
 		} else if (e->state == SLOT_MAPPED) {
 			e->referenced = 0;

@@ -139,6 +139,15 @@ static enum xp_act read_elsewhere(struct xp *c, struct xp_req *req)
 	return XP_SLOW;
 }
 
+/* A clean block whose slot has failed a read before is dropped, and its slot given up. */
+static void read_never_again(struct xp *c, xp_slot_t slot, struct xp_todo *todo)
+{
+	if (!policy_evictable(entry_of(c, slot)))
+		return;
+	if (!slot_is_suspect(c, slot) || policy_unmap(c, slot, todo))
+		slot_failed_again(c, slot, todo);
+}
+
 enum xp_act read_hit_failed(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
 {
 	bool lost = true;
@@ -150,6 +159,8 @@ enum xp_act read_hit_failed(struct xp *c, struct xp_req *req, int err, struct xp
 
 		lost &= only_fast(entry_of(c, slot));
 		slot_unpin(c, slot);
+		if (req->nr_blocks == 1 && error_of_place(err) && !c->failed)
+			read_never_again(c, slot, todo);
 		requests_wake(c, lba_add(req_lba(req), i), 1, todo);
 	}
 	if (lost)
@@ -212,6 +223,10 @@ void xp_fill_end(struct xp *c, const struct xp_fill *fill, int err,
 	u32 i;
 
 	xp_lock(&c->lock);
+	if (error_of_place(err) && fill->nr_blocks == 1)
+		slot_failed_again(c, fill->slot, todo);
+	else if (error_of_place(err))
+		slots_suspect(c, fill->slot, fill->nr_blocks);
 	for (i = 0; i < fill->nr_blocks; i++)
 		fill_block_end(c, lba_add(fill->lba, i),
 			       slot_add(fill->slot, i), err, todo);

@@ -127,7 +127,7 @@ u32 xp_block_records(const struct xp_jblock *b)
 static void note_block(struct recovery *r, struct xp_jblock *b, u64 position)
 {
 	struct xp_ring_block *rb = &r->ring[position];
-	enum xp_place place = judge_place(r->c, b, position);
+	enum xp_place place = place_is_bad(r->c, position) ? XP_PLACE_BAD : judge_place(r->c, b, position);
 
 	if (r->witness)
 		r->witness->place(r->witness->ctx, position, place, b);
@@ -147,11 +147,13 @@ static void note_block(struct recovery *r, struct xp_jblock *b, u64 position)
 
 static void note_unreadable(struct recovery *r, u64 position)
 {
+	bool bad = place_is_bad(r->c, position);
+
 	if (r->witness)
-		r->witness->place(r->witness->ctx, position, XP_PLACE_UNREADABLE, NULL);
+		r->witness->place(r->witness->ctx, position, bad ? XP_PLACE_BAD : XP_PLACE_UNREADABLE, NULL);
 	memset(&r->ring[position], 0, sizeof(r->ring[position]));
-	r->ring[position].unreadable = true;
-	r->nr_unreadable++;
+	r->ring[position].unreadable = !bad;
+	r->nr_unreadable += !bad;
 }
 
 static struct xp_jblock *chunk_block(const struct recovery *r, u32 i)
@@ -220,6 +222,8 @@ static u64 next_missing(const struct recovery *r, const struct xp_ring_block *he
 		u64 seq = w->seq--;
 		const struct xp_ring_block *b = ring_at(r, seq);
 
+		if (place_is_bad(r->c, seq))
+			continue;
 		if (b->seq != seq || b->records < w->least || b->incarnation > w->incarnation) {
 			w->least = 0;
 			return seq;
@@ -247,7 +251,7 @@ static u64 chain_breaks_at(const struct recovery *r, const struct xp_ring_block 
  * they were acknowledged, or under way. */
 static u32 records_of(const struct recovery *r, u64 seq)
 {
-	const struct xp_ring_block *b = ring_at(r, seq), *next = ring_at(r, seq + 1);
+	const struct xp_ring_block *b = ring_at(r, seq), *next = ring_at(r, number_after(r->c, seq));
 
 	if (seq == r->head.seq || next->hole)
 		return b->records;
@@ -294,14 +298,15 @@ static int check_numbers(struct recovery *r, const struct xp_ring_block *head)
 /* A block is stored first with the records that its checksum speaks of: none that follows has seen fewer. */
 static int check_before(struct recovery *r, const struct xp_ring_block *head)
 {
-	u64 seq;
+	u64 seq, next;
 
-	for (seq = head->seq; seq > head->tail; seq--) {
+	for (seq = head->tail; seq < head->seq; seq = next) {
 		const struct xp_ring_block *b = ring_at(r, seq);
 
-		if (b->before && !ring_at(r, seq - 1)->hole && b->before < ring_at(r, seq - 1)->count)
+		next = number_after(r->c, seq);
+		if (!b->hole && ring_at(r, next)->before && ring_at(r, next)->before < b->count)
 			return refuse(r, "says of the one before it that it had fewer records than it has",
-				      seq, b->before);
+				      next, ring_at(r, next)->before);
 	}
 	return 0;
 }
@@ -328,12 +333,16 @@ static void note_holes(struct recovery *r)
 static bool rested(struct recovery *r)
 {
 	struct xp_fp *fp = (struct xp_fp *)r->chunk;
+	u64 seq = r->head.seq;
 	u32 i;
 
-	for (i = 1; i <= BLOCKS_OF_A_LIFE; i++)
-		if (!ring_at(r, r->head.seq + i)->unreadable)
+	for (i = 1; i <= BLOCKS_OF_A_LIFE; i++) {
+		seq = number_after(r->c, seq);
+		if (!ring_at(r, seq)->unreadable)
 			break;
-	return i <= BLOCKS_OF_A_LIFE && r->c->journal.incarnation == r->head.incarnation && xp_fp_read(r->m, r->c->journal.uuid, fp) >= 0 &&
+	}
+	return i <= BLOCKS_OF_A_LIFE && r->c->journal.incarnation == r->head.incarnation &&
+	       xp_fp_read(r->m, r->c->journal.uuid, fp) >= 0 &&
 	       le64_to_cpu(fp->seq) == r->head.seq && le64_to_cpu(fp->incarnation) == r->head.incarnation;
 }
 
@@ -350,9 +359,11 @@ static int refuse_loss(struct recovery *r, u64 seq, const char *what)
 /* One of the places where the next blocks are written may have been the newest commit. */
 static int check_end(struct recovery *r)
 {
-	u64 seq;
+	u64 seq = r->head.seq;
+	u32 i;
 
-	for (seq = r->head.seq + 1; seq <= r->head.seq + XP_WINDOW; seq++) {
+	for (i = 0; i < XP_WINDOW; i++) {
+		seq = number_after(r->c, seq);
 		if (!ring_at(r, seq)->unreadable || seq - r->head.tail >= r->c->journal.blocks)
 			continue;
 		if (rested(r))
@@ -485,6 +496,7 @@ static int replay_map(struct recovery *r, const struct xp_said *p)
 static enum xp_verdict landed(struct recovery *r, const struct xp_said *p)
 {
 	u64 block = r->c->data_start + xp_slot_n(p->slot);
+
 	int err = r->m->read(r->m->ctx, block, 1, r->block);
 
 	if (err)
@@ -622,6 +634,8 @@ static int replay_block(struct recovery *r, struct xp_jblock *b, u64 seq)
 {
 	u32 i, count = records_of(r, seq);
 
+	if (place_is_bad(r->c, seq))
+		return 0;
 	if (ring_at(r, seq)->hole) {
 		r->hole = seq;
 		return 0;
@@ -656,7 +670,8 @@ static int replay(struct recovery *r)
 		int err = 0;
 
 		for (i = 0; i < n && !err; i++) {
-			if (!ring_at(r, seq + i)->hole && read_place(r, position, i, together))
+			if (!ring_at(r, seq + i)->hole && !place_is_bad(r->c, seq + i) &&
+			    read_place(r, position, i, together))
 				return refuse_loss(r, seq + i, "it could be read just now");
 			err = replay_block(r, chunk_block(r, i), seq + i);
 		}
@@ -684,13 +699,14 @@ static u32 alive_in(const struct xp *c, u64 seq)
  */
 static int check_room(struct recovery *r)
 {
-	const struct xp_journal *j = &r->c->journal;
-	u64 length = r->head.seq - r->head.tail, k;
+	u64 good = r->c->journal.blocks - r->c->super.nr_avoided, length = 0, k = 0, seq;
 	u32 alive = 0;
 
-	for (k = 0; k <= length; k++) {
-		alive += alive_in(r->c, r->head.tail + k);
-		if (length + max((alive + XP_CARRY_MAX - 1) / XP_CARRY_MAX, 1u) >= j->blocks + k)
+	for (seq = r->head.tail; seq < r->head.seq; seq = number_after(r->c, seq))
+		length++;
+	for (seq = r->head.tail; seq <= r->head.seq; seq = number_after(r->c, seq), k++) {
+		alive += alive_in(r->c, seq);
+		if (length + max((alive + XP_CARRY_MAX - 1) / XP_CARRY_MAX, 1u) >= good + k)
 			return refuse(r, "leaves no room in the ring for what is to be carried, as no cache does; records",
 				      r->head.seq, alive);
 	}
@@ -721,24 +737,99 @@ static bool is_leftover(const struct recovery *r, u64 position)
 	return b->seq > r->head.seq || (b->unreadable && !b->hole);
 }
 
-static int erase_leftovers(struct recovery *r)
+static int write_zeros(struct recovery *r, u64 position, bool read_back)
 {
-	const struct xp_journal *j = &r->c->journal;
-	u64 i;
+	u64 block = r->c->journal.start + position;
 	int err;
 
 	memset(r->block, 0, XP_BLOCK_SIZE);
-	for (i = 0; i < j->blocks; i++) {
-		if (!is_leftover(r, i))
+	err = r->m->write(r->m->ctx, block, 1, r->block);
+	if (!err && read_back)
+		err = r->m->read(r->m->ctx, block, 1, r->block);
+	return err;
+}
+
+/* A device that was away for a moment has made places look bad. Those that the chain skips stay so; and all
+ * where a newer chain may come to light, of what cannot be read now. */
+static int take_back_places(struct recovery *r)
+{
+	struct xp_super *s = &r->c->super;
+	u64 blocks = r->c->journal.blocks, head = r->head.seq;
+	u32 i = r->nr_unreadable || r->c->lost ? 0 : s->nr_avoided;
+
+	while (i--) {
+		u64 position = le32_to_cpu(s->sb->bad.place[i]);
+		u64 back = (head % blocks + blocks - position) % blocks;
+		int err;
+
+		if (back <= head - r->head.tail)
 			continue;
-		err = r->m->write(r->m->ctx, j->start + i, 1, r->block);
-		if (err) {
-			refuse(r, "cannot be erased, and lies beyond a gap", r->ring[i].seq,
-			       r->head.seq);
+		err = write_zeros(r, position, true);
+		if (!err)
+			place_take_back(r->c, i);
+		else if (!error_of_place(err))
 			return err;
-		}
 	}
 	return 0;
+}
+
+/* A place that cannot be written, or not read after that either, is given up. */
+static int erase(struct recovery *r, u64 position)
+{
+	int err = write_zeros(r, position, r->ring[position].unreadable);
+
+	return error_of_place(err) && place_give_up(r->c, position) ? 0 : err;
+}
+
+/* I2: in the superblock before a number is skipped. */
+static int note_given_up(struct recovery *r)
+{
+	struct xp_super *s = &r->c->super;
+
+	return s->written == s->changes ? 0 : super_write_now(r->c, r->m, r->block);
+}
+
+static int erase_leftovers(struct recovery *r)
+{
+	int err = take_back_places(r);
+	u64 i;
+
+	for (i = 0; i < r->c->journal.blocks && !err; i++)
+		if (is_leftover(r, i))
+			err = erase(r, i);
+	return err ? err : note_given_up(r);
+}
+
+/* They are of no chain any more. */
+static int erase_holes(struct recovery *r)
+{
+	u64 i;
+	int err = 0;
+
+	for (i = 0; i < r->c->journal.blocks && !err; i++)
+		if (r->ring[i].hole)
+			err = erase(r, i);
+	return err ? err : note_given_up(r);
+}
+
+/* Redundancy that was lost is made again: a copy that is not as the newer one. If its place is bad
+ * there is still that. */
+static int mend_copy(struct recovery *r, u64 block, const void *as)
+{
+	const struct xp_media *m = r->m;
+	int err = 0;
+
+	if (m->read(m->ctx, block, 1, r->block) || memcmp(r->block, as, XP_BLOCK_SIZE))
+		err = m->write(m->ctx, block, 1, as);
+	return error_of_place(err) ? 0 : err;
+}
+
+static int mend_fingerprint(struct recovery *r)
+{
+	struct xp_fp *fp = (struct xp_fp *)r->chunk;
+	int newest = xp_fp_read(r->m, r->c->journal.uuid, fp);
+
+	return newest < 0 ? 0 : mend_copy(r, newest ? XP_FP_BLOCK_A : XP_FP_BLOCK_B, fp);
 }
 
 /* ----------------------------------------------------------- 5. restate ---- */
@@ -756,8 +847,8 @@ static int write_out(struct xp *c, const struct xp_media *m,
 		xp_journal_io(c, i, &io);
 		err = m->write(m->ctx, io.target / XP_BLOCK_SECTORS, 1, io.data);
 		xp_journal_end(c, i, err, todo);
-		if (err)
-			return err;
+		if (c->failed)
+			return c->failed;
 	}
 	return 0;
 }
@@ -817,6 +908,8 @@ static int restate(struct recovery *r)
 	err = seal_and_write(c, r->m);
 	for (c->journal.leave = r->leave; !err && c->journal.tail <= r->leave; )
 		err = seal_and_write(c, r->m);
+	if (!err && r->leave)
+		err = erase_holes(r);
 	c->journal.leave = 0;
 	c->journal.stamp = 0;
 	return err ? err : seal_and_write(c, r->m);
@@ -830,6 +923,7 @@ static void begin_after(struct xp *c, const struct xp_ring_block *head)
 	u32 i;
 
 	j->sealed = j->written = j->durable = head->seq;
+	j->sealed_number = j->written_number = j->durable_number = head->seq;
 	j->reached = journal_end_of(head->seq);
 	j->before = head->records > head->count ? head->records : 0;
 	j->tail = j->tail_written = head->tail;
@@ -880,13 +974,17 @@ int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	begin_after(c, &r.head);
 	if (!restating)
 		return 0;
-	err = erase_leftovers(&r);
+	err = super_mend(c, m, r.block);
+	if (!err)
+		err = mend_fingerprint(&r);
+	if (!err)
+		err = erase_leftovers(&r);
 	if (!err)
 		err = restate(&r);
 	if (err) {
-		if (!msg->text[0])
-			snprintf(msg->text, sizeof(msg->text),
-				 "journal: cannot write to the fast device");
+		snprintf(msg->text, sizeof(msg->text),
+			 "journal: cannot write to the fast device; %u of the %u places that may be bad are",
+			 c->super.nr_avoided, c->super.spare_places);
 		return err;
 	}
 	c->tables_written = is_dirty(c, XP_LBA(0)) || is_dirty(c, XP_LBA(1));

@@ -9,11 +9,12 @@
  *               mapping, block by block
  *                 |  no room in the journal: PARKED, flip goes on later
  *                 `-- done, or FUA: SYNC until its records are written
- *                 `-- data failed: DOUBTED until it is known whether the device is gone
+ *                 `-- data failed: DOUBTED until it is known whether the device is gone;
+ *                     if not, again, into other slots
  *   write   DATA -- xp_copied --> BESIDE: records with checksums are on their
  *               way beside the data -- xp_end --> SYNC_BESIDE until they are
  *               written --> flip without records -- done
- *                 `-- data failed: UNDO record, SYNC_UNDO, done with the error
+ *                 `-- data failed: UNDO record, SYNC_UNDO, again, into other slots
  *   around the cache: BYPASS ---------------------------------- xp_end -> done
  *   flush   SYNC, or SLOW_FLUSH -- xp_end --> SYNC ------------------> done
  *
@@ -113,11 +114,11 @@ static enum xp_act sync_end(struct xp *c, struct xp_req *req,
 {
 	if (req->state == REQ_SYNC_BESIDE)
 		return beside_flip(c, req, todo);
-	if (req->state == REQ_SYNC_UNDO) {
-		journal_data_done(c, xp_seq_n(req->record_seq));
-		return req_finish(req, req->err);
-	}
-	return req_finish(req, req->state == REQ_DOUBTED ? req->err : 0);
+	if (req->state == REQ_SYNC_UNDO)
+		return beside_undone(c, req, todo);
+	if (req->state == REQ_DOUBTED)
+		return write_elsewhere(c, req, todo);
+	return req_finish(req, 0);
 }
 
 static void progress_sync(struct xp *c, struct xp_todo *todo)
@@ -164,6 +165,8 @@ static void fail_all(struct xp *c, struct xp_todo *todo)
 
 		if (req->state == REQ_SYNC_BESIDE)
 			beside_abort(c, req, todo);
+		else if (req->state == REQ_DOUBTED)
+			write_abort(c, req, todo);
 		settle(req, pass_again(c, req, -EIO, todo), todo);
 	}
 	while ((link = xp_list_pop(&c->parked))) {

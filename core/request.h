@@ -25,6 +25,10 @@ enum xp_req_state {
 	REQ_DOUBTED,
 };
 
+/* Slots that a write may be refused by; then the caller has the error. */
+#define WRITE_TRIES	4u
+
+
 static inline struct xp_req *req_of(struct xp_link *link)
 {
 	return container_of(link, struct xp_req, link);
@@ -114,6 +118,10 @@ enum xp_act write_base_failed(struct xp *c, struct xp_req *req, int err,
 			      struct xp_todo *todo);
 /* Goes on with records and mapping from req->progress. */
 enum xp_act write_flip(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+/* The device has refused it, and is there: again, or the error after some such. */
+enum xp_act write_again(struct xp_req *req, struct xp_todo *todo);
+/* ... and its slots are its own still. */
+enum xp_act write_elsewhere(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 /* Gives back the slots from req->progress on, which no record names. */
 void write_abort(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 
@@ -125,6 +133,9 @@ enum xp_act beside_end(struct xp *c, struct xp_req *req, int err,
 enum xp_act beside_flip(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 /* Goes on with undoing the records from req->progress. */
 enum xp_act beside_undo(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+
+/* That is on the medium. */
+enum xp_act beside_undone(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 
 /* The journal failed: gives up slots whose records may be out. */
 void beside_abort(struct xp *c, struct xp_req *req, struct xp_todo *todo);
@@ -157,8 +168,6 @@ struct xp_found;
 enum xp_act pass_submit(struct xp *c, struct xp_req *req);
 /* The cache has failed under it: to be submitted again, or @err. */
 enum xp_act pass_again(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
-/* It has given back its slots since the fast device failed it. */
-enum xp_act pass_doubted(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
 void pass_unmap(struct xp *c, struct xp_found *f);
 
 #endif /* XP_REQUEST_H */

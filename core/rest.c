@@ -24,7 +24,10 @@ int xp_follow(const struct xp_media *m, const struct xp_sb *sb, u64 seq, void *b
 	u32 missing = 0;
 
 	end->seq = end->incarnation = 0;
-	for (; missing <= XP_WINDOW; seq++, missing++) {
+	for (; missing <= XP_WINDOW; seq++) {
+		if (xp_sb_place_is_bad(sb, seq % blocks))
+			continue;
+		missing++;
 		if (m->read(m->ctx, start + seq % blocks, 1, b))
 			continue;
 		if (is_block(sb, b, seq) && le64_to_cpu(b->head.incarnation) >= end->incarnation) {
@@ -43,31 +46,62 @@ int xp_follow(const struct xp_media *m, const struct xp_sb *sb, u64 seq, void *b
  * of a new incarnation, so nothing in the ring is newer. Until it is whole the cache is what
  * it was: it takes a place that no recovery needs, where the next start would have written.
  */
-static int write_empty(const struct xp_media *m, struct xp_jblock *b, u64 position, const u8 uuid[16],
-		       const struct xp_end *end)
+static int write_empty_as(const struct xp_media *m, struct xp_jblock *b, const struct xp_sb *sb,
+			  const struct xp_end *at)
 {
+	u64 blocks = le64_to_cpu(sb->journal_blocks);
+
 	memset(b, 0, sizeof(*b));
 	b->head.magic = cpu_to_le32(XP_JOURNAL_MAGIC);
-	memcpy(b->head.uuid, uuid, sizeof(b->head.uuid));
-	b->head.incarnation = cpu_to_le64(end->incarnation + 1);
-	b->head.seq = b->head.tail_seq = b->head.durable_seq = cpu_to_le64(end->seq + 1);
+	memcpy(b->head.uuid, sb->uuid, sizeof(b->head.uuid));
+	b->head.incarnation = cpu_to_le64(at->incarnation);
+	b->head.seq = b->head.tail_seq = b->head.durable_seq = cpu_to_le64(at->seq);
 	b->head.checksum = cpu_to_le64(jblock_checksum(b));
-	return m->write(m->ctx, position, 1, b);
+	return m->write(m->ctx, le64_to_cpu(sb->journal_start) + at->seq % blocks, 1, b);
+}
+
+static u64 next_number(const struct xp_sb *sb, u64 number)
+{
+	do
+		number++;
+	while (xp_sb_place_is_bad(sb, number % le64_to_cpu(sb->journal_blocks)));
+	return number;
+}
+
+struct xp_end xp_empty_after(const struct xp_sb *sb, const struct xp_end *end)
+{
+	return (struct xp_end){ next_number(sb, end->seq), end->incarnation + 1 };
+}
+
+/* It is its own tail, so any number will do that a later look comes to: another where one cannot be written. */
+static int write_empty(const struct xp_media *m, struct xp_jblock *b, const struct xp_sb *sb,
+		       const struct xp_end *end)
+{
+	struct xp_end at = xp_empty_after(sb, end);
+	int err = write_empty_as(m, b, sb, &at);
+	u32 i;
+
+	for (i = 1; i < XP_WINDOW && error_of_place(err); i++) {
+		at.seq = next_number(sb, at.seq);
+		err = write_empty_as(m, b, sb, &at);
+	}
+	return err;
 }
 
 int xp_forget(struct xp *c, const struct xp_media *m, void *block)
 {
 	const struct xp_journal *j = &c->journal;
-	const struct xp_end end = { .seq = j->sealed, .incarnation = j->incarnation };
+	const struct xp_end end = { .seq = j->sealed_number, .incarnation = j->incarnation };
 
-	return write_empty(m, block, j->start + (end.seq + 1) % j->blocks, j->uuid, &end);
+	return write_empty(m, block, c->super.sb, &end);
 }
 
 int xp_forget_after(const struct xp_sb *sb, const struct xp_end *end, const struct xp_media *m, void *block)
 {
-	u64 start = le64_to_cpu(sb->journal_start), blocks = le64_to_cpu(sb->journal_blocks);
+	const struct xp_end at = xp_empty_after(sb, end);
+	int err = write_empty_as(m, block, sb, &at);
 
-	return write_empty(m, block, start + (end->seq + 1) % blocks, sb->uuid, end);
+	return error_of_place(err) ? write_empty_as(m, block, sb, &at) : err;
 }
 
 /* Passing began with nothing dirty (passing.c), and the cache has not run since. */
@@ -91,7 +125,7 @@ int xp_unmark(struct xp *c, const struct xp_media *fast, const struct xp_media *
 	int err;
 
 	if (!losing && c->nr_dirty &&
-	    (le64_to_cpu(m->incarnation) != c->journal.incarnation || dirty_before(c, le64_to_cpu(m->seq))))
+	    (le64_to_cpu(m->incarnation) < c->journal.incarnation || dirty_before(c, le64_to_cpu(m->seq))))
 		return -EUCLEAN;
 	err = xp_forget(c, fast, block);
 	if (err)

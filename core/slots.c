@@ -60,7 +60,7 @@ void slots_init_free(struct xp *c)
 
 	c->nr_free = 0;
 	for (i = 0; i < c->nr_slots; i++)
-		if (c->entry[i].state == SLOT_FREE)
+		if (c->entry[i].state == SLOT_FREE && !slot_is_bad(c, i))
 			free_set(c, i);
 }
 
@@ -69,6 +69,8 @@ u32 slots_alloc(struct xp *c, u32 want, enum xp_state state, xp_lba_t lba,
 {
 	u32 start = slots_next(c), n;
 
+	if (unlikely(c->any_suspect))
+		want = slots_together(c, start, want);
 	for (n = 0; n < want && slots_is_free(c, start + n); n++)
 		slots_take(c, start + n, state, lba_add(lba, n));
 	*first = XP_SLOT(start);
@@ -92,7 +94,8 @@ void slot_bury(struct xp *c, xp_slot_t slot)
 	if (e->state != SLOT_DEAD || XP_READ_ONCE(e->pins))
 		return;
 	e->state = SLOT_FREE;
-	free_set(c, xp_slot_n(slot));
+	if (!slot_is_bad(c, xp_slot_n(slot)))
+		free_set(c, xp_slot_n(slot));
 }
 
 void slot_pin(struct xp *c, xp_slot_t slot)

@@ -43,6 +43,8 @@ static void put_now(struct xp_text *l, const struct xp_shell *shell, const struc
 	put_count(l, "home", s->home);
 	put_count(l, "passing", s->passing);
 	put_count(l, "stranded", s->stranded);
+	put_count(l, "bad_places", s->bad_places);
+	put_count(l, "bad_slots", s->bad_slots);
 	put_count(l, "failed_since", shell->failed_since);
 	put_count(l, "destage_failing_since", s->destage_failing_since);
 }
@@ -65,6 +67,7 @@ static void put_totals(struct xp_text *l, const struct xp_shell *shell, const st
 	put_count(l, "carried", s->carried);
 	put_count(l, "waits", s->waits);
 	put_count(l, "homes", s->homes);
+	put_count(l, "reroutes", s->reroutes);
 	put_count(l, "destage_flushes", shell->destage_flushes);
 	put_count(l, "fast_bytes_written", shell->fast_bytes_written);
 	put_count(l, "fast_errors", shell->fast_errors);

@@ -7,13 +7,22 @@
 #include "cache.h"
 
 #define RING_SHARE	4u	/* a full map fills a quarter of the ring */
-#define RING_MIN	96u	/* a quarter of it holds three windows */
-#define RING_SLACK	32u
+#ifndef XP_RING_MIN	/* the simulator's is smaller */
+#define XP_RING_MIN	96u	/* a quarter of it holds three windows */
+#endif
+#define RING_SLACK	XP_BAD_PLACES	/* so many places may turn out to be bad */
 
 static u64 ring_needed(u64 slots)
 {
 	return max((slots * RING_SHARE + XP_RECORDS - 1) / XP_RECORDS,
-		   (u64)RING_MIN);
+		   (u64)XP_RING_MIN);
+}
+
+u32 xp_sb_spare_places(const struct xp_sb *sb)
+{
+	u64 ring = le64_to_cpu(sb->journal_blocks), needed = ring_needed(le64_to_cpu(sb->nr_slots));
+
+	return ring > needed ? (u32)min(ring - needed, (u64)XP_BAD_PLACES) : 0;
 }
 
 static u64 align_up(u64 n, u64 to)
@@ -37,7 +46,7 @@ int xp_sb_layout(struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg)
 	}
 	memcpy(sb->magic, XP_SB_MAGIC, sizeof(sb->magic));
 	sb->version = cpu_to_le32(XP_SB_VERSION);
-	sb->incompat = cpu_to_le64(XP_INCOMPAT_KNOWN);
+	sb->incompat = cpu_to_le64(XP_INCOMPAT_NEW);
 	sb->fast_blocks = cpu_to_le64(fast_blocks);
 	sb->scratch_start = cpu_to_le64(XP_SCRATCH_START);
 	sb->scratch_blocks = cpu_to_le64(XP_SCRATCH_BLOCKS);
@@ -58,6 +67,11 @@ static int bad(struct xp_message *msg, int err, const char *what, u64 have)
 	snprintf(msg->text, sizeof(msg->text), "superblock: %s (%llu)", what,
 		 (unsigned long long)have);
 	return err;
+}
+
+static int bad_number(struct xp_message *msg, const char *what, u64 have)
+{
+	return bad(msg, -EUCLEAN, what, have);
 }
 
 static int verify_features(const struct xp_sb *sb, struct xp_message *msg)
@@ -106,6 +120,26 @@ static int verify_geometry(const struct xp_sb *sb, u64 fast_blocks,
 	return 0;
 }
 
+static int verify_bad(const struct xp_sb *sb, struct xp_message *msg)
+{
+	const struct xp_sb_bad *bad = &sb->bad;
+	u32 places = le32_to_cpu(bad->nr_places), slots = le32_to_cpu(bad->nr_slots), i;
+
+	if (!(le64_to_cpu(sb->incompat) & XP_INCOMPAT_BAD))
+		return 0;
+	if (places > xp_sb_spare_places(sb))
+		return bad_number(msg, "more bad places of the journal than it has to spare", places);
+	if (slots > XP_BAD_SLOTS)
+		return bad_number(msg, "more bad slots than there is room for", slots);
+	for (i = 0; i < places; i++)
+		if (le32_to_cpu(bad->place[i]) >= le64_to_cpu(sb->journal_blocks))
+			return bad_number(msg, "a bad place past the journal", le32_to_cpu(bad->place[i]));
+	for (i = 0; i < slots; i++)
+		if (le32_to_cpu(bad->slot[i]) >= le64_to_cpu(sb->nr_slots))
+			return bad_number(msg, "a bad slot past the data area", le32_to_cpu(bad->slot[i]));
+	return 0;
+}
+
 int xp_sb_verify(const struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg)
 {
 	u64 sum = xp_xxh64(sb, offsetof(struct xp_sb, checksum));
@@ -116,7 +150,9 @@ int xp_sb_verify(const struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg
 	if (le64_to_cpu(sb->checksum) != sum)
 		return bad(msg, -EUCLEAN, "checksum is wrong", le64_to_cpu(sb->checksum));
 	err = verify_features(sb, msg);
-	return err ? err : verify_geometry(sb, fast_blocks, msg);
+	if (!err)
+		err = verify_geometry(sb, fast_blocks, msg);
+	return err ? err : verify_bad(sb, msg);
 }
 
 static int read_copy(const struct xp_media *m, u64 fast_blocks, u64 block,
@@ -144,6 +180,10 @@ int xp_sb_read(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb,
 	if (!err_a)
 		generation = le64_to_cpu(sb->generation);
 	err_b = read_copy(m, fast_blocks, XP_SB_BLOCK_B, sb, &msg_b);
+	if (err_b == -ENOTSUP) {	/* whole, and of a newer version: cut before the other copy was written */
+		*msg = msg_b;
+		return err_b;
+	}
 	if (!err_b && (err_a || le64_to_cpu(sb->generation) >= generation))
 		return 0;
 	if (!err_a)

@@ -80,6 +80,8 @@ static enum xp_act write_whole(struct xp *c, struct xp_req *req,
 		busy = lba_busy(c, &f, lba);
 		if (busy || !slots_is_free(c, start + n))
 			break;
+		if (unlikely(c->any_suspect) && !n)
+			want = slots_together(c, start, want);
 		take_slot(c, start + n, lba, f.mapped);
 	} while (++n < want);
 	if (!n)
@@ -197,26 +199,51 @@ enum xp_act write_flip(struct xp *c, struct xp_req *req,
 	return req_sync(c, req, point);
 }
 
+/* Is it the device, or a bad place of it? Until a journal block has told, the write waits, and
+ * nobody else has its slots. */
 enum xp_act write_end(struct xp *c, struct xp_req *req, int err,
 		      struct xp_todo *todo)
 {
-	if (err)
-		journal_doubt(c, todo);
-	if (err || c->failed) {
+	if (c->failed) {
 		write_abort(c, req, todo);
-		return pass_doubted(c, req, err ? err : -EIO, todo);
+		return pass_again(c, req, err ? err : -EIO, todo);
 	}
-	return write_flip(c, req, todo);
+	if (!err)
+		return write_flip(c, req, todo);
+	journal_doubt(c, todo);
+	req->err = err;
+	return req_wait_point(c, req, journal_probe(c, todo), REQ_DOUBTED);
+}
+
+/* Into other slots, unless the error is not one of these. */
+enum xp_act write_again(struct xp_req *req, struct xp_todo *todo)
+{
+	if (!error_of_place(req->err) || ++req->tries >= WRITE_TRIES)
+		return req_finish(req, req->err);
+	if (req->op == XP_WRITE)
+		xp_req_is(req, XP_CLASS_WRITE_STALLED);
+	xp_list_add(&todo->ready, &req->link);
+	return XP_WAIT;
+}
+
+enum xp_act write_elsewhere(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+{
+	if (error_of_place(req->err))
+		slots_refused(c, req->slot, req->nr_blocks, todo);
+	write_abort(c, req, todo);
+	return write_again(req, todo);
 }
 
 /* The slow device may have what the write leaves alone: once more, with that. */
 enum xp_act write_base_failed(struct xp *c, struct xp_req *req, int err,
 			      struct xp_todo *todo)
 {
-	if (c->failed || !is_slot(req->base_slot) || entry_of(c, req->base_slot)->dirty)
-		return write_end(c, req, err, todo);
 	journal_doubt(c, todo);
 	write_abort(c, req, todo);
+	if (c->failed)
+		return pass_again(c, req, err, todo);
+	if (!is_slot(req->base_slot) || entry_of(c, req->base_slot)->dirty)
+		return req_finish(req, err);
 	req->fast_failed = true;
 	xp_list_add(&todo->ready, &req->link);
 	return XP_WAIT;

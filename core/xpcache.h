@@ -175,6 +175,7 @@ struct xp_req {
 	bool ordered;		/* XP_WRITE: it may come behind an XP_FLUSH of whose error its
 				 * sender was not told; -EIO then */
 	u8 class;		/* enum xp_class; 0 at first. Of all its parts, when it has ended */
+	u8 tries;		/* 0 at first. The core's since: slots that the fast device has refused */
 	bool fast_failed;	/* false at first. The core's since: what is clean, from the slow device */
 
 	/* The core's answer. */
@@ -202,6 +203,9 @@ struct xp_req {
 #ifndef XP_WINDOW
 #define XP_WINDOW	8u
 #endif
+/* And beside them the superblock: the core asks for it as for a block of the journal. */
+#define XP_SUPERBLOCK	XP_WINDOW
+#define XP_JOURNAL_IOS	(XP_WINDOW + 1)
 
 /* Records put into a journal block: all it has room for; the simulator tries few. */
 #ifndef XP_PUT_MAX
@@ -211,7 +215,7 @@ struct xp_req {
 struct xp_todo {
 	struct xp_list done;	/* struct xp_req: end them with req->err */
 	struct xp_list ready;	/* struct xp_req: xp_submit() them again, in order */
-	u32 journal;		/* bit i: xp_journal_io(i), write it, xp_journal_end(i) */
+	u32 journal;		/* bit i: xp_journal_io(i), write it, xp_journal_end(i); of XP_JOURNAL_IOS */
 	bool work;		/* xp_destage_wanted() may have become true */
 	bool tick;		/* records wait in memory: xp_tick() within about a second */
 	bool mark;		/* write the mark, see xp_mark_make() */
@@ -317,8 +321,15 @@ struct xp_journal_io {
 
 /* Seals block @i of the todo (computes its checksum; outside the lock). */
 void xp_journal_io(struct xp *c, u32 i, struct xp_journal_io *io);
-/* After an error the cache stops acknowledging writes, for good: XP_FAILED. */
+/*
+ * After an error the block is asked for again, at the same place, then at another: nothing that it
+ * holds is acknowledged until then. Only when the device is gone (-ENODEV and other errors that are
+ * not of a place), when XP_WINDOW places one after the other have failed, or when the ring has none to
+ * spare, the cache stops acknowledging writes, for good: xp_has_failed().
+ */
 void xp_journal_end(struct xp *c, u32 i, int err, struct xp_todo *todo);
+/* Takes no lock; any context. */
+bool xp_has_failed(const struct xp *c);
 
 /* To be called about once a second while there are requests, and after a todo
  * with .tick set: nothing acknowledged stays out of the journal for longer. */
@@ -426,9 +437,11 @@ struct xp_stats {
 	u64 write_blocks, destaged, evicted;	/* blocks */
 	u64 journal_writes, carried;		/* blocks, records */
 	u64 waits;				/* requests that had to wait */
+	u64 reroutes;				/* of journal blocks to other places; the incarnation grows by each */
 	u64 homes;				/* times that an xp_bring_home() has arrived */
 	u64 pressure;				/* 0 to 1024 */
 	u64 stranded;				/* dirty blocks of a cache that has failed */
+	u64 bad_places, bad_slots;		/* of the ring, and slots: given up, as they cannot be written */
 	bool passing;				/* writes go to the slow device */
 	bool flushing, home;			/* xp_bring_home() is under way; xp_is_clean() */
 	u64 destage_failing_since;		/* seconds since 1970: batches have had errors since then; 0: they
@@ -561,13 +574,18 @@ struct xp_media {
 	int (*write)(void *ctx, u64 block, u32 nr_blocks, const void *buf);
 };
 
+/* How many places of the ring may be bad: what it has beyond what its slots need, at most XP_BAD_PLACES. */
+u32 xp_sb_spare_places(const struct xp_sb *sb);
+/* Is the place, counted from the ring's first block, one of them? */
+bool xp_sb_place_is_bad(const struct xp_sb *sb, u64 position);
 /* Lays out a superblock for a fast device of @fast_blocks; the caller has set
  * uuid, name, created and slow. -ENOSPC: too small. No I/O. */
 int xp_sb_layout(struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg);
 void xp_sb_seal(struct xp_sb *sb);		/* sets the checksum */
 /* 0, -ENOENT (no magic: not a cache), -EUCLEAN (damaged), -ENOTSUP (features). */
 int xp_sb_verify(const struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg);
-/* Reads both copies, the newer valid one into @sb. Same errors, or the read's. */
+/* Reads both copies, the newer valid one into @sb. Same errors, or the read's. While a cache runs its
+ * superblock is its own: the core writes it. */
 int xp_sb_read(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb,
 	       struct xp_message *msg);
 /* Writes both copies, B before A, so that an interruption leaves one valid. */
@@ -616,6 +634,7 @@ enum xp_place {
 	XP_PLACE_MISPLACED,	/* its number belongs elsewhere in the ring */
 	XP_PLACE_SENSELESS,	/* its checksum is right, its header contradicts itself */
 	XP_PLACE_UNREADABLE,	/* the device gives an error; the witness gets no block */
+	XP_PLACE_BAD,		/* given up, as it could not be written: whatever lies there; likewise */
 	XP_PLACES,
 };
 
@@ -698,7 +717,8 @@ int xp_follow(const struct xp_media *m, const struct xp_sb *sb, u64 seq, void *b
  * One write of one block: before it, and torn, the cache is as it was. @c is of no more use. */
 int xp_forget(struct xp *c, const struct xp_media *m, void *block);
 /* The same of one that was closed just now with nothing dirty, by who has no memory for its map:
- * @end is from xp_follow(). */
+ * @end is from xp_follow(). It ends at xp_empty_after() then, and nowhere else. */
+struct xp_end xp_empty_after(const struct xp_sb *sb, const struct xp_end *end);
 int xp_forget_after(const struct xp_sb *sb, const struct xp_end *end, const struct xp_media *m, void *block);
 
 /* After the last request has ended: nothing acknowledged is still only in

@@ -254,7 +254,7 @@ struct xd_cache {
 
 	struct xd_loop *loop;
 	u32 nr_loops;
-	struct xd_journal journal[XP_WINDOW];
+	struct xd_journal journal[XP_JOURNAL_IOS];
 	struct xd_mark mark;
 
 	/* The first loop's. */

@@ -8,11 +8,10 @@
 #include <time.h>
 
 /* Once: those that were under way with it fail as well. */
-static void journal_failed(struct xd_cache *cache, int err)
+static void cache_failed(struct xd_cache *cache, int err)
 {
 	u64 not_yet = 0;
 
-	xd_count(cache->counts.fast_errors, 1);
 	if (!__atomic_compare_exchange_n(&cache->counts.failed_since, &not_yet, (u64)time(NULL), false,
 					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return;
@@ -43,10 +42,12 @@ static void journal_written(struct xd_op *op, int err)
 		return;
 	}
 	if (err)
-		journal_failed(cache, err);
+		xd_fast_error(cache, "journal write", op->offset >> XP_SECTOR_SHIFT, err);
 	else
 		xd_timed(op->loop, XP_CLASS_FAST_WRITE, j->sent);
 	xp_journal_end(cache->core, j->i, err, &op->loop->todo);
+	if (err && xp_has_failed(cache->core))
+		cache_failed(cache, err);
 }
 
 static void write_block(struct xd_loop *loop, u32 i)
@@ -73,7 +74,7 @@ void xd_journal_write(struct xd_loop *loop, u32 mask)
 
 void xd_journal_setup(struct xd_cache *cache)
 {
-	for (u32 i = 0; i < XP_WINDOW; i++) {
+	for (u32 i = 0; i < XP_JOURNAL_IOS; i++) {
 		cache->journal[i].cache = cache;
 		cache->journal[i].i = i;
 	}

@@ -229,6 +229,7 @@ void xd_part_init(struct xd_part *part, struct xd_io *io, u64 sector, u64 end)
 	part->req.ordered = io->ordered;
 	part->req.class = 0;
 	part->req.fast_failed = false;
+	part->req.tries = 0;
 	part->req.sector = sector;
 }
 

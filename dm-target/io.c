@@ -139,6 +139,7 @@ static noinline bool hit_failed(struct xs_cache *cache, struct xs_io *io, struct
 	bool over;
 
 	io->req.fua = io->req.ordered = io->req.fast_failed = false;
+	io->req.tries = 0;
 	io->req.class = 0;
 	io->hit = io->below = io->own = false;
 	io->bio = bio;
@@ -409,6 +410,7 @@ static bool map_hit(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u
 static __always_inline void io_init(struct xs_io *io, struct bio *bio)
 {
 	io->req.fua = io->req.ordered = io->req.fast_failed = false;
+	io->req.tries = 0;
 	io->req.class = 0;
 	io->hit = io->below = io->own = false;
 	io->bio = bio;

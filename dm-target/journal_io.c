@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * journal_io.c - writes journal blocks: one bio for each place of the window,
- * used again and again.
+ * journal_io.c - writes journal blocks, and the superblock: one bio for each place of the
+ * window and one more, used again and again.
  *
  * On a fast device with a volatile cache a block is PREFLUSH | FUA. Before one
  * that is a device-mapper device goes a FLUSH of its own: the device mapper splits
@@ -19,9 +19,8 @@
 #include "shell.h"
 
 /* Once: those that were under way with it fail as well. */
-static void journal_failed(struct xs_cache *cache, int err)
+static void cache_failed(struct xs_cache *cache, int err)
 {
-	atomic64_inc(&cache->counts.fast_errors);
 	if (atomic64_cmpxchg(&cache->counts.failed_since, 0, ktime_get_real_seconds()))
 		return;
 	DMERR("%pg: journal write failed (error %d): the cache accepts no more writes; what it acknowledged as durable is safe",
@@ -36,11 +35,13 @@ static void journal_written(struct bio *bio)
 	struct xp_todo todo;
 
 	if (err)
-		journal_failed(cache, err);
+		xs_fast_error(cache, "journal write", j->target, err);
 	else
 		xs_timed(cache, XP_CLASS_FAST_WRITE, xs_since(j->sent));
 	xp_todo_init(&todo);
 	xp_journal_end(cache->core, j->i, err, &todo);
+	if (err && xp_has_failed(cache->core))
+		cache_failed(cache, err);
 	xs_post(cache, &todo);
 	xs_own_end(cache);
 }
@@ -92,7 +93,7 @@ static void write_block(struct xs_cache *cache, u32 i, bool flushed)
 	if (io.flush_fua)
 		opf |= flushed ? REQ_FUA : REQ_PREFLUSH | REQ_FUA;
 	bio_init(&j->bio, NULL, j->vec, ARRAY_SIZE(j->vec), opf);
-	j->bio.bi_iter.bi_sector = io.target;
+	j->bio.bi_iter.bi_sector = j->target = io.target;
 	add_block(j, io.data);
 	atomic64_add(XP_BLOCK_SIZE, &cache->counts.fast_bytes_written);
 	if (!flushed)
@@ -170,10 +171,10 @@ int xs_journal_alloc(struct xs_cache *cache)
 {
 	u32 i;
 
-	cache->journal = kcalloc(XP_WINDOW, sizeof(*cache->journal), GFP_KERNEL);
+	cache->journal = kcalloc(XP_JOURNAL_IOS, sizeof(*cache->journal), GFP_KERNEL);
 	if (!cache->journal)
 		return -ENOMEM;
-	for (i = 0; i < XP_WINDOW; i++) {
+	for (i = 0; i < XP_JOURNAL_IOS; i++) {
 		cache->journal[i].cache = cache;
 		cache->journal[i].i = i;
 	}

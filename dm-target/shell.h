@@ -104,6 +104,7 @@ struct xs_journal_io {
 	struct xs_cache *cache;
 	u32 i;
 	struct bio bio;
+	u64 target;		/* fast sector */
 	u64 sent;		/* xs_time() of .bio, or of the FLUSH before it */
 	struct bio_vec vec[2];	/* the core's buffer of this place, once it was written */
 	u16 nr_vecs;
@@ -216,7 +217,7 @@ struct xs_cache {
 	struct xs_writeback writeback;
 	struct work_struct mark_work;
 	void *mark_block;	/* with a place for a mark */
-	struct xs_journal_io *journal;	/* XP_WINDOW of them */
+	struct xs_journal_io *journal;	/* XP_JOURNAL_IOS of them */
 
 	atomic_t in_flight;	/* the shell's own I/O: journal blocks, fills; work taken out of todo */
 	wait_queue_head_t drained;

@@ -24,15 +24,20 @@ static int check_closed(const struct drowsy *d, struct status *s)
 }
 
 /* The note first: no image is made before all sleep, so there is none without it. */
-static int note_and_forget(struct drowsy *d, const struct xp_end *end, bool forgotten)
+static int note_and_forget(struct drowsy *d, const struct xp_end *end, const struct xp_end *empty, bool forgotten)
 {
 	static struct xp_jblock block;
 	int err;
 
-	d->note.seq = cpu_to_le64(end->seq + !forgotten);
-	d->note.incarnation = cpu_to_le64(end->incarnation + !forgotten);
+	d->note.seq = cpu_to_le64(empty->seq);
+	d->note.incarnation = cpu_to_le64(empty->incarnation);
 	err = sleep_note_write(&d->fast.io, &d->sb, d->place, &d->note);
 	return err || forgotten ? err : xp_forget_after(&d->sb, end, &d->fast.io, &block);
+}
+
+static bool is_same(const struct xp_end *a, const struct xp_end *b)
+{
+	return a->seq == b->seq && a->incarnation == b->incarnation;
 }
 
 /* Suspended, so nothing moves: its memory says where the journal ends, and the medium must say so too. */
@@ -40,20 +45,23 @@ static int forget(struct drowsy *d)
 {
 	static struct xp_jblock block;
 	static struct status s;
-	u64 seq, incarnation;
-	struct xp_end end;
+	struct xp_end closed, empty, end;
+	struct xp_message msg;
 	int err = check_closed(d, &s);
 
 	if (err)
 		return err;
-	seq = status_number(&s, "seq");
-	incarnation = status_number(&s, "incarnation");
-	err = xp_follow(&d->fast.io, &d->sb, seq, &block, &end);
+	err = xp_sb_read(&d->fast.io, d->blocks, &d->sb, &msg);	/* it ran until now, and may have listed a bad place */
 	if (err)
 		return err;
-	if (end.seq == seq + 1 && end.incarnation == incarnation + 1)
-		return note_and_forget(d, &end, true);	/* it was not turned then */
-	return end.seq == seq && end.incarnation == incarnation ? note_and_forget(d, &end, false) : -ESTALE;
+	closed = (struct xp_end){ status_number(&s, "seq"), status_number(&s, "incarnation") };
+	empty = xp_empty_after(&d->sb, &closed);
+	err = xp_follow(&d->fast.io, &d->sb, closed.seq, &block, &end);
+	if (err)
+		return err;
+	if (is_same(&end, &empty))
+		return note_and_forget(d, &end, &empty, true);	/* it was not turned then */
+	return is_same(&end, &closed) ? note_and_forget(d, &end, &empty, false) : -ESTALE;
 }
 
 static int turn(struct drowsy *d)
@@ -132,8 +140,9 @@ static int open_fast(struct drowsy *d)
 	if (fast.fd < 0)
 		return -errno;
 	err = media_init(&d->fast, fast.fd);
+	d->blocks = device_blocks(&fast);
 	if (!err)
-		err = xp_sb_read(&d->fast.io, device_blocks(&fast), &d->sb, &msg);
+		err = xp_sb_read(&d->fast.io, d->blocks, &d->sb, &msg);
 	if (!err && strcmp(text_uuid(d->sb.uuid), d->r.uuid) != 0)
 		err = -ESTALE;
 	return err;

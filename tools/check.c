@@ -80,7 +80,7 @@ static void check_map(struct check *k)
 	finding_number(&k->found, "map", "dirty", count[true]);
 	finding_number(&k->found, "map", "clean", count[false]);
 	finding_number(&k->found, "map", "zeros", zeros);
-	if (count[true] != s->dirty || count[false] != s->clean || s->free + s->dirty + s->clean != slots)
+	if (count[true] != s->dirty || count[false] != s->clean || s->free + s->dirty + s->clean + s->bad_slots != slots)
 		finding_problem(&k->found, "map: %" PRIu64 " dirty and %" PRIu64 " clean of %" PRIu64 " slots, counted as %"
 				PRIu64 " and %" PRIu64 " and %" PRIu64 " free", count[true], count[false],
 				slots, s->dirty, s->clean, s->free);

@@ -238,7 +238,7 @@ static void tell_places(struct check *k)
 		[XP_PLACE_VALID] = "valid", [XP_PLACE_EMPTY] = "zeros", [XP_PLACE_NOISE] = "no_block",
 		[XP_PLACE_TORN] = "wrong_checksum", [XP_PLACE_OTHER] = "other_cache",
 		[XP_PLACE_MISPLACED] = "misplaced", [XP_PLACE_SENSELESS] = "senseless",
-		[XP_PLACE_UNREADABLE] = "unreadable",
+		[XP_PLACE_UNREADABLE] = "unreadable", [XP_PLACE_BAD] = "given_up",
 	};
 	const struct ring *r = &k->ring;
 

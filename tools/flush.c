@@ -115,6 +115,12 @@ static bool is_home(const struct watch *w, const struct status *s)
 	return status_number(s, "home") || status_number(s, "homes") > w->homes;
 }
 
+/* The journal's incarnation when it was started. */
+static u64 life_of(const struct status *s)
+{
+	return status_number(s, "incarnation") - status_number(s, "reroutes");
+}
+
 /* One look. XC_OK and *home false: not yet. */
 static enum xc look(struct watch *w, bool *home)
 {
@@ -126,7 +132,7 @@ static enum xc look(struct watch *w, bool *home)
 		return complain_errno(err, w->name, "cannot read its status");
 	left = blocks_left(w, &s);
 	dirty = w->dirty;
-	if (status_number(&s, "incarnation") != w->incarnation)
+	if (life_of(&s) != w->incarnation)
 		return complain(XC_FAILED, w->name, "xpcache flush goes on",
 				"it was started anew meanwhile, %s stay dirty", text_blocks(dirty));
 	*home = is_home(w, &s) || (w->end && left <= w->enough);
@@ -164,7 +170,7 @@ static enum xc watch(const char *name, u64 enough, double end)
 	if (err)
 		return complain_errno(err, name, "cannot ask for a flush");
 	w.homes = status_number(&s, "homes");
-	w.incarnation = status_number(&s, "incarnation");
+	w.incarnation = life_of(&s);
 	progress_begin(&w.bar, status_number(&s, "dirty"));
 	while (!(ret = look(&w, &home)) && !home)
 		nanosleep(&pause, NULL);

@@ -16,6 +16,7 @@ const char *ring_place_text(enum xp_place place)
 		[XP_PLACE_MISPLACED] = "a journal block that belongs elsewhere",
 		[XP_PLACE_SENSELESS] = "a journal block whose header contradicts itself",
 		[XP_PLACE_UNREADABLE] = "a block that cannot be read",
+		[XP_PLACE_BAD] = "a place that is given up",
 	};
 
 	return text[place];

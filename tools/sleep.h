@@ -117,6 +117,7 @@ void begun_tunables(const struct running *r, struct xp_tunables *t);	/* stay, if
 struct drowsy {
 	struct running r;
 	struct media fast;
+	u64 blocks;		/* of the fast device */
 	struct xp_sb sb;
 	struct xp_sleep note;	/* but for where its journal will end, */
 	u32 place;		/* and which of them it is */

@@ -192,7 +192,7 @@ static void check_map(struct xp *c)
 		mapped++;
 	}
 	xp_get_stats(c, &s);
-	MUST(s.dirty + s.clean == mapped && s.free + mapped == s.slots);
+	MUST(s.dirty + s.clean == mapped && s.free + mapped + s.bad_slots == s.slots);
 }
 
 static void perform(struct xp *c, struct xp_todo *todo)

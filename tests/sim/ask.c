@@ -14,6 +14,7 @@ struct sight {
 	bool undecided[SECTORS_MAX / 8];
 };
 
+static bool *given_up;		/* places of the ring that belong to no number, in the image that was looked at last */
 static u64 settled;		/* the journal block that a loss has ended with; 0: none was accepted */
 static u32 wish;		/* what the user accepts before being asked */
 
@@ -27,7 +28,8 @@ void ask_anew(u32 accept)
 static void see_place(void *ctx, u64 position, enum xp_place place, const struct xp_jblock *b)
 {
 	(void)ctx;
-	if (!b != (place == XP_PLACE_UNREADABLE))
+	given_up[position] = place == XP_PLACE_BAD;
+	if (!given_up[position] && !b != (place == XP_PLACE_UNREADABLE))
 		violation(P_UNREADABLE, "place %llu of the ring is said to be what it is not", (unsigned long long)position);
 }
 
@@ -57,6 +59,7 @@ static struct sight see(void *memory, u32 accept, bool truth)
 	struct sight s = { 0 };
 	struct xp_witness w = { &s, see_place, see_candidate, see_record };
 
+	given_up = arena_alloc(&sim.state, sim.geometry.ring * sizeof(*given_up));
 	s.err = look_as(memory, &s.c, accept, truth, &w, &s.msg);
 	return s;
 }
@@ -65,7 +68,7 @@ static bool place_unreadable(u64 seq)
 {
 	u64 block = le64_to_cpu(sim.sb.journal_start) + seq % sim.geometry.ring;
 
-	return unreadable(image.fast, true, block * XP_BLOCK_SECTORS, 1);
+	return !given_up[seq % sim.geometry.ring] && unreadable(image.fast, true, block * XP_BLOCK_SECTORS, 1);
 }
 
 /* Places that cannot be read, of blocks from @first to @last. */
@@ -79,10 +82,31 @@ static u32 nr_unreadable(const struct xp_ring_block *head, u64 first, u64 last)
 	return n;
 }
 
+/* The last place where a commit after the head may have been. */
+static u64 window_end(const struct xp_ring_block *head)
+{
+	u64 seq = head->seq;
+	u32 left = XP_WINDOW;
+
+	while (left)
+		left -= !given_up[++seq % sim.geometry.ring];
+	return seq;
+}
+
 /* Of the chain, and where the next commit may have been. */
 static u32 nr_needed(const struct xp_ring_block *head)
 {
-	return nr_unreadable(head, max(head->tail, settled + 1), head->seq + XP_WINDOW);
+	return nr_unreadable(head, max(head->tail, settled + 1), window_end(head));
+}
+
+static u32 nr_blocks(const struct xp_ring_block *head)
+{
+	u64 seq;
+	u32 n = 0;
+
+	for (seq = head->tail; seq <= head->seq; seq++)
+		n += !given_up[seq % sim.geometry.ring];
+	return n;
 }
 
 /* Not one block of the chain can be read. */
@@ -90,7 +114,7 @@ static bool is_hopeless(void *memory)
 {
 	struct sight s = see(memory, 0, true);
 
-	return s.err || nr_unreadable(&s.head, s.head.tail, s.head.seq) == s.head.seq - s.head.tail + 1;
+	return s.err || nr_unreadable(&s.head, s.head.tail, s.head.seq) == nr_blocks(&s.head);
 }
 
 bool ask_is_hopeless(void)
@@ -98,23 +122,27 @@ bool ask_is_hopeless(void)
 	return is_hopeless(state_memory);
 }
 
-/* Where no chain is whole without, nobody is asked about one: -EIO. And once a loss was accepted, what is left may
- * look like damage. Both losses can be accepted all the same. */
+/* What a loss has left behind is erased; where the blocks that were written instead cannot be read either it
+ * is missed, and looks like damage. That can be accepted as well.
+ * And where no chain is whole without, nobody is asked about one: -EIO. The loss can be accepted all the same. */
 static bool asks(int err)
 {
-	return err == -EBADMSG || err == -EIO || (err == -EUCLEAN && (told.asked || sim.lost));
+	return err == -EBADMSG || err == -EIO || (err == -EUCLEAN && told.asked);
 }
 
 static void check_refusal(const struct sight *s, void *memory)
 {
+	bool needed = nr_needed(&s->head), *skipped = given_up;
 	struct sight truth = see(memory, 0, true);
+	/* Else the newer superblock cannot be read, and says of other places that they are skipped. */
+	bool alike = !memcmp(skipped, given_up, sim.geometry.ring * sizeof(*given_up));
 
 	figures.refusals++;
 	if (!asks(s->err) || !s->msg.text[0])
 		violation(P_UNREADABLE, "an image with unreadable sectors is refused with %d: %s", s->err, s->msg.text);
-	if (!nr_needed(&s->head))
+	if (!needed)
 		violation(P_UNREADABLE, "refused, and nothing that is needed is unreadable: %s", s->msg.text);
-	if (!truth.err && !nr_needed(&truth.head))
+	if (alike && !truth.err && !nr_needed(&truth.head))
 		violation(P_UNREADABLE, "refused, and nothing was needed of what is unreadable: %s", s->msg.text);
 	if (refused_image_writes(memory) != s->err)
 		violation(P_UNREADABLE, "a start and a look do not refuse alike: %s", s->msg.text);
@@ -127,7 +155,7 @@ static void note_loss(const struct sight *s)
 
 	figures.losses++;
 	told.loss = true;
-	told.lost += nr_unreadable(&s->head, s->head.tail, s->head.seq + XP_WINDOW);
+	told.lost += nr_unreadable(&s->head, s->head.tail, window_end(&s->head));
 	told.asked++;
 	told.head = s->head.seq;
 	while (xp_walk(s->c, &cursor, &m)) {
@@ -151,9 +179,9 @@ static u32 accept_loss(const struct sight *refused, void *memory)
 {
 	struct sight s;
 
+	check_refusal(refused, memory);
 	if (is_hopeless(memory))
 		run_abandon();
-	check_refusal(refused, memory);
 	s = see(memory, XP_ACCEPT_LOSS | wish, false);
 	if (s.err) {
 		violation(P_UNREADABLE, "refused for good: %s", s.msg.text);
@@ -174,10 +202,10 @@ u32 ask(void *memory)
 	if (s.err)
 		return accept_loss(&s, memory);
 	note_undecided(&s);
-	if (nr_unreadable(&s.head, s.head.seq + 1, s.head.seq + XP_WINDOW))
+	if (nr_unreadable(&s.head, s.head.seq + 1, window_end(&s.head)))
 		figures.rested++;
 	else
-		figures.unneeded += nr_unreadable(&s.head, s.head.seq + XP_WINDOW + 1, UINT64_MAX) != 0;
+		figures.unneeded += nr_unreadable(&s.head, window_end(&s.head) + 1, UINT64_MAX) != 0;
 	return wish;
 }
 

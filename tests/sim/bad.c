@@ -204,10 +204,8 @@ static bool is_believed(struct xp *c, u64 sector)
 	if (!c || sector < first)
 		return !c && sector >= first;
 	while (xp_walk(c, &cursor, &m)) {
-		if (xp_slot_n(m.slot) != (sector - first) / XP_BLOCK_SECTORS)
+		if (!m.dirty || xp_slot_n(m.slot) != (sector - first) / XP_BLOCK_SECTORS)
 			continue;
-		if (!m.dirty)	/* nobody has seen it: it may be another's since a loss */
-			return sim.lost || told.loss;
 		s = xp_lba_n(m.lba) * XP_BLOCK_SECTORS;
 		if (told.undecided[xp_lba_n(m.lba)])
 			return true;

@@ -47,6 +47,8 @@ void start_write(struct event *e, struct disk *d, u64 sector, u32 nr, const u8 *
 	sim.now++;
 	e->disk = d;
 	e->op = OP_WRITE;
+	e->sector = sector;
+	e->nr = nr;
 	e->w = disk_submit(d, sector, nr, bytes, fua);
 	e->w->thread = e->thread;
 }
@@ -73,11 +75,16 @@ void start_read(struct event *e, struct disk *d, u64 sector, u32 nr, u8 *data)
 	disk_read(d, sector, nr, data);
 }
 
-static void note_hit(const struct part *p)
+/* What is not a read may be done otherwise yet: it is hit if it ends so. */
+static void note_hit(struct part *p)
 {
 	struct user *u = p->u;
 	u64 end = p->req.sector + p->req.nr_sectors;
 
+	if (p->req.op != XP_READ) {
+		p->hit = true;
+		return;
+	}
 	u->hit_first = u->hit ? min(u->hit_first, p->req.sector) : p->req.sector;
 	u->hit_end = u->hit ? max(u->hit_end, end) : end;
 	u->hit = true;
@@ -95,7 +102,8 @@ static void note_error(const struct event *e)
 static bool error_hits(const struct event *e)
 {
 	if (!fault_hits(e->disk == &sim.slow, e->op,
-			e->kind == IO_JOURNAL || e->kind == IO_JOURNAL_FLUSH))
+			e->kind == IO_JOURNAL || e->kind == IO_JOURNAL_FLUSH) &&
+	    !(e->disk == &sim.fast && e->op == OP_WRITE && fault_bad_place(e->sector, e->nr)))
 		return false;
 	note_error(e);
 	return true;

@@ -21,6 +21,44 @@ bool fault_hits(u32 disk, enum disk_op op, bool journal)
 	return true;
 }
 
+/* Places of the ring and slots that take no write, in all lives of the run: so many blocks that
+ * the ring can spare them, and slots are left. What they hold stays. */
+bool fault_bad_place(u64 sector, u32 nr)
+{
+	u64 block = sector / XP_BLOCK_SECTORS, end = (sector + nr + XP_BLOCK_SECTORS - 1) / XP_BLOCK_SECTORS;
+
+	for (; sim.refuses && block < end; block++)
+		if (sim.refuses[block]) {
+			sim.faulted = true;
+			figures.refused++;
+			return true;
+		}
+	return false;
+}
+
+static void choose_bad(u64 first, u64 nr, u64 most)
+{
+	u64 i;
+
+	for (i = 0; i < nr && most; i++)
+		if (mix(sim.seed ^ (first + i) << 20) % 16 < sim.geometry.refuses) {
+			sim.refuses[first + i] = true;
+			most--;
+		}
+}
+
+void fault_new_run(void)
+{
+	const struct geometry *g = &sim.geometry;
+
+	sim.refuses = NULL;
+	if (!g->refuses)
+		return;
+	sim.refuses = arena_alloc(&sim.arena, le64_to_cpu(sim.sb.fast_blocks));
+	choose_bad(le64_to_cpu(sim.sb.journal_start), g->ring, xp_sb_spare_places(&sim.sb));
+	choose_bad(le64_to_cpu(sim.sb.data_start), g->slots, g->slots / 8);
+}
+
 void fault_turn(u64 *rng)
 {
 	static const u8 ops[] = { 1 << OP_READ, 1 << OP_WRITE, 1 << OP_FLUSH,

@@ -2,6 +2,14 @@
 /* life.c - the core starts: on what the devices hold, or on what a cut or a kill leaves of it. */
 #include "image.h"
 
+/* What was lost has been looked at. What comes after it is another matter: a slot may hold another
+ * block's data (docs/TESTING.md). */
+static void end_after_loss(void)
+{
+	if (told.loss)
+		run_abandon();
+}
+
 /* Of the devices as they are: it may have to be asked. */
 static int start_unreadable(struct xp_message *msg)
 {
@@ -10,14 +18,9 @@ static int start_unreadable(struct xp_message *msg)
 	image_of_seen();
 	ask_anew(0);
 	err = recover(&live_media, &live_slow, sim.memory, &sim.c, true, ask(state_memory), msg);
-	if (err || !told.loss)
-		return err;
-	sim.lost = true;
-	image_of_seen();
-	oracle_check_image(sim.c, &image, false);
-	oracle_restart(sim.c, &image);
-	image_forget_seen();
-	return 0;
+	if (!err)
+		end_after_loss();
+	return err;
 }
 
 void life_start(void)
@@ -39,6 +42,10 @@ void life_start(void)
 		      recover(&live_media, &live_slow, sim.memory, &sim.c, true, 0, &msg);
 	}
 	sim.faulted = sim.forgot = false;
+	if (err == -EIO && (sim.refuses || sim.geometry.bad) && strstr(msg.text, "places that may be bad")) {
+		figures.no_place_left++;
+		run_abandon();
+	}
 	if (err) {
 		violation(P_ALLOWED, "start refused: %s (%d)", msg.text, err);
 		run_abandon();
@@ -69,6 +76,15 @@ static void settle_on_image(struct disk *d, const struct content **cells)
 	d->pending_end = &d->pending;
 }
 
+static void count_given_up(void)
+{
+	struct xp_stats s;
+
+	xp_get_stats(sim.c, &s);
+	figures.rerouted += !!s.bad_places;
+	figures.given_up += !!s.bad_slots;
+}
+
 static void spoil(u64 *rng)
 {
 	u64 own = mix(*rng ^ 0xbad);
@@ -90,7 +106,7 @@ void life_cut(u64 *rng)
 		      below(rng, 4), rng);
 	if (right)
 		oracle_check_image(sim.c, &image, true);
-	sim.lost |= told.loss;
+	end_after_loss();
 	settle_on_image(&sim.fast, image.fast);
 	settle_on_image(&sim.slow, image.slow);
 	oracle_restart(sim.c, &image);
@@ -98,6 +114,7 @@ void life_cut(u64 *rng)
 	image_forget_seen();
 	sim.faulted = sim.forgot = false;
 	figures.lives++;
+	count_given_up();
 }
 
 /* Whom it strikes while it recovers leaves stores behind, too. */

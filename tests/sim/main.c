@@ -96,6 +96,10 @@ static u64 print_faults(void)
 	printf("journal blocks grew by %llu stores, %llu of them refused; %llu kills while they were stored\n",
 	       (unsigned long long)figures.stores, (unsigned long long)figures.stores_refused,
 	       (unsigned long long)figures.kills_storing);
+	printf("%llu writes to places that take none; %llu writes went into other slots; %llu lives began with "
+	       "places given up, %llu with slots\n", (unsigned long long)figures.refused,
+	       (unsigned long long)figures.written_again, (unsigned long long)figures.rerouted,
+	       (unsigned long long)figures.given_up);
 	print_bad();
 	return all;
 }
@@ -124,7 +128,7 @@ static bool all_was_met(void)
 	const u64 *figure = (const u64 *)&figures;
 	size_t i;
 
-	for (i = 0; i < sizeof(figures) / sizeof(*figure); i++)
+	for (i = 0; i < offsetof(struct figures, no_place_left) / sizeof(*figure); i++)
 		if (!figure[i])
 			return false;
 	return true;

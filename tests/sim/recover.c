@@ -59,7 +59,7 @@ static int live_store(u64 block, u32 nr, const void *buf)
 static int live_write(void *ctx, u64 block, u32 nr, const void *buf)
 {
 	(void)ctx;
-	if (fault_hits(0, OP_WRITE, true))
+	if (fault_hits(0, OP_WRITE, true) || fault_bad_place(block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS))
 		return -EIO;
 	sim.now++;
 	if (sim.fast.memory)
@@ -147,6 +147,8 @@ static int medium_slow_write(void *ctx, u64 block, u32 nr, const void *buf)
 
 static int medium_write(void *ctx, u64 block, u32 nr, const void *buf)
 {
+	if (fault_bad_place(block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS))
+		return -EIO;
 	return put(ctx, false, block, nr, buf);
 }
 
@@ -174,7 +176,26 @@ static u64 place(void)
 	return (sim.geometry.slow_sectors + XP_BLOCK_SECTORS - 1) / XP_BLOCK_SECTORS;
 }
 
-static struct xp *core_new(void *memory, u32 accept)
+/* The newer of two whole copies; the device's geometry is not that of a legal one (xp_sb_read()). */
+void superblock_read(const struct xp_media *fast, struct xp_sb *sb)
+{
+	static const u64 place_of[2] = { XP_SB_BLOCK_A, XP_SB_BLOCK_B };
+	struct xp_sb copy;
+	bool found = false;
+
+	*sb = sim.sb;
+	for (u32 i = 0; i < 2; i++) {
+		if (fast->read(fast->ctx, place_of[i], 1, &copy) ||
+		    memcmp(copy.magic, XP_SB_MAGIC, sizeof(copy.magic)) ||
+		    le64_to_cpu(copy.checksum) != xp_xxh64(&copy, offsetof(struct xp_sb, checksum)))
+			continue;
+		if (!found || le64_to_cpu(copy.generation) > le64_to_cpu(sb->generation))
+			*sb = copy;
+		found = true;
+	}
+}
+
+static struct xp *core_new(void *memory, const struct xp_media *fast, u32 accept)
 {
 	const struct geometry *g = &sim.geometry;
 	struct xp_options opt = {
@@ -186,8 +207,11 @@ static struct xp *core_new(void *memory, u32 accept)
 		.accept = accept,
 	};
 
-	memset(memory, 0, xp_memory(&sim.sb));
-	return xp_init(memory, &sim.sb, &opt);
+	struct xp_sb sb;
+
+	superblock_read(fast, &sb);
+	memset(memory, 0, xp_memory(&sb));
+	return xp_init(memory, &sb, &opt);
 }
 
 /* An image may be recovered while the device itself is. */
@@ -210,7 +234,7 @@ static int unmark(const struct xp_media *fast, const struct xp_media *slow, void
 	if (err || !xp_mark_is(&sim.sb, block))
 		return err;
 	figures.unmarked++;
-	c = core_new(memory, 0);
+	c = core_new(memory, fast, 0);
 	err = xp_look(c, fast, scratch_of(memory), NULL, msg);
 	if (!err)
 		err = xp_unmark(c, fast, slow, place(), false, block);
@@ -228,7 +252,7 @@ int recover(const struct xp_media *fast, const struct xp_media *slow, void *memo
 	msg->text[0] = '\0';
 	figures.recoveries++;
 	err = restating ? unmark(fast, slow, memory, msg) : 0;
-	*c = core_new(memory, accept);
+	*c = core_new(memory, fast, accept);
 	return err ? err : xp_recover(*c, fast, scratch_of(memory), restating, msg);
 }
 
@@ -256,6 +280,10 @@ struct medium recover_image(struct arena *arena, void *memory, struct xp **c, u3
 
 		if (!err)
 			return m;
+		if (err == -EIO && (sim.refuses || sim.geometry.bad) && strstr(msg.text, "places that may be bad")) {
+			figures.no_place_left++;
+			run_abandon();
+		}
 		if (err != -ENODEV) {
 			violation(P_ALLOWED, "recovery refused: %s", msg.text);
 			run_abandon();
@@ -273,7 +301,7 @@ int look_as(void *memory, struct xp **c, u32 accept, bool truth, const struct xp
 	struct xp_media fast = { &m, medium_read, medium_write };
 	int err;
 
-	*c = core_new(memory, accept);
+	*c = core_new(memory, &fast, accept);
 	err = xp_look(*c, &fast, scratch_of(memory), w, msg);
 	if (m.writes)
 		violation(P_UNREADABLE, "a recovery that looks only wrote");

@@ -8,7 +8,7 @@
 
 /* ------------------------------------------------------------- geometry ---- */
 
-#define FAST_HEAD 32u		/* blocks before the ring: superblocks and fingerprints */
+#define FAST_HEAD 32u		/* blocks before the ring: superblocks and the rest */
 
 /* Many images of few events, or many events. */
 static u32 check_one_in(u64 seed)
@@ -263,6 +263,7 @@ static void draw_geometry(u64 *rng)
 	g->at_once = g->memory && mix(sim.seed ^ 0x5a1d) % 4;
 	g->grows = g->at_once && mix(sim.seed ^ 0x6707) % 4;
 	g->fast_volatile &= !g->memory;
+	g->refuses = g->bad || mix(sim.seed ^ 0xbadd) % 3 ? 0 : 1 + mix(sim.seed ^ 0xbadc) % 3;
 	/* A quarter holds a full map, as xp_sb_verify() has it, and two windows: it wants three. */
 	if (g->short_ring)
 		g->ring = max(XP_WINDOW - 2, (g->slots * 4 + XP_PUT_MAX - 1) / XP_PUT_MAX) +
@@ -495,11 +496,13 @@ static void restart(u64 *rng)
 	sim.fault = fault;
 	sim.faulted = false;
 	if (sim.geometry.fault_one_in && chance(rng, 4))
-		sim.fault = (struct fault){ .on = true, .ops = 1 << OP_WRITE, .left = 1 };
+		sim.fault = (struct fault){ .on = true, .ops = 1 << OP_WRITE,
+					    .left = chance(rng, 2) ? 1 : UINT32_MAX };
 	err = xp_close(sim.c, &live_media);
-	if (!err != !sim.faulted)
-		violation(P_ERRORS, "close ended with %d, and %s", err,
-			  err ? "no device had an error" : "a device had failed it");
+	if (err && !sim.faulted)
+		violation(P_ERRORS, "close ended with %d, and no device had an error", err);
+	if (!err && core_failed())
+		violation(P_ERRORS, "closed well, with a journal that failed");
 	if (err) {
 		figures.failed_closes++;
 		power_cut(rng);
@@ -595,7 +598,9 @@ static void begin(u64 seed, bool tracing)
 	sim.next_stamp = 16;
 	draw_geometry(&rng);
 	make_superblock();
+	store_new_run();
 	make_disks(&rng);
+	fault_new_run();
 	crash_new_run();
 	oracle_new_run();
 	life_start();

@@ -46,6 +46,7 @@ static struct part *part_new(struct user *u, u8 op, u64 sector, u64 end)
 	p->req.op = op;
 	p->req.class = 0;
 	p->req.fast_failed = false;
+	p->req.tries = 0;
 	p->req.fua = u->fua;
 	p->req.ordered = u->fua || u->preflush;
 	p->req.sector = sector;
@@ -112,6 +113,8 @@ static void part_end(struct part *p, struct xp_todo *todo)
 	if (!p->req.err)
 		check_class(p);
 
+	u->hit |= p->hit;
+	p->hit = false;
 	if (p->req.err && !u->err)
 		u->err = p->req.err;
 	if (!p->req.err && p->req.sector + p->req.nr_sectors < p->end) {
@@ -284,16 +287,30 @@ static bool passing(void)
 	return s.passing;
 }
 
-/* It may have been copied for the other device, which failed it. A caller that changes its
- * buffer meanwhile gets what it holds now; ours is told to have changed its mind. */
-static void pass(struct part *p)
+/* It may have been copied for a device that failed it. A caller that changes its buffer meanwhile
+ * gets what it holds now; ours is told to have changed its mind. */
+static void refill(struct part *p)
 {
 	u32 i;
 
 	for (i = 0; p->req.op == XP_WRITE && i < p->req.nr_sectors; i++)
 		payload_fill(part_bytes(p) + i * SECTOR, p->req.sector + i, p->u->id);
-	p->u->hit = false;
+}
+
+static void pass(struct part *p)
+{
+	refill(p);
+	p->hit = false;
 	figures.passed++;
+}
+
+/* Into other slots: what the error has hit so far is nobody's loss. */
+static void once_more(struct part *p)
+{
+	refill(p);
+	p->hit = false;
+	p->waited |= p->req.op == XP_WRITE;
+	figures.written_again++;
 }
 
 static void part_submit(struct part *p, struct xp_todo *todo)
@@ -302,6 +319,8 @@ static void part_submit(struct part *p, struct xp_todo *todo)
 	enum xp_act act;
 
 	p->req.nr_sectors = (u32)(end - p->req.sector);
+	if (p->req.tries)
+		once_more(p);
 	act = xp_submit(sim.c, &p->req, todo);
 	if (act == XP_WAIT) {
 		p->waited |= p->req.op == XP_WRITE;
@@ -531,7 +550,7 @@ static void base_failed(struct part *p, int err, struct xp_todo *todo)
 	bool fast = p->req.copy.base == XP_BASE_FAST;
 	enum xp_act act = xp_base_failed(sim.c, &p->req, err, todo);
 
-	p->u->hit |= act == XP_DONE;
+	p->hit |= act == XP_DONE;
 	if (fast && act == XP_DONE && !has_failed())
 		check_lost(p);
 	part_went_on(p, act, todo);

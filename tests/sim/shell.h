@@ -15,7 +15,8 @@ struct part {
 	u8 *copy;
 	u8 *fill;		/* what was read, for caller and cache */
 	bool around, filled;	/* some of it was the slow device's; without, and with a fill */
-	bool waited;		/* for another, for space, for room in the journal */
+	bool waited;		/* for another, for space, for room in the journal, or a device refused it */
+	bool hit;		/* by an error of a device, and not done otherwise since */
 };
 
 enum event_kind {

@@ -240,6 +240,8 @@ const struct content *oracle_answer(struct xp *c, const struct image *im, u64 se
 /* Drops the versions that will never be allowed again, so that long runs stay quick.
  * @oldest: when the oldest request under way was submitted. */
 void oracle_forget(u64 oldest);
+/* The newer of two whole copies of the superblock. */
+void superblock_read(const struct xp_media *fast, struct xp_sb *sb);
 /* From now on that is what the devices hold, and nothing else was ever promised. */
 void oracle_restart(struct xp *c, const struct image *im);
 /* What is durable of the slow device alone, with nothing dirty: all that was acknowledged by @by. */
@@ -262,6 +264,8 @@ u32 shell_ios(void);
 
 /* --------------------------------------------------------------- store ---- */
 
+/* The one before may have been abandoned anywhere. */
+void store_new_run(void);
 /* xp_options.store */
 int store_now(void *ctx, u64 at, const void *from, u32 bytes);
 /* A step, in which it may be killed while it stores; then comes @killed. */
@@ -293,6 +297,7 @@ struct geometry {
 	bool has_place;		/* for a mark */
 	bool fast_goes;		/* the error is that the fast device is gone */
 	bool short_ring;	/* not as xp_sb_verify() would have it */
+	u32 refuses;		/* blocks of the fast device that take no write: 0: none; to 3: more */
 	u32 stragglers;		/* one in so many writes beside a record takes long, or of
 				 * journal blocks, with a short ring */
 	bool bad;		/* sectors that cannot be read, */
@@ -312,10 +317,13 @@ struct fault {
 	u32 left;		/* so many; UINT32_MAX: until healed */
 };
 
+void fault_new_run(void);
 /* Begins one, or ends it. */
 void fault_turn(u64 *rng);
 /* Does it hit an @op of that device, or of the journal on it? Then it is counted, and used up. */
 bool fault_hits(u32 disk, enum disk_op op, bool journal);
+/* Does the fast device refuse to write there, always? */
+bool fault_bad_place(u64 sector, u32 nr);
 
 /* ----------------------------------------------------------------- bad ---- */
 
@@ -342,8 +350,8 @@ struct sim {
 	u32 next_thread;
 	struct fault fault;
 	bool faulted;		/* in this life */
+	bool *refuses;		/* blocks of the fast device that take no write; NULL: none */
 	bool forgot;		/* the newest journal block says that nothing is mapped */
-	bool lost;		/* a loss was accepted in this run */
 	u64 rest;		/* journal block that a cache rested with; 0: none has */
 	u32 rests;
 	bool overlooked;	/* a complaint of a property that is turned off */
@@ -368,6 +376,8 @@ struct figures {
 	u64 bad_reads[2];		/* of requests and destage, by disk */
 	u64 healed, came_back;		/* sectors written, blocks that were read again as they were */
 	u64 unneeded, refusals, losses, doubtful, older, undecided, took_older, rested, rewritten;
+	u64 written_again, refused, rerouted, given_up;
+	u64 no_place_left;		/* runs that ended so: the last, and none is as well */
 };
 
 extern struct figures figures;

@@ -70,6 +70,11 @@ int store_now(void *ctx, u64 at, const void *from, u32 bytes)
 	return refuses ? -EIO : 0;
 }
 
+void store_new_run(void)
+{
+	mortal = false;
+}
+
 void store_in_step(void (*step)(u64 *rng), u64 *step_rng, void (*killed)(u64 *rng))
 {
 	rng = mix(*step_rng ^ 0x570e);

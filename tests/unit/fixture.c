@@ -31,8 +31,13 @@ static int media_write(void *ctx, u64 block, u32 nr, const void *buf)
 int fixture_restart(struct fixture *f)
 {
 	void *scratch = malloc(xp_recover_memory(&f->sb));
+	struct xp_sb sb;
 	int err;
 
+	/* The core writes it; all else is the test's. */
+	if (!xp_sb_read(&f->media, f->fast_blocks, &sb, &f->msg) &&
+	    le64_to_cpu(sb.generation) > le64_to_cpu(f->sb.generation))
+		f->sb = sb;
 	free(f->memory);
 	f->memory = aligned_alloc(4096, (xp_memory(&f->sb) + 4095) / 4096 * 4096);
 	memset(f->memory, 0, xp_memory(&f->sb));
@@ -210,11 +215,29 @@ bool mapped_dirty(struct fixture *f, u64 lba)
 
 void fail_journal(struct fixture *f)
 {
+	u32 asked = f->todo.journal;
 	struct xp_journal_io io;
-	int i;
 
-	while ((i = take_journal(f, &io)) >= 0)
-		xp_journal_end(f->c, (u32)i, -EIO, &f->todo);
+	for (; asked; asked &= asked - 1) {
+		u32 i = (u32)__builtin_ctz(asked);
+
+		f->todo.journal &= ~(1u << i);
+		xp_journal_io(f->c, i, &io);
+		xp_journal_end(f->c, i, -EIO, &f->todo);
+	}
+}
+
+void fail_journal_for_good(struct fixture *f)
+{
+	while (f->todo.journal)
+		fail_journal(f);
+}
+
+void refuse_write(struct fixture *f, struct xp_req *req)
+{
+	assert_int_equal(xp_end(f->c, req, -EIO, &f->todo), XP_WAIT);
+	write_journal(f);
+	assert_ptr_equal(xp_list_pop(&f->todo.ready), &req->link);
 }
 
 struct xp_stats stats_of(const struct fixture *f)

@@ -31,8 +31,12 @@ void fixture_reopen(struct fixture *f);	/* ... which must succeed */
 
 /* Writes what the todo asks of the journal to the medium, and completes it. */
 void write_journal(struct fixture *f);
-/* Fails what it asks. */
+/* Fails what it asks, this once. */
 void fail_journal(struct fixture *f);
+/* The device is gone: whatever it asks fails, until it asks no more. */
+void fail_journal_for_good(struct fixture *f);
+/* The fast device refuses the data of a write, and takes the journal: its answer is that it is ready again. */
+void refuse_write(struct fixture *f, struct xp_req *req);
 /* A request of whole blocks; its answer. */
 enum xp_act submit(struct fixture *f, struct xp_req *req, enum xp_op op,
 		   u64 sector, u32 nr_sectors, bool fua);

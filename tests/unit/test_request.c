@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fixture.h"
+#include "request.h"
 
 static struct fixture f;
 
@@ -97,7 +98,7 @@ static void a_partial_write_reads_the_rest(void **state)
 	assert_int_equal(req.copy.from, 40);
 	assert_int_equal(req.copy.offset, 3 * 512);
 	assert_false(req.copy.beside);
-	xp_end(f.c, &req, -EIO, &f.todo);
+	refuse_write(&f, &req);
 	write_blocks(&f, 5, 1, 3);
 	assert_int_equal(submit(&f, &req, XP_WRITE, 43, 1, false), XP_COPY);
 	assert_int_equal(req.copy.base, XP_BASE_FAST);
@@ -112,11 +113,17 @@ static void a_failed_write_changes_nothing(void **state)
 	(void)state;
 	write_blocks(&f, 5, 1, 3);
 	assert_int_equal(submit(&f, &req, XP_WRITE, 40, 8, false), XP_FAST);
-	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
+	for (u32 n = 1; n < WRITE_TRIES; n++) {
+		refuse_write(&f, &req);
+		assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_FAST);
+	}
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_WAIT);
+	write_journal(&f);
+	assert_ptr_equal(xp_list_pop(&f.todo.done), &req.link);
 	assert_int_equal(req.err, -EIO);
 	assert_int_equal(mapped_byte(&f, 5), 3);
 	xp_get_stats(f.c, &s);
-	assert_int_equal(s.free + s.dirty, s.slots);
+	assert_int_equal(s.free + s.dirty + WRITE_TRIES, s.slots);
 }
 
 static void a_flush_with_nothing_pending_is_free(void **state)
@@ -315,7 +322,7 @@ static void a_failed_journal_stops_acknowledging(void **state)
 	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_WAIT);
 	i = (u32)__builtin_ctz(f.todo.journal);
 	f.todo.journal = 0;
-	xp_journal_end(f.c, i, -EIO, &f.todo);
+	xp_journal_end(f.c, i, -ENODEV, &f.todo);	/* no place of it will do */
 	assert_ptr_equal(xp_list_pop(&f.todo.done), &req.link);
 	assert_int_equal(req.err, -EIO);
 	assert_int_equal(submit(&f, &req, XP_WRITE, 40, 8, false), XP_DONE);
@@ -568,7 +575,9 @@ static void a_refused_write_hands_on_its_slot(void **state)
 	xp_end(f.c, &req, 0, &f.todo);
 	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_SLOW);
 	xp_end(f.c, &req, -EIO, &f.todo);
-	assert_int_equal(xp_end(f.c, &failing, -EIO, &f.todo), XP_DONE);
+	assert_int_equal(xp_end(f.c, &failing, -ENOSPC, &f.todo), XP_WAIT);
+	write_journal(&f);
+	assert_ptr_equal(xp_list_pop(&f.todo.done), &failing.link);
 	assert_ptr_equal(xp_list_pop(&f.todo.ready), &refused.link);
 	assert_true(xp_list_empty(&f.todo.ready));
 	assert_int_equal(xp_submit(f.c, &refused, &f.todo), XP_DONE);

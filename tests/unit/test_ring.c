@@ -104,9 +104,9 @@ static bool tight_after(u32 blocks)
 {
 	bool tight;
 
-	f.c->journal.sealed += blocks;
+	f.c->journal.sealed_number += blocks;
 	tight = journal_tight(f.c);
-	f.c->journal.sealed -= blocks;
+	f.c->journal.sealed_number -= blocks;
 	return tight;
 }
 
@@ -125,7 +125,7 @@ static void end_holding(struct xp_req *req, int err)
 {
 	if (xp_end(f.c, req, err, &f.todo) == XP_WAIT) {
 		write_journal(&f);
-		assert_ptr_equal(xp_list_pop(&f.todo.done), &req->link);
+		assert_ptr_equal(xp_list_pop(err ? &f.todo.ready : &f.todo.done), &req->link);
 	}
 	write_journal(&f);
 }

@@ -89,7 +89,7 @@ static void assert_refused(int err, const char *words)
 
 static u64 doubtful(void)
 {
-	void *scratch = malloc(xp_recover_memory(&f.sb)), *memory = calloc(1, xp_memory(&f.sb));
+	void *scratch = malloc(xp_recover_memory(&f.sb)), *memory = calloc(1, xp_memory(&f.sb, false));
 	struct xp *c = xp_init(memory, &f.sb, &f.opt);
 	struct xp_mapping m;
 	u32 cursor = 0;
