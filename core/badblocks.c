@@ -89,6 +89,20 @@ void place_take_back(struct xp *c, u32 i)
 
 /* ------------------------------------------------------- the superblock ---- */
 
+bool super_is_losing(const struct xp *c)
+{
+	return le32_to_cpu(c->super.sb->bad.losing);
+}
+
+int super_lose(struct xp *c, bool losing, const struct xp_media *m, void *block)
+{
+	if (super_is_losing(c) == losing)
+		return 0;
+	c->super.sb->bad.losing = cpu_to_le32(losing);
+	changed(&c->super);
+	return super_write_now(c, m, block);
+}
+
 static const u64 block_of[2] = { XP_SB_BLOCK_A, XP_SB_BLOCK_B };
 
 /* Whatever becomes of the copy that is written first, the other is whole. */

@@ -451,6 +451,10 @@ void super_io(struct xp *c, struct xp_journal_io *io);
 bool super_end(struct xp *c, int err, struct xp_todo *todo);
 /* At rest. Likewise; or that copy is left which was there, and is no longer right. @block: scratch. */
 int super_write_now(struct xp *c, const struct xp_media *m, void *block);
+/* A recovery has begun to go on without what it could not read, and has not ended. */
+bool super_is_losing(const struct xp *c);
+/* At rest. Says so, or that it has ended; likewise. */
+int super_lose(struct xp *c, bool losing, const struct xp_media *m, void *block);
 /* At rest: a copy that is not as it should be is made so, if its place takes it. */
 int super_mend(struct xp *c, const struct xp_media *m, void *block);
 /* A block could not be written. False: the device is gone, or has no place to spare. */

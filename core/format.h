@@ -88,7 +88,9 @@ struct xp_sb_bad {
 	__le32	nr_slots;		/*   4 */
 	__le32	place[XP_BAD_PLACES];	/*   8 of the ring, counted from its first block; each once */
 	__le32	slot[XP_BAD_SLOTS];	/* 136 each once */
-};					/* 3208 */
+	__le32	losing;			/* 3208 1: a recovery goes on without what it could not read, and has not ended; 0 */
+	__le32	reserved;		/* 3212 zero */
+};					/* 3216 */
 
 struct xp_sb {
 	u8	magic[8];		/*   0 XP_SB_MAGIC */
@@ -110,7 +112,7 @@ struct xp_sb {
 	__le64	nr_slots;		/* 152 */
 	struct xp_sb_slow slow;		/* 160 */
 	struct xp_sb_bad bad;		/* 400 */
-	u8	reserved[480];		/* 3608 zero */
+	u8	reserved[472];		/* 3616 zero */
 	__le64	checksum;		/* 4088 XXH64, seed 0, of bytes 0 to 4087 */
 };
 
@@ -239,7 +241,7 @@ struct xp_jblock {
 static_assert(sizeof(struct xp_sb_slow) == 240, "slow identity");
 static_assert(sizeof(struct xp_sb) == 4096, "superblock is one block");
 static_assert(offsetof(struct xp_sb, slow) == 160, "superblock layout");
-static_assert(sizeof(struct xp_sb_bad) == 3208, "bad places and slots");
+static_assert(sizeof(struct xp_sb_bad) == 3216, "bad places and slots");
 static_assert(offsetof(struct xp_sb, bad) == 400, "superblock layout");
 static_assert(offsetof(struct xp_sb, checksum) == 4088, "superblock layout");
 static_assert(sizeof(struct xp_fp) == 4096, "fingerprint is one block");

@@ -28,11 +28,13 @@
 #include "slot.h"
 
 #define RECORDS_CHECKED_MAX	(2 * XP_WINDOW * XP_RECORDS)
+#define DISPLACED_MAX		RECORDS_CHECKED_MAX
 
 struct decided {
 	u64 lba;
 	u32 slot;
 	u32 reserved;
+	u64 passed_over;	/* the block of this record, if the user took the older version; 0: no */
 };
 
 /* The caller's scratch memory, and what the steps hand on. */
@@ -46,6 +48,9 @@ struct recovery {
 	struct xp_ring_block *ring;
 	struct decided *decided;	/* checked records above durable */
 	u32 nr_decided;
+	u64 *displaced;			/* lbas whose slots later records give to others, and that are yet to be said anew */
+	u32 nr_displaced;
+	struct xp_message conflict;	/* of the first */
 	u32 nr_refused;			/* records, before a witness or where losses are accepted */
 	struct xp_message first;	/* of them */
 	struct xp_ring_block head;
@@ -56,14 +61,14 @@ struct recovery {
 
 static bool accepts(const struct recovery *r, u32 what)
 {
-	return r->c->opt.accept & what;
+	return (r->c->opt.accept & what) || (what == XP_ACCEPT_LOSS && super_is_losing(r->c));
 }
 
 u64 xp_recover_memory(const struct xp_sb *sb)
 {
 	return (XP_RECOVER_CHUNK + 1) * XP_BLOCK_SIZE +
 	       le64_to_cpu(sb->journal_blocks) * sizeof(struct xp_ring_block) +
-	       RECORDS_CHECKED_MAX * sizeof(struct decided);
+	       RECORDS_CHECKED_MAX * sizeof(struct decided) + DISPLACED_MAX * sizeof(u64);
 }
 
 static int refuse(struct recovery *r, const char *what, u64 seq, u64 detail)
@@ -356,22 +361,37 @@ static int refuse_loss(struct recovery *r, u64 seq, const char *what)
 	return -EBADMSG;
 }
 
-/* One of the places where the next blocks are written may have been the newest commit. */
-static int check_end(struct recovery *r)
+struct ends {
+	u64 first, last;	/* 0: there are none */
+};
+
+/* Places that cannot be read, of those where the blocks after @head are written. */
+static struct ends unreadable_after(const struct recovery *r, const struct xp_ring_block *head)
 {
-	u64 seq = r->head.seq;
+	struct ends e = { 0, 0 };
+	u64 seq = head->seq;
 	u32 i;
 
 	for (i = 0; i < XP_WINDOW; i++) {
 		seq = number_after(r->c, seq);
-		if (!ring_at(r, seq)->unreadable || seq - r->head.tail >= r->c->journal.blocks)
+		if (!ring_at(r, seq)->unreadable || seq - head->tail >= r->c->journal.blocks)
 			continue;
-		if (rested(r))
-			return 0;
-		if (!accepts(r, XP_ACCEPT_LOSS))
-			return refuse_loss(r, seq, "the last commit before the cut may be lost");
-		r->c->lost = seq;
+		e.first = e.first ? e.first : seq;
+		e.last = seq;
 	}
+	return e;
+}
+
+/* One of them may have been the newest commit. */
+static int check_end(struct recovery *r)
+{
+	struct ends e = unreadable_after(r, &r->head);
+
+	if (!e.first || rested(r))
+		return 0;
+	if (!accepts(r, XP_ACCEPT_LOSS))
+		return refuse_loss(r, e.first, "the last commit before the cut may be lost");
+	r->c->lost = e.last;
 	return 0;
 }
 
@@ -390,8 +410,13 @@ static int refuse_missed(struct recovery *r, u64 gap)
 	return refuse_loss(r, gap, "what it said of up to 168 blocks is lost, and others build on it");
 }
 
+/* What newer blocks that cannot be read have no need of may have been overwritten since: no damage either. */
 static int refuse_chain(struct recovery *r, u64 gap, const struct xp_ring_block *head)
 {
+	struct ends e = unreadable_after(r, head);
+
+	if (e.first)
+		return refuse_missed(r, e.first);
 	return refuse(r, "is damaged or missing, though a later one says it was durable; later one",
 		      gap, head->seq);
 }
@@ -465,6 +490,61 @@ static void unmap(struct xp *c, xp_slot_t slot)
 	entry_of(c, slot)->state = SLOT_FREE;
 }
 
+/* Of the block of the chain with its newest record. */
+static u64 number_of(const struct recovery *r, xp_slot_t slot)
+{
+	const struct xp_entry *e = entry_of(r->c, slot);
+	u64 blocks = r->c->journal.blocks, position;
+
+	while (!(e->list_prev & XP_LIST_HEAD))
+		e = &r->c->entry[e->list_prev];
+	position = e->list_prev & ~XP_LIST_HEAD;
+	return r->head.tail + (position + blocks - r->head.tail % blocks) % blocks;
+}
+
+/*
+ * A recovery has decided that what gave this block the slot was not valid: it could read what cannot be read now, or
+ * the user took the older version, or has lost what came before. What it has said anew takes the slot away, and says of
+ * this block, too, what holds instead.
+ */
+static int displace(struct recovery *r, const struct xp_said *p)
+{
+	int err = refuse(r, "maps a slot that holds another block; slot", p->seq, xp_slot_n(p->slot));
+
+	if (r->nr_displaced == DISPLACED_MAX ||
+	    ring_at(r, p->seq)->incarnation <= ring_at(r, number_of(r, p->slot))->incarnation)
+		return err;
+	if (!r->nr_displaced)
+		r->conflict = *r->msg;
+	r->msg->text[0] = '\0';
+	r->displaced[r->nr_displaced++] = xp_lba_n(entry_lba(entry_of(r->c, p->slot)));
+	return 0;
+}
+
+static void settle(struct recovery *r, xp_lba_t lba)
+{
+	u32 i = 0;
+
+	while (i < r->nr_displaced)
+		if (r->displaced[i] == xp_lba_n(lba))
+			r->displaced[i] = r->displaced[--r->nr_displaced];
+		else
+			i++;
+}
+
+/* What such a block was before is lost. */
+static int check_displaced(struct recovery *r)
+{
+	if (!r->nr_displaced)
+		return 0;
+	r->leave = r->head.seq;
+	r->c->lost = r->head.seq + 1;
+	if (accepts(r, XP_ACCEPT_LOSS))
+		return 0;
+	*r->msg = r->conflict;
+	return -EUCLEAN;
+}
+
 static int replay_map(struct recovery *r, const struct xp_said *p)
 {
 	struct xp *c = r->c;
@@ -473,9 +553,10 @@ static int replay_map(struct recovery *r, const struct xp_said *p)
 
 	if (e->state == SLOT_MAPPED &&
 	    xp_lba_n(entry_lba(e)) != xp_lba_n(p->lba)) {
-		if (!e->held && !r->hole)
-			return refuse(r, "maps a slot that holds another block; slot",
-				      p->seq, xp_slot_n(p->slot));
+		int err = e->held || r->hole ? 0 : displace(r, p);
+
+		if (err)
+			return err;
 		unmap(c, p->slot);
 	}
 	if (is_slot(old) && xp_slot_n(old) != xp_slot_n(p->slot))
@@ -527,24 +608,15 @@ static int replay_checked(struct recovery *r, struct xp_said *p)
 	p->verdict = landed(r, p);
 	d->lba = xp_lba_n(p->lba);
 	d->slot = xp_slot_n(p->slot);
+	d->passed_over = 0;
 	r->nr_decided++;
 	if (p->verdict == XP_REPLAYED ||
 	    (p->verdict == XP_UNREADABLE_DATA && !accepts(r, XP_ACCEPT_OLDER)))
 		return replay_map(r, p);
+	if (p->verdict == XP_UNREADABLE_DATA)
+		d->passed_over = p->seq;
 	fall_back(r->c, p->lba);
 	return 0;
-}
-
-/* Was it said before the hole? */
-static bool behind_hole(const struct recovery *r, xp_slot_t slot)
-{
-	const struct xp_entry *e = entry_of(r->c, slot);
-	u64 blocks = r->c->journal.blocks, position;
-
-	while (!(e->list_prev & XP_LIST_HEAD))
-		e = &r->c->entry[e->list_prev];
-	position = e->list_prev & ~XP_LIST_HEAD;
-	return r->head.tail + (position + blocks - r->head.tail % blocks) % blocks < r->hole;
 }
 
 /* CLEAN or ZERO of what is not the block's mapping: the record that made it so has failed, or is
@@ -555,7 +627,7 @@ static int replay_moot(struct recovery *r, struct xp_said *p)
 	xp_slot_t mapped = map_mapped(r->c, p->lba);
 
 	p->verdict = XP_MOOT;
-	if (!r->hole || (is_slot(mapped) && !behind_hole(r, mapped)))
+	if (!r->hole || (is_slot(mapped) && number_of(r, mapped) >= r->hole))
 		return 0;
 	if (p->kind == XP_REC_CLEAN) {
 		if (is_slot(mapped))
@@ -572,6 +644,8 @@ static int replay_record(struct recovery *r, struct xp_said *p)
 	struct xp *c = r->c;
 	struct xp_entry *e = entry_of(c, p->slot);
 
+	if (p->kind != XP_REC_CLEAN)
+		settle(r, p->lba);
 	if (p->kind == XP_REC_MAP) {
 		if (p->flags & XP_REC_CHECKED && p->seq > r->head.durable)
 			return replay_checked(r, p);
@@ -713,6 +787,44 @@ static int check_room(struct recovery *r)
 	return 0;
 }
 
+/*
+ * What is lost may have given a slot to another block. Of a clean block the slow device has its own data, so it is
+ * as if it were not cached; of a dirty one there is nothing better. All that is left is said anew: what was lost, or is
+ * erased, may turn up again.
+ */
+static void doubt(struct recovery *r)
+{
+	struct xp *c = r->c;
+	u32 i;
+
+	if (super_is_losing(c))		/* what was lost then may be erased by now */
+		c->lost = r->head.seq + 1;
+	if (!c->lost)
+		return;
+	r->leave = max(r->leave, min(c->lost, r->head.seq));
+	for (i = 0; i < c->nr_slots; i++) {
+		const struct xp_entry *e = &c->entry[i];
+
+		if (e->state == SLOT_MAPPED && !e->dirty && number_of(r, XP_SLOT(i)) < c->lost)
+			unmap(c, XP_SLOT(i));
+	}
+}
+
+/* The version that was passed over may have been durable, and the older one's slot another's since. So it is with
+ * that as above; but only the block itself is in doubt. */
+static void doubt_older(struct recovery *r)
+{
+	u32 i;
+
+	for (i = 0; i < r->nr_decided; i++) {
+		const struct decided *d = &r->decided[i];
+		xp_slot_t old = map_mapped(r->c, XP_LBA(d->lba));
+
+		if (d->passed_over && is_slot(old) && !entry_of(r->c, old)->dirty && number_of(r, old) < d->passed_over)
+			unmap(r->c, old);
+	}
+}
+
 /* Steps 1 to 3: nothing is written. */
 static int rebuild(struct recovery *r)
 {
@@ -724,7 +836,13 @@ static int rebuild(struct recovery *r)
 		err = replay(r);
 	if (!err)
 		err = accept_refused(r);
-	return err ? err : check_room(r);
+	if (!err)
+		err = check_displaced(r);
+	if (err)
+		return err;
+	doubt(r);
+	doubt_older(r);
+	return check_room(r);
 }
 
 /* ------------------------------------------------------------- 4. erase ---- */
@@ -800,15 +918,16 @@ static int erase_leftovers(struct recovery *r)
 	return err ? err : note_given_up(r);
 }
 
-/* They are of no chain any more. */
+/* They are of no chain any more; or there is a new block by now. */
 static int erase_holes(struct recovery *r)
 {
-	u64 i;
+	const struct xp_journal *j = &r->c->journal;
+	u64 seq;
 	int err = 0;
 
-	for (i = 0; i < r->c->journal.blocks && !err; i++)
-		if (r->ring[i].hole)
-			err = erase(r, i);
+	for (seq = r->head.tail; seq <= r->head.seq && !err; seq++)
+		if (ring_at(r, seq)->hole && seq + j->blocks > j->sealed_number)
+			err = erase(r, seq % j->blocks);
 	return err ? err : note_given_up(r);
 }
 
@@ -939,6 +1058,7 @@ static void set_scratch(struct recovery *r, void *scratch)
 	r->block = r->chunk + XP_RECOVER_CHUNK * XP_BLOCK_SIZE;
 	r->ring = (struct xp_ring_block *)(r->block + XP_BLOCK_SIZE);
 	r->decided = (struct decided *)(r->ring + r->c->journal.blocks);
+	r->displaced = (u64 *)(r->decided + RECORDS_CHECKED_MAX);
 }
 
 int xp_look(struct xp *c, const struct xp_media *m, void *scratch,
@@ -977,10 +1097,14 @@ int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	err = super_mend(c, m, r.block);
 	if (!err)
 		err = mend_fingerprint(&r);
+	if (!err && c->lost)	/* I9: durable before the first trace of the loss is erased */
+		err = super_lose(c, true, m, r.block);
 	if (!err)
 		err = erase_leftovers(&r);
 	if (!err)
 		err = restate(&r);
+	if (!err)
+		err = super_lose(c, false, m, r.block);
 	if (err) {
 		snprintf(msg->text, sizeof(msg->text),
 			 "journal: cannot write to the fast device; %u of the %u places that may be bad are",

@@ -131,6 +131,8 @@ static int verify_bad(const struct xp_sb *sb, struct xp_message *msg)
 		return bad_number(msg, "more bad places of the journal than it has to spare", places);
 	if (slots > XP_BAD_SLOTS)
 		return bad_number(msg, "more bad slots than there is room for", slots);
+	if (le32_to_cpu(bad->losing) > 1)
+		return bad_number(msg, "a recovery that has not ended in a way that this xpcache does not know", le32_to_cpu(bad->losing));
 	for (i = 0; i < places; i++)
 		if (le32_to_cpu(bad->place[i]) >= le64_to_cpu(sb->journal_blocks))
 			return bad_number(msg, "a bad place past the journal", le32_to_cpu(bad->place[i]));

@@ -54,6 +54,8 @@ static void say_lost(const struct acceptance *a, u64 lost, u64 refused, u64 olde
 	const char *comma = "";
 
 	printf("%s: goes on without ", a->c->name);
+	if (!lost && !refused && !older)
+		printf("what a recovery that was cut short had decided");
 	if (lost) {
 		printf("%s journal block%s: at most %s blocks may be older than was promised, or missing",
 		       text_count(lost), lost == 1 ? "" : "s", text_count(lost * XP_RECORDS));

@@ -94,6 +94,8 @@ static void tell_features(struct check *k)
 	if (unknown)
 		finding_note(&k->found, "features that this xpcache may read and not write, bits 0x%" PRIx64
 			     ": start it with a newer one", unknown);
+	if (k->o.sb.bad.losing)
+		finding_note(&k->found, "a start that went on without what it could not read was cut short; the next one ends it");
 }
 
 void check_superblocks(struct check *k, bool usable)

@@ -148,20 +148,33 @@ static void check_refusal(const struct sight *s, void *memory)
 		violation(P_UNREADABLE, "a start and a look do not refuse alike: %s", s->msg.text);
 }
 
-static void note_loss(const struct sight *s)
+static void note_doubtful(const struct sight *s)
 {
 	struct xp_mapping m;
 	u32 cursor = 0;
 
-	figures.losses++;
 	told.loss = true;
-	told.lost += nr_unreadable(&s->head, s->head.tail, window_end(&s->head));
-	told.asked++;
 	told.head = s->head.seq;
 	while (xp_walk(s->c, &cursor, &m)) {
 		told.doubtful[xp_lba_n(m.lba)] |= m.doubtful;
 		figures.doubtful += m.doubtful;
 	}
+}
+
+static void note_loss(const struct sight *s)
+{
+	figures.losses++;
+	told.lost += nr_unreadable(&s->head, s->head.tail, window_end(&s->head));
+	told.asked++;
+	note_doubtful(s);
+}
+
+/* One that was cut goes on. How much it has lost was said then. */
+static void note_unended(const struct sight *s)
+{
+	figures.unended++;
+	told.unended |= !told.loss;
+	note_doubtful(s);
 }
 
 static void note_undecided(const struct sight *s)
@@ -196,11 +209,15 @@ u32 ask(void *memory)
 {
 	struct sight s;
 
-	if (!bad_in_image())
+	bool losing = sim.geometry.bad && image_is_losing();
+
+	if (!bad_in_image() && !losing)
 		return 0;
 	s = see(memory, wish, false);
 	if (s.err)
 		return accept_loss(&s, memory);
+	if (losing)
+		note_unended(&s);
 	note_undecided(&s);
 	if (nr_unreadable(&s.head, s.head.seq + 1, window_end(&s.head)))
 		figures.rested++;

@@ -2,14 +2,6 @@
 /* life.c - the core starts: on what the devices hold, or on what a cut or a kill leaves of it. */
 #include "image.h"
 
-/* What was lost has been looked at. What comes after it is another matter: a slot may hold another
- * block's data (docs/TESTING.md). */
-static void end_after_loss(void)
-{
-	if (told.loss)
-		run_abandon();
-}
-
 /* Of the devices as they are: it may have to be asked. */
 static int start_unreadable(struct xp_message *msg)
 {
@@ -18,9 +10,13 @@ static int start_unreadable(struct xp_message *msg)
 	image_of_seen();
 	ask_anew(0);
 	err = recover(&live_media, &live_slow, sim.memory, &sim.c, true, ask(state_memory), msg);
-	if (!err)
-		end_after_loss();
-	return err;
+	if (err || !told.loss)
+		return err;
+	image_of_seen();
+	oracle_check_image(sim.c, &image, false);
+	oracle_restart(sim.c, &image);
+	image_forget_seen();
+	return 0;
 }
 
 void life_start(void)
@@ -106,7 +102,6 @@ void life_cut(u64 *rng)
 		      below(rng, 4), rng);
 	if (right)
 		oracle_check_image(sim.c, &image, true);
-	end_after_loss();
 	settle_on_image(&sim.fast, image.fast);
 	settle_on_image(&sim.slow, image.slow);
 	oracle_restart(sim.c, &image);

@@ -294,7 +294,7 @@ static bool is_older(u64 block, const u64 *tags, u32 nr, const struct xp_mapping
 		bool own = tags[s + i] == TAG_ZERO || tags[s + i] == TAG_OTHER || tag_sector(tags[s + i]) == s + i;
 
 		older |= !j.v;
-		if (!own && !(m && (told.doubtful[block] || told.older)))
+		if (!own && !(m && m->dirty && (told.doubtful[block] || told.older)))
 			complain(P_UNREADABLE, "after a loss that was accepted", s + i, tags[s + i], &j, 0, 0);
 	}
 	return older;
@@ -349,7 +349,7 @@ static void check_preflush(const u64 *tags, struct version * const *found)
 static void check_loss(u32 older)
 {
 	figures.older += older;
-	if (told.loss && older > told.lost * XP_PUT_MAX && !sim.forgot)
+	if (told.loss && !told.unended && older > told.lost * XP_PUT_MAX && !sim.forgot)
 		violation(P_UNREADABLE, "%u journal blocks are lost, and %u blocks older than promised, or another's",
 			  told.lost, older);
 }

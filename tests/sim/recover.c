@@ -308,6 +308,16 @@ int look_as(void *memory, struct xp **c, u32 accept, bool truth, const struct xp
 	return err;
 }
 
+bool image_is_losing(void)
+{
+	struct medium m = { &sim.state, UINT32_MAX, UINT32_MAX, NULL, 0, 0, false };
+	struct xp_media fast = { &m, medium_read, medium_write };
+	struct xp_sb sb;
+
+	superblock_read(&fast, &sb);
+	return sb.bad.losing;
+}
+
 int refused_image_writes(void *memory)
 {
 	struct medium m = { &sim.state, UINT32_MAX, UINT32_MAX, NULL, 0, 0, false };

@@ -263,7 +263,7 @@ static void draw_geometry(u64 *rng)
 	g->at_once = g->memory && mix(sim.seed ^ 0x5a1d) % 4;
 	g->grows = g->at_once && mix(sim.seed ^ 0x6707) % 4;
 	g->fast_volatile &= !g->memory;
-	g->refuses = g->bad || mix(sim.seed ^ 0xbadd) % 3 ? 0 : 1 + mix(sim.seed ^ 0xbadc) % 3;
+	g->refuses = mix(sim.seed ^ 0xbadd) % 3 ? 0 : 1 + mix(sim.seed ^ 0xbadc) % 3;
 	/* A quarter holds a full map, as xp_sb_verify() has it, and two windows: it wants three. */
 	if (g->short_ring)
 		g->ring = max(XP_WINDOW - 2, (g->slots * 4 + XP_PUT_MAX - 1) / XP_PUT_MAX) +

@@ -226,6 +226,7 @@ bool oracle_check_image(struct xp *c, const struct image *im, bool second);
 struct told {
 	bool loss;			/* went on without journal blocks, */
 	u32 lost, asked;		/* so many at most; so many times the user was asked; */
+	bool unended;			/* so has an earlier one, which was cut; */
 	u64 head;			/* journal block that it went on from */
 	bool doubtful[SECTORS_MAX / 8];	/* of these blocks it does not know whether they are the newest */
 	bool undecided[SECTORS_MAX / 8];	/* and of these whether what cannot be read has landed */
@@ -375,7 +376,7 @@ struct figures {
 	u64 bad_runs, bad_places, bad_slots, bad_slow, bad_heads;	/* made; heads: superblocks, fingerprints */
 	u64 bad_reads[2];		/* of requests and destage, by disk */
 	u64 healed, came_back;		/* sectors written, blocks that were read again as they were */
-	u64 unneeded, refusals, losses, doubtful, older, undecided, took_older, rested, rewritten;
+	u64 unneeded, refusals, losses, unended, doubtful, older, undecided, took_older, rested, rewritten;
 	u64 written_again, refused, rerouted, given_up;
 	u64 no_place_left;		/* runs that ended so: the last, and none is as well */
 };
