@@ -37,6 +37,12 @@ static void records_beside(struct xp *c, struct xp_req *req, const u64 *hash)
 void xp_copied(struct xp *c, struct xp_req *req, const u64 *hash,
 	       struct xp_todo *todo)
 {
+	u32 i;
+
+	for (i = 0; c->opt.verify && i < req->nr_blocks; i++)
+		verify_set(c, slot_add(req->slot, i), hash[i]);
+	if (!req->copy.beside)
+		return;
 	xp_lock(&c->lock);
 	/* No room, or by now a tight ring: the data goes first and its record
 	 * after it. */

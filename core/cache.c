@@ -8,7 +8,7 @@
 /* I11, I12: every table has its size from here on. The journal buffers come
  * first, for their alignment. */
 struct layout {
-	u64 super, cache, entry, bucket, free_map, free_sum, list, batch, end;
+	u64 super, cache, entry, bucket, free_map, free_sum, list, batch, sum, end;
 	u32 nr_buckets, batch_max;
 };
 
@@ -20,7 +20,12 @@ static u64 place(u64 *at, u64 size)
 	return here;
 }
 
-static void lay_out(const struct xp_sb *sb, struct layout *l)
+static bool may_sum(const struct xp_sb *sb)
+{
+	return le64_to_cpu(sb->incompat) & XP_INCOMPAT_SUMS;
+}
+
+static void lay_out(const struct xp_sb *sb, bool verify, struct layout *l)
 {
 	u64 slots = le64_to_cpu(sb->nr_slots);
 	u64 words = (slots + 63) / 64;
@@ -37,14 +42,15 @@ static void lay_out(const struct xp_sb *sb, struct layout *l)
 	l->free_sum = place(&at, (words + 63) / 64 * sizeof(u64));
 	l->list = place(&at, le64_to_cpu(sb->journal_blocks) * sizeof(u32));
 	l->batch = place(&at, l->batch_max * sizeof(struct xp_batch_entry));
+	l->sum = place(&at, verify ? slots * sizeof(u32) : 0);
 	l->end = at;
 }
 
-u64 xp_memory(const struct xp_sb *sb)
+u64 xp_memory(const struct xp_sb *sb, bool verify)
 {
 	struct layout l;
 
-	lay_out(sb, &l);
+	lay_out(sb, verify && may_sum(sb), &l);
 	return l.end;
 }
 
@@ -95,15 +101,19 @@ static void init_lists(struct xp *c)
 
 struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *opt)
 {
+	bool verify = opt->verify && may_sum(sb);
 	struct layout l;
 	u8 *base = mem;
 	struct xp *c;
 	u32 i;
 
-	lay_out(sb, &l);
+	lay_out(sb, verify, &l);
 	c = (struct xp *)(base + l.cache);
 	xp_lock_init(&c->lock);
 	c->opt = *opt;
+	c->opt.verify = verify;
+	c->may_sum = may_sum(sb);
+	c->sum = verify ? (u32 *)(base + l.sum) : NULL;
 	c->owes = true;
 	c->memory = l.end;
 	c->slow_sectors = le64_to_cpu(sb->slow.sectors);
@@ -183,14 +193,16 @@ bool xp_is_clean(struct xp *c)
 	return clean;
 }
 
-static void describe(struct xp *c, const struct xp_entry *e, xp_slot_t slot,
-		     struct xp_mapping *m)
+static void describe(struct xp *c, xp_slot_t slot, struct xp_mapping *m)
 {
+	const struct xp_entry *e = &c->entry[xp_slot_n(slot)];
+
 	m->lba = entry_lba(e);
 	m->slot = slot;
 	m->dirty = e->dirty;
 	m->zeros = e->zeros;
 	m->doubtful = c->lost && journal_number_of(c, e) < c->lost;
+	m->sum = c->sum ? c->sum[xp_slot_n(slot)] : 0;
 }
 
 bool xp_lookup(struct xp *c, xp_lba_t lba, struct xp_mapping *m)
@@ -200,7 +212,7 @@ bool xp_lookup(struct xp *c, xp_lba_t lba, struct xp_mapping *m)
 	xp_lock(&c->lock);
 	slot = map_mapped(c, lba);
 	if (is_slot(slot))
-		describe(c, entry_of(c, slot), slot, m);
+		describe(c, slot, m);
 	xp_unlock(&c->lock);
 	return is_slot(slot);
 }
@@ -214,7 +226,7 @@ bool xp_walk(struct xp *c, u32 *cursor, struct xp_mapping *m)
 		const struct xp_entry *e = &c->entry[*cursor];
 
 		if (e->state == SLOT_MAPPED) {
-			describe(c, e, XP_SLOT(*cursor), m);
+			describe(c, XP_SLOT(*cursor), m);
 			found = true;
 		}
 		++*cursor;

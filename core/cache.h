@@ -252,6 +252,7 @@ struct xp {
 	u32 nr_buckets;
 	u32 low_free;		/* below: evict ahead of need */
 	u32 dirty_low, dirty_soft, dirty_high;	/* slots */
+	bool may_sum;		/* XP_INCOMPAT_SUMS: records may bear one */
 	u64 memory;
 
 	/* Of the lock. */
@@ -259,6 +260,7 @@ struct xp {
 	u32 *bucket;
 	u64 *free_map;		/* bit a slot */
 	u64 *free_sum;		/* bit a word of free_map: has a free slot */
+	u32 *sum;		/* of what is in a slot, 0: not known; NULL: not xp_options.verify (verify.c) */
 	u32 alloc_hand, evict_hand;
 	u32 nr_free, nr_dirty, nr_clean, nr_limbo;
 
@@ -523,6 +525,8 @@ void pass_begin(struct xp *c, struct xp_todo *todo);
 
 /* policy.c: what to admit, what to evict, and when to expect a FLUSH */
 bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks);
+/* The block, which is clean and not held, lives in no slot any more: a record, for which there is room. */
+void policy_drop(struct xp *c, xp_slot_t slot);
 /* Clean, and in nobody's use. */
 bool policy_evictable(const struct xp_entry *e);
 /* Ends the mapping of a block that is so. False: no room in the journal. */

@@ -59,7 +59,7 @@ static u64 crc(u64 seed, u64 word)
 u64 xp_tag(u64 sum, u32 i, const struct xp_record *r)
 {
 	u64 lba = le64_to_cpu(r->lba) ^ (u64)i << 56, scattered = lba * 0x9e3779b97f4a7c15ull;
-	u64 slot = (u64)le32_to_cpu(r->reserved) << 32 | le32_to_cpu(r->slot);
+	u64 slot = (u64)le32_to_cpu(r->sum) << 32 | le32_to_cpu(r->slot);
 
 #ifdef XP_CRC32C_INSTRUCTION
 	if (xp_has_crc32c_instruction())

@@ -212,6 +212,7 @@ static void gather(struct xp *c, struct xp_run *run)
 	bool alone = false;
 
 	run->nr_blocks = 0;
+	run->doubted = 0;
 	run->err = 0;
 	for (; b->next < b->nr && run->nr_blocks < (alone ? 1 : XP_RUN_MAX); b->next++) {
 		struct xp_batch_entry *be = &b->entry[b->next];

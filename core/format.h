@@ -55,8 +55,9 @@
 #define XP_INCOMPAT_MARK	(1ull << 0)	/* a mark on the slow device may say that writes have passed it */
 #define XP_INCOMPAT_GROWS	(1ull << 1)	/* journal blocks may have records behind their count */
 #define XP_INCOMPAT_BAD		(1ull << 2)	/* struct xp_sb_bad speaks: numbers of the journal are skipped */
-#define XP_INCOMPAT_NEW		(XP_INCOMPAT_MARK | XP_INCOMPAT_GROWS)	/* of a cache that is made now */
-#define XP_INCOMPAT_KNOWN	(XP_INCOMPAT_NEW | XP_INCOMPAT_BAD)
+#define XP_INCOMPAT_SUMS	(1ull << 3)	/* MAP records may carry a sum of their slot's data */
+#define XP_INCOMPAT_NEW		(XP_INCOMPAT_MARK | XP_INCOMPAT_GROWS)	/* of a cache as it is made */
+#define XP_INCOMPAT_KNOWN	(XP_INCOMPAT_NEW | XP_INCOMPAT_BAD | XP_INCOMPAT_SUMS)
 
 /* lbas of a journal record and of the in-memory map have 40 bits: 4 PiB. */
 #define XP_MAX_LBAS		(1ull << 40)
@@ -216,6 +217,7 @@ enum xp_kind {
 #define XP_REC_DIRTY	0x01		/* MAP: the slow device does not hold it */
 #define XP_REC_ZEROS	0x02		/* MAP: the state after ZERO, carried over */
 #define XP_REC_CHECKED	0x04		/* MAP: hash is xp_checksum() of the slot's data */
+#define XP_REC_SUMMED	0x08		/* MAP: sum is xp_sum() of that; XP_INCOMPAT_SUMS */
 
 /*
  * A block that lies in memory grows: records are stored behind its last one, each with a tag that
@@ -227,7 +229,7 @@ enum xp_kind {
 struct xp_record {
 	__le64	lba;			/*  0 bits 0-39 lba; 40-47 kind; 48-55 flags; 56-63 zero */
 	__le32	slot;			/*  8 */
-	__le32	reserved;		/* 12 zero */
+	__le32	sum;			/* 12 of the 4096 bytes, never zero, when SUMMED; else zero */
 	__le64	hash;			/* 16 of the 4096 bytes, when CHECKED; behind count the tag; else zero */
 };
 

@@ -157,10 +157,13 @@ static inline void journal_put(struct xp *c, enum xp_kind kind, u8 flags, xp_lba
 {
 	struct xp_window *w = journal_window(c, journal_open(c));
 	struct xp_record *r = &journal_buffer(c, journal_open(c))->rec[w->nr++];
+	u32 sum = kind == XP_REC_MAP && c->sum ? c->sum[xp_slot_n(slot)] : 0;	/* however often it is said again */
 
+	if (sum)
+		flags |= XP_REC_SUMMED;
 	r->lba = cpu_to_le64(xp_lba_n(lba) | (u64)kind << 40 | (u64)flags << 48);
 	r->slot = cpu_to_le32(xp_slot_n(slot));
-	r->reserved = 0;
+	r->sum = cpu_to_le32(sum);
 	r->hash = cpu_to_le64(hash);
 	if (kind == XP_REC_MAP)
 		journal_list(c, slot, w->position);

@@ -15,6 +15,7 @@ const struct xp_tunable xp_tunable_rows[XP_TUNABLES] = {
 	{ "idle_ms", 0, 24 * 3600 * 1000, 5000, offsetof(struct xp_tunables, idle_ms) },
 	{ "histogram", 0, 1, 1, offsetof(struct xp_tunables, histogram) },
 	{ "mark", 0, 0xffffffff, 0, offsetof(struct xp_tunables, mark) },
+	{ "verify", 0, 1, 0, offsetof(struct xp_tunables, verify) },
 };
 
 static const char *const command_names[XP_COMMANDS] = {

@@ -42,14 +42,19 @@ bool policy_evictable(const struct xp_entry *e)
 	return e->state == SLOT_MAPPED && !e->dirty && !e->pins && !e->held;
 }
 
-bool policy_unmap(struct xp *c, xp_slot_t slot, struct xp_todo *todo)
+void policy_drop(struct xp *c, xp_slot_t slot)
 {
-	if (!journal_room(c, 1, todo))
-		return false;
 	journal_add(c, XP_REC_UNMAP, 0, entry_lba(entry_of(c, slot)), slot, 0);
 	journal_unlist(c, slot);
 	slot_unmap(c, slot);
 	journal_free_later(c, slot);
+}
+
+bool policy_unmap(struct xp *c, xp_slot_t slot, struct xp_todo *todo)
+{
+	if (!journal_room(c, 1, todo))
+		return false;
+	policy_drop(c, slot);
 	return true;
 }
 

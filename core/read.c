@@ -114,6 +114,14 @@ static u32 alike(struct xp *c, const struct xp_req *req, bool (*so)(const struct
 	return n;
 }
 
+/* Or it waits, or is of zeros. */
+static enum xp_act read_mapped(struct xp *c, struct xp_req *req, xp_slot_t slot)
+{
+	if (unlikely(c->opt.verify))
+		verify_trim(req);
+	return hit_slot(c, slot, req) ? hit_act(c, req) : read_hit(c, req, slot);
+}
+
 /*
  * The fast device has just failed it. What the slow device holds at this moment is right:
  * a write that the read meets there is beside it in time. What only the fast one has is
@@ -127,7 +135,7 @@ static enum xp_act read_elsewhere(struct xp *c, struct xp_req *req)
 	req->fast_failed = false;
 	if (n) {
 		req_trim(req, n);
-		return hit_slot(c, slot, req) ? XP_FAST : read_hit(c, req, slot);
+		return read_mapped(c, req, slot);
 	}
 	n = alike(c, req, slow_holds);
 	if (!n)
@@ -148,19 +156,23 @@ static void read_never_again(struct xp *c, xp_slot_t slot, struct xp_todo *todo)
 		slot_failed_again(c, slot, todo);
 }
 
-enum xp_act read_hit_failed(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
+bool read_is_lost(struct xp *c, const struct xp_req *req)
 {
-	bool lost = true;
 	u32 i;
 
-	journal_doubt(c, todo);
-	for (i = 0; i < req->nr_blocks; i++) {
-		xp_slot_t slot = slot_add(req->slot, i);
+	for (i = 0; i < req->nr_blocks; i++)
+		if (!only_fast(entry_of(c, slot_add(req->slot, i))))
+			return false;
+	return true;
+}
 
-		lost &= only_fast(entry_of(c, slot));
-		slot_unpin(c, slot);
-		if (req->nr_blocks == 1 && error_of_place(err) && !c->failed)
-			read_never_again(c, slot, todo);
+enum xp_act read_elsewhere_or(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
+{
+	bool lost = read_is_lost(c, req);
+	u32 i;
+
+	for (i = 0; i < req->nr_blocks; i++) {
+		slot_unpin(c, slot_add(req->slot, i));
 		requests_wake(c, lba_add(req_lba(req), i), 1, todo);
 	}
 	if (lost)
@@ -168,6 +180,19 @@ enum xp_act read_hit_failed(struct xp *c, struct xp_req *req, int err, struct xp
 	req->fast_failed = true;
 	xp_list_add(&todo->ready, &req->link);
 	return XP_WAIT;
+}
+
+enum xp_act read_hit_failed(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
+{
+	xp_slot_t slot = req->slot;
+	bool alone = req->nr_blocks == 1;
+	enum xp_act act;
+
+	journal_doubt(c, todo);
+	act = read_elsewhere_or(c, req, err, todo);
+	if (alone && error_of_place(err) && !c->failed)
+		read_never_again(c, slot, todo);
+	return act;
 }
 
 enum xp_act read_submit(struct xp *c, struct xp_req *req,
@@ -179,9 +204,7 @@ enum xp_act read_submit(struct xp *c, struct xp_req *req,
 		return read_elsewhere(c, req);
 	if (!is_slot(slot))
 		return read_miss(c, req, todo);
-	if (hit_slot(c, slot, req))
-		return XP_FAST;
-	return read_hit(c, req, slot);
+	return read_mapped(c, req, slot);
 }
 
 static void fill_drop(struct xp *c, xp_slot_t slot)

@@ -219,7 +219,8 @@ static struct walk walk_from(const struct xp_ring_block *head)
 /*
  * The next one that is not there, or 0. Incarnations never fall along a chain: a second line behind
  * the erasing, for a device that did not keep it. A block that has lost what it has grown by is not
- * there, either.
+ * there, either; nor is one that was refused, has landed all the same, and was given another place: the
+ * block behind it, of a later incarnation, has followed another.
  */
 static u64 next_missing(const struct recovery *r, const struct xp_ring_block *head, struct walk *w)
 {
@@ -229,7 +230,8 @@ static u64 next_missing(const struct recovery *r, const struct xp_ring_block *he
 
 		if (place_is_bad(r->c, seq))
 			continue;
-		if (b->seq != seq || b->records < w->least || b->incarnation > w->incarnation) {
+		if (b->seq != seq || b->records < w->least || b->incarnation > w->incarnation ||
+		    (w->least && b->count > w->least && b->incarnation < w->incarnation)) {
 			w->least = 0;
 			return seq;
 		}
@@ -458,6 +460,11 @@ static int pick(struct recovery *r)
 
 /* ------------------------------------------------------------ 3. replay ---- */
 
+static u8 known_flags(const struct xp *c)
+{
+	return XP_REC_DIRTY | XP_REC_ZEROS | XP_REC_CHECKED | (c->may_sum ? XP_REC_SUMMED : 0);
+}
+
 static int parse(struct recovery *r, const struct xp_record *rec, u64 seq,
 		 struct xp_said *p)
 {
@@ -467,12 +474,13 @@ static int parse(struct recovery *r, const struct xp_record *rec, u64 seq,
 	p->kind = (u8)(word >> 40);
 	p->flags = (u8)(word >> 48);
 	p->slot = XP_SLOT(le32_to_cpu(rec->slot));
+	p->sum = le32_to_cpu(rec->sum);
 	p->hash = le64_to_cpu(rec->hash);
 	p->seq = seq;
 	p->verdict = XP_REPLAYED;
-	if (word >> 56 || rec->reserved || p->kind < XP_REC_MAP ||
+	if (word >> 56 || !p->sum != !(p->flags & XP_REC_SUMMED) || p->kind < XP_REC_MAP ||
 	    p->kind > XP_REC_ZERO ||
-	    p->flags & ~(XP_REC_DIRTY | XP_REC_ZEROS | XP_REC_CHECKED))
+	    p->flags & ~known_flags(r->c) || (p->sum && p->kind != XP_REC_MAP))
 		return refuse(r, "holds a record of unknown kind", seq, word >> 40);
 	if (xp_lba_n(p->lba) >= r->c->nr_lbas)
 		return refuse(r, "names an lba past the slow device", seq,
@@ -568,6 +576,8 @@ static int replay_map(struct recovery *r, const struct xp_said *p)
 	slot_set_dirty(c, e, p->flags & XP_REC_DIRTY);
 	e->zeros = !!(p->flags & XP_REC_ZEROS);
 	e->held = 0;
+	if (c->sum)
+		c->sum[xp_slot_n(p->slot)] = p->sum;
 	journal_list(c, p->slot, journal_position(c, p->seq));
 	return 0;
 }

@@ -255,16 +255,21 @@ static noinline enum xp_act submit_locked(struct xp *c, struct xp_req *req,
 	return act;
 }
 
+static inline u32 submit_hit(struct xp *c, struct xp_req *req)
+{
+	return likely(!c->opt.verify) ? xp_hit(c, req) : verify_hit(c, req);
+}
+
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
-	u32 hit = req->op == XP_READ && !req->fast_failed ? xp_hit(c, req) : 0;
+	u32 hit = req->op == XP_READ && !req->fast_failed ? submit_hit(c, req) : 0;
 
 	req->err = 0;
 	if (req->op == XP_FLUSH && !XP_READ_ONCE(c->owes))
 		return flush_idle(c, req);
 	if (hit & XP_HIT_OWES)
 		xp_hit_bury(c, req, todo);
-	return hit & XP_HIT ? XP_FAST : submit_locked(c, req, todo);
+	return hit & XP_HIT ? hit_act(c, req) : submit_locked(c, req, todo);
 }
 
 static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,

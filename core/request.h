@@ -99,6 +99,21 @@ static inline enum xp_act req_sync(struct xp *c, struct xp_req *req, u64 point)
 	return req_wait_point(c, req, point, REQ_SYNC);
 }
 
+/* verify.c; with xp_options.verify */
+/* Of a read so much that can be checked in one go. */
+void verify_trim(struct xp_req *req);
+/* xp_hit(), of so much. */
+u32 verify_hit(struct xp *c, struct xp_req *req);
+/* A hit is to be read: XP_FAST, or XP_CHECK. */
+enum xp_act verify_read(const struct xp *c, struct xp_req *req);
+/* @hash is of what is about to be in @slot. No lock: its request has it alone. */
+void verify_set(struct xp *c, xp_slot_t slot, u64 hash);
+
+static inline enum xp_act hit_act(const struct xp *c, struct xp_req *req)
+{
+	return likely(!c->opt.verify) ? XP_FAST : verify_read(c, req);
+}
+
 /* hit.c; false: zeros, or as many readers as there may be */
 bool hit_slot(struct xp *c, xp_slot_t slot, struct xp_req *req);
 
@@ -107,6 +122,10 @@ enum xp_act read_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err);
 /* The fast device has failed a hit. */
 enum xp_act read_hit_failed(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
+/* Is nothing of a hit on the slow device, so that it is an error? */
+bool read_is_lost(struct xp *c, const struct xp_req *req);
+/* Ends a hit: @err if that is so, else it comes again. */
+enum xp_act read_elsewhere_or(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
 
 /* write.c */
 enum xp_act write_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);

@@ -72,6 +72,7 @@ static void put_totals(struct xp_text *l, const struct xp_shell *shell, const st
 	put_count(l, "fast_bytes_written", shell->fast_bytes_written);
 	put_count(l, "fast_errors", shell->fast_errors);
 	put_count(l, "slow_errors", shell->slow_errors);
+	put_count(l, "sum_errors", s->sum_errors);
 }
 
 static void put_fast(struct xp_text *l, const struct xp_shell *shell)

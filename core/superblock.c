@@ -162,6 +162,8 @@ static int read_copy(const struct xp_media *m, u64 fast_blocks, u64 block,
 {
 	int err = block < fast_blocks ? m->read(m->ctx, block, 1, sb) : -ENOENT;
 
+	if (err && err != -ENOENT)	/* the other copy may be older, or torn: not given up lightly */
+		err = m->read(m->ctx, block, 1, sb);
 	if (err) {
 		snprintf(msg->text, sizeof(msg->text),
 			 "superblock: cannot read block %llu",
@@ -204,6 +206,17 @@ int xp_sb_write(const struct xp_media *m, struct xp_sb *sb)
 	xp_sb_seal(sb);
 	err = m->write(m->ctx, XP_SB_BLOCK_B, 1, sb);
 	return err ? err : m->write(m->ctx, XP_SB_BLOCK_A, 1, sb);
+}
+
+int xp_sb_allow_sums(const struct xp_media *m, struct xp_sb *sb)
+{
+	u64 has = le64_to_cpu(sb->incompat);
+
+	if (has & XP_INCOMPAT_SUMS)
+		return 0;
+	sb->incompat = cpu_to_le64(has | XP_INCOMPAT_SUMS);
+	sb->generation = cpu_to_le64(le64_to_cpu(sb->generation) + 1);
+	return xp_sb_write(m, sb);
 }
 
 int xp_sb_erase(const struct xp_media *m, void *block)

@@ -64,12 +64,14 @@ static __always_inline void write_begin(struct xp *c, struct xp_req *req, u32 nr
 	req->state = REQ_DATA;
 	req->target = slot_sector(c, req->slot);
 	req->copy.beside = may_go_beside(c, req, nr_blocks);
+	req->copy.hashed = req->copy.beside || c->opt.verify;
 }
 
 static enum xp_act write_whole(struct xp *c, struct xp_req *req,
 			       struct xp_todo *todo)
 {
-	u32 start = slots_next(c), n = 0, want = min(req->nr_sectors / XP_BLOCK_SECTORS, XP_RUN_MAX);
+	u32 start = slots_next(c), n = 0, most = likely(!c->opt.verify) ? XP_RUN_MAX : min(XP_RUN_MAX, XP_COPY_MAX);
+	u32 want = min(req->nr_sectors / XP_BLOCK_SECTORS, most);
 	struct xp_found f;
 	bool busy;
 
@@ -89,8 +91,9 @@ static enum xp_act write_whole(struct xp *c, struct xp_req *req,
 			      write_without_slot(c, req, is_slot(f.mapped), todo);
 	req->slot = XP_SLOT(start);
 	write_begin(c, req, n);
-	if (!req->copy.beside)
+	if (!req->copy.hashed)
 		return XP_FAST;
+	req->copy.check = false;
 	req->copy.base = XP_BASE_NONE;
 	req->copy.offset = 0;
 	return XP_COPY;
@@ -105,6 +108,7 @@ static bool slow_serves(struct xp *c, const struct xp_req *req, xp_slot_t mapped
 static void choose_base(struct xp *c, struct xp_req *req, xp_slot_t mapped)
 {
 	req->base_slot = XP_SLOT(XP_NIL);
+	req->copy.check = false;
 	if (slow_serves(c, req, mapped)) {
 		req->fast_failed = false;
 		req->copy.base = XP_BASE_SLOW;
@@ -115,6 +119,8 @@ static void choose_base(struct xp *c, struct xp_req *req, xp_slot_t mapped)
 		req->copy.base = XP_BASE_FAST;
 		req->copy.from = xp_slot_sector(c, mapped);
 		req->base_slot = mapped;
+		req->copy.check = c->sum && c->sum[xp_slot_n(mapped)];
+		req->doubted = false;
 		slot_pin(c, mapped);
 	}
 }

@@ -16,6 +16,7 @@
  *        |-- XP_WAIT -- the core keeps it ------------> comes back in todo:
  *        |                 .ready: xp_submit() it again; .done: end it
  *        |-- XP_FAST, XP_SLOW, XP_SLOW_FILL - the I/O -> xp_end()
+ *        |-- XP_CHECK - private buffer, the I/O ------> xp_checked(), or xp_end() with its error
  *        `-- XP_COPY -- private buffer, base, merge,
  *              xp_copied(), the I/O -----------------> xp_end()
  *
@@ -122,6 +123,7 @@ enum xp_act {
 				 * as for XP_SLOW */
 	XP_COPY,		/* a write of req->nr_blocks whole blocks from a private buffer;
 				 * see struct xp_copy */
+	XP_CHECK,		/* a read of data whose sums are known; see xp_checked() */
 };
 
 /* Where the bytes of a block that a partial write leaves alone come from. */
@@ -137,8 +139,9 @@ enum xp_base {
  * XP_COPY: the shell
  *  1. takes a buffer of nr_blocks * 4096 bytes (nr_blocks is 1 where base is
  *     not NONE) and reads or clears the base into it; an error ends in xp_base_failed();
+ *     if copy.check, asks xp_base_checked() whether that is what it should be;
  *  2. copies the caller's data in at byte copy.offset (XP_ZEROES: clears there);
- *  3. if copy.beside, puts xp_checksum() of each block into hash[] and calls
+ *  3. if copy.hashed, puts xp_checksum() of each block into hash[] and calls
  *     xp_copied(), which may add journal writes to the todo;
  *  4. writes the buffer to fast sector req->target (with FUA if copy.beside and
  *     the fast device has a volatile cache), at the same time as those journal
@@ -149,6 +152,8 @@ struct xp_copy {
 	u64 from;		/* sector */
 	u32 offset;		/* bytes */
 	bool beside;		/* the record goes to the journal beside the data */
+	bool hashed;		/* and for that, or to verify it later, the blocks' checksums are wanted */
+	bool check;		/* of a base on the fast device a sum is known */
 };
 
 #define XP_COPY_MAX	16u	/* blocks of one XP_COPY: 64 KiB */
@@ -177,6 +182,7 @@ struct xp_req {
 	u8 class;		/* enum xp_class; 0 at first. Of all its parts, when it has ended */
 	u8 tries;		/* 0 at first. The core's since: slots that the fast device has refused */
 	bool fast_failed;	/* false at first. The core's since: what is clean, from the slow device */
+	bool doubted;		/* the core's: what was read is not what its sum says, and is read again */
 
 	/* The core's answer. */
 	int err;
@@ -304,10 +310,49 @@ enum xp_act xp_base_failed(struct xp *c, struct xp_req *req, int err, struct xp_
 enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
 		   struct xp_todo *todo);
 
+/* With xp_options.verify, of each block @i of a fill that is about to be written: xp_checksum() of
+ * the fill's own bytes. Takes no lock. */
+void xp_fill_hash(struct xp *c, const struct xp_fill *fill, u32 i, u64 hash);
 /* After the fill's data is in its slots, or was not written (@err). Every
  * req->fill with nr_blocks must come here once, whether it was used or not. */
 void xp_fill_end(struct xp *c, const struct xp_fill *fill, int err,
 		 struct xp_todo *todo);
+
+/* ------------------------------------------------------------- verify ---- */
+
+/*
+ * With xp_options.verify (verify.c) the core keeps a sum of what is in a slot, and what is read
+ * there is compared with it before anybody gets it. What differs is read once more, into memory
+ * that nobody else writes, before it is believed. Then it counts as what the fast device cannot read: a clean
+ * block is read from the slow device, and loses its slot; a dirty one is an error, -EIO, and stays where it is.
+ */
+
+/* Of a block's xp_checksum() what is kept: never 0, which says that none is known. No lock; any context. */
+u32 xp_sum(u64 checksum);
+
+/* Blocks that were found to hold something else: how many, and the first of them. With .nr the
+ * shell tells its user. */
+struct xp_rot {
+	u32 nr;
+	xp_lba_t lba;
+	xp_slot_t slot;
+	bool dirty;
+};
+
+/*
+ * XP_CHECK: the shell
+ *  1. reads req->nr_blocks whole blocks, at most XP_COPY_MAX, from fast sector req->target into a
+ *     buffer that nobody else writes; an error ends in xp_end(), as of XP_FAST;
+ *  2. puts xp_checksum() of each into hash[] and calls xp_checked(), which says
+ *     XP_DONE: copy the caller's part, from byte copy.offset on, and end it with req->err (no xp_end());
+ *     XP_CHECK: once more from 1; XP_WAIT: the core keeps it, and the buffer is of no use.
+ */
+enum xp_act xp_checked(struct xp *c, struct xp_req *req, const u64 *hash, struct xp_rot *rot,
+		       struct xp_todo *todo);
+/* Of a base that has been read, with copy.check. XP_COPY: go on with it; XP_CHECK: read it once
+ * more, and ask again; else as xp_base_failed(). */
+enum xp_act xp_base_checked(struct xp *c, struct xp_req *req, u64 hash, struct xp_rot *rot,
+			    struct xp_todo *todo);
 
 /* ------------------------------------------------------------ journal ---- */
 
@@ -343,7 +388,8 @@ struct xp_run {
 	u32 nr_blocks;		/* up to XP_RUN_MAX */
 	bool zeroes;		/* write zeroes (fall back to a buffer of them); else read the slots */
 	int err;		/* of its I/O; set by the shell before xp_destage_end() */
-	u32 batch_index;	/* the core's */
+	u32 batch_index;	/* the core's, */
+	u32 doubted;		/* and this */
 	xp_slot_t slot[XP_RUN_MAX];
 };
 
@@ -375,6 +421,9 @@ enum xp_next {
 bool xp_destage_wanted(struct xp *c);
 bool xp_destage_begin(struct xp *c, struct xp_todo *todo);
 enum xp_next xp_destage_next(struct xp *c, struct xp_run *run);
+/* With xp_options.verify, of each block @i of a run that was read from its slot: xp_checksum() of it.
+ * 0: it may go home. -EAGAIN: read that slot once more, and ask again. -EIO: the run has failed. */
+int xp_destage_checked(struct xp *c, struct xp_run *run, u32 i, u64 hash, struct xp_rot *rot);
 void xp_destage_end(struct xp *c, struct xp_run *run);
 /* @now in seconds since 1970, for xp_stats.destage_failing_since. */
 void xp_destage_commit(struct xp *c, int err, u64 now, struct xp_todo *todo);
@@ -439,6 +488,7 @@ struct xp_stats {
 	u64 waits;				/* requests that had to wait */
 	u64 reroutes;				/* of journal blocks to other places; the incarnation grows by each */
 	u64 homes;				/* times that an xp_bring_home() has arrived */
+	u64 sum_errors;				/* blocks found not to hold what their sum says, each time */
 	u64 pressure;				/* 0 to 1024 */
 	u64 stranded;				/* dirty blocks of a cache that has failed */
 	u64 bad_places, bad_slots;		/* of the ring, and slots: given up, as they cannot be written */
@@ -497,6 +547,7 @@ struct xp_options {
 	u32 dirty_high;		/* percent: writers are slowed towards, and held at, it */
 	u64 mark_lba;		/* where a mark may be written; 0: nowhere */
 	u32 accept;		/* XP_ACCEPT_*: what recovery may lose; the user has said so */
+	bool verify;		/* of a cache with XP_INCOMPAT_SUMS: keep sums, and compare what is read */
 };
 
 /* A fast device that cannot be read everywhere: recovery goes on without */
@@ -513,9 +564,10 @@ struct xp_tunables {
 	u32 idle_ms;		/* the shell's: all dirty blocks go home when idle so long; 0: never */
 	u32 histogram;		/* the shell's: 1: how long requests take is recorded; 0: not */
 	u32 mark;		/* mark_lba of struct xp_options; start's, not the user's */
+	u32 verify;		/* as in struct xp_options; the cache gets what it needs for that */
 };
 
-#define XP_TUNABLES	5u
+#define XP_TUNABLES	6u
 
 struct xp_tunable {
 	const char *name;	/* the table line's; the command line has '-' for '_' */
@@ -590,15 +642,17 @@ int xp_sb_read(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb,
 	       struct xp_message *msg);
 /* Writes both copies, B before A, so that an interruption leaves one valid. */
 int xp_sb_write(const struct xp_media *m, struct xp_sb *sb);
+/* The same, if it has to be, of a cache that has had no sums so far (XP_INCOMPAT_SUMS). Not while it runs. */
+int xp_sb_allow_sums(const struct xp_media *m, struct xp_sb *sb);
 /* Erases both, A first: after that there is no cache. @block: 4096 bytes. */
 int xp_sb_erase(const struct xp_media *m, void *block);
 /* First journal block, then the superblocks: there is a cache only at the end.
  * @sb and @block (4096 bytes) are given to m->write(): aligned as it needs. */
 int xp_format(const struct xp_media *m, struct xp_sb *sb, void *block);
 
-/* Bytes of memory for a cache of this superblock; the shell gives them zeroed
- * and aligned to 4096 to xp_init() and frees them after the last call. */
-u64 xp_memory(const struct xp_sb *sb);
+/* Bytes of memory for a cache of this superblock, with xp_options.verify or not; the shell gives them
+ * zeroed and aligned to 4096 to xp_init() and frees them after the last call. */
+u64 xp_memory(const struct xp_sb *sb, bool verify);
 struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *opt);
 
 /*
@@ -667,6 +721,7 @@ struct xp_said {
 	u8 kind, flags;
 	u8 verdict;		/* enum xp_verdict */
 	u32 index;		/* in its block */
+	u32 sum;		/* 0: it has none */
 	u64 hash;
 	u64 seq;		/* its block */
 };
@@ -739,6 +794,7 @@ struct xp_mapping {
 	bool dirty, zeros;
 	bool doubtful;		/* journal blocks that came after its record cannot be read, and may have
 				 * said otherwise: an older version, or another block's data */
+	u32 sum;		/* xp_sum() of its data; 0: not known, or not xp_options.verify */
 };
 bool xp_lookup(struct xp *c, xp_lba_t lba, struct xp_mapping *m);
 /* Walks the slots from *@cursor (start with 0); false at the end. */

@@ -51,7 +51,7 @@ static int make_core(struct xd_cache *cache, struct xp_message *msg)
 		.dirty_high = cache->tunables.dirty_high,
 		.mark_lba = cache->tunables.mark,
 	};
-	u64 bytes = xp_memory(&cache->sb);
+	u64 bytes = xp_memory(&cache->sb, cache->tunables.verify);
 
 	if (posix_memalign(&cache->memory, XP_BLOCK_SIZE, bytes)) {
 		cache->memory = NULL;
@@ -102,6 +102,10 @@ static int load(struct xd_cache *cache, struct xp_message *msg)
 	struct xp_media media;
 	int err;
 
+	if (cache->tunables.verify) {
+		snprintf(msg->text, sizeof(msg->text), "verify is not done by this engine");
+		return -EOPNOTSUPP;
+	}
 	if (cache->nr_loops > 1 && !cache->slow->many_loops) {
 		snprintf(msg->text, sizeof(msg->text),
 			 "the slow device's server allows one connection only: --threads 1");

@@ -184,10 +184,10 @@ static struct xp *make_core(struct xs_cache *cache, const struct xp_sb *sb)
 		.mark_lba = cache->options.mark,
 	};
 
-	cache->memory = __vmalloc(xp_memory(sb), MAP_GFP | __GFP_ZERO);
+	cache->memory = __vmalloc(xp_memory(sb, cache->options.verify), MAP_GFP | __GFP_ZERO);
 	if (!cache->memory) {
 		DMERR("%pg: no memory for the map: %llu KiB for %llu blocks",
-		      xs_fast(cache), xp_memory(sb) >> 10, le64_to_cpu(sb->nr_slots));
+		      xs_fast(cache), xp_memory(sb, cache->options.verify) >> 10, le64_to_cpu(sb->nr_slots));
 		return NULL;
 	}
 	cache->memory_bytes = sizeof(*cache) + xs_copies_bytes() + xs_fills_bytes() +

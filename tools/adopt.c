@@ -336,7 +336,7 @@ static enum xc go(struct adoption *a)
 	signals_release();
 	if (!ret)
 		printf("%s: at the next boot it is before %s; it takes %s of memory\n", (const char *)sb.name,
-		       a->disk, text_bytes(xp_memory(&sb)));
+		       a->disk, text_bytes(xp_memory(&sb, a->opt->tunables.verify)));
 	return ret;
 }
 

@@ -138,7 +138,7 @@ enum xc mend_all(struct running *list, size_t n)
 /* The kernel takes it while the device is suspended, and could not make room by writing there. */
 static int check_memory(const struct cache *c)
 {
-	u64 need = xp_memory(&c->sb) + xp_recover_memory(&c->sb);
+	u64 need = xp_memory(&c->sb, true) + xp_recover_memory(&c->sb);
 	struct memory m;
 
 	memory_look(&m);

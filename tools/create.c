@@ -225,7 +225,7 @@ static enum xc choose_name(struct making *k)
 /* The kernel would take it, from programs, and at each boot. */
 static enum xc check_fits(const struct making *k)
 {
-	u64 need = xp_memory(&k->sb);
+	u64 need = xp_memory(&k->sb, k->opt->tunables.verify);
 	struct memory m;
 
 	memory_look(&m);
@@ -249,6 +249,8 @@ static enum xc prepare_superblock(struct making *k)
 	k->sb.created = cpu_to_le64(time(NULL));
 	identity_of(&k->slow, &k->sb.slow);
 	err = xp_sb_layout(&k->sb, device_blocks(&k->fast), &msg);
+	if (k->opt->tunables.verify)
+		k->sb.incompat |= cpu_to_le64(XP_INCOMPAT_SUMS);
 	if (err)
 		return complain(err == -ENOSPC ? XC_REFUSED : XC_FAILED, k->fast.path,
 				"take a bigger one", "%s", msg.text);
@@ -363,7 +365,7 @@ static void tell(const struct making *k)
 	       text_count(le64_to_cpu(k->sb.nr_slots)),
 	       k->opt->no_start ? "is made to cache" : "now caches", k->slow.path,
 	       text_bytes(k->slow.sectors << XP_SECTOR_SHIFT));
-	printf("it takes %s of memory while it runs\n", text_bytes(xp_memory(&k->sb)));
+	printf("it takes %s of memory while it runs\n", text_bytes(xp_memory(&k->sb, k->opt->tunables.verify)));
 	if (k->opt->no_start) {
 		printf("not started: xpcache start %s does that\n", name);
 		return;

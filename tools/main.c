@@ -65,6 +65,8 @@ static const struct option_row {
 	  "all dirty blocks go home when idle so long; 0: never" },
 	{ "histogram", "0|1", OPT_LIMITS, TUNABLE, AT(tunables.histogram),
 	  "record how long requests take; 0: not" },
+	{ "verify", "0|1", OPT_LIMITS, TUNABLE, AT(tunables.verify),
+	  "keep a sum of each block, and compare what is read with it; 0: not" },
 	{ "engine", "kernel|user|auto", OPT_ENGINE, TEXT, AT(engine),
 	  "who runs it: the kernel's target, or xpcached, which takes files and remote disks too" },
 	{ "ublk", NULL, OPT_UBLK, FLAG, AT(ublk),

@@ -30,14 +30,15 @@ static int make_core(struct offline *o)
 		.dirty_low = XP_DEFAULT_DIRTY_LOW,
 		.dirty_high = XP_DEFAULT_DIRTY_HIGH,
 		.accept = o->accept,
+		.verify = true,		/* whether it runs so or not: what sums there are */
 	};
 
 	drop_core(o);
 	o->message.text[0] = '\0';
-	if (posix_memalign(&o->memory, XP_BLOCK_SIZE, xp_memory(&o->sb)) ||
+	if (posix_memalign(&o->memory, XP_BLOCK_SIZE, xp_memory(&o->sb, true)) ||
 	    posix_memalign(&o->scratch, XP_BLOCK_SIZE, xp_recover_memory(&o->sb)))
 		return -ENOMEM;
-	memset(o->memory, 0, xp_memory(&o->sb));
+	memset(o->memory, 0, xp_memory(&o->sb, true));
 	o->core = xp_init(o->memory, &o->sb, &opt);
 	return 0;
 }

@@ -143,10 +143,10 @@ static void use_cache(struct media *m, const struct xp_sb *sb, const char *verb,
 	void *memory = NULL, *scratch = NULL;
 	struct xp *c;
 
-	if (posix_memalign(&memory, XP_BLOCK_SIZE, xp_memory(sb)) ||
+	if (posix_memalign(&memory, XP_BLOCK_SIZE, xp_memory(sb, false)) ||
 	    posix_memalign(&scratch, XP_BLOCK_SIZE, xp_recover_memory(sb)))
 		die("memory", ENOMEM);
-	memset(memory, 0, xp_memory(sb));
+	memset(memory, 0, xp_memory(sb, false));
 	c = xp_init(memory, sb, &opt);
 	must(xp_recover(c, &m->io, scratch, true, &msg), msg.text);
 	for (u64 i = 0; i < count; i++)

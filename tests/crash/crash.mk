@@ -5,7 +5,7 @@ CRASH_FLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icore -Ite
 crash-headers := $(wildcard tests/sim/*.h tests/crash/*.h core/*.h)
 # The simulator, without what draws its runs.
 replay-sources := tests/crash/replay.c $(wildcard core/*.c) \
-	$(addprefix tests/sim/,content.c payload.c crash.c image.c recover.c bad.c ask.c fault.c disk.c oracle.c store.c verdict.c)
+	$(addprefix tests/sim/,content.c payload.c crash.c image.c recover.c bad.c ask.c fault.c disk.c oracle.c rot.c store.c verdict.c)
 
 build/crash/recorder.so: tests/crash/recorder.c $(crash-headers)
 	@mkdir -p $(@D)

@@ -167,8 +167,8 @@ static int start(struct xp **c, const struct xp_sb *sb, struct xp_message *msg)
 {
 	static const struct xp_options opt = { .dirty_low = 10, .dirty_high = 80 };
 
-	memory = at_least(memory, &memory_size, xp_memory(sb));
-	memset(memory, 0, xp_memory(sb));
+	memory = at_least(memory, &memory_size, xp_memory(sb, false));
+	memset(memory, 0, xp_memory(sb, false));
 	scratch = at_least(scratch, &scratch_size, xp_recover_memory(sb));
 	msg->text[0] = '\0';
 	writes = 0;

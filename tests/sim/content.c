@@ -7,18 +7,19 @@ const struct content content_garbage = {
 	.stamp = 2, .tag = TAG_OTHER, .bytes = { 0xa5, 0x5a, 1, 2, 3 },
 };
 
-const struct content *content_new(struct arena *a, const u8 *bytes)
+const struct content *content_own(struct arena *a, const u8 *bytes)
 {
-	struct content *k;
-	u64 tag = payload_tag(bytes);
+	struct content *k = arena_alloc(a, sizeof(*k));
 
-	if (tag == TAG_ZERO)
-		return &content_zero;
-	k = arena_alloc(a, sizeof(*k));
 	k->stamp = ++sim.next_stamp;
-	k->tag = tag;
+	k->tag = payload_tag(bytes);
 	memcpy(k->bytes, bytes, SECTOR);
 	return k;
+}
+
+const struct content *content_new(struct arena *a, const u8 *bytes)
+{
+	return payload_tag(bytes) == TAG_ZERO ? &content_zero : content_own(a, bytes);
 }
 
 static u64 stamp_of(const u8 *bytes)

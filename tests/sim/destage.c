@@ -70,8 +70,22 @@ static void run_start(const struct xp_run *drawn)
 	e->sampled = true;	/* slot by slot, at the end: they are pinned */
 }
 
+static int read_slot(struct xp_run *run, u32 i, u8 *to)
+{
+	struct xp_rot rot;
+	int err;
+
+	do {
+		disk_read(&sim.fast, xp_slot_sector(sim.c, run->slot[i]), XP_BLOCK_SECTORS, to);
+		err = sim.verifies ? xp_destage_checked(sim.c, run, i, xp_checksum(to, XP_BLOCK_SIZE), &rot) : 0;
+	} while (err == -EAGAIN);
+	figures.rot_destaged += !!err;
+	return err;
+}
+
 void destage_run_read(const struct event *e)
 {
+	int err = 0;
 	u32 i;
 
 	for (i = 0; i < e->run->nr_blocks; i++)
@@ -79,10 +93,12 @@ void destage_run_read(const struct event *e)
 			destage_run_end(e->run, -EIO);
 			return;
 		}
-	for (i = 0; i < e->run->nr_blocks; i++)
-		disk_read(&sim.fast, xp_slot_sector(sim.c, e->run->slot[i]), XP_BLOCK_SECTORS,
-			  e->data + i * XP_BLOCK_SIZE);
-	run_write(e->run, e->data);
+	for (i = 0; i < e->run->nr_blocks && !err; i++)
+		err = read_slot(e->run, i, e->data + i * XP_BLOCK_SIZE);
+	if (err)
+		destage_run_end(e->run, err);
+	else
+		run_write(e->run, e->data);
 }
 
 void destage_run_end(struct xp_run *run, int err)
@@ -107,7 +123,7 @@ static bool pauses(void)
 {
 	u32 pause = xp_destage_pause(sim.c);
 
-	if (pause && !sim.faulted)
+	if (pause && !sim.faulted && !rot_keeps_dirty())
 		violation(P_LIVES, "destage pauses for %u ms, and no device had an error", pause);
 	if (batch.chances - batch.ended >= pause / 250)
 		return false;

@@ -101,6 +101,11 @@ static u64 print_faults(void)
 	       (unsigned long long)figures.written_again, (unsigned long long)figures.rerouted,
 	       (unsigned long long)figures.given_up);
 	print_bad();
+	printf("verifying: %llu runs, %llu reads checked; %llu clean and %llu dirty sectors rotted, found in %llu reads, %llu bases, %llu runs of destage\n",
+	       (unsigned long long)figures.verifying, (unsigned long long)figures.checks,
+	       (unsigned long long)figures.rots[0], (unsigned long long)figures.rots[1],
+	       (unsigned long long)figures.rot_read, (unsigned long long)figures.rot_based,
+	       (unsigned long long)figures.rot_destaged);
 	return all;
 }
 

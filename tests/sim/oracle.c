@@ -237,7 +237,7 @@ static const struct content *answer(struct xp *c, const struct image *im, u64 se
 		return im->slow[sector];
 	if (m->zeros)
 		return &content_zero;
-	return im->fast[xp_slot_sector(c, m->slot) + sector % XP_BLOCK_SECTORS];
+	return rot_answer(im, xp_slot_sector(c, m->slot), sector, m);
 }
 
 /* 3: what came with one write of the block came all, or was overwritten since. */
@@ -546,7 +546,7 @@ void oracle_end(const struct user *u)
 {
 	bool well = !u->err;
 
-	if (u->err && !sim.faulted)
+	if (u->err && !sim.faulted && !rot_excuses(u))
 		violation(P_ERRORS, "%s of sector %llu ended with error %d, and no device had one",
 			  op_name(u->op), (unsigned long long)u->sector, u->err);
 	if (u->op == XP_READ) {

@@ -160,7 +160,7 @@ static void *state_scratch;
 
 void recover_new_run(void)
 {
-	size_t memory = (xp_memory(&sim.sb) + 4095) / 4096 * 4096;
+	size_t memory = (xp_memory(&sim.sb, true) + 4095) / 4096 * 4096;
 	uintptr_t at = (uintptr_t)arena_alloc(&sim.arena, 2 * memory + 4096);
 
 	at = (at + 4095) / 4096 * 4096;
@@ -185,7 +185,8 @@ void superblock_read(const struct xp_media *fast, struct xp_sb *sb)
 
 	*sb = sim.sb;
 	for (u32 i = 0; i < 2; i++) {
-		if (fast->read(fast->ctx, place_of[i], 1, &copy) ||
+		if ((fast->read(fast->ctx, place_of[i], 1, &copy) &&
+		     fast->read(fast->ctx, place_of[i], 1, &copy)) ||
 		    memcmp(copy.magic, XP_SB_MAGIC, sizeof(copy.magic)) ||
 		    le64_to_cpu(copy.checksum) != xp_xxh64(&copy, offsetof(struct xp_sb, checksum)))
 			continue;
@@ -193,6 +194,10 @@ void superblock_read(const struct xp_media *fast, struct xp_sb *sb)
 			*sb = copy;
 		found = true;
 	}
+	if (!found && sim.geometry.bad)	/* that is not recovery's to mend */
+		run_abandon();
+	if (!found && !sim.fault.on)
+		violation(P_HOST, "neither copy of the superblock is whole");
 }
 
 static struct xp *core_new(void *memory, const struct xp_media *fast, u32 accept)
@@ -204,13 +209,13 @@ static struct xp *core_new(void *memory, const struct xp_media *fast, u32 accept
 		.store = g->grows && memory == sim.memory ? store_now : NULL,
 		.dirty_low = g->dirty_low, .dirty_high = g->dirty_high,
 		.mark_lba = g->has_place ? place() : 0,
+		.verify = sim.verifies,
 		.accept = accept,
 	};
-
 	struct xp_sb sb;
 
 	superblock_read(fast, &sb);
-	memset(memory, 0, xp_memory(&sb));
+	memset(memory, 0, xp_memory(&sb, true));
 	return xp_init(memory, &sb, &opt);
 }
 

@@ -264,6 +264,9 @@ static void draw_geometry(u64 *rng)
 	g->grows = g->at_once && mix(sim.seed ^ 0x6707) % 4;
 	g->fast_volatile &= !g->memory;
 	g->refuses = mix(sim.seed ^ 0xbadd) % 3 ? 0 : 1 + mix(sim.seed ^ 0xbadc) % 3;
+	g->verifies = mix(sim.seed ^ 0x5e51f) % 3 == 0;
+	if (g->verifies && mix(sim.seed ^ 0x2073e) % 2 && !g->bad)
+		g->rot_one_in = 10 + (u32)(mix(sim.seed ^ 0x2073f) % 200);
 	/* A quarter holds a full map, as xp_sb_verify() has it, and two windows: it wants three. */
 	if (g->short_ring)
 		g->ring = max(XP_WINDOW - 2, (g->slots * 4 + XP_PUT_MAX - 1) / XP_PUT_MAX) +
@@ -464,7 +467,9 @@ static bool bring_home(u64 *rng)
 static void drain(u64 *rng)
 {
 	trace("--- drain");
+	rot_heal();
 	if (bring_home(rng)) {
+		rot_forget();
 		oracle_check_slow(sim.now);
 		if (destage_fails())
 			violation(P_ERRORS, "all is home, and blocks are said to fail to go there");
@@ -536,6 +541,10 @@ static void happen(u64 *rng)
 		fault_turn(rng);
 		return;
 	}
+	if (g->rot_one_in && chance(rng, g->rot_one_in)) {
+		rot_turn(rng);
+		return;
+	}
 	if (below(rng, 100) < (core_failed() && !core_passes() ? 50 : g->ticks)) {
 		shell_tick(rng);
 		return;
@@ -602,11 +611,13 @@ static void begin(u64 seed, bool tracing)
 	make_disks(&rng);
 	fault_new_run();
 	crash_new_run();
+	rot_new_run();
 	oracle_new_run();
 	life_start();
 	figures.runs++;
 	figures.memory_runs += sim.geometry.memory;
 	figures.bad_runs += sim.geometry.bad;
+	figures.verifying += sim.geometry.verifies;
 }
 
 static void all_steps(const u32 *steps, u32 nr)

@@ -156,7 +156,7 @@ static void copy_merge(struct part *p, struct xp_todo *todo)
 		memcpy(p->copy + k->offset, part_bytes(p), bytes);
 		memset(part_bytes(p), 0xcc, bytes);
 	}
-	if (k->beside) {
+	if (k->hashed) {
 		for (i = 0; i < p->req.nr_blocks; i++)
 			hash[i] = xp_checksum(p->copy + i * XP_BLOCK_SIZE, XP_BLOCK_SIZE);
 		xp_copied(sim.c, &p->req, hash, todo);
@@ -240,6 +240,14 @@ static void start_part(struct part *p, struct disk *d, u64 sector)
 	}
 }
 
+/* Into memory that no caller sees. */
+static void check_begin(struct part *p)
+{
+	figures.checks++;
+	p->copy = arena_alloc(&sim.arena, p->req.nr_blocks * XP_BLOCK_SIZE);
+	start_read(event_add(IO_CHECK, p), &sim.fast, p->req.target, p->req.nr_blocks * XP_BLOCK_SECTORS, p->copy);
+}
+
 static void part_perform(struct part *p, enum xp_act act, struct xp_todo *todo)
 {
 	switch (act) {
@@ -273,6 +281,9 @@ static void part_perform(struct part *p, enum xp_act act, struct xp_todo *todo)
 			event_add(COPY_WAITS, p);
 		else
 			copy_begin(p, todo);
+		break;
+	case XP_CHECK:
+		check_begin(p);
 		break;
 	case XP_WAIT:
 		break;
@@ -496,9 +507,12 @@ static void fill_start(struct part *p)
 {
 	struct event *e = event_add(FILL_WAITS, NULL);
 	u64 skip = xp_lba_n(p->req.fill.lba) * XP_BLOCK_SECTORS - p->req.sector;
+	u32 i;
 
 	e->fill = p->req.fill;
 	e->data = p->fill + skip * SECTOR;
+	for (i = 0; sim.verifies && i < e->fill.nr_blocks; i++)
+		xp_fill_hash(sim.c, &e->fill, i, xp_checksum(e->data + i * XP_BLOCK_SIZE, XP_BLOCK_SIZE));
 }
 
 /* The fast device failed the read of it, and it was not asked for elsewhere. */
@@ -545,15 +559,56 @@ static void part_io_end(struct part *p, int err, struct xp_todo *todo)
 	part_went_on(p, act, todo);
 }
 
-static void base_failed(struct part *p, int err, struct xp_todo *todo)
+static void check_end(struct part *p, int err, struct xp_todo *todo)
 {
-	bool fast = p->req.copy.base == XP_BASE_FAST;
-	enum xp_act act = xp_base_failed(sim.c, &p->req, err, todo);
+	u64 hash[XP_COPY_MAX];
+	struct xp_rot rot;
+	enum xp_act act;
+	u32 i;
 
+	for (i = 0; i < p->req.nr_blocks; i++)
+		hash[i] = xp_checksum(p->copy + i * XP_BLOCK_SIZE, XP_BLOCK_SIZE);
+	act = err ? xp_end(sim.c, &p->req, err, todo) : xp_checked(sim.c, &p->req, hash, &rot, todo);
+	figures.rot_read += !err && rot.nr;
+	if (act == XP_CHECK)
+		check_begin(p);
+	else if (act == XP_DONE && p->req.err)
+		check_lost(p);
+	else if (act == XP_DONE)
+		memcpy(part_bytes(p), p->copy + p->req.copy.offset, p->req.nr_sectors * SECTOR);
+	if (act != XP_CHECK)
+		part_went_on(p, act, todo);
+}
+
+static void base_given_up(struct part *p, enum xp_act act, struct xp_todo *todo, bool fast)
+{
 	p->hit |= act == XP_DONE;
 	if (fast && act == XP_DONE && !has_failed())
 		check_lost(p);
 	part_went_on(p, act, todo);
+}
+
+static void base_failed(struct part *p, int err, struct xp_todo *todo)
+{
+	bool fast = p->req.copy.base == XP_BASE_FAST;
+
+	base_given_up(p, xp_base_failed(sim.c, &p->req, err, todo), todo, fast);
+}
+
+static void base_read(struct part *p, struct xp_todo *todo)
+{
+	enum xp_act act = XP_COPY;
+	struct xp_rot rot = { .nr = 0 };
+
+	if (p->req.copy.check)
+		act = xp_base_checked(sim.c, &p->req, xp_checksum(p->copy, XP_BLOCK_SIZE), &rot, todo);
+	figures.rot_based += !!rot.nr;
+	if (act == XP_COPY)
+		copy_merge(p, todo);
+	else if (act == XP_CHECK)
+		start_read(event_add(IO_BASE, p), &sim.fast, p->req.copy.from, XP_BLOCK_SECTORS, p->copy);
+	else
+		base_given_up(p, act, todo, true);
 }
 
 static void fill_write(const struct event *waited)
@@ -579,7 +634,10 @@ static void dispatch(struct event *e, int err, struct xp_todo *todo)
 		if (err)
 			base_failed(e->part, err, todo);
 		else
-			copy_merge(e->part, todo);
+			base_read(e->part, todo);
+		break;
+	case IO_CHECK:
+		check_end(e->part, err, todo);
 		break;
 	case JOURNAL_WAITS:
 		step.thread = ++sim.next_thread;

@@ -24,6 +24,7 @@ enum event_kind {
 	COPY_WAITS,		/* for a buffer */
 	IO_BASE,		/* of a partial write */
 	IO_COPY,
+	IO_CHECK,		/* of a read whose sums are known */
 	JOURNAL_WAITS,		/* for the worker */
 	IO_JOURNAL_FLUSH,	/* first half of PREFLUSH | FUA */
 	IO_JOURNAL,

@@ -10,6 +10,7 @@
  *	fault.c     which operation ends in an error
  *	bad.c       sectors that cannot be read
  *	ask.c       what recovery asks and tells because of them
+ *	rot.c       which sector becomes something else, and no operation ends in an error
  *	crash.c     the images that a cut may leave here and now, every one
  *	image.c     one of them
  *	recover.c   the core's recovery, of an image or of the device
@@ -72,6 +73,8 @@ struct content {
 extern const struct content content_zero, content_garbage;
 
 const struct content *content_new(struct arena *a, const u8 *bytes);
+/* The same, and what it returns is nobody else's. */
+const struct content *content_own(struct arena *a, const u8 *bytes);
 /* @under, but @words of it, 8 bytes a bit, from @over. Mixed alike, their stamps are the same. */
 const struct content *content_mix(struct arena *a, const struct content *under,
 				  const struct content *over, u64 words);
@@ -305,6 +308,8 @@ struct geometry {
 	bool bad_stays;		/* some of them whatever is written, */
 	bool bad_returns;	/* some of them for a while only */
 	u32 bad_one_in;		/* steps, while running */
+	bool verifies;		/* xp_options.verify, in most lives, */
+	u32 rot_one_in;		/* or in all, as sectors rot: steps; 0: never */
 	u32 check_one_in;	/* steps that end in crash_check() */
 	u32 depth;		/* of it: 0 to 2 */
 };
@@ -335,6 +340,24 @@ void bad_note_rest(void);
 /* Dirty blocks that cannot be brought home. */
 u32 bad_stuck(u64 *lba, u32 max);
 
+/* One begins, if anything can. */
+void rot_turn(u64 *rng);
+/*
+ * What is read of a mapped slot that is not zeros. Of one that has rotted, and whose sum tells so, nobody gets
+ * anything: what is clean is read from the slow device; what is dirty is an error, and has to be what it would be without.
+ */
+const struct content *rot_answer(const struct image *im, u64 slot_sector, u64 sector, const struct xp_mapping *m);
+/* May it fail for that? */
+bool rot_excuses(const struct user *u);
+/* May there be a block that cannot go home? */
+bool rot_keeps_dirty(void);
+/* After a cut: what had been made clean may be dirty again. */
+void rot_cut(void);
+/* All of it is as before; then, when nothing is under way any more, nobody may be excused by it. */
+void rot_heal(void);
+void rot_forget(void);
+void rot_new_run(void);
+
 /* A run: fixed by seed and steps. */
 struct sim {
 	u64 seed;
@@ -355,6 +378,7 @@ struct sim {
 	bool forgot;		/* the newest journal block says that nothing is mapped */
 	u64 rest;		/* journal block that a cache rested with; 0: none has */
 	u32 rests;
+	bool verifies;		/* this life does */
 	bool overlooked;	/* a complaint of a property that is turned off */
 	bool tracing;
 };
@@ -378,6 +402,8 @@ struct figures {
 	u64 healed, came_back;		/* sectors written, blocks that were read again as they were */
 	u64 unneeded, refusals, losses, unended, doubtful, older, undecided, took_older, rested, rewritten;
 	u64 written_again, refused, rerouted, given_up;
+	u64 verifying, checks, rots[2];		/* runs; reads of sums; sectors: clean, dirty */
+	u64 rot_read, rot_based, rot_destaged;	/* and where it was found */
 	u64 no_place_left;		/* runs that ended so: the last, and none is as well */
 };
 

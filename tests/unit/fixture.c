@@ -39,8 +39,8 @@ int fixture_restart(struct fixture *f)
 	    le64_to_cpu(sb.generation) > le64_to_cpu(f->sb.generation))
 		f->sb = sb;
 	free(f->memory);
-	f->memory = aligned_alloc(4096, (xp_memory(&f->sb) + 4095) / 4096 * 4096);
-	memset(f->memory, 0, xp_memory(&f->sb));
+	f->memory = aligned_alloc(4096, (xp_memory(&f->sb, f->opt.verify) + 4095) / 4096 * 4096);
+	memset(f->memory, 0, xp_memory(&f->sb, f->opt.verify));
 	f->c = xp_init(f->memory, &f->sb, &f->opt);
 	xp_todo_init(&f->todo);
 	err = xp_recover(f->c, &f->media, scratch, true, &f->msg);
@@ -117,14 +117,16 @@ enum xp_act write_blocks(struct fixture *f, u64 lba, u32 nr, int byte)
 	struct xp_req req;
 	enum xp_act act = submit(f, &req, XP_WRITE, lba * 8, nr * 8, false);
 	u8 *data = f->fast + req.target * 512;
-	u64 hash;
+	u64 hash[XP_COPY_MAX];
+	u32 i;
 
 	assert_int_equal(req.nr_blocks, nr);
 	memset(data, byte, nr * XP_BLOCK_SIZE);
-	if (act == XP_COPY) {	/* a FLUSH is expected */
-		assert_true(req.copy.beside && nr == 1);
-		hash = xp_checksum(data, XP_BLOCK_SIZE);
-		xp_copied(f->c, &req, &hash, &f->todo);
+	if (act == XP_COPY) {	/* a FLUSH is expected, or sums are wanted */
+		assert_true(req.copy.hashed && nr <= XP_COPY_MAX);
+		for (i = 0; i < nr; i++)
+			hash[i] = xp_checksum(data + i * XP_BLOCK_SIZE, XP_BLOCK_SIZE);
+		xp_copied(f->c, &req, hash, &f->todo);
 		write_journal(f);
 	} else {
 		assert_int_equal(act, XP_FAST);
@@ -180,6 +182,8 @@ void fill_block(struct fixture *f, u64 lba, int byte)
 	assert_int_equal(xp_end(f->c, &req, 0, &f->todo), XP_DONE);
 	assert_int_equal(req.fill.nr_blocks, 1);
 	memset(f->fast + req.fill.target * 512, byte, XP_BLOCK_SIZE);
+	if (f->opt.verify)
+		xp_fill_hash(f->c, &req.fill, 0, xp_checksum(f->fast + req.fill.target * 512, XP_BLOCK_SIZE));
 	xp_fill_end(f->c, &req.fill, 0, &f->todo);
 	write_journal(f);
 }

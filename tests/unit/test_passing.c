@@ -331,7 +331,7 @@ static int unmark(u64 seq, u64 incarnation)
 	struct xp_mark *m = (struct xp_mark *)aligned_alloc(8, XP_BLOCK_SIZE);
 	int err;
 
-	memset(f.memory, 0, xp_memory(&f.sb));
+	memset(f.memory, 0, xp_memory(&f.sb, f.opt.verify));
 	f.c = xp_init(f.memory, &f.sb, &f.opt);
 	assert_int_equal(xp_look(f.c, &f.media, scratch, NULL, &f.msg), 0);
 	memset(m, 0, sizeof(*m));

@@ -190,7 +190,7 @@ static void bad_records_are_refused(void **state)
 	reseal(b);
 	refused("unknown kind");
 	*b = kept;
-	b->rec[0].reserved = cpu_to_le32(1);
+	b->rec[0].sum = cpu_to_le32(1);
 	reseal(b);
 	refused("unknown kind");
 	*b = kept;
@@ -465,7 +465,7 @@ static void looking_writes_nothing(void **state)
 	write_blocks(&f, 5, 1, 3);
 	flush(&f);
 	before = f.media_writes;
-	memset(f.memory, 0, xp_memory(&f.sb));
+	memset(f.memory, 0, xp_memory(&f.sb, f.opt.verify));
 	f.c = xp_init(f.memory, &f.sb, &f.opt);
 	assert_int_equal(xp_recover(f.c, &f.media, scratch, false, &f.msg), 0);
 	assert_int_equal(f.media_writes, before);
@@ -517,7 +517,7 @@ static int look(struct told *t)
 	int err;
 
 	memset(t, 0, sizeof(*t));
-	memset(f.memory, 0, xp_memory(&f.sb));
+	memset(f.memory, 0, xp_memory(&f.sb, f.opt.verify));
 	f.c = xp_init(f.memory, &f.sb, &f.opt);
 	err = xp_look(f.c, &f.media, scratch, &w, &f.msg);
 	assert_int_equal(f.media_writes, before);

@@ -152,7 +152,7 @@ static void memory_is_24_bytes_a_slot(void **state)
 		struct xp_sb sb = { .slow.sectors = cpu_to_le64(8) };
 
 		assert_int_equal(xp_sb_layout(&sb, sizes[i], &f.msg), 0);
-		assert_true(xp_memory(&sb) <= 24 * le64_to_cpu(sb.nr_slots));
+		assert_true(xp_memory(&sb, false) <= 24 * le64_to_cpu(sb.nr_slots));
 	}
 }
 

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * rot.c - sectors of the fast device that silently become something else, after they were written.
+ *
+ * Only what has a sum (a run that rots verifies in all its lives), and what a recovery does not
+ * need to tell whether it landed: a checked record whose data has rotted by then is one
+ * whose data is not there, and nobody can know better. That is over when a block that certainly
+ * is on the medium vouches for it.
+ */
+#include "journal.h"
+#include "sim.h"
+
+#define ROTTEN_MAX	64u
+
+static struct {
+	u64 sector, lba;
+	const struct content *right, *rotten;
+} rotten[ROTTEN_MAX];
+static u32 nr_rotten;
+static bool dirty[SECTORS_MAX];	/* blocks that were so when they rotted, in this run */
+static u32 nr_dirty;
+
+void rot_new_run(void)
+{
+	nr_rotten = nr_dirty = 0;
+	memset(dirty, 0, sizeof(dirty));
+}
+
+static const struct content *original(const struct content *k)
+{
+	u32 i;
+
+	for (i = 0; i < nr_rotten; i++)
+		if (rotten[i].rotten == k)
+			return rotten[i].right;
+	return NULL;
+}
+
+const struct content *rot_answer(const struct image *im, u64 slot_sector, u64 sector,
+				 const struct xp_mapping *m)
+{
+	const struct content *k = im->fast[slot_sector + sector % XP_BLOCK_SECTORS], *right;
+	u64 block[XP_BLOCK_SIZE / sizeof(u64)];
+	bool rotten = false;
+	u32 i;
+
+	for (i = 0; sim.geometry.rot_one_in && i < XP_BLOCK_SECTORS; i++) {
+		memcpy((u8 *)block + i * SECTOR, im->fast[slot_sector + i]->bytes, SECTOR);
+		rotten |= !!original(im->fast[slot_sector + i]);
+	}
+	if (!rotten || !m->sum || xp_sum(xp_checksum(block, XP_BLOCK_SIZE)) == m->sum)
+		return k;
+	right = original(k);
+	return !m->dirty ? im->slow[sector] : right ? right : k;
+}
+
+/* What waits for a slot may have to fail, too: what has rotted keeps its own. */
+bool rot_excuses(const struct user *u)
+{
+	u64 block;
+
+	if (u->op != XP_READ)
+		return nr_dirty;
+	for (block = u->sector / XP_BLOCK_SECTORS; block * XP_BLOCK_SECTORS < u->sector + u->nr; block++)
+		if (dirty[block])
+			return true;
+	return false;
+}
+
+bool rot_keeps_dirty(void)
+{
+	return nr_dirty;
+}
+
+/* ------------------------------------------------------------- where ---- */
+
+static u64 seq_of(const struct xp_entry *e)
+{
+	const struct xp_journal *j = &sim.c->journal;
+	u64 position, newest = number_after(sim.c, j->sealed_number);	/* the open block's */
+
+	while (!(e->list_prev & XP_LIST_HEAD))
+		e = &sim.c->entry[e->list_prev];
+	position = e->list_prev & ~XP_LIST_HEAD;
+	return newest - (newest % j->blocks + j->blocks - position) % j->blocks;
+}
+
+/* By the newest block that is on the medium with all before it. */
+static u64 vouched(void)
+{
+	const struct xp_journal *j = &sim.c->journal;
+	u64 position = j->written_number % j->blocks;
+	struct xp_jblock b;
+	u32 i;
+
+	for (i = 0; i < XP_BLOCK_SECTORS; i++)
+		memcpy((u8 *)&b + i * SECTOR, sim.fast.floor[(j->start + position) * XP_BLOCK_SECTORS + i]->bytes,
+		       SECTOR);
+	if (le32_to_cpu(b.head.magic) != XP_JOURNAL_MAGIC || memcmp(b.head.uuid, j->uuid, sizeof(j->uuid)) ||
+	    le16_to_cpu(b.head.count) > XP_RECORDS || le64_to_cpu(b.head.incarnation) != j->incarnation ||
+	    le64_to_cpu(b.head.checksum) != jblock_checksum(&b))
+		return 0;
+	return le64_to_cpu(b.head.durable_seq);
+}
+
+static u32 choose_slot(u64 *rng)
+{
+	u64 durable = vouched();
+	u32 first = below(rng, sim.geometry.slots), i;
+
+	for (i = 0; i < sim.geometry.slots; i++) {
+		u32 slot = (first + i) % sim.geometry.slots;
+		const struct xp_entry *e = &sim.c->entry[slot];
+
+		if (e->state == SLOT_MAPPED && !e->zeros && e->listed && seq_of(e) <= durable)
+			return slot;
+	}
+	return XP_NIL;
+}
+
+/* ------------------------------------------------------------- what ---- */
+
+/* A bit is wrong, or what is there is another sector's, or nothing. */
+static const struct content *rots_to(u64 sector, u64 *rng)
+{
+	u64 other = xp_slot_sector(sim.c, XP_SLOT(below(rng, sim.geometry.slots))) + sector % XP_BLOCK_SECTORS;
+	u8 bytes[SECTOR];
+
+	memcpy(bytes, sim.fast.seen[sector]->bytes, SECTOR);
+	switch (below(rng, 3)) {
+	case 0:
+		memset(bytes, 0, SECTOR);
+		break;
+	case 1:
+		memcpy(bytes, sim.fast.seen[other]->bytes, SECTOR);
+		break;
+	default:
+		bytes[below(rng, SECTOR)] ^= (u8)(1 << below(rng, 8));
+	}
+	if (!memcmp(bytes, sim.fast.seen[sector]->bytes, SECTOR))
+		return NULL;
+	return content_own(&sim.arena, bytes);
+}
+
+static void note_dirty(u64 lba)
+{
+	nr_dirty += !dirty[lba];
+	dirty[lba] = true;
+}
+
+void rot_cut(void)
+{
+	struct xp_mapping m;
+	u32 i;
+
+	for (i = 0; i < nr_rotten; i++)
+		if (xp_lookup(sim.c, XP_LBA(rotten[i].lba), &m) && m.dirty)
+			note_dirty(rotten[i].lba);
+}
+
+static void rot(u32 slot, u64 *rng)
+{
+	u64 sector = xp_slot_sector(sim.c, XP_SLOT(slot)) + below(rng, XP_BLOCK_SECTORS);
+	const struct content *right = sim.fast.seen[sector], *wrong = rots_to(sector, rng);
+	const struct xp_entry *e = &sim.c->entry[slot];
+	u64 lba = xp_lba_n(entry_lba(e));
+
+	if (!wrong || original(right) || memcmp(sim.fast.floor[sector]->bytes, right->bytes, SECTOR))
+		return;
+	trace("--- sector %llu of the fast device rots: slot %u, lba %llu, %s", (unsigned long long)sector, slot,
+	      (unsigned long long)lba, e->dirty ? "dirty" : "clean");
+	rotten[nr_rotten].sector = sector;
+	rotten[nr_rotten].lba = lba;
+	rotten[nr_rotten].right = right;
+	rotten[nr_rotten++].rotten = wrong;
+	sim.fast.seen[sector] = sim.fast.floor[sector] = wrong;
+	figures.rots[e->dirty]++;
+	if (e->dirty)
+		note_dirty(lba);
+}
+
+void rot_turn(u64 *rng)
+{
+	u32 slot = choose_slot(rng);
+
+	if (slot != XP_NIL && nr_rotten < ROTTEN_MAX)
+		rot(slot, rng);
+}
+
+void rot_heal(void)
+{
+	u32 i;
+
+	for (i = 0; i < nr_rotten; i++) {
+		u64 s = rotten[i].sector;
+
+		if (sim.fast.seen[s] == rotten[i].rotten)
+			sim.fast.seen[s] = rotten[i].right;
+		if (sim.fast.floor[s] == rotten[i].rotten)
+			sim.fast.floor[s] = rotten[i].right;
+	}
+}
+
+void rot_forget(void)
+{
+	rot_new_run();
+}
