@@ -50,6 +50,7 @@ static int make_core(struct xd_cache *cache, struct xp_message *msg)
 		.dirty_low = cache->tunables.dirty_low,
 		.dirty_high = cache->tunables.dirty_high,
 		.mark_lba = cache->tunables.mark,
+		.verify = cache->tunables.verify,
 	};
 	u64 bytes = xp_memory(&cache->sb, cache->tunables.verify);
 
@@ -97,15 +98,21 @@ static int check_features(const struct xd_cache *cache, struct xp_message *msg)
 	return -ENOTSUP;
 }
 
+/* An older version does not know of them: from the first start with them on it keeps away. */
+static int allow_sums(struct xd_cache *cache, const struct xp_media *media, struct xp_message *msg)
+{
+	int err = cache->tunables.verify ? xp_sb_allow_sums(media, &cache->sb) : 0;
+
+	if (err)
+		snprintf(msg->text, sizeof(msg->text), "verify: the superblock cannot be written");
+	return err;
+}
+
 static int load(struct xd_cache *cache, struct xp_message *msg)
 {
 	struct xp_media media;
 	int err;
 
-	if (cache->tunables.verify) {
-		snprintf(msg->text, sizeof(msg->text), "verify is not done by this engine");
-		return -EOPNOTSUPP;
-	}
 	if (cache->nr_loops > 1 && !cache->slow->many_loops) {
 		snprintf(msg->text, sizeof(msg->text),
 			 "the slow device's server allows one connection only: --threads 1");
@@ -133,6 +140,8 @@ static int load(struct xd_cache *cache, struct xp_message *msg)
 	err = xd_mark_setup(cache);
 	if (!err)
 		err = xd_mark_check(cache, &media, msg);
+	if (!err)
+		err = allow_sums(cache, &media, msg);
 	if (!err)
 		err = make_core(cache, msg);
 	if (!err)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * copy.c - XP_COPY: a write from bytes that nobody else changes.
+ * copy.c - XP_COPY: a write from bytes that nobody else changes; and buffers for that, and for check.c.
  *
  *	xd_copy_start --> [read the base] --> merge --> hash, [write] --> written
  *
@@ -21,7 +21,7 @@ static struct xd_buffer *merge_get(struct xd_loop *loop, u32 bytes)
 	return b;
 }
 
-static void merge_put(struct xd_loop *loop, struct xd_buffer *b)
+void xd_merge_put(struct xd_loop *loop, struct xd_buffer *b)
 {
 	if (!b)
 		return;
@@ -37,7 +37,7 @@ static void copy_end(struct xd_part *part, copy_end_fn *end, int err)
 {
 	struct xd_loop *loop = part->io->loop;
 
-	merge_put(loop, part->merge);
+	xd_merge_put(loop, part->merge);
 	part->merge = NULL;
 	if (end(loop->cache->core, &part->req, err, &loop->todo) == XP_DONE)
 		xd_part_done(part);
@@ -70,9 +70,8 @@ static void copy_write(struct xd_part *part, u8 *data, int registered)
 	part->op.bytes = req->nr_blocks << XP_BLOCK_SHIFT;
 	part->op.offset = req->target << XP_SECTOR_SHIFT;
 	part->op.end = written;
-	if (req->copy.beside) {
-		for (u32 i = 0; i < req->nr_blocks; i++)
-			part->hash[i] = xp_checksum(data + ((size_t)i << XP_BLOCK_SHIFT), XP_BLOCK_SIZE);
+	if (req->copy.hashed) {
+		xd_hash_blocks(data, req->nr_blocks, part->hash);
 		xp_copied(cache->core, req, part->hash, &loop->todo);
 	}
 	xd_count(cache->counts.fast_bytes_written, part->op.bytes);
@@ -93,6 +92,35 @@ static void merge(struct xd_part *part)
 	copy_write(part, part->merge->data, part->merge->registered);
 }
 
+static void read_base(struct xd_part *part);
+
+/* Is it what it should be? */
+static void base_there(struct xd_part *part)
+{
+	struct xd_loop *loop = part->io->loop;
+	struct xp_rot rot = { .nr = 0 };
+	enum xp_act act = XP_COPY;
+	struct xd_buffer *b = part->merge;
+
+	if (part->req.copy.check)
+		act = xp_base_checked(loop->cache->core, &part->req, xp_checksum(b->data, XP_BLOCK_SIZE), &rot,
+				      &loop->todo);
+	xd_rot_tell(loop->cache, &rot);
+	if (act == XP_COPY) {
+		merge(part);
+		return;
+	}
+	if (act == XP_CHECK) {
+		read_base(part);
+		return;
+	}
+	part->merge = NULL;
+	xd_merge_put(loop, b);
+	if (act == XP_DONE)
+		xd_part_done(part);
+	xd_copies_retry(loop);
+}
+
 static void base_read(struct xd_op *op, int err)
 {
 	struct xd_part *part = container_of(op, struct xd_part, op);
@@ -103,7 +131,7 @@ static void base_read(struct xd_op *op, int err)
 		xd_slow_read_end(loop->cache);
 	if (!err) {
 		xd_timed(loop, slow ? XP_CLASS_SLOW_READ : XP_CLASS_FAST_READ, part->sent);
-		merge(part);
+		base_there(part);
 		return;
 	}
 	if (slow)
@@ -135,6 +163,10 @@ static void read_base(struct xd_part *part)
 
 static void copy_begin(struct xd_part *part)
 {
+	if (part->act == XP_CHECK) {
+		xd_check_begin(part);
+		return;
+	}
 	switch (part->req.copy.base) {
 	case XP_BASE_FAST:
 	case XP_BASE_SLOW:
@@ -154,7 +186,11 @@ void xd_copy_start(struct xd_part *part)
 	struct xd_loop *loop = part->io->loop;
 	const struct xp_req *req = &part->req;
 
-	if (req->copy.base == XP_BASE_NONE && req->op == XP_WRITE) {
+	if (part->act == XP_CHECK && req->nr_sectors == req->nr_blocks * XP_BLOCK_SECTORS) {
+		xd_check_begin(part);
+		return;
+	}
+	if (part->act == XP_COPY && req->copy.base == XP_BASE_NONE && req->op == XP_WRITE) {
 		copy_write(part, xd_part_data(part), part->io->buffer->registered);
 		return;
 	}
@@ -164,7 +200,8 @@ void xd_copy_start(struct xd_part *part)
 		copy_begin(part);
 		return;
 	}
-	xp_held_back(&part->req);
+	if (part->act == XP_COPY)
+		xp_held_back(&part->req);
 	xp_list_add(&loop->unbuffered, &part->req.link);
 }
 

@@ -87,6 +87,56 @@ static void zeroed(struct xd_op *op, int err)
 	slow_operation(h, XD_WRITE, written);
 }
 
+static void slot_read_again(struct xd_op *op, int err);
+
+/* One slot, of which what was read is doubted. */
+static void read_again(struct xd_hauler *h)
+{
+	struct xd_cache *cache = h->cache;
+
+	h->op[0] = (struct xd_op){
+		.kind = XD_READ, .registered = -1, .end = slot_read_again, .owner = h,
+		.data = h->data + ((size_t)h->checked << XP_BLOCK_SHIFT), .bytes = XP_BLOCK_SIZE,
+		.offset = xp_slot_sector(cache->core, h->run.slot[h->checked]) << XP_SECTOR_SHIFT,
+	};
+	xd_device_submit(cache->fast, xd_first_loop(cache), &h->op[0]);
+}
+
+/* Of the run's slots, which have been read: those not compared yet. Milliseconds for a long run at most. */
+static void compare(struct xd_hauler *h)
+{
+	struct xd_cache *cache = h->cache;
+	struct xp_rot rot = { .nr = 0 };
+	int err = 0;
+
+	for (; cache->tunables.verify && h->checked < h->run.nr_blocks; h->checked++) {
+		u8 *data = h->data + ((size_t)h->checked << XP_BLOCK_SHIFT);
+
+		err = xp_destage_checked(cache->core, &h->run, h->checked, xp_checksum(data, XP_BLOCK_SIZE), &rot);
+		if (err)
+			break;
+	}
+	xd_rot_tell(cache, &rot);
+	if (err == -EAGAIN)
+		read_again(h);
+	else if (err)
+		run_end(h, err);
+	else
+		slow_operation(h, XD_WRITE, written);
+}
+
+static void slot_read_again(struct xd_op *op, int err)
+{
+	struct xd_hauler *h = hauler_of(op);
+
+	if (!err) {
+		compare(h);
+		return;
+	}
+	xd_fast_error(h->cache, "read of dirty blocks", op->offset >> XP_SECTOR_SHIFT, err);
+	run_end(h, err);
+}
+
 static void slot_read(struct xd_op *op, int err)
 {
 	struct xd_hauler *h = hauler_of(op);
@@ -103,7 +153,7 @@ static void slot_read(struct xd_op *op, int err)
 	if (h->run.err)
 		run_end(h, h->run.err);
 	else
-		slow_operation(h, XD_WRITE, written);
+		compare(h);
 }
 
 /* How many of the run's slots, from @i on, lie side by side. */
@@ -139,6 +189,7 @@ static void bring_home(struct xd_hauler *h)
 
 	h->state = XD_HAUL_WORK;
 	h->run.err = 0;
+	h->checked = 0;
 	if (h->run.zeroes) {
 		slow_operation(h, XD_ZERO, zeroed);
 		return;

@@ -7,6 +7,7 @@
  *
  *	front-end --> xd_submit() --> xp_submit() --> request.c   with its own buffer
  *	(server.h)        |                       `-> copy.c      a write that needs a base
+ *	                  |                       |-> check.c   a read whose sums are known
  *	                  `-> throttle.c, under pressure  |
  *	                                                  v
  *	front-end <-- io->end() <---------------------- xp_end()  (fill.c: a miss's data)
@@ -190,6 +191,7 @@ struct xd_hauler {
 	struct xd_op op[XP_RUN_MAX];	/* reads of slots; the first writes */
 	u64 sent;
 	u32 left;		/* reads under way */
+	u32 checked;		/* blocks of the run */
 	enum { XD_HAUL_NONE, XD_HAUL_YIELD, XD_HAUL_WORK } state;
 	bool patience;		/* to give way to callers' reads */
 	u8 *data;		/* XP_RUN_MAX blocks */
@@ -332,9 +334,17 @@ static inline u32 xd_slow_bytes(const struct xd_cache *cache, u64 sector, u32 nr
 	return min((u64)nr_blocks * XP_BLOCK_SECTORS, cache->sectors - sector) << XP_SECTOR_SHIFT;
 }
 
-/* copy.c */
+/* copy.c: XP_COPY, XP_CHECK */
 void xd_copy_start(struct xd_part *part);
 void xd_copies_retry(struct xd_loop *loop);
+void xd_merge_put(struct xd_loop *loop, struct xd_buffer *b);
+
+/* check.c */
+/* With a buffer for it, if it needs one. */
+void xd_check_begin(struct xd_part *part);
+void xd_hash_blocks(const u8 *data, u32 nr, u64 *hash);
+/* If there is anything to tell. */
+void xd_rot_tell(struct xd_cache *cache, const struct xp_rot *rot);
 
 /* zeroes.c: writes them to the slow device. */
 void xd_zeroes_start(struct xd_part *part);

@@ -78,6 +78,9 @@ static void write_fill(struct xd_part *part, const struct xp_fill *fill)
 				.data = f->buffer->data + ((first - part->io->sector) << XP_SECTOR_SHIFT),
 				.bytes = fill->nr_blocks << XP_BLOCK_SHIFT,
 				.offset = fill->target << XP_SECTOR_SHIFT };
+	for (u32 i = 0; cache->tunables.verify && i < fill->nr_blocks; i++)
+		xp_fill_hash(cache->core, fill, i,
+			     xp_checksum((const u8 *)f->op.data + ((size_t)i << XP_BLOCK_SHIFT), XP_BLOCK_SIZE));
 	xd_count(cache->counts.fast_bytes_written, f->op.bytes);
 	f->sent = xd_time(cache);
 	xd_device_submit(cache->fast, loop, &f->op);

@@ -191,6 +191,7 @@ static void follow(struct xd_part *part, enum xp_act act)
 		operate(part, part_ended);
 		return;
 	case XP_COPY:
+	case XP_CHECK:
 		xd_copy_start(part);
 		return;
 	case XP_ZERO:
@@ -255,7 +256,7 @@ void xd_part_submit(struct xd_part *part)
 	enum xp_act act;
 
 	part->req.nr_sectors = part->end - part->req.sector;
-	if (part->req.op == XP_READ && !part->req.fast_failed && try_hit(part))
+	if (part->req.op == XP_READ && !part->req.fast_failed && !loop->cache->tunables.verify && try_hit(part))
 		return;
 	part->req.nr_sectors = part->end - part->req.sector;
 	act = xp_submit(loop->cache->core, &part->req, &loop->todo);

@@ -62,11 +62,16 @@ static bool is_trim(struct look *k, u64 lba)
 	       !fingerprint_begins(&k->slow, lba);
 }
 
-static int read_slot(struct look *k, xp_slot_t slot, u8 *block)
+/* What the slow device is compared with. A slot that does not hold what its sum says is the fast device's fault,
+ * and no evidence against the slow one: as if it could not be read. */
+static int read_slot(struct look *k, const struct xp_mapping *map, u64 block[XP_BLOCK_SIZE / sizeof(u64)])
 {
 	const struct xp_media *m = &k->o.media.io;
+	int err = m->read(m->ctx, le64_to_cpu(k->o.sb.data_start) + xp_slot_n(map->slot), 1, block);
 
-	return m->read(m->ctx, le64_to_cpu(k->o.sb.data_start) + xp_slot_n(slot), 1, block);
+	if (!err && map->sum && xp_sum(xp_checksum(block, XP_BLOCK_SIZE)) != map->sum)
+		err = -EIO;
+	return err;
 }
 
 /* Of a block that was read; both lose what is the loader's. */
@@ -81,7 +86,8 @@ static bool same_but_for_loader(struct look *k, u64 lba, u8 ours[XP_BLOCK_SIZE])
  * noted. */
 static bool table_is_ours(struct look *k)
 {
-	u8 ours[XP_BLOCK_SIZE];
+	u64 words[XP_BLOCK_SIZE / sizeof(u64)];
+	u8 *ours = (u8 *)words;
 	struct xp_mapping map;
 
 	if (slow_read(&k->slow, 0))
@@ -89,7 +95,7 @@ static bool table_is_ours(struct look *k)
 	if (!k->mapped || !xp_lookup(k->o.core, XP_LBA(0), &map))
 		return !le64_to_cpu(k->fp.block[0].lba) && le32_to_cpu(k->fp.count) &&
 		       fingerprint_hash(&k->loader, 0, k->slow.block) == le64_to_cpu(k->fp.block[0].hash);
-	if (map.zeros || read_slot(k, map.slot, ours))
+	if (map.zeros || read_slot(k, &map, words))
 		return false;
 	return same_but_for_loader(k, 0, ours);
 }
@@ -159,10 +165,11 @@ static bool is_ours(struct look *k, u64 lba, u8 ours[XP_BLOCK_SIZE])
 /* The slow device's block is there. */
 static void compare_mapping(struct look *k, const struct xp_mapping *map)
 {
-	u8 ours[XP_BLOCK_SIZE];
+	u64 words[XP_BLOCK_SIZE / sizeof(u64)];
+	u8 *ours = (u8 *)words;
 	const char *kind;
 
-	if (map->zeros || read_slot(k, map->slot, ours) || !memcmp(ours, k->slow.block, XP_BLOCK_SIZE))
+	if (map->zeros || read_slot(k, map, words) || !memcmp(ours, k->slow.block, XP_BLOCK_SIZE))
 		return;
 	if (!map->dirty && !is_ours(k, xp_lba_n(map->lba), ours))
 		found(k, "it holds something else at %s", place(xp_lba_n(map->lba)));

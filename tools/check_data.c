@@ -4,7 +4,8 @@
  *
  * I1, I3: from its record on a slot is not written while a mapping names it. A
  * record bears a checksum if it was sent beside its data (a FUA write) and was
- * not carried over since; what has none can only be read.
+ * not carried over since, and a sum if the cache verified when the slot was
+ * written (--verify); what has neither can only be read.
  */
 #include "check.h"
 
@@ -42,7 +43,7 @@ static void tell(struct scrub *s, const struct xp_mapping *m, const char *what)
 
 static void judge(struct scrub *s, const struct xp_mapping *m, int err, const u8 *data)
 {
-	u64 hash = s->k->ring.hash[xp_slot_n(m->slot)];
+	u64 hash = s->k->ring.hash[xp_slot_n(m->slot)], checksum;
 	char why[128];
 
 	if (err) {
@@ -52,10 +53,11 @@ static void judge(struct scrub *s, const struct xp_mapping *m, int err, const u8
 		return;
 	}
 	s->read++;
-	if (!hash)
+	if (!hash && !m->sum)
 		return;
 	s->compared++;
-	if (xp_checksum(data, XP_BLOCK_SIZE) == hash)
+	checksum = xp_checksum(data, XP_BLOCK_SIZE);
+	if ((!hash || checksum == hash) && (!m->sum || xp_sum(checksum) == m->sum))
 		return;
 	tell(s, m, "does not hold what its record's checksum says");
 	s->wrong++;
