@@ -2,7 +2,7 @@
 /*
  * copy.c - XP_COPY: a write from a private buffer.
  *
- *	xs_copy_start --> [read the base] --> xs_copy_merge --> [write] --> copy_written
+ *	xs_copy_start --> [read the base] --> merge --> [write] --> copy_written
  *
  * The bytes are copied before they are hashed, since the caller may change its
  * pages while they are written. Buffers come from a small reserve or, beyond
@@ -173,19 +173,13 @@ static void hash_blocks(struct xs_copy *copy)
 {
 	u32 i;
 
-	for (i = 0; i < copy->io->req.nr_blocks; i++) {
-		void *block = kmap_local_page(copy->page[i]);
-
-		copy->hash[i] = xp_checksum(block, XP_BLOCK_SIZE);
-		kunmap_local(block);
-	}
+	for (i = 0; i < copy->io->req.nr_blocks; i++)
+		copy->hash[i] = xs_hash_page(copy->page[i]);
 }
 
 /* ----------------------------------------------------------------- I/O ---- */
 
-typedef enum xp_act copy_end_fn(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
-
-static void copy_finish(struct xs_copy *copy, copy_end_fn *end, int err, struct xp_todo *todo)
+void xs_copy_finish(struct xs_copy *copy, xs_copy_end_fn *end, int err, struct xp_todo *todo)
 {
 	struct xs_cache *cache = copy->cache;
 	struct xs_io *io = copy->io;
@@ -196,21 +190,21 @@ static void copy_finish(struct xs_copy *copy, copy_end_fn *end, int err, struct 
 }
 
 /* Any context. */
-static void copy_end(struct xs_copy *copy, copy_end_fn *end, int err)
+void xs_copy_end(struct xs_copy *copy, xs_copy_end_fn *end, int err)
 {
 	struct xs_cache *cache = copy->cache;
 	struct xp_todo todo;
 
 	rcu_read_lock();	/* as in io_below_ended() */
 	xp_todo_init(&todo);
-	copy_finish(copy, end, err, &todo);
+	xs_copy_finish(copy, end, err, &todo);
 	xs_post(cache, &todo);
 	rcu_read_unlock();
 }
 
 /* Of no device before it is sent: that takes a reference on the sender's cgroup, which the end of a bio
  * gives back, and a store into memory has none. */
-static void copy_bio(struct xs_copy *copy, u64 sector, blk_opf_t opf, bio_end_io_t *end)
+void xs_copy_bio(struct xs_copy *copy, u64 sector, blk_opf_t opf, bio_end_io_t *end)
 {
 	bio_init(&copy->bio, NULL, copy->vec, XP_COPY_MAX, opf);
 	copy->bio.bi_iter.bi_sector = sector;
@@ -218,7 +212,7 @@ static void copy_bio(struct xs_copy *copy, u64 sector, blk_opf_t opf, bio_end_io
 	copy->bio.bi_end_io = end;
 }
 
-static void copy_submit(struct xs_copy *copy, struct block_device *bdev)
+void xs_copy_submit(struct xs_copy *copy, struct block_device *bdev)
 {
 	bio_set_dev(&copy->bio, bdev);
 	copy->sent = xs_time(copy->cache);
@@ -234,7 +228,7 @@ static void copy_written(struct bio *bio)
 		xs_fast_error(copy->cache, "write", copy->io->req.target, err);
 	else
 		xs_timed(copy->cache, XP_CLASS_FAST_WRITE, xs_since(copy->sent));
-	copy_end(copy, xp_end, err);
+	xs_copy_end(copy, xp_end, err);
 }
 
 static bool copy_stored(struct xs_copy *copy, struct xp_todo *todo)
@@ -245,11 +239,11 @@ static bool copy_stored(struct xs_copy *copy, struct xp_todo *todo)
 	if (xs_memory_write(cache, &copy->bio, copy->bio.bi_iter, copy->io->req.target))
 		return false;
 	xs_timed(cache, XP_CLASS_FAST_WRITE, xs_since(begun));
-	copy_finish(copy, xp_end, 0, todo);
+	xs_copy_finish(copy, xp_end, 0, todo);
 	return true;
 }
 
-void xs_copy_merge(struct xs_copy *copy, struct xp_todo *todo)
+static void merge(struct xs_copy *copy, struct xp_todo *todo)
 {
 	struct xs_cache *cache = copy->cache;
 	struct xs_io *io = copy->io;
@@ -260,16 +254,16 @@ void xs_copy_merge(struct xs_copy *copy, struct xp_todo *todo)
 	copy_callers(copy, io);
 	if (req->copy.beside && cache->volatile_fast)
 		opf |= REQ_FUA;
-	copy_bio(copy, req->target, opf, copy_written);
+	xs_copy_bio(copy, req->target, opf, copy_written);
 	for (i = 0; i < req->nr_blocks; i++)
 		__bio_add_page(&copy->bio, copy->page[i], XP_BLOCK_SIZE, 0);
 	atomic64_add(copy->bio.bi_iter.bi_size, &cache->counts.fast_bytes_written);
-	if (req->copy.beside) {
+	if (req->copy.hashed) {
 		hash_blocks(copy);
 		xp_copied(cache->core, &io->req, copy->hash, todo);
 	}
 	if (!cache->dax || !copy_stored(copy, todo))
-		copy_submit(copy, xs_fast(cache));
+		xs_copy_submit(copy, xs_fast(cache));
 }
 
 static void base_read(struct bio *bio)
@@ -291,7 +285,7 @@ static void base_read(struct bio *bio)
 		xs_slow_error(cache, "read", copy->io->req.copy.from, err);
 	else
 		xs_fast_error(cache, "read", copy->io->req.copy.from, err);
-	copy_end(copy, xp_base_failed, err);
+	xs_copy_end(copy, xp_base_failed, err);
 }
 
 static void read_base(struct xs_copy *copy)
@@ -305,10 +299,12 @@ static void read_base(struct xs_copy *copy)
 		clear_bytes(copy, bytes, XP_BLOCK_SIZE - bytes);
 		xs_slow_read_begin(cache);
 	}
-	copy_bio(copy, c->from, REQ_OP_READ | REQ_SYNC, base_read);
+	xs_copy_bio(copy, c->from, REQ_OP_READ | REQ_SYNC, base_read);
 	__bio_add_page(&copy->bio, copy->page[0], bytes, 0);
-	copy_submit(copy, c->base == XP_BASE_SLOW ? xs_slow(cache) : xs_fast(cache));
+	xs_copy_submit(copy, c->base == XP_BASE_SLOW ? xs_slow(cache) : xs_fast(cache));
 }
+
+static void base_there(struct xs_copy *copy, struct xp_todo *todo);
 
 /* False: the driver refuses. */
 static bool base_loaded(struct xs_copy *copy, struct xp_todo *todo)
@@ -323,24 +319,63 @@ static bool base_loaded(struct xs_copy *copy, struct xp_todo *todo)
 		return false;
 	if (err) {
 		xs_fast_error(cache, "read", from, err);
-		copy_finish(copy, xp_base_failed, err, todo);
+		xs_copy_finish(copy, xp_base_failed, err, todo);
 	} else {
 		xs_timed(cache, XP_CLASS_FAST_READ, xs_since(begun));
-		xs_copy_merge(copy, todo);
+		base_there(copy, todo);
 	}
 	return true;
+}
+
+static void base_begin(struct xs_copy *copy, struct xp_todo *todo)
+{
+	if (copy->io->req.copy.base == XP_BASE_SLOW || !copy->cache->dax || !base_loaded(copy, todo))
+		read_base(copy);
+}
+
+/* Is it what it should be? */
+static void base_there(struct xs_copy *copy, struct xp_todo *todo)
+{
+	struct xs_cache *cache = copy->cache;
+	struct xs_io *io = copy->io;
+	struct xp_rot rot = { .nr = 0 };
+	enum xp_act act = XP_COPY;
+
+	if (unlikely(io->req.copy.check))
+		act = xp_base_checked(cache->core, &io->req, xs_hash_page(copy->page[0]), &rot, todo);
+	xs_rot_tell(cache, &rot);
+	if (act == XP_COPY) {
+		merge(copy, todo);
+		return;
+	}
+	if (act == XP_CHECK) {
+		base_begin(copy, todo);
+		return;
+	}
+	copy_put(copy);
+	if (act == XP_DONE)
+		xp_list_add(&todo->done, &io->req.link);
+}
+
+void xs_copy_go_on(struct xs_copy *copy, struct xp_todo *todo)
+{
+	if (copy->io->act == XP_CHECK)
+		xs_check_begin(copy, todo);
+	else
+		base_there(copy, todo);
 }
 
 static void copy_begin(struct xs_copy *copy, struct xs_io *io, struct xp_todo *todo)
 {
 	copy->io = io;
+	if (unlikely(io->act == XP_CHECK)) {
+		xs_check_begin(copy, todo);
+		return;
+	}
 	switch (io->req.copy.base) {
 	case XP_BASE_FAST:
-		if (copy->cache->dax && base_loaded(copy, todo))
-			return;
-		fallthrough;
 	case XP_BASE_SLOW:
-		read_base(copy);
+		base_begin(copy, todo);
 		return;
 	case XP_BASE_ZERO:
 		clear_bytes(copy, 0, XP_BLOCK_SIZE);
@@ -348,7 +383,7 @@ static void copy_begin(struct xs_copy *copy, struct xs_io *io, struct xp_todo *t
 	case XP_BASE_NONE:
 		break;
 	}
-	xs_copy_merge(copy, todo);
+	merge(copy, todo);
 }
 
 void xs_copy_start(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo)
@@ -362,7 +397,8 @@ void xs_copy_start(struct xs_cache *cache, struct xs_io *io, struct xp_todo *tod
 		copy_begin(copy, io, todo);
 		return;
 	}
-	xp_held_back(&io->req);
+	if (io->act == XP_COPY)
+		xp_held_back(&io->req);
 	xs_queue_io(cache, &cache->todo.unbuffered, io);
 }
 

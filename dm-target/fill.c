@@ -254,6 +254,10 @@ static bool begins_with_fill(const struct xp_req *req)
 
 static void write_fill(struct xs_cache *cache, struct xs_fill *f)
 {
+	u32 i;
+
+	for (i = 0; cache->options.verify && i < f->fill.nr_blocks; i++)
+		xp_fill_hash(cache->core, &f->fill, i, xs_hash_page(f->vec[i].bv_page));
 	fill_bio(f, NULL, f->fill.target,
 		 f->fill.nr_blocks * XP_BLOCK_SECTORS,
 		 REQ_OP_WRITE | REQ_SYNC | REQ_IDLE | xs_fast_opf(cache), fill_written);

@@ -293,6 +293,7 @@ static noinline bool io_follow(struct xs_cache *cache, struct xs_io *io, enum xp
 		io_remap(cache, io, mapping);
 		return true;
 	case XP_COPY:
+	case XP_CHECK:
 		xs_copy_start(cache, io, todo);
 		return false;
 	case XP_ZERO:
@@ -552,7 +553,7 @@ int xs_map(struct dm_target *ti, struct bio *bio)
 
 	io->begun = xs_time(cache);
 	xs_clock_request(cache);
-	if (bio_op(bio) == REQ_OP_READ && map_hit(cache, io, bio, sector))
+	if (bio_op(bio) == REQ_OP_READ && likely(!cache->options.verify) && map_hit(cache, io, bio, sector))
 		return hit_follow(cache, io, bio);
 	io_init(io, bio);
 	if (unlikely(bio->bi_opf & REQ_NOWAIT) && !begin_nowait(bio))

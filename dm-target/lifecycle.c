@@ -182,6 +182,7 @@ static struct xp *make_core(struct xs_cache *cache, const struct xp_sb *sb)
 		.dirty_low = cache->options.dirty_low,
 		.dirty_high = cache->options.dirty_high,
 		.mark_lba = cache->options.mark,
+		.verify = cache->options.verify,
 	};
 
 	cache->memory = __vmalloc(xp_memory(sb, cache->options.verify), MAP_GFP | __GFP_ZERO);
@@ -261,6 +262,13 @@ static int load(struct xs_cache *cache, struct xp_sb *sb, struct xp_message *msg
 	}
 	err = xs_mark_check(cache, sb, &media);
 	if (err) {
+		unclaim(cache);
+		return err;
+	}
+	if (cache->options.verify)	/* an older version does not know of sums, and keeps away from now on */
+		err = xp_sb_allow_sums(&media, sb);
+	if (err) {
+		DMERR("%pg: verify: the superblock cannot be written, error %d", xs_fast(cache), err);
 		unclaim(cache);
 		return err;
 	}

@@ -5,7 +5,8 @@
  * The core (core/xpcache.h) decides, the shell performs. A bio's way:
  *
  *	dm --> xs_map() --> xp_submit() --> io.c     the caller's bio, remapped
- *	          |                     `-> copy.c   a write from a private buffer
+ *	          |                     |-> copy.c   a write from a private buffer
+ *	          |                     `-> check.c  a read through one, compared with its sums
  *	          `-> throttle.c, under pressure     |
  *	                                             v
  *	dm <-- bio_endio() <-- xs_io_done() <-- xp_end()   (fill.c takes a miss's data)
@@ -81,7 +82,7 @@ static inline struct xs_io *xs_io_of(struct xp_link *link)
 	return container_of(link, struct xs_io, req.link);
 }
 
-/* The private buffer of an XP_COPY. */
+/* The private buffer of an XP_COPY, or of an XP_CHECK. */
 struct xs_copy {
 	struct list_head list;	/* free reserve, or waiting for the worker */
 	struct xs_cache *cache;
@@ -115,8 +116,8 @@ struct xs_work {
 	struct work_struct work;
 	struct work_struct journal_work;	/* its own: never behind a full slow device */
 	struct xp_list ready;		/* struct xs_io: submit */
-	struct xp_list unbuffered;	/* struct xs_io: XP_COPY, waiting for a buffer in order */
-	struct list_head based;		/* struct xs_copy: base has been read */
+	struct xp_list unbuffered;	/* struct xs_io: XP_COPY or XP_CHECK, waiting for a buffer in order */
+	struct list_head based;		/* struct xs_copy: base has been read; or to be read once more */
 	struct list_head late;		/* struct xs_fill: deliver */
 	struct list_head fills;		/* struct xs_fill: write */
 	struct delayed_work fill_work;	/* does, if no miss comes along before */
@@ -297,15 +298,29 @@ static inline void xs_bio_of_all(struct bio *bio, struct block_device *bdev)
 int xs_copies_alloc(struct xs_cache *cache);
 void xs_copies_free(struct xs_cache *cache);
 u64 xs_copies_bytes(void);
-/* Performs XP_COPY for @io, or queues it for a buffer. Process context. */
+/* Performs XP_COPY or XP_CHECK for @io, or queues it for a buffer. Process context. */
 void xs_copy_start(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo);
-/* The base has been read. */
-void xs_copy_merge(struct xs_copy *copy, struct xp_todo *todo);
+/* The base has been read, or what was read is to be read once more. Process context. */
+void xs_copy_go_on(struct xs_copy *copy, struct xp_todo *todo);
+/* For check.c: the buffer's bio; and its end, by @end. _end in any context. */
+typedef enum xp_act xs_copy_end_fn(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
+void xs_copy_bio(struct xs_copy *copy, u64 sector, blk_opf_t opf, bio_end_io_t *end);
+void xs_copy_submit(struct xs_copy *copy, struct block_device *bdev);
+void xs_copy_finish(struct xs_copy *copy, xs_copy_end_fn *end, int err, struct xp_todo *todo);
+void xs_copy_end(struct xs_copy *copy, xs_copy_end_fn *end, int err);
 /* Starts those that wait for a buffer, as far as there are any. */
 void xs_copy_retry(struct xs_cache *cache, struct xp_todo *todo);
 /* A buffer of XP_COPY_MAX pages of the reserve; none is in use without requests. */
 struct xs_copy *xs_copy_borrow(struct xs_cache *cache);
 void xs_copy_return(struct xs_copy *copy);
+
+/* check.c */
+/* Reads for XP_CHECK. Process context. */
+void xs_check_begin(struct xs_copy *copy, struct xp_todo *todo);
+/* xp_checksum() of a block. Any context. */
+u64 xs_hash_page(struct page *page);
+/* Logs it, if there is anything. Any context. */
+void xs_rot_tell(struct xs_cache *cache, const struct xp_rot *rot);
 
 /* fill.c */
 /* So many are kept: as deep as one queue of small misses. */

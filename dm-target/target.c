@@ -153,10 +153,6 @@ static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	setup(cache, ti);
 	err = parse_table(ti, &table, argc, argv);
 	cache->options = table.tunables;
-	if (!err && table.tunables.verify) {
-		ti->error = "verify is not done by this engine";
-		err = -EOPNOTSUPP;
-	}
 	if (!err)
 		err = open_devices(cache, &table);
 	if (!err)

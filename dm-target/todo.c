@@ -126,7 +126,7 @@ static void perform_taken(struct xs_cache *cache, struct taken *t, struct xp_tod
 	struct list_head *entry, *next;
 
 	list_for_each_safe(entry, next, &t->based)
-		xs_copy_merge(list_entry(entry, struct xs_copy, list), todo);
+		xs_copy_go_on(list_entry(entry, struct xs_copy, list), todo);
 	list_for_each_safe(entry, next, &t->late)
 		xs_fill_deliver(entry);
 	xs_perform(cache, todo);

@@ -167,6 +167,29 @@ static int read_slots(struct xs_hauler *h, u32 first, u32 nr)
 	return err;
 }
 
+/* Those that have been read hold what their sums say; what does not is read once more. */
+static int check_slots(struct xs_hauler *h, u32 first, u32 nr)
+{
+	struct xs_cache *cache = h->cache;
+	struct xp_rot rot;
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < nr && !err; i++) {
+		err = xp_destage_checked(cache->core, &h->run, first + i, xs_hash_page(h->page[i]), &rot);
+		if (err != -EAGAIN)
+			continue;
+		swap(h->page[0], h->page[i]);
+		err = read_slots(h, first + i, 1);
+		swap(h->page[0], h->page[i]);
+		if (!err)
+			err = xp_destage_checked(cache->core, &h->run, first + i, xs_hash_page(h->page[i]), &rot);
+	}
+	if (err)
+		xs_rot_tell(cache, &rot);
+	return err;
+}
+
 static int write_home(struct xs_hauler *h, u32 first, u32 nr)
 {
 	struct xs_cache *cache = h->cache;
@@ -232,6 +255,7 @@ static void put_pages(struct xs_hauler *h, u32 keep)
 
 static int bring_home(struct xs_hauler *h)
 {
+	const struct xs_cache *cache = h->cache;
 	u32 first, nr;
 	int err = 0;
 
@@ -244,6 +268,8 @@ static int bring_home(struct xs_hauler *h)
 		nr = min(h->nr_pages, h->run.nr_blocks - first);
 		if (!h->run.zeroes)
 			err = read_slots(h, first, nr);
+		if (!err && !h->run.zeroes && cache->options.verify)
+			err = check_slots(h, first, nr);
 		if (!err)
 			err = write_home(h, first, nr);
 	}

@@ -94,7 +94,7 @@ static u64 blocks_left(struct watch *w, const struct status *s)
 
 static enum xc check_stuck(struct watch *w, const struct status *s, u64 left)
 {
-	u64 errors = status_number(s, "slow_errors") + status_number(s, "fast_errors");
+	u64 errors = status_number(s, "slow_errors") + status_number(s, "fast_errors") + status_number(s, "sum_errors");
 
 	if (left < w->least || errors == w->errors) {
 		w->least = min(w->least, left);
