@@ -133,14 +133,14 @@ static int load_map(struct look *k)
 /* What is dirty there was brought home by who writes nothing to the fast device (rescue.c). */
 static bool is_home(struct look *k, u64 lba)
 {
-	u8 ours[XP_BLOCK_SIZE];
+	u64 ours[XP_BLOCK_SIZE / sizeof(u64)];
 	struct xp_mapping map;
 
 	if (load_map(k) || !xp_lookup(k->o.core, XP_LBA(lba), &map) || !map.dirty || slow_read(&k->slow, lba))
 		return false;
 	if (map.zeros)
 		return slow_is_all(&k->slow, 0);
-	return !read_slot(k, map.slot, ours) && !memcmp(ours, k->slow.block, XP_BLOCK_SIZE);
+	return !read_slot(k, &map, ours) && !memcmp(ours, k->slow.block, XP_BLOCK_SIZE);
 }
 
 /* What cannot be read says nothing. */
@@ -389,6 +389,7 @@ static enum xc bring_home(struct look *k)
 
 	opt.offline = true;
 	opt.ublk = false;
+	opt.tunables.verify = !!(le64_to_cpu(k->o.sb.incompat) & XP_INCOMPAT_SUMS);
 	return flush_by_user(k->name, k->c->fast.path, k->slow_path, &opt);
 }
 

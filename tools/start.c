@@ -187,6 +187,8 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 	if (!ret && !user)
 		ret = kernel_ready();
 	known_limits(c->uuid, &marked);
+	if (opt->offline && le64_to_cpu(c->sb.incompat) & XP_INCOMPAT_SUMS)
+		marked.tunables.verify = 1;	/* what it brings home shall be what was written */
 	if (!ret)
 		behind_note_first(c, slow.path);
 	if (!ret)

@@ -165,6 +165,7 @@ static void show_machinery(const struct status *s)
 {
 	u64 errors_fast = status_number(s, "fast_errors");
 	u64 errors_slow = status_number(s, "slow_errors");
+	u64 rotten = status_number(s, "sum_errors");
 
 	printf("  journal   %s of %s blocks, %s written\n",
 	       text_count(status_number(s, "journal_used")),
@@ -178,6 +179,9 @@ static void show_machinery(const struct status *s)
 	printf("  errors    %s%s of the fast device, %s of the slow%s\n",
 	       errors_fast || errors_slow ? colour_bad() : "", text_count(errors_fast),
 	       text_count(errors_slow), colour_off());
+	if (rotten)
+		printf("  %srotten    %s blocks that the fast device gave were not what was written to it%s\n", colour_bad(),
+		       text_count(rotten), colour_off());
 }
 
 void status_show(const struct status *s)

@@ -75,7 +75,7 @@ static bool in_ranges(const struct xp_tunables *t)
 {
 	return t->dirty_low <= 100 && t->dirty_high >= 1 && t->dirty_high <= 100 &&
 	       t->dirty_low < t->dirty_high && t->idle_ms <= 24 * 3600 * 1000 &&
-	       t->histogram <= 1;
+	       t->histogram <= 1 && t->verify <= 1;
 }
 
 /* Digits that fit. */
@@ -93,10 +93,10 @@ static bool read_value(const char *word, u32 *value)
 static bool understand(const struct words *w, struct xp_tunables *t)
 {
 	bool low = false, high = false, idle = false, record = false, mark = false,
-	     *given;
+	     verify = false, *given;
 	u32 i, n, *value;
 
-	*t = (struct xp_tunables){ 10, 80, 5000, 1, 0 };
+	*t = (struct xp_tunables){ 10, 80, 5000, 1, 0, 0 };
 	if (w->n < 2 || (w->n > 2 && (!read_value(w->word[2], &n) || n != w->n - 3 || n % 2)))
 		return false;
 	for (i = 3; i < w->n; i += 2) {
@@ -104,9 +104,10 @@ static bool understand(const struct words *w, struct xp_tunables *t)
 
 		given = !strcmp(name, "dirty_low") ? &low : !strcmp(name, "dirty_high") ? &high :
 			!strcmp(name, "idle_ms") ? &idle : !strcmp(name, "histogram") ? &record :
-			!strcmp(name, "mark") ? &mark : NULL;
+			!strcmp(name, "mark") ? &mark : !strcmp(name, "verify") ? &verify : NULL;
 		value = given == &low ? &t->dirty_low : given == &high ? &t->dirty_high :
-			given == &idle ? &t->idle_ms : given == &record ? &t->histogram : &t->mark;
+			given == &idle ? &t->idle_ms : given == &record ? &t->histogram :
+			given == &mark ? &t->mark : &t->verify;
 		if (!given || *given || !read_value(w->word[i + 1], value))
 			return false;
 		*given = true;
@@ -117,7 +118,7 @@ static bool understand(const struct words *w, struct xp_tunables *t)
 static bool is_default(const struct xp_tunables *t)
 {
 	return t->dirty_low == 10 && t->dirty_high == 80 && t->idle_ms == 5000 &&
-	       t->histogram == 1 && !t->mark;
+	       t->histogram == 1 && !t->mark && !t->verify;
 }
 
 static void check_print(const struct xp_tunables *t)

@@ -270,6 +270,35 @@ static void without_the_feature_a_sum_is_damage(void **state)
 	assert_int_equal(fixture_restart(&f), -EUCLEAN);
 }
 
+/* Of a record that is otherwise right. */
+static void is_damage(struct xp_jblock *b, u64 flags, u64 kind, u32 sum)
+{
+	struct xp_record was = b->rec[0];
+
+	b->rec[0].lba = cpu_to_le64(5 | kind << 40 | flags << 48);
+	b->rec[0].sum = cpu_to_le32(sum);
+	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	assert_int_equal(fixture_restart(&f), -EUCLEAN);
+	b->rec[0] = was;
+	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+}
+
+static void a_sum_where_none_may_be_is_damage(void **state)
+{
+	struct xp_jblock *b;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 9);
+	flush(&f);
+	b = ring_block(&f, stats_of(&f).seq);
+	assert_int_equal(le16_to_cpu(b->head.count), 1);
+	is_damage(b, XP_REC_DIRTY | XP_REC_SUMMED, XP_REC_MAP, 0);
+	is_damage(b, XP_REC_DIRTY, XP_REC_MAP, 7);
+	is_damage(b, XP_REC_SUMMED, XP_REC_CLEAN, 7);
+	fixture_reopen(&f);
+	assert_true(is_summed(5));
+}
+
 static void a_cache_gets_the_feature_when_it_is_wanted(void **state)
 {
 	struct xp_sb sb;
@@ -692,6 +721,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(an_old_sum_is_not_taken_for_a_new_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_the_feature_there_are_none, setup_without, teardown),
 		cmocka_unit_test_setup_teardown(without_the_feature_a_sum_is_damage, setup_without, teardown),
+		cmocka_unit_test_setup_teardown(a_sum_where_none_may_be_is_damage, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_cache_gets_the_feature_when_it_is_wanted, setup_without, teardown),
 		cmocka_unit_test_setup_teardown(a_part_of_a_block_is_read_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(no_more_is_read_than_can_be_hashed, setup, teardown),

@@ -90,7 +90,7 @@ bad_table()
 }
 bad_table table-no-slow 'expected <fast device> <slow device> [<nr args> [<name> <value>]...]' $FAST
 bad_table table-count 'the count of option words is "4", but 2 follow' "$FAST $SLOW 4 dirty_low 5"
-bad_table table-name 'unknown option "dirty"; known are dirty_low, dirty_high, idle_ms, histogram, mark' "$FAST $SLOW 2 dirty 5"
+bad_table table-name 'unknown option "dirty"; known are dirty_low, dirty_high, idle_ms, histogram, mark, verify' "$FAST $SLOW 2 dirty 5"
 bad_table table-value 'dirty_low is a number from 0 to 100, not "1e1"' "$FAST $SLOW 2 dirty_low 1e1"
 bad_table table-contradiction 'dirty_low, 80, is not below dirty_high, 80' "$FAST $SLOW 2 dirty_low 80"
 
@@ -134,7 +134,7 @@ must xpcache start xpcache0 --idle-ms 0 --dirty-low 0
 equal nothing-lost "$within" "$(checksum $CACHE)"
 equal table-read-back '4 dirty_low 0 idle_ms 0' "$(dmsetup table xpcache0 | cut -d ' ' -f 6-)"
 equal status-limits '0 to 80 % dirty, idle or not' "$(xpcache status xpcache0 | sed -n 's/^  limits  *//p')"
-equal json-limits '"dirty_low":0,"dirty_high":80,"idle_ms":0,"histogram":1,"mark":0' \
+equal json-limits '"dirty_low":0,"dirty_high":80,"idle_ms":0,"histogram":1,"mark":0,"verify":0' \
 	"$(xpcache status xpcache0 --json | tr -d ' \n' | sed 's/.*"limits":{\([^}]*\)}.*/\1/')"
 dmsetup message xpcache0 0 flush now 2>/dev/null && fail bad-message "it was taken"
 equal bad-message "${FAST#/dev/}: message flush is one word, not 2" "$(said)"
