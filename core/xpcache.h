@@ -797,6 +797,13 @@ struct xp_mapping {
 	u32 sum;		/* xp_sum() of its data; 0: not known, or not xp_options.verify */
 };
 bool xp_lookup(struct xp *c, xp_lba_t lba, struct xp_mapping *m);
+
+/* Are these the 4096 bytes that were written to its slot? True if no sum says otherwise. */
+static inline bool xp_mapping_holds(const struct xp_mapping *m, const void *data)
+{
+	return !m->sum || xp_sum(xp_checksum(data, XP_BLOCK_SIZE)) == m->sum;
+}
+
 /* Walks the slots from *@cursor (start with 0); false at the end. */
 bool xp_walk(struct xp *c, u32 *cursor, struct xp_mapping *m);
 

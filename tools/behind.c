@@ -69,9 +69,7 @@ static int read_slot(struct look *k, const struct xp_mapping *map, u64 block[XP_
 	const struct xp_media *m = &k->o.media.io;
 	int err = m->read(m->ctx, le64_to_cpu(k->o.sb.data_start) + xp_slot_n(map->slot), 1, block);
 
-	if (!err && map->sum && xp_sum(xp_checksum(block, XP_BLOCK_SIZE)) != map->sum)
-		err = -EIO;
-	return err;
+	return err || xp_mapping_holds(map, block) ? err : -EIO;
 }
 
 /* Of a block that was read; both lose what is the loader's. */

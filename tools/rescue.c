@@ -205,17 +205,19 @@ static u32 beside(const struct rescue *r, u64 i, u64 end)
 	return n;
 }
 
-/* In one read; where that fails, block by block. */
+/* In one read; where that fails, block by block. What is not what was written there is as good as not read. */
 static void read_slots(struct rescue *r, u64 i, u32 n, u8 *to)
 {
 	const struct xp_media *m = &r->o.media.io;
 	u64 at = le64_to_cpu(r->o.sb.data_start) + xp_slot_n(r->block[i].slot);
+	bool together = !m->read(m->ctx, at, n, to);
 
-	if (!m->read(m->ctx, at, n, to))
-		return;
-	for (u32 k = 0; k < n; k++)
-		if (m->read(m->ctx, at + k, 1, to + k * XP_BLOCK_SIZE))
+	for (u32 k = 0; k < n; k++) {
+		u8 *data = to + k * XP_BLOCK_SIZE;
+
+		if ((!together && m->read(m->ctx, at + k, 1, data)) || !xp_mapping_holds(&r->block[i + k], data))
 			r->fate[i + k] = UNREADABLE;
+	}
 }
 
 static void read_run(struct rescue *r, u64 first, u64 end)

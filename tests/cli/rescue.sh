@@ -397,4 +397,14 @@ older
 bad "$slot" expect "rescue: and with the older version" 0 "^rescue: goes on without the newest of 1 block .4.00 KiB., whose older version holds\$" start --accept-older --fast fast --slow slow --idle-ms 0
 rescue_kill
 same "rescue: which holds from then on" "$(mapped)" "$was"
+
+# ---- a slot that gives something else, of a cache that verifies ----
+fresh --name rescue
+expect "rescue: it verifies" 0 "^rescue: started" start --fast fast --slow slow --idle-ms 0 --verify 1
+rescue_does 'h.pwrite(b"n" * 16384, 50 * 4096); h.flush()'
+rescue_kill
+damage fast "$(mapped)"
+"$xpcache" flush --offline --rescue --fast fast --slow slow --json >report 2>out
+same "rescue: what has rotted is not home" "$? $(python3 -c 'import json; r = json.load(open("report")); print(r["home"], r["unreadable"])')" "4 3 {'blocks': 1, 'ranges': [{'sector': 408, 'sectors': 8}]}"
+same "rescue: nor was it written" "$(dd if=slow bs=4096 skip=51 count=1 status=none | tr -d '\0' | wc -c)" 0
 rm -f fast slow fast.then slow.then fast.kept slow.foreign short report claim healed

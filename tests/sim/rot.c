@@ -48,7 +48,7 @@ const struct content *rot_answer(const struct image *im, u64 slot_sector, u64 se
 		memcpy((u8 *)block + i * SECTOR, im->fast[slot_sector + i]->bytes, SECTOR);
 		rotten |= !!original(im->fast[slot_sector + i]);
 	}
-	if (!rotten || !m->sum || xp_sum(xp_checksum(block, XP_BLOCK_SIZE)) == m->sum)
+	if (!rotten || xp_mapping_holds(m, block))
 		return k;
 	right = original(k);
 	return !m->dirty ? im->slow[sector] : right ? right : k;
