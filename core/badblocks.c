@@ -25,25 +25,24 @@
 #include "journal.h"
 #include "slot.h"
 
-bool xp_sb_place_is_bad(const struct xp_sb *sb, u64 position)
+static bool lists(const __le32 *list, u32 n, u64 what)
 {
-	u32 i, n = le32_to_cpu(sb->bad.nr_places);
+	u32 i;
 
 	for (i = 0; i < n; i++)
-		if (le32_to_cpu(sb->bad.place[i]) == position)
+		if (le32_to_cpu(list[i]) == what)
 			return true;
 	return false;
 }
 
+bool xp_sb_place_is_bad(const struct xp_sb *sb, u64 position)
+{
+	return lists(sb->bad.place, le32_to_cpu(sb->bad.nr_places), position);
+}
+
 bool place_avoided(const struct xp *c, u64 number)
 {
-	const struct xp_super *s = &c->super;
-	u32 position = journal_position(c, number), i;
-
-	for (i = 0; i < s->nr_avoided; i++)
-		if (le32_to_cpu(s->sb->bad.place[i]) == position)
-			return true;
-	return false;
+	return lists(c->super.sb->bad.place, c->super.nr_avoided, journal_position(c, number));
 }
 
 /* Not in the superblock yet. False: no more may be bad. */
@@ -375,13 +374,7 @@ bool journal_reroute(struct xp *c, struct xp_todo *todo)
 
 bool slot_listed_bad(const struct xp *c, u32 i)
 {
-	const struct xp_sb_bad *bad = &c->super.sb->bad;
-	u32 k;
-
-	for (k = 0; k < c->super.nr_bad_slots; k++)
-		if (le32_to_cpu(bad->slot[k]) == i)
-			return true;
-	return false;
+	return lists(c->super.sb->bad.slot, c->super.nr_bad_slots, i);
 }
 
 u32 slots_given_up(const struct xp *c)

@@ -413,12 +413,8 @@ void xp_journal_io(struct xp *c, u32 i, struct xp_journal_io *io)
 u64 journal_number_of(const struct xp *c, const struct xp_entry *e)
 {
 	const struct xp_journal *j = &c->journal;
-	u64 position, back;
+	u64 back = (j->sealed_number % j->blocks + j->blocks - journal_position_of(c, e)) % j->blocks;
 
-	while (!(e->list_prev & XP_LIST_HEAD))
-		e = &c->entry[e->list_prev];
-	position = e->list_prev & ~XP_LIST_HEAD;
-	back = (j->sealed_number % j->blocks + j->blocks - position) % j->blocks;
 	return j->sealed_number - back;
 }
 

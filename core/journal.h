@@ -58,6 +58,14 @@ static inline u32 journal_position(const struct xp *c, u64 number)
 	return (u32)(number % c->journal.blocks);
 }
 
+/* Place of the block with the slot's newest record. */
+static inline u32 journal_position_of(const struct xp *c, const struct xp_entry *e)
+{
+	while (!(e->list_prev & XP_LIST_HEAD))
+		e = &c->entry[e->list_prev];
+	return e->list_prev & ~XP_LIST_HEAD;
+}
+
 /* Numbers, with those of bad places: no fewer than blocks. */
 static inline u64 journal_used(const struct xp *c)
 {

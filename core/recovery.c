@@ -501,12 +501,8 @@ static void unmap(struct xp *c, xp_slot_t slot)
 /* Of the block of the chain with its newest record. */
 static u64 number_of(const struct recovery *r, xp_slot_t slot)
 {
-	const struct xp_entry *e = entry_of(r->c, slot);
-	u64 blocks = r->c->journal.blocks, position;
+	u64 blocks = r->c->journal.blocks, position = journal_position_of(r->c, entry_of(r->c, slot));
 
-	while (!(e->list_prev & XP_LIST_HEAD))
-		e = &r->c->entry[e->list_prev];
-	position = e->list_prev & ~XP_LIST_HEAD;
 	return r->head.tail + (position + blocks - r->head.tail % blocks) % blocks;
 }
 
