@@ -203,6 +203,15 @@ static void free_core(struct xs_cache *cache)
 	cache->memory = NULL;
 }
 
+static void tell_refused(struct xs_cache *cache, const struct xp_sb *sb, const struct xp_message *msg, int err)
+{
+	if (err == -EBADMSG)
+		DMERR("%pg: %s; xpcache start %.31s --accept-loss goes on (error %d)", xs_fast(cache), msg->text,
+		      sb->name, err);
+	else
+		DMERR("%pg: %s (error %d)", xs_fast(cache), msg->text, err);
+}
+
 static int recover(struct xs_cache *cache, const struct xp_media *media,
 		   const struct xp_sb *sb, struct xp_message *msg)
 {
@@ -220,8 +229,7 @@ static int recover(struct xs_cache *cache, const struct xp_media *media,
 	} else {
 		err = xp_recover(core, media, scratch, true, msg);
 		if (err)
-			DMERR("%pg: %s%s (error %d)", xs_fast(cache), msg->text,
-			      err == -EBADMSG ? "; xpcache start --accept-loss goes on" : "", err);
+			tell_refused(cache, sb, msg, err);
 	}
 	vfree(scratch);
 	if (err)

@@ -85,9 +85,12 @@ bad $after 1 behind-the-head
 out=$(table_start 2>&1) && fail behind-the-head-table "it has started" || pass behind-the-head-table
 dmesg | grep -q "the last commit before the cut may be lost" && pass behind-the-head-says ||
 	fail behind-the-head-says "$(dmesg | grep xpcache | tail -n 1)"
+advice=$(dmesg | sed -n 's/.*; \(xpcache start .*\) goes on.*/\1/p' | tail -n 1)
+equal kernel-names-the-way "xpcache start xpcache0 --accept-loss" "$advice"
 out=$(xpcache start xpcache0 2>&1) && fail behind-the-head "it has started" || pass behind-the-head
 grep -q -- --accept-loss <<<"$out" && pass names-the-way || fail names-the-way "$out"
-try goes-on xpcache start xpcache0 --accept-loss
+# shellcheck disable=SC2086
+try goes-on $advice
 reads goes-on-reads
 stop
 heal
