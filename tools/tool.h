@@ -667,7 +667,7 @@ enum xc replug_end(struct options *opt);
 
 /* Of --accept-loss, --accept-older: XP_ACCEPT_*. */
 u32 accept_of(const struct options *opt);
-/* Complains if they are given. @what cannot be: it is said of one cache that does not run. */
+/* Complains if they are given where they cannot be: they are said of one cache that does not run. @todo: what to do. */
 enum xc accept_check_none(const struct options *opt, const char *todo);
 /* Before @c starts: recovers it here as far as they say, and tells what is lost. After it the journal is as any. */
 enum xc accept_losses(const struct cache *c, const char *slow, const struct options *opt);

@@ -357,6 +357,12 @@ static void one_copy_of_a_newer_version_is_enough_to_refuse(void **state)
 	assert_int_equal(xp_sb_read(&f.media, BLOCKS, &sb, &f.msg), -ENOTSUP);
 }
 
+static int verdict(struct xp_sb *sb)
+{
+	xp_sb_seal(sb);
+	return xp_sb_verify(sb, BLOCKS, &f.msg);
+}
+
 static void lists_that_are_none_are_refused(void **state)
 {
 	struct xp_sb sb = f.sb;
@@ -364,26 +370,25 @@ static void lists_that_are_none_are_refused(void **state)
 	(void)state;
 	sb.incompat |= cpu_to_le64(XP_INCOMPAT_BAD);
 	sb.bad.nr_places = cpu_to_le32(XP_BAD_PLACES);
-	xp_sb_seal(&sb);
-	assert_int_equal(xp_sb_verify(&sb, BLOCKS, &f.msg), 0);
+	assert_int_equal(verdict(&sb), 0);
 	sb.bad.nr_places = cpu_to_le32(XP_BAD_PLACES + 1);
-	xp_sb_seal(&sb);
-	assert_int_equal(xp_sb_verify(&sb, BLOCKS, &f.msg), -EUCLEAN);
+	assert_int_equal(verdict(&sb), -EUCLEAN);
 	sb.bad.nr_places = cpu_to_le32(1);
 	sb.bad.place[0] = cpu_to_le32((u32)le64_to_cpu(sb.journal_blocks));
-	xp_sb_seal(&sb);
-	assert_int_equal(xp_sb_verify(&sb, BLOCKS, &f.msg), -EUCLEAN);
+	assert_int_equal(verdict(&sb), -EUCLEAN);
 	sb.bad.nr_places = 0;
 	sb.bad.nr_slots = cpu_to_le32(XP_BAD_SLOTS + 1);
-	xp_sb_seal(&sb);
-	assert_int_equal(xp_sb_verify(&sb, BLOCKS, &f.msg), -EUCLEAN);
+	assert_int_equal(verdict(&sb), -EUCLEAN);
 	sb.bad.nr_slots = cpu_to_le32(1);
 	sb.bad.slot[0] = cpu_to_le32((u32)le64_to_cpu(sb.nr_slots));
-	xp_sb_seal(&sb);
-	assert_int_equal(xp_sb_verify(&sb, BLOCKS, &f.msg), -EUCLEAN);
+	assert_int_equal(verdict(&sb), -EUCLEAN);
+	sb.bad.nr_slots = 0;
+	sb.bad.losing = cpu_to_le32(1);
+	assert_int_equal(verdict(&sb), 0);
+	sb.bad.losing = cpu_to_le32(2);
+	assert_int_equal(verdict(&sb), -EUCLEAN);
 	sb.incompat &= ~cpu_to_le64(XP_INCOMPAT_BAD);	/* then they say nothing */
-	xp_sb_seal(&sb);
-	assert_int_equal(xp_sb_verify(&sb, BLOCKS, &f.msg), 0);
+	assert_int_equal(verdict(&sb), 0);
 }
 
 /* ---------------------------------------------------------------- slots ---- */
