@@ -131,14 +131,14 @@ vm-selftest: build/vm/bin/powercut build/vm/bin/ledger build/crash/replay
 	@tests/vm/selftest build/vm/bin/powercut
 	@tests/vm/selftest-ledger build/vm/bin/ledger
 
-vm-quick: vm-build ## the machines that `make test` boots: most jobs, and a power cut a kernel and kind, two of the raw device and of memory as the fast one
+vm-quick: vm-build ## the machines that `make test` boots: most jobs, and power cuts of each kind
 	@status=0; tests/vm/fences $(kernels) || status=1; tests/vm/run --quick || status=1; \
-	tests/vm/powercut --kind raw --kind ext4 --kind xfs --cuts 4 --seed $(SEED) || status=1; \
-	tests/vm/powercut --kernel 6.12 --kind pmem-raw --cuts 2 --seed $(SEED) || status=1; \
+	tests/vm/powercut --kernel 6.1 --kind raw --kind ext4 --cuts 3 --seed $(SEED) || status=1; \
+	tests/vm/powercut --kernel 6.12 --kind raw --kind pmem-raw --kind xfs --cuts 5 --seed $(SEED) || status=1; \
 	exit $$status
 
 vm-test: vm-build ## the campaign: more of everything, 25 power cuts a kernel
-	@status=0; tests/vm/fences $(kernels) || status=1; tests/vm/run --set PASSES=4 --set ROUNDS=40 || status=1; \
+	@status=0; tests/vm/fences $(kernels) || status=1; tests/vm/run --set PASSES=4 --set ROUNDS=40 --set LONG=20 || status=1; \
 	tests/vm/powercut --cuts $(CUTS) --seed $(SEED) || status=1; exit $$status
 
 vm-powercut: vm-build ## power cuts only: CUTS= for each kernel, SEED= for another series

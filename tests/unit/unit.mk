@@ -6,16 +6,38 @@ UNIT_FLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -fsanitize=address,undefin
 	-fno-sanitize-recover=undefined -Icore -Itests/unit
 
 unit-tests := $(patsubst tests/unit/test_%.c,build/unit/test_%,$(wildcard tests/unit/test_*.c))
-unit-sources := $(wildcard core/*.c core/*.h tests/unit/*.h)
 
-build/unit/test_%: tests/unit/test_%.c tests/unit/fixture.c $(unit-sources)
+unit-objects := $(patsubst core/%.c,build/unit/core/%.o,$(wildcard core/*.c)) build/unit/fixture.o
+
+build/unit/core/%.o: core/%.c
 	@mkdir -p $(@D)
-	$(CC) $(UNIT_FLAGS) -o $@ $< tests/unit/fixture.c $(wildcard core/*.c) -lcmocka -lxxhash
+	$(CC) $(UNIT_FLAGS) -MMD -MP -c -o $@ $<
+
+build/unit/%.o: tests/unit/%.c
+	@mkdir -p $(@D)
+	$(CC) $(UNIT_FLAGS) -MMD -MP -c -o $@ $<
+
+build/unit/test_%: build/unit/test_%.o $(unit-objects)
+	$(CC) $(UNIT_FLAGS) -o $@ $^ -lcmocka -lxxhash
+
+-include $(unit-objects:.o=.d) $(unit-tests:=.d)
+
+# Its threads are made to meet: the core is built anew for it.
+build/unit/race/core/%.o: core/%.c tests/unit/race.h
+	@mkdir -p $(@D)
+	$(CC) $(UNIT_FLAGS) -include tests/unit/race.h -MMD -MP -c -o $@ $<
+
+race-objects := $(unit-objects:build/unit/core/%=build/unit/race/core/%)
+
+build/unit/test_hit.o: UNIT_FLAGS += -include tests/unit/race.h
+build/unit/test_hit: build/unit/test_hit.o $(race-objects)
+	$(CC) $(UNIT_FLAGS) -o $@ $^ -lcmocka -lxxhash
+
+-include $(race-objects:.o=.d)
 
 # All of the tool but its main(): what asks a device is there, and not called.
 tool-tests := $(patsubst tests/tools/test_%.c,build/unit/tools/test_%,$(wildcard tests/tools/test_*.c))
-tool-objects := $(patsubst tools/%.c,build/unit/tools/%.o,$(wildcard tools/*.c)) \
-	$(patsubst core/%.c,build/unit/tools/core/%.o,$(wildcard core/*.c)) build/tools/bench_page.o
+tool-objects := $(patsubst tools/%.c,build/unit/tools/%.o,$(wildcard tools/*.c)) build/tools/bench_page.o
 TOOL_TEST_FLAGS := $(UNIT_FLAGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Itools
 
 build/unit/tools/main.o: TOOL_TEST_FLAGS += -Dmain=xpcache_main
@@ -24,12 +46,8 @@ build/unit/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TOOL_TEST_FLAGS) -MMD -MP -c -o $@ $<
 
-build/unit/tools/core/%.o: core/%.c
-	@mkdir -p $(@D)
-	$(CC) $(TOOL_TEST_FLAGS) -MMD -MP -c -o $@ $<
-
-$(tool-tests): build/unit/tools/test_%: tests/tools/test_%.c tests/tools/planted.c tests/tools/planted.h $(tool-objects)
-	$(CC) $(TOOL_TEST_FLAGS) -o $@ $< tests/tools/planted.c $(tool-objects) -lcmocka \
+$(tool-tests): build/unit/tools/test_%: tests/tools/test_%.c tests/tools/planted.c tests/tools/planted.h $(tool-objects) $(filter build/unit/core/%,$(unit-objects))
+	$(CC) $(TOOL_TEST_FLAGS) -o $@ $< tests/tools/planted.c $(tool-objects) $(filter build/unit/core/%,$(unit-objects)) -lcmocka \
 		$$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm
 
 # Which devices there are they say themselves.
@@ -42,8 +60,6 @@ build/unit/tools/test_fence: private TOOL_TEST_FLAGS += $(call wrapped,device_lo
 	sysfs_read signature_content running_find kernel_hold kernel_is_held kernel_let_go)
 
 -include $(tool-objects:.o=.d)
-
-build/unit/test_hit: UNIT_FLAGS += -include tests/unit/race.h
 
 # The same under ThreadSanitizer, and with the order of its threads taken away.
 THREADS_FLAGS := -std=gnu11 -O1 -g -Wall -Wextra -Werror -fsanitize=thread -Icore -Itests/unit

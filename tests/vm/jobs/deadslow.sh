@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=16M slow=64M timeout=300
+# vm: fast=16M slow=64M timeout=300 quick=6.12
 #
 # The slow disk dies under a cache full of dirty blocks: reads of those go on,
 # nobody waits for ever, and when the disk is back nothing is missing.

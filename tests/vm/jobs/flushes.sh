@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=1G slow=512M timeout=600
+# vm: fast=1G slow=512M timeout=600 quick=6.12
 #
 # A caller's FLUSH is answered by the fast device, which writes two blocks for it; and a
 # slot costs at most 24 bytes of memory.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: kernel=6.1,6.12 usr=host clock=instructions memory=2G fast=16M slow=16M timeout=600
+# vm: kernel=6.1,6.12 usr=host clock=instructions memory=2G fast=16M slow=16M timeout=600 quick=6.12
 #
 # The target's histograms: what was planted is found, request by request, in its bins. The
 # fast device takes 10 us, the slow one 8 ms; an instruction takes 1 ns.

@@ -3,9 +3,11 @@
 #
 # --verify: what silently changes on the fast device is never what a caller gets, nor what goes
 # home: of what is clean they get the slow disk's, of what is dirty an error. On a disk and on
-# memory. Callers who change their buffers meanwhile are no rot.
+# memory. Callers who change their buffers meanwhile are no rot: LONG= seconds of it.
 
 . ./lib.sh
+
+seconds=${LONG:-8}	# of each load
 
 # slot_of LBA - of the cache's block, from the journal.
 slot_of()
@@ -95,10 +97,10 @@ a_life()
 	equal "$kind-once" 1 "$(counter sum_errors)"
 
 	# ---- whoever changes his buffers ----
-	try "$kind-buffers-that-change" scribble $CACHE 20
+	try "$kind-buffers-that-change" scribble $CACHE "$seconds"
 	equal "$kind-are-no-rot" 1 "$(counter sum_errors)"
 	verified_load $CACHE &
-	sleep 20
+	sleep "$seconds"
 	end_load $!
 	rm -f /tmp/enough
 	equal "$kind-nor-is-a-load" 1 "$(counter sum_errors)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=32M slow=64M usr=host with=unknown-key.ko,xpcached kernel=6.12 timeout=600
+# vm: fast=32M slow=64M usr=host with=unknown-key.ko,xpcached kernel=6.12 timeout=600 quick=no
 #
 # A kernel that takes signed modules only: the tool says what it is about. unknown-key.ko
 # is our module, signed by a key that this kernel does not know.

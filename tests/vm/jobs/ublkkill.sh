@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: kernel=6.12 fast=64M slow=192M extra=16M usr=host with=xpcached timeout=1800
+# vm: kernel=6.12 fast=64M slow=192M extra=16M usr=host with=xpcached timeout=1800 quick=no
 #
 # The daemon behind a block device is killed while four programs write, sync and report: what was
 # synced is there after the next start, and no block is a mixture. The device never goes on over
