@@ -17,7 +17,9 @@ CASES = ["read-hit", "read-miss", "write-new", "write-again", "sync-new", "sync-
          *[f"{op}-qd{depth}" for depth in (4, 32) for op in ("read", "write")],
          *[f"busy-{op}" for op in ("read", "write", "sync", "dsync")], "overflow",
          *[f"volatile-{op}" for op in ("write", "sync", "dsync")],
-         *[f"histogram-{op}-{state}" for op in ("read", "new", "write", "sync") for state in ("off", "on")]]
+         *[f"histogram-{op}-{state}" for op in ("read", "new", "write", "sync") for state in ("off", "on")],
+         *[f"verify-{op}-{state}" for op in ("read", "part", "miss", "new", "write", "sync", "merge", "big-read", "big-write")
+           for state in ("off", "on")]]
 TAIL_LEAST = 10000      # requests for a p99.9: ten beyond it
 
 
@@ -124,13 +126,23 @@ def volatile(rows):
     return lines
 
 
-def histogram(rows):
-    """What recording costs, in instructions, medians."""
-    lines = [["", "not recorded, us", "recorded, us", "instructions more"]]
-    for op, title in (("read", "read-hit"), ("new", "write-new"), ("write", "write-again"), ("sync", "sync-again")):
-        off, on = (rows["xpcache"][f"histogram-{op}-{state}"] for state in ("off", "on"))
-        lines.append([title, median(off), median(on), f"{on['p50'] - off['p50']:+,}"])
-    return lines
+def priced(part, off, on, titles):
+    """What an option costs, in instructions, medians."""
+    def make(rows):
+        lines = [["", f"{off}, us", f"{on}, us", "instructions more"]]
+        for op, title in titles.items():
+            less, more = (rows["xpcache"][f"{part}-{op}-{state}"] for state in ("off", "on"))
+            lines.append([title, median(less), median(more), f"{more['p50'] - less['p50']:+,}"])
+        return lines
+    return make
+
+
+HISTOGRAM = priced("histogram", "not recorded", "recorded",
+                   {"read": "read-hit", "new": "write-new", "write": "write-again", "sync": "sync-again"})
+VERIFY = priced("verify", "not verified", "verified",
+                {"read": "read-hit", "part": "read-hit of 512 bytes", "big-read": "read-hit of 1 MiB", "miss": "read-miss",
+                 "new": "write-new", "write": "write-again", "sync": "sync-again", "merge": "512b-again",
+                 "big-write": "write of 1 MiB"})
 
 
 def scale(found):
@@ -166,7 +178,8 @@ SECTIONS = {
     "busy": (["busy"], lambda results, _: each_kernel(results, "busy", busy)),
     "overflow": (["busy"], lambda results, _: each_kernel(results, "busy", overflow)),
     "volatile": (["volatile"], lambda results, _: each_kernel(results, "volatile", volatile)),
-    "histogram": (["histogram"], lambda results, _: each_kernel(results, "histogram", histogram)),
+    "histogram": (["histogram"], lambda results, _: each_kernel(results, "histogram", HISTOGRAM)),
+    "verify": (["verify"], lambda results, _: each_kernel(results, "verify", VERIFY)),
     "wear": (["wear"], lambda results, _: values(results, "wear", {
         "wear-plain": "write", "wear-sync": "write + fdatasync",
         "wear-dsync": "O_DSYNC write", "wear-filled": "read that missed"})),
