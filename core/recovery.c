@@ -57,6 +57,7 @@ struct recovery {
 	u64 nr_unreadable;		/* places of the ring */
 	u64 hole;			/* the newest that the chain has been replayed over; 0: none */
 	u64 leave;			/* no later recovery would get over this block; 0: none */
+	bool took_back;		/* a bad place: the superblock is about to say so */
 };
 
 static bool accepts(const struct recovery *r, u32 what)
@@ -197,12 +198,34 @@ static const struct xp_ring_block *ring_at(const struct recovery *r, u64 seq)
 	return &r->ring[seq % r->c->journal.blocks];
 }
 
+struct ends {
+	u64 first, last;	/* 0: there are none */
+};
+
+/* Places that cannot be read, of those where the blocks after @head are written. */
+static struct ends unreadable_after(const struct recovery *r, const struct xp_ring_block *head)
+{
+	struct ends e = { 0, 0 };
+	u64 seq = head->seq;
+	u32 i;
+
+	for (i = 0; i < XP_WINDOW; i++) {
+		seq = number_after(r->c, seq);
+		if (!ring_at(r, seq)->unreadable || seq - head->tail >= r->c->journal.blocks)
+			continue;
+		e.first = e.first ? e.first : seq;
+		e.last = seq;
+	}
+	return e;
+}
+
 /* The block @seq of the chain of @head is not there, and the user has said to go on without: it was
- * durable, or cannot be read. Any other may never have been written, and an older head has no need of it. */
+ * durable, or cannot be read, or newer ones, which cannot be read, had no need of it any more. Any other may
+ * never have been written, and an older head has no need of it. */
 static bool is_hole(const struct recovery *r, const struct xp_ring_block *head, u64 seq)
 {
 	return accepts(r, XP_ACCEPT_LOSS) && seq != head->seq &&
-	       (seq <= head->durable || ring_at(r, seq)->unreadable);
+	       (seq <= head->durable || ring_at(r, seq)->unreadable || unreadable_after(r, head).first);
 }
 
 /* Down a chain, from its head to its tail. */
@@ -361,27 +384,6 @@ static int refuse_loss(struct recovery *r, u64 seq, const char *what)
 		 "journal block %llu cannot be read (block %llu of the fast device): %s",
 		 (unsigned long long)seq, (unsigned long long)(j->start + seq % j->blocks), what);
 	return -EBADMSG;
-}
-
-struct ends {
-	u64 first, last;	/* 0: there are none */
-};
-
-/* Places that cannot be read, of those where the blocks after @head are written. */
-static struct ends unreadable_after(const struct recovery *r, const struct xp_ring_block *head)
-{
-	struct ends e = { 0, 0 };
-	u64 seq = head->seq;
-	u32 i;
-
-	for (i = 0; i < XP_WINDOW; i++) {
-		seq = number_after(r->c, seq);
-		if (!ring_at(r, seq)->unreadable || seq - head->tail >= r->c->journal.blocks)
-			continue;
-		e.first = e.first ? e.first : seq;
-		e.last = seq;
-	}
-	return e;
 }
 
 /* One of them may have been the newest commit. */
@@ -853,12 +855,17 @@ static int rebuild(struct recovery *r)
 
 /* ------------------------------------------------------------- 4. erase ---- */
 
-/* What cannot be read may become readable, and be such a block. A hole would be of the chain. */
+/*
+ * What cannot be read may become readable, and be such a block. A hole would be of the chain.
+ * Older ones are of no use, and do harm before a place that is not skipped any more, or was a hole: if the newest
+ * could not be read one day, a chain would seem to break there, and one of those before it to be the head.
+ */
 static bool is_leftover(const struct recovery *r, u64 position)
 {
 	const struct xp_ring_block *b = &r->ring[position];
 
-	return b->seq > r->head.seq || (b->unreadable && !b->hole);
+	return b->seq > r->head.seq || (b->unreadable && !b->hole) ||
+	       (r->took_back && b->seq && b->seq < r->head.tail);
 }
 
 static int write_zeros(struct recovery *r, u64 position, bool read_back)
@@ -889,10 +896,12 @@ static int take_back_places(struct recovery *r)
 		if (back <= head - r->head.tail)
 			continue;
 		err = write_zeros(r, position, true);
-		if (!err)
+		if (!err) {
 			place_take_back(r->c, i);
-		else if (!error_of_place(err))
+			r->took_back = true;
+		} else if (!error_of_place(err)) {
 			return err;
+		}
 	}
 	return 0;
 }
@@ -924,16 +933,27 @@ static int erase_leftovers(struct recovery *r)
 	return err ? err : note_given_up(r);
 }
 
-/* They are of no chain any more; or there is a new block by now. */
+/* A new block has the place of that one by now. */
+static bool is_overwritten(const struct recovery *r, u64 seq)
+{
+	return seq + r->c->journal.blocks <= r->c->journal.sealed_number;
+}
+
+/* The chain has left the holes, and what is older (is_leftover). */
 static int erase_holes(struct recovery *r)
 {
 	const struct xp_journal *j = &r->c->journal;
-	u64 seq;
+	u64 seq, i;
 	int err = 0;
 
 	for (seq = r->head.tail; seq <= r->head.seq && !err; seq++)
-		if (ring_at(r, seq)->hole && seq + j->blocks > j->sealed_number)
+		if (ring_at(r, seq)->hole && !is_overwritten(r, seq))
 			err = erase(r, seq % j->blocks);
+	for (i = 0; i < j->blocks && !err; i++) {
+		seq = r->ring[i].seq;
+		if (seq && seq < j->tail_written && !is_overwritten(r, seq))
+			err = erase(r, i);
+	}
 	return err ? err : note_given_up(r);
 }
 
