@@ -8,8 +8,8 @@
  * more, each a place further.
  *
  *	SEALED --refused twice--> REFUSED   (others still on their way end first)
- *	   ^                         |
- *	   `------ renumbered -------'      all from it on
+ *	   ^                         | renumbered: all from it on
+ *	   `---- one by one ------ MOVED
  *	WRITTEN, all of them --> superblock, with the bad place --> written
  *
  * I2: nothing from the refused block on has been acknowledged, nor is before the superblock is durable.
@@ -17,7 +17,8 @@
  * on it steps over the place, and finds all behind it as it is to be. The other way round it could take
  * up a block that was written before it was renumbered, without the one before that. Nor may it if the
  * refused block has landed after all, and there is no gap: so what is renumbered is of a new
- * incarnation, and none of an older one is taken up behind it.
+ * incarnation, and none of an older one is taken up behind it. And each is on the medium before the next is
+ * written: else it could be taken up behind what its place before held until now, without its own.
  *
  * I10: "The ring never fills" counts on places that may all be good. So its thresholds are of a
  * ring that has as many bad ones as it may have, from the start (journal.usable).
@@ -316,7 +317,7 @@ static u64 number_now(const struct numbers *n, u64 number)
 	return number;
 }
 
-static void send_again(struct xp *c, struct xp_window *w, const struct numbers *n, struct xp_todo *todo)
+static void change_number(struct xp *c, struct xp_window *w, const struct numbers *n)
 {
 	struct xp_jheader *h = &journal_buffer(c, w->seq)->head;
 
@@ -324,9 +325,25 @@ static void send_again(struct xp *c, struct xp_window *w, const struct numbers *
 	h->seq = cpu_to_le64(w->number);
 	h->tail_seq = cpu_to_le64(w->tail);
 	h->incarnation = cpu_to_le64(c->journal.incarnation);
-	w->state = BLOCK_SEALED;
+	w->state = BLOCK_MOVED;
 	w->tries = 0;
-	todo->journal |= 1u << (w->seq % XP_WINDOW);
+}
+
+/* The first of those that have moved. False: there is none. */
+static bool send_moved(struct xp *c, struct xp_todo *todo)
+{
+	u64 seq;
+
+	for (seq = c->journal.written + 1; seq <= c->journal.sealed; seq++) {
+		struct xp_window *w = journal_window(c, seq);
+
+		if (w->state != BLOCK_MOVED)
+			continue;
+		w->state = BLOCK_SEALED;
+		todo->journal |= 1u << (seq % XP_WINDOW);
+		return true;
+	}
+	return false;
 }
 
 /* From the last on: its new place is free, and its old one is the new one of the block before. */
@@ -347,11 +364,11 @@ static bool renumber(struct xp *c, struct xp_todo *todo)
 
 		move_block(c, w, n.now[i]);
 		if (w->seq <= j->sealed)
-			send_again(c, w, &n, todo);
+			change_number(c, w, &n);
 	}
 	j->tail = number_now(&n, j->tail);
 	j->sealed_number = journal_window(c, j->sealed)->number;
-	return true;
+	return send_moved(c, todo);
 }
 
 bool journal_reroute(struct xp *c, struct xp_todo *todo)
@@ -362,6 +379,8 @@ bool journal_reroute(struct xp *c, struct xp_todo *todo)
 		return true;
 	if (any(c, BLOCK_REFUSED))
 		return avoid_refused(c) && renumber(c, todo);
+	if (send_moved(c, todo))
+		return true;
 	note_avoided(s);
 	if (s->written == s->changes)
 		c->journal.rerouting = false;

@@ -106,6 +106,7 @@ enum xp_block_state {
 	BLOCK_OPEN,		/* takes records; where it grows, some are on the medium */
 	BLOCK_SEALED,		/* with the shell */
 	BLOCK_REFUSED,		/* its place cannot be written (badblocks.c) */
+	BLOCK_MOVED,		/* has another place, and waits for the one before it to be written */
 	BLOCK_WRITTEN,
 };
 
