@@ -225,7 +225,8 @@ static struct ends unreadable_after(const struct recovery *r, const struct xp_ri
 static bool is_hole(const struct recovery *r, const struct xp_ring_block *head, u64 seq)
 {
 	return accepts(r, XP_ACCEPT_LOSS) && seq != head->seq &&
-	       (seq <= head->durable || ring_at(r, seq)->unreadable || unreadable_after(r, head).first);
+	       (seq <= head->durable || ring_at(r, seq)->unreadable ||
+		(ring_at(r, seq)->seq != seq && unreadable_after(r, head).first));
 }
 
 /* Down a chain, from its head to its tail. */
@@ -414,21 +415,17 @@ static int refuse_missed(struct recovery *r, u64 gap)
 	return refuse_loss(r, gap, "what it said of up to 168 blocks is lost, and others build on it");
 }
 
-/* What newer blocks that cannot be read have no need of may have been overwritten since: no damage either. */
-static int refuse_chain(struct recovery *r, u64 gap, const struct xp_ring_block *head)
+/* The block at the gap cannot be read; or one behind @head, and newer blocks that have no need of what is in the gap
+ * let it be overwritten. 0: neither. */
+static u64 missed_by(const struct recovery *r, const struct xp_ring_block *head, u64 gap)
 {
-	struct ends e = unreadable_after(r, head);
-
-	if (e.first)
-		return refuse_missed(r, e.first);
-	return refuse(r, "is damaged or missing, though a later one says it was durable; later one",
-		      gap, head->seq);
+	return ring_at(r, gap)->unreadable ? gap : unreadable_after(r, head).first;
 }
 
 static int pick(struct recovery *r)
 {
 	const struct xp_ring_block *head = NULL;
-	u64 missed = 0;		/* what newer heads than the present one needed, and cannot be read */
+	u64 missed = 0;		/* what the newest heads had to do with, and cannot be read */
 	u32 tries;
 
 	for (tries = 0; tries < CANDIDATES_MAX; tries++) {
@@ -444,11 +441,14 @@ static int pick(struct recovery *r)
 			r->head = *head;
 			return check_head(r, head);
 		}
-		if (!missed && ring_at(r, gap)->unreadable)
-			missed = gap;
-		/* What an older head needs may have been overwritten since: that is no damage then. */
-		if (gap <= head->durable)
-			return missed ? refuse_missed(r, missed) : refuse_chain(r, gap, head);
+		if (!missed)
+			missed = missed_by(r, head, gap);
+		if (gap > head->durable)
+			continue;
+		if (missed)
+			return refuse_missed(r, missed);
+		return refuse(r, "is damaged or missing, though a later one says it was durable; later one",
+			      gap, head->seq);
 	}
 	if (missed)
 		return refuse_missed(r, missed);

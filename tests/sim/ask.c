@@ -11,6 +11,7 @@ struct sight {
 	struct xp_message msg;
 	struct xp *c;
 	struct xp_ring_block head;	/* the last one that it tried */
+	bool needed;			/* something that cannot be read has to do with one of them */
 	bool undecided[SECTORS_MAX / 8];
 };
 
@@ -31,37 +32,6 @@ static void see_place(void *ctx, u64 position, enum xp_place place, const struct
 	given_up[position] = place == XP_PLACE_BAD;
 	if (!given_up[position] && !b != (place == XP_PLACE_UNREADABLE))
 		violation(P_UNREADABLE, "place %llu of the ring is said to be what it is not", (unsigned long long)position);
-}
-
-static void see_candidate(void *ctx, const struct xp_ring_block *b, u64 breaks_at)
-{
-	struct sight *s = ctx;
-
-	(void)breaks_at;
-	s->head = *b;
-}
-
-/* The last that is said of a block counts. */
-static void see_record(void *ctx, const struct xp_said *said, const struct xp_message *why)
-{
-	struct sight *s = ctx;
-
-	(void)why;
-	if (said->verdict == XP_UNREADABLE_DATA)
-		s->undecided[xp_lba_n(said->lba)] = true;
-	else if (said->verdict == XP_REPLAYED && said->kind != XP_REC_CLEAN)
-		s->undecided[xp_lba_n(said->lba)] = false;
-}
-
-/* @truth: as if all could be read. */
-static struct sight see(void *memory, u32 accept, bool truth)
-{
-	struct sight s = { 0 };
-	struct xp_witness w = { &s, see_place, see_candidate, see_record };
-
-	given_up = arena_alloc(&sim.state, sim.geometry.ring * sizeof(*given_up));
-	s.err = look_as(memory, &s.c, accept, truth, &w, &s.msg);
-	return s;
 }
 
 static bool place_unreadable(u64 seq)
@@ -99,6 +69,38 @@ static u32 nr_needed(const struct xp_ring_block *head)
 	return nr_unreadable(head, max(head->tail, settled + 1), window_end(head));
 }
 
+static void see_candidate(void *ctx, const struct xp_ring_block *b, u64 breaks_at)
+{
+	struct sight *s = ctx;
+
+	(void)breaks_at;
+	s->head = *b;
+	s->needed |= nr_needed(b);
+}
+
+/* The last that is said of a block counts. */
+static void see_record(void *ctx, const struct xp_said *said, const struct xp_message *why)
+{
+	struct sight *s = ctx;
+
+	(void)why;
+	if (said->verdict == XP_UNREADABLE_DATA)
+		s->undecided[xp_lba_n(said->lba)] = true;
+	else if (said->verdict == XP_REPLAYED && said->kind != XP_REC_CLEAN)
+		s->undecided[xp_lba_n(said->lba)] = false;
+}
+
+/* @truth: as if all could be read. */
+static struct sight see(void *memory, u32 accept, bool truth)
+{
+	struct sight s = { 0 };
+	struct xp_witness w = { &s, see_place, see_candidate, see_record };
+
+	given_up = arena_alloc(&sim.state, sim.geometry.ring * sizeof(*given_up));
+	s.err = look_as(memory, &s.c, accept, truth, &w, &s.msg);
+	return s;
+}
+
 static u32 nr_blocks(const struct xp_ring_block *head)
 {
 	u64 seq;
@@ -132,7 +134,7 @@ static bool asks(int err)
 
 static void check_refusal(const struct sight *s, void *memory)
 {
-	bool needed = nr_needed(&s->head), *skipped = given_up;
+	bool *skipped = given_up;
 	struct sight truth = see(memory, 0, true);
 	/* Else the newer superblock cannot be read, and says of other places that they are skipped. */
 	bool alike = !memcmp(skipped, given_up, sim.geometry.ring * sizeof(*given_up));
@@ -140,7 +142,7 @@ static void check_refusal(const struct sight *s, void *memory)
 	figures.refusals++;
 	if (!asks(s->err) || !s->msg.text[0])
 		violation(P_UNREADABLE, "an image with unreadable sectors is refused with %d: %s", s->err, s->msg.text);
-	if (!needed)
+	if (!s->needed)
 		violation(P_UNREADABLE, "refused, and nothing that is needed is unreadable: %s", s->msg.text);
 	if (alike && !truth.err && !nr_needed(&truth.head))
 		violation(P_UNREADABLE, "refused, and nothing was needed of what is unreadable: %s", s->msg.text);
