@@ -5,21 +5,138 @@
  * I8: only where no mapping is, none is on its way in, and none whose end is
  * not durable. A small table holds those under way; the next FLUSH, a batch's
  * end or a fill waits for a flush of the slow device after them.
+ *
+ *   no place free: in the queue ---- its turn: holder of a place ---- sent ---- ended
+ *                                       `-- it may not be sent after all: the place is the next one's
+ *
+ * Who holds a place and finds mappings that may end (zeroes.c) keeps it until their ends
+ * are on the medium.
  */
 #include "map.h"
 #include "request.h"
 
 bool bypass_holds(const struct xp *c, xp_lba_t lba)
 {
+	return !bypass_gap(c, lba, 1);
+}
+
+u32 bypass_gap(const struct xp *c, xp_lba_t lba, u32 most)
+{
+	u64 at = xp_lba_n(lba);
 	u32 i;
 
 	for (i = 0; i < XP_BYPASS_MAX; i++) {
 		const struct xp_bypass *b = &c->bypass[i];
 
-		if (b->nr && xp_lba_n(lba) - b->lba < b->nr)
-			return true;
+		if (b->nr && at < b->lba + b->nr && b->lba < at + most)
+			most = b->lba <= at ? 0 : (u32)(b->lba - at);
 	}
-	return false;
+	return most;
+}
+
+/* ------------------------------------------------------------- places ---- */
+
+static void hold(struct xp *c, struct xp_bypass *b, struct xp_req *req)
+{
+	*b = (struct xp_bypass){ .holder = req };
+	c->bypass_held++;
+	c->bypass_running++;
+}
+
+static struct xp_bypass *held_by(struct xp *c, const struct xp_req *req)
+{
+	u32 i;
+
+	for (i = 0; c->bypass_held && i < XP_BYPASS_MAX; i++)
+		if (c->bypass[i].holder == req)
+			return &c->bypass[i];
+	return NULL;
+}
+
+struct xp_bypass *bypass_place(struct xp *c, struct xp_req *req)
+{
+	struct xp_bypass *b = held_by(c, req);
+
+	if (b || c->bypass_running == XP_BYPASS_MAX)
+		return b;
+	for (b = c->bypass; b->nr || b->holder; b++)
+		;
+	hold(c, b, req);
+	return b;
+}
+
+enum xp_act bypass_queue(struct xp *c, struct xp_req *req)
+{
+	c->nr_around++;
+	return req_wait(c, &c->around, req);
+}
+
+/* It was of these blocks; and the next of the queue has it. */
+static void leave(struct xp *c, struct xp_bypass *b, struct xp_todo *todo)
+{
+	struct xp_link *next = xp_list_pop(&c->around);
+	u64 lba = b->lba;
+	u32 nr = b->nr;
+
+	c->bypass_held -= !!b->holder;
+	c->bypass_running--;
+	*b = (struct xp_bypass){ 0 };
+	if (nr)
+		requests_wake(c, XP_LBA(lba), nr, todo);
+	if (!next)
+		return;
+	c->nr_around--;
+	hold(c, b, req_of(next));
+	xp_list_add(&todo->ready, next);
+}
+
+bool bypass_resume(struct xp *c, const struct xp_req *req)
+{
+	struct xp_bypass *b = held_by(c, req);
+
+	if (b)
+		b->clearing = false;
+	return b && b->nr;
+}
+
+void bypass_settle_held(struct xp *c, const struct xp_req *req, struct xp_todo *todo)
+{
+	struct xp_bypass *b = held_by(c, req);
+
+	if (b && !b->clearing)
+		leave(c, b, todo);
+}
+
+void bypass_give_up(struct xp *c, const struct xp_req *req, struct xp_todo *todo)
+{
+	struct xp_bypass *b = held_by(c, req);
+
+	if (b)
+		leave(c, b, todo);
+}
+
+void bypass_fail(struct xp *c, struct xp_todo *todo)
+{
+	xp_list_splice(&todo->ready, &c->around);
+	c->nr_around = 0;
+}
+
+bool xp_crowded(const struct xp *c)
+{
+	return XP_READ_RACY(c->nr_around) >= XP_AROUND_MAX;
+}
+
+/* ------------------------------------------------------------- writes ---- */
+
+enum xp_act bypass_begin(struct xp *c, struct xp_bypass *b, struct xp_req *req, u32 nr)
+{
+	c->bypass_held--;
+	*b = (struct xp_bypass){ .lba = xp_lba_n(req_lba(req)), .nr = nr };
+	req_trim(req, nr);
+	req->bypass = (u8)(b - c->bypass);
+	req->state = REQ_BYPASS;
+	c->stats.write_bypass++;
+	return XP_SLOW;
 }
 
 /* I8: with no mapping, none on its way in, and none whose end is not durable. */
@@ -32,11 +149,12 @@ static bool may_bypass(const struct xp *c, const struct xp_found *f,
 
 enum xp_act bypass_submit(struct xp *c, struct xp_req *req, u32 span)
 {
+	struct xp_bypass *b = bypass_place(c, req);
 	struct xp_found f;
-	u32 i, n;
+	u32 n;
 
-	if (c->bypass_running == XP_BYPASS_MAX)
-		return req_wait(c, &c->busy, req);
+	if (!b)
+		return bypass_queue(c, req);
 	for (n = 0; n < span; n++) {
 		xp_lba_t lba = lba_add(req_lba(req), n);
 
@@ -50,29 +168,18 @@ enum xp_act bypass_submit(struct xp *c, struct xp_req *req, u32 span)
 	}
 	if (!n)
 		return req_wait(c, &c->busy, req);
-	for (i = 0; c->bypass[i].nr; i++)
-		;
 	if (req->op == XP_WRITE)
 		xp_req_is(req, XP_CLASS_WRITE_THROUGH);
-	c->bypass[i].lba = xp_lba_n(req_lba(req));
-	c->bypass[i].nr = n;
-	c->bypass_running++;
-	req_trim(req, n);
-	req->bypass = (u8)i;
-	req->state = REQ_BYPASS;
-	c->stats.write_bypass++;
-	return XP_SLOW;
+	return bypass_begin(c, b, req, n);
 }
 
 enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 		       struct xp_todo *todo)
 {
-	c->bypass[req->bypass].nr = 0;
-	c->bypass_running--;
 	c->bypass_done++;	/* also after an error: part of it may be there */
 	XP_WRITE_ONCE(c->owes, true);
 	todo->work |= c->flushing || c->draining;
-	xp_list_splice(&todo->ready, &c->busy);
+	leave(c, &c->bypass[req->bypass], todo);
 	return req_finish(req, err);
 }
 

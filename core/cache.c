@@ -8,8 +8,8 @@
 /* I11, I12: every table has its size from here on. The journal buffers come
  * first, for their alignment. */
 struct layout {
-	u64 super, cache, entry, bucket, free_map, free_sum, list, batch, sum, end;
-	u32 nr_buckets, batch_max;
+	u64 super, cache, entry, bucket, region, free_map, free_sum, list, batch, sum, end;
+	u32 nr_buckets, nr_regions, batch_max;
 };
 
 static u64 place(u64 *at, u64 size)
@@ -32,12 +32,14 @@ static void lay_out(const struct xp_sb *sb, bool verify, struct layout *l)
 	u64 at = 0;
 
 	l->nr_buckets = (u32)(slots / 2 + 1);
+	l->nr_regions = (u32)(slots / 16 + 1);
 	l->batch_max = (u32)min(slots, max(slots / 64, (u64)XP_BATCH_MIN));
 	place(&at, XP_WINDOW * XP_BLOCK_SIZE);
 	l->super = place(&at, 2 * XP_BLOCK_SIZE);
 	l->cache = place(&at, sizeof(struct xp));
 	l->entry = place(&at, slots * sizeof(struct xp_entry));
 	l->bucket = place(&at, l->nr_buckets * sizeof(u32));
+	l->region = place(&at, l->nr_regions * sizeof(u32));
 	l->free_map = place(&at, words * sizeof(u64));
 	l->free_sum = place(&at, (words + 63) / 64 * sizeof(u64));
 	l->list = place(&at, le64_to_cpu(sb->journal_blocks) * sizeof(u32));
@@ -93,6 +95,7 @@ static void init_super(struct xp *c, u8 *at, const struct xp_sb *sb)
 static void init_lists(struct xp *c)
 {
 	xp_list_init(&c->busy);
+	xp_list_init(&c->around);
 	xp_list_init(&c->space);
 	xp_list_init(&c->room);
 	xp_list_init(&c->parked);
@@ -121,8 +124,12 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 	c->data_start = le64_to_cpu(sb->data_start);
 	c->nr_slots = (u32)le64_to_cpu(sb->nr_slots);
 	c->nr_buckets = l.nr_buckets;
+	c->nr_regions = l.nr_regions;
+	while (c->nr_lbas >> c->region_shift >= c->nr_regions)
+		c->region_shift++;
 	c->entry = (struct xp_entry *)(base + l.entry);
 	c->bucket = (u32 *)(base + l.bucket);
+	c->region = (u32 *)(base + l.region);
 	c->free_map = (u64 *)(base + l.free_map);
 	c->free_sum = (u64 *)(base + l.free_sum);
 	memset(c->bucket, 0xff, c->nr_buckets * sizeof(u32));

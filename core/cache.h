@@ -156,11 +156,17 @@ struct xp_journal {
 	struct xp_window window[XP_WINDOW];	/* seq % XP_WINDOW */
 };
 
+/* A place in the table of writes around the cache: free if of nobody and no block. */
 struct xp_bypass {
 	u64 lba;
-	u32 nr;			/* 0: unused */
+	u32 nr;			/* of these blocks; nobody else begins anything about them */
+	struct xp_req *holder;	/* it has the place, but has not been sent */
+	bool clearing;		/* ... and waits for the journal: mappings end there first */
+	bool ended;		/* the records of some that end may not be on the medium */
 };
+#ifndef XP_BYPASS_MAX	/* the simulator tries a few */
 #define XP_BYPASS_MAX	32u
+#endif
 
 /* So many batches in a row that brought nothing home: the slow device is gone,
  * for now, and nobody is left waiting for it. */
@@ -251,6 +257,7 @@ struct xp {
 	u64 data_start;		/* block of the fast device */
 	u32 nr_slots;
 	u32 nr_buckets;
+	u32 nr_regions, region_shift;	/* of the slow device; of 2^region_shift blocks, the last of all the rest */
 	u32 low_free;		/* below: evict ahead of need */
 	u32 dirty_low, dirty_soft, dirty_high;	/* slots */
 	bool may_sum;		/* XP_INCOMPAT_SUMS: records may bear one */
@@ -259,6 +266,7 @@ struct xp {
 	/* Of the lock. */
 	struct xp_entry *entry;
 	u32 *bucket;
+	u32 *region;		/* so many slots in the hash are of its blocks (map.h) */
 	u64 *free_map;		/* bit a slot */
 	u64 *free_sum;		/* bit a word of free_map: has a free slot */
 	u32 *sum;		/* of what is in a slot, 0: not known; NULL: not xp_options.verify (verify.c) */
@@ -285,7 +293,8 @@ struct xp {
 	u64 bypass_flushed;	/* of those, how many a slow flush has covered */
 	u64 bypass_doubted;	/* of those, how many a FLUSH that failed was about */
 	u32 doubt_ticks;	/* left, since then */
-	u32 bypass_running;
+	u32 bypass_running;	/* places in use, */
+	u32 bypass_held;	/* and those of them with a holder */
 	bool fills_held_up;	/* by bypass_flushed < bypass_done, since the last tick */
 	bool slow_flush_wanted;	/* a batch without runs, for the sake of fills */
 
@@ -293,7 +302,9 @@ struct xp {
 	u32 writes_a_sync;	/* between the two FLUSHes before it */
 	u32 sync_streak;	/* FLUSHes that came after as many writes as the one before */
 
-	struct xp_list busy;	/* wait for their lba, or a place in bypass[] */
+	struct xp_list busy;	/* wait for their lba */
+	struct xp_list around;	/* wait for a place in bypass[]: in order */
+	u32 nr_around;		/* so many */
 	struct xp_list space;	/* wait for a free slot */
 	struct xp_list room;	/* wait for room in the journal, to be submitted again */
 	struct xp_list parked;	/* written; wait for room in the journal */

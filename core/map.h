@@ -4,6 +4,10 @@
  *
  * An lba has at most one MAPPED, one WRITING and one FILLING slot, and any
  * number of UNMAPPING ones. Inline: every request comes through here.
+ *
+ * A hash does not tell what follows an lba. So the slow device is cut into regions, a few
+ * for each 64 slots, and each counts its slots in the hash: a long range in which little is
+ * mapped is gone through by those, and not block by block.
  */
 #ifndef XP_MAP_H
 #define XP_MAP_H
@@ -31,11 +35,29 @@ static inline u32 map_peek(const struct xp *c, xp_lba_t lba)
 	return XP_READ_ONCE(c->bucket[map_bucket(c, lba)]);
 }
 
+/* The count of the lba's region. */
+static inline u32 *map_region(const struct xp *c, xp_lba_t lba)
+{
+	return &c->region[min(xp_lba_n(lba) >> c->region_shift, (u64)c->nr_regions - 1)];
+}
+
+/* Of @most blocks from @lba on, so many at least have nothing in the hash. */
+static inline u32 map_gap(const struct xp *c, xp_lba_t lba, u32 most)
+{
+	u64 at = xp_lba_n(lba), end = at + most;
+	const u32 *region = map_region(c, lba), *last = &c->region[c->nr_regions - 1];
+
+	for (; at < end && !*region; region++)
+		at = region == last ? end : ((at >> c->region_shift) + 1) << c->region_shift;
+	return (u32)(min(at, end) - xp_lba_n(lba));
+}
+
 static inline void map_insert(struct xp *c, xp_slot_t slot, xp_lba_t lba)
 {
 	struct xp_entry *e = entry_of(c, slot);
 	u32 *bucket = &c->bucket[map_bucket(c, lba)];
 
+	++*map_region(c, lba);
 	entry_set_lba(e, lba);
 	XP_WRITE_ONCE(e->hash_next, *bucket);
 	XP_WRITE_ONCE(*bucket, xp_slot_n(slot));
@@ -52,6 +74,7 @@ static inline void map_remove(struct xp *c, xp_slot_t slot)
 	}
 	XP_WRITE_ONCE(*link, e->hash_next);
 	XP_WRITE_ONCE(e->hash_next, XP_NIL);
+	--*map_region(c, entry_lba(e));
 }
 
 static inline void map_find(struct xp *c, xp_lba_t lba, struct xp_found *f)

@@ -110,18 +110,18 @@ static bool over_mark(const struct xp *c, const struct xp_req *req)
 	       c->opt.mark_lba < xp_lba_n(req_lba(req)) + req_span(req);
 }
 
-static enum xp_act pass_zeroes(struct xp *c, struct xp_req *req)
+static enum xp_act pass_zeroes(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
-	u32 span = req_starts_partial(req) ? 1 : min(req->nr_sectors / XP_BLOCK_SECTORS, XP_RUN_MAX);
+	u32 span = req_starts_partial(req) ? 1 : req->nr_sectors / XP_BLOCK_SECTORS;
 
 	xp_req_is(req, XP_CLASS_DISCARD);
 	if (req->op == XP_ZEROES || (c->opt.slow_discards && !req_starts_partial(req)))
-		return bypass_submit(c, req, span);
+		return zeroes_below(c, req, span, todo);
 	req_trim(req, span);
 	return req_finish(req, 0);
 }
 
-enum xp_act pass_submit(struct xp *c, struct xp_req *req)
+enum xp_act pass_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
 	if (c->pass == PASS_OFF || over_mark(c, req))
 		return req_finish(req, -EIO);
@@ -133,7 +133,7 @@ enum xp_act pass_submit(struct xp *c, struct xp_req *req)
 		return pass_flush(c, req);
 	if (req->op == XP_WRITE)
 		return bypass_submit(c, req, min(req_span(req), XP_RUN_MAX));
-	return pass_zeroes(c, req);
+	return pass_zeroes(c, req, todo);
 }
 
 /* What the slow device is about to get the fast one does not hold any more, if it ever comes

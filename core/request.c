@@ -16,6 +16,7 @@
  *               written --> flip without records -- done
  *                 `-- data failed: UNDO record, SYNC_UNDO, again, into other slots
  *   around the cache: BYPASS ---------------------------------- xp_end -> done
+ *   zeroes  CLEARING until the ends of clean mappings are written; then again, BYPASS
  *   flush   SYNC, or SLOW_FLUSH -- xp_end --> SYNC ------------------> done
  *
  * True in DATA, BESIDE, PARKED: no other write to those lbas runs.
@@ -118,7 +119,10 @@ static enum xp_act sync_end(struct xp *c, struct xp_req *req,
 		return beside_undone(c, req, todo);
 	if (req->state == REQ_DOUBTED)
 		return write_elsewhere(c, req, todo);
-	return req_finish(req, 0);
+	if (req->state != REQ_CLEARING)
+		return req_finish(req, 0);
+	xp_list_add(&todo->ready, &req->link);
+	return XP_WAIT;
 }
 
 static void progress_sync(struct xp *c, struct xp_todo *todo)
@@ -167,6 +171,8 @@ static void fail_all(struct xp *c, struct xp_todo *todo)
 			beside_abort(c, req, todo);
 		else if (req->state == REQ_DOUBTED)
 			write_abort(c, req, todo);
+		else if (req->state == REQ_CLEARING)
+			bypass_give_up(c, req, todo);
 		settle(req, pass_again(c, req, -EIO, todo), todo);
 	}
 	while ((link = xp_list_pop(&c->parked))) {
@@ -179,6 +185,7 @@ static void fail_all(struct xp *c, struct xp_todo *todo)
 		settle(req, pass_again(c, req, -EIO, todo), todo);
 	}
 	xp_list_splice(&todo->ready, &c->busy);
+	bypass_fail(c, todo);
 	xp_list_splice(&todo->ready, &c->space);
 	xp_list_splice(&todo->ready, &c->room);
 	todo->work = true;
@@ -236,12 +243,14 @@ static noinline enum xp_act submit_locked(struct xp *c, struct xp_req *req,
 
 	xp_lock(&c->lock);
 	XP_ASSERT(c->running);
+	if (unlikely(c->bypass_held))
+		bypass_resume(c, req);
 	if (unlikely(req->sector < TABLE_SECTORS) && req->op > XP_READ && req->op != XP_FLUSH)
 		c->tables_written = true;
 	if (req->op == XP_READ)
 		act = read_submit(c, req, todo);
 	else if (unlikely(c->failed))
-		act = pass_submit(c, req);
+		act = pass_submit(c, req, todo);
 	else if (req->ordered && bypass_in_doubt(c))
 		act = refuse(c, req, todo);
 	else if (req->op == XP_WRITE)
@@ -250,6 +259,7 @@ static noinline enum xp_act submit_locked(struct xp *c, struct xp_req *req,
 		act = flush_submit(c, req, todo);
 	else
 		act = zeroes_submit(c, req, todo);
+	bypass_settle(c, req, todo);
 	requests_hand_on(c, todo);
 	xp_unlock(&c->lock);
 	return act;
@@ -294,6 +304,7 @@ static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,
 	case REQ_SYNC_BESIDE:
 	case REQ_SYNC_UNDO:
 	case REQ_DOUBTED:
+	case REQ_CLEARING:
 		break;
 	}
 	XP_ASSERT(!"xp_end() of a request that the core keeps");

@@ -295,6 +295,10 @@ static inline enum xp_class xp_leg_class(enum xp_op op, bool fast)
 }
 
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+/* So many wait for their turn to be sent around the cache that a sender of more should be held
+ * up until they are fewer. Takes no lock; any context. */
+#define XP_AROUND_MAX	1024u
+bool xp_crowded(const struct xp *c);
 /* What xp_submit() and xp_end() do with a read that hits, for a shell in a hurry, and
  * when the device has not failed it. They take no lock. After XP_HIT_OWES, and when xp_hit_end() says true, xp_hit_bury() is next,
  * before anything else is done with @req; it takes the lock. */
