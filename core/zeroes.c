@@ -84,15 +84,13 @@ static enum look look(struct xp *c, const struct xp_req *req, struct xp_bypass *
 static enum look look_on(struct xp *c, const struct xp_req *req, struct xp_bypass *b, u32 want,
 			 struct xp_todo *todo)
 {
-	u32 looks = 0;
+	u32 looks = 0, end = b->nr + bypass_gap(c, lba_add(req_lba(req), b->nr), want - b->nr);
 
-	while (b->nr < want && looks < XP_LOOKS) {
+	while (b->nr < end && looks < XP_LOOKS) {
 		xp_lba_t lba = lba_add(req_lba(req), b->nr);
-		u32 free = bypass_gap(c, lba, want - b->nr), gap = map_gap(c, lba, free);
+		u32 gap = map_gap(c, lba, end - b->nr);
 		enum look found = LOOK_ON;
 
-		if (!free)
-			return LOOK_END;
 		if (!gap) {
 			looks++;
 			found = look(c, req, b, lba, todo);
@@ -102,7 +100,7 @@ static enum look look_on(struct xp *c, const struct xp_req *req, struct xp_bypas
 		if (found != LOOK_ON)
 			return found;
 	}
-	return b->nr < want ? LOOK_ON : LOOK_END;
+	return b->nr < end ? LOOK_ON : LOOK_END;
 }
 
 /* The journal has failed while others had the lock. */

@@ -10,6 +10,8 @@
  * for good it passes there once more, with .below clear (as bio_endio() of a
  * bio that dm gave us always does), and is let through.
  */
+#include <linux/delay.h>
+
 #include "shell.h"
 
 /* ------------------------------------------------------------ errors ---- */
@@ -426,6 +428,22 @@ static int submit_remapped(struct xs_cache *cache, struct xs_io *io)
 	return DM_MAPIO_REMAPPED;
 }
 
+/*
+ * What carries no data costs its sender nothing, so one may send any number: with many in the queue
+ * he waits. Not while bios of his own wait for this one to be sent: they may be what the queue waits
+ * for. And not for ever, whatever becomes of the slow device.
+ */
+static void wait_with_the_crowd(struct xs_cache *cache)
+{
+	unsigned int turns = 50;
+
+	if (!in_task() || !current->bio_list || !bio_list_empty(&current->bio_list[0]) ||
+	    !bio_list_empty(&current->bio_list[1]))
+		return;
+	while (xp_crowded(cache->core) && turns-- && !READ_ONCE(cache->suspending))
+		msleep(20);
+}
+
 static noinline int map_any(struct xs_cache *cache, struct xs_io *io, u64 sector)
 {
 	struct xp_todo todo;
@@ -434,6 +452,8 @@ static noinline int map_any(struct xs_cache *cache, struct xs_io *io, u64 sector
 	io->iter.bi_sector = sector;
 	if (!io_set_op(io))
 		return DM_MAPIO_KILL;
+	if (unlikely(xp_crowded(cache->core)) && (io->req.op == XP_DISCARD || io->req.op == XP_ZEROES))
+		wait_with_the_crowd(cache);
 	if ((io->req.op == XP_WRITE || io->req.op == XP_ZEROES) && xs_throttle(cache, io))
 		return DM_MAPIO_SUBMITTED;
 	xp_todo_init(&todo);

@@ -130,12 +130,14 @@ static void target_dtr(struct dm_target *ti)
 
 static void describe_target(struct dm_target *ti)
 {
+	struct xs_cache *cache = ti->private;
+
 	ti->per_io_data_size = sizeof(struct xs_io);
 	ti->num_flush_bios = 1;
-	ti->num_discard_bios = 1;
 	ti->num_write_zeroes_bios = 1;
 	ti->flush_supported = true;
-	ti->discards_supported = true;
+	ti->discards_supported = bdev_max_discard_sectors(xs_slow(cache)) != 0;
+	ti->num_discard_bios = ti->discards_supported;
 	ti->accounts_remapped_io = true;
 }
 
@@ -274,24 +276,51 @@ static int target_message(struct dm_target *ti, unsigned int argc, char **argv,
 
 /* ------------------------------------------------------------ limits ---- */
 
-/* The slow device alone: what the cache looks like, it decides. */
+/*
+ * With @data the device mapper stacks limits: a caller's pages go to either device, so what one of
+ * them asks for holds for both (whose sectors are not larger than the slow device's). Without, it
+ * asks whether any device needs something, or whether all can do something. What the fast one
+ * needs of a caller must be said; what it cannot do is not asked of it (zeroes, discards), or is
+ * seen to (NOWAIT).
+ */
+static bool speaks_of_fast(const struct xs_cache *cache, const void *data)
+{
+	return data || bdev_stable_writes(xs_fast(cache)) || !bdev_nonrot(xs_fast(cache));
+}
+
 static int target_iterate_devices(struct dm_target *ti,
 				  iterate_devices_callout_fn fn, void *data)
 {
 	struct xs_cache *cache = ti->private;
+	sector_t fast_len = round_down(bdev_nr_sectors(xs_fast(cache)), XP_BLOCK_SECTORS);
+	int ret = fn(ti, cache->slow, 0, ti->len, data);
 
-	return fn(ti, cache->slow, 0, ti->len, data);
+	if (!ret && speaks_of_fast(cache, data))
+		ret = fn(ti, cache->fast, 0, fast_len, data);
+	return ret;
 }
 
-/* Any sector can be written, as on the slow device; whole blocks are better. */
+/* Any sector can be written, as on the slow device; whole blocks are better. What carries no data
+ * is the slow device's. */
 static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 {
+	struct xs_cache *cache = ti->private;
+	const struct queue_limits *slow = &bdev_get_queue(xs_slow(cache))->limits;
+
 	limits->physical_block_size = max(limits->physical_block_size, XP_BLOCK_SIZE);
 	limits->io_min = max(limits->io_min, XP_BLOCK_SIZE);
-	limits->discard_granularity = max(limits->discard_granularity, XP_BLOCK_SIZE);
+	limits->discard_granularity = max(slow->discard_granularity, XP_BLOCK_SIZE);
 	limits->discard_alignment = 0;
-	limits->max_discard_sectors = UINT_MAX >> SECTOR_SHIFT;
-	limits->max_hw_discard_sectors = UINT_MAX >> SECTOR_SHIFT;
+	limits->max_discard_sectors = slow->max_discard_sectors;
+	limits->max_hw_discard_sectors = slow->max_hw_discard_sectors;
+	limits->max_write_zeroes_sectors = slow->max_write_zeroes_sectors;
+#ifdef BLK_FEAT_STABLE_WRITES	/* protection information alone asks for it, and is not stacked */
+	if (bdev_stable_writes(xs_fast(cache)) || bdev_stable_writes(xs_slow(cache)))
+		limits->features |= BLK_FEAT_STABLE_WRITES;
+#endif
+#ifdef BLK_FEAT_NOWAIT
+	limits->features |= slow->features & BLK_FEAT_NOWAIT;	/* as above */
+#endif
 }
 
 static struct target_type xpcache_target = {
