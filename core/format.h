@@ -39,6 +39,7 @@
 #define XP_DATA_ALIGN		256u		/* blocks: 1 MiB */
 
 #define XP_SB_MAGIC		"xpcache\n"	/* 8 bytes, no terminator */
+#define XP_NAME_LEN		32u		/* with a NUL */
 #define XP_SB_VERSION		2u
 #define XP_FP_MAGIC		"xpfinger"	/* 8 bytes, no terminator */
 #define XP_SLEEP_MAGIC		"xpasleep"	/* 8 bytes, no terminator */
@@ -101,7 +102,7 @@ struct xp_sb {
 	__le64	ro_compat;		/*  24 */
 	__le64	incompat;		/*  32 */
 	u8	uuid[16];		/*  40 of this cache; in every journal block too */
-	u8	name[32];		/*  56 NUL-padded; the name under /dev/mapper */
+	u8	name[XP_NAME_LEN];	/*  56 NUL-padded; the name under /dev/mapper: xp_name_valid() */
 	__le64	created;		/*  88 seconds since 1970 */
 	__le64	generation;		/*  96 of the superblock: the higher of two valid copies counts */
 	__le64	fast_blocks;		/* 104 size of the fast device when made */

@@ -170,9 +170,12 @@ static int read_copy(const struct xp_media *m, u64 fast_blocks, u64 block,
 			 (unsigned long long)block);
 		return err;
 	}
-	return xp_sb_verify(sb, fast_blocks, msg);
+	err = xp_sb_verify(sb, fast_blocks, msg);
+	xp_sb_clean(sb);
+	return err;
 }
 
+/* Words that no create has written are no reason to refuse: what is dirty must be able to go home. */
 int xp_sb_read(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb,
 	       struct xp_message *msg)
 {

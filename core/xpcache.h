@@ -617,6 +617,21 @@ const char *xp_command_name(enum xp_command command);
 int xp_command_parse(enum xp_command *command, u32 nr, char *const *word,
 		     struct xp_message *msg);
 
+/* ---------------------------------------------- text that others chose ---- */
+
+/* May a cache be called so? 1 to 31 letters, digits, '_', '.' and '-', the first no '.' or '-'; not "control". */
+bool xp_name_valid(const char *name);
+/*
+ * Text that others chose, where it is read. It ends with the first NUL, at @room - 1 bytes at the latest. Each byte
+ * that is not UTF-8, or of a character that controls a terminal, ends a line or turns the direction of writing,
+ * becomes a '?'. True: there was one, or it was longer. Any context.
+ */
+bool xp_words_clean(char *text, u32 room);
+/* The bytes of the character at @text, of at most @room, if it may stay; 0: its first byte becomes a '?'. */
+u32 xp_words_char(const char *text, u32 room);
+/* The words of a superblock. A name that no cache may have gets a '_' for each byte that is wrong. True: as above. */
+bool xp_sb_clean(struct xp_sb *sb);
+
 /* --------------------------------------------------- superblock, start ---- */
 
 /* Blocking access to the fast device before the first request and after the
@@ -640,7 +655,7 @@ int xp_sb_layout(struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg);
 void xp_sb_seal(struct xp_sb *sb);		/* sets the checksum */
 /* 0, -ENOENT (no magic: not a cache), -EUCLEAN (damaged), -ENOTSUP (features). */
 int xp_sb_verify(const struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg);
-/* Reads both copies, the newer valid one into @sb. Same errors, or the read's. While a cache runs its
+/* Reads both copies, the newer valid one into @sb, its words clean (xp_sb_clean()). Same errors, or the read's. While a cache runs its
  * superblock is its own: the core writes it. */
 int xp_sb_read(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb,
 	       struct xp_message *msg);

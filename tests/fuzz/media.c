@@ -6,7 +6,7 @@
  * superblock, journal blocks of any header with any records. Checksums are set
  * right unless the input says otherwise: what gets past them is the point.
  * Whatever it holds, it is refused with a message and without a write (I10), or
- * the map is sound and the cache works: reads stay within the devices, and a
+ * its name is one for a cache and its words may be shown, the map is sound and the cache works: reads stay within the devices, and a
  * flushed write is found by the next recovery, or that refuses.
  */
 #include <stdlib.h>
@@ -287,6 +287,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	msg.text[0] = '\0';
 	writes = 0;
 	err = xp_sb_read(&media, BLOCKS, &sb, &msg);
+	MUST(err || (xp_name_valid((const char *)sb.name) && !xp_sb_clean(&sb)));
 	if (!err)
 		err = start(&c, &sb, &msg);
 	if (err) {
