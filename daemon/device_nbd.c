@@ -67,7 +67,7 @@ struct remote {
 static int why(struct xp_message *msg)
 {
 	if (msg)
-		snprintf(msg->text, sizeof(msg->text), "%s", libnbd.get_error());
+		snprintf(msg->text, sizeof(msg->text), "%s", nbd_why());
 	return nbd_failure();
 }
 
@@ -275,9 +275,7 @@ static struct nbd_handle *try_connect(struct line *l)
 		while (libnbd.aio_is_connecting(nbd) && xd_now() < until && !xd_get(l->dev->hurried))
 			libnbd.poll(nbd, POLL_MS);
 	if (!nbd || !libnbd.aio_is_ready(nbd)) {
-		const char *text = libnbd.get_error();
-
-		snprintf(l->unable, sizeof(l->unable), "%s", text ? text : "no answer");
+		snprintf(l->unable, sizeof(l->unable), "%s", nbd_why());
 		libnbd.close(nbd);
 		return NULL;
 	}

@@ -25,11 +25,14 @@ static bool too_many(void)
 	return ++said > BURST;
 }
 
+/* Paths are in it: it stays one line. */
 static void print(const char *format, va_list args)
 {
-	fprintf(stderr, "xpcached: ");
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
+	char text[PATH_MAX + 1024];
+
+	vsnprintf(text, sizeof(text), format, args);
+	xp_words_clean(text, sizeof(text));
+	fprintf(stderr, "xpcached: %s\n", text);
 }
 
 void xd_log(const char *format, ...)

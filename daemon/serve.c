@@ -35,7 +35,7 @@ struct serving {
 	struct xd_server server;
 	struct xd_control control;
 	struct xd_ublk ublk;
-	char name[NAME_LEN];
+	char name[XP_NAME_LEN];
 	int ready;		/* pipe to who waits; -1: nobody */
 	sigset_t signals;
 };
@@ -164,6 +164,8 @@ static enum xc parse(struct words *w, int argc, char **argv)
 	if (!w->fast || !w->slow || (!w->socket && !w->control && !w->ublk))
 		return complain(XC_USAGE, !w->fast ? "--fast" : !w->slow ? "--slow" : "--socket",
 				"xpcached serve --help", "it is missing");
+	if (path_check(w->fast) || path_check(w->slow) || path_check(w->socket) || path_check(w->control))
+		return XC_USAGE;
 	if (xp_tunables_check(&w->tunables, &msg))
 		return complain(XC_USAGE, NULL, NULL, "%s", msg.text);
 	return XC_OK;

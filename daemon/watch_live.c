@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* watch_live.c - what the page is drawn from, as JSON. docs/xpcached.8 tells the schema. */
 #include "watch.h"
+#include "json.h"
 
-#include <json-c/json.h>
 #include <math.h>
 #include <time.h>
 
@@ -46,7 +46,7 @@ static struct json_object *json_alarms(const struct alarms *a)
 
 	for (u32 i = 0; i < EVENT_KINDS; i++)
 		if (a->on[i])
-			json_object_array_add(all, json_object_new_string(event_name[i].word));
+			json_object_array_add(all, json_words(event_name[i].word));
 	return all;
 }
 
@@ -55,9 +55,9 @@ static struct json_object *json_cache(const struct watched *c)
 	struct json_object *o = json_object_new_object();
 	static struct pulse p;
 
-	add(o, "name", json_object_new_string(c->now.name));
-	add(o, "uuid", json_object_new_string(c->now.uuid));
-	add(o, "state", json_object_new_string(c->now.state));
+	add(o, "name", json_words(c->now.name));
+	add(o, "uuid", json_words(c->now.uuid));
+	add(o, "state", json_words(c->now.state));
 	add_count(o, "bytes", c->now.slots << XP_BLOCK_SHIFT);
 	add_count(o, "fast_errors", c->now.fast_errors);
 	add_count(o, "slow_errors", c->now.slow_errors);
@@ -131,7 +131,7 @@ static struct json_object *json_history(const struct watched *c, double since)
 	for (u64 i = first; i < c->columns; i++)
 		if (c->column[i % WATCH_COLUMNS].time > since)
 			json_object_array_add(all, json_column(&c->column[i % WATCH_COLUMNS]));
-	add(o, "uuid", json_object_new_string(c->now.uuid));
+	add(o, "uuid", json_words(c->now.uuid));
 	add(o, "columns", all);
 	return o;
 }
@@ -142,7 +142,7 @@ struct json_object *live_json(const struct watch *w, const char *uuid, double si
 	const struct watched *c = uuid ? watch_find(w, uuid) : NULL;
 
 	add_count(o, "xpcache_watch", LIVE_VERSION);
-	add(o, "version", json_object_new_string(XPCACHE_VERSION));
+	add(o, "version", json_words(XPCACHE_VERSION));
 	add_number(o, "time", (double)time(NULL));
 	add_number(o, "interval_seconds", w->interval);
 	add_count(o, "column_seconds", WATCH_COLUMN_SECONDS);

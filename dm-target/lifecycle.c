@@ -113,6 +113,7 @@ static void tell(struct xs_cache *cache, const char *why)
 
 	if (dm_copy_name_and_uuid(dm_table_get_md(cache->ti->table), name, NULL))
 		snprintf(name, sizeof(name), "%pg", xs_fast(cache));
+	xp_words_clean(name, sizeof(name));	/* the device mapper takes any */
 	DMERR("%s: %s", name, why);
 }
 

@@ -21,9 +21,9 @@
 #ifndef BENCH_H
 #define BENCH_H
 
-#include <json-c/json.h>
 
 #include "bench_engine.h"
+#include "json.h"
 #include "tool.h"
 
 /* ---------------------------------------------------- bench_setup.c ---- */

@@ -366,7 +366,7 @@ void bench_cache_begin(struct bench *b)
 	struct json_object *target = bench_result_get(b->result, "target");
 	struct json_object *cache = bench_result_get(target, "cache");
 
-	bench_result_add(target, "name", json_object_new_string(b->cache->running.name));
+	bench_result_add(target, "name", json_words(b->cache->running.name));
 	say_places(b);
 	if (!cache) {
 		cache = json_object_new_object();

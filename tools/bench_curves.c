@@ -17,7 +17,7 @@ static void put_double(struct json_object *o, const char *name, double n)
 
 static void put_text(struct json_object *o, const char *name, const char *text)
 {
-	bench_result_add(o, name, json_object_new_string(text));
+	bench_result_add(o, name, json_words(text));
 }
 
 /* None ended in it: it was no fast one. */

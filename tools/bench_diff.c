@@ -189,7 +189,7 @@ static struct json_object *json_change(const struct change *c)
 {
 	struct json_object *o = json_object_new_object();
 
-	bench_result_add(o, "of", json_object_new_string(c->of));
+	bench_result_add(o, "of", json_words(c->of));
 	bench_result_add(o, "a_ns", number_or_null(c->a.is));
 	bench_result_add(o, "b_ns", number_or_null(c->b.is));
 	bench_result_add(o, "change", number_or_null(c->is));
@@ -204,8 +204,8 @@ static struct json_object *json_pair(struct json_object *const run[2], const cha
 {
 	struct json_object *o = json_object_new_object(), *changes = json_object_new_array();
 
-	bench_result_add(o, "run", json_object_new_string(bench_result_text(run[0], "id")));
-	bench_result_add(o, "op", json_object_new_string(op));
+	bench_result_add(o, "run", json_words(bench_result_text(run[0], "id")));
+	bench_result_add(o, "op", json_words(op));
 	for (u32 i = 0; i < CHANGES; i++)
 		json_object_array_add(changes, json_change(&c[i]));
 	bench_result_add(o, "changes", changes);
@@ -277,8 +277,8 @@ static void skip(struct diff *d, const char *id, const char *differs)
 		return;
 	}
 	o = json_object_new_object();
-	bench_result_add(o, "run", json_object_new_string(id));
-	bench_result_add(o, "differs", json_object_new_string(differs));
+	bench_result_add(o, "run", json_words(id));
+	bench_result_add(o, "differs", json_words(differs));
 	json_object_array_add(d->skipped, o);
 }
 

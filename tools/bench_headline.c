@@ -2,6 +2,7 @@
 /* bench_headline.c - what a cache hides. */
 #include "bench_headline.h"
 #include "timing.h"
+#include "json.h"
 
 #include <math.h>
 
@@ -172,9 +173,9 @@ struct json_object *bench_headline_json(const struct bench_headline *h)
 	static const char *const at[BENCH_HIDDEN] = { "mean", "50", "99", "99.9" };
 	struct json_object *o = json_object_new_object(), *hides = json_object_new_object();
 
-	json_object_object_add(o, "u", json_object_new_string("headline/U"));
-	json_object_object_add(o, "c", json_object_new_string("headline/C"));
-	json_object_object_add(o, "r", json_object_new_string("headline/R"));
+	json_object_object_add(o, "u", json_words("headline/U"));
+	json_object_object_add(o, "c", json_words("headline/C"));
+	json_object_object_add(o, "r", json_words("headline/R"));
 	for (u32 i = 0; i < BENCH_HIDDEN; i++)
 		json_object_object_add(hides, at[i], number_or_null(h->hidden[i]));
 	json_object_object_add(o, "hidden", hides);
@@ -185,7 +186,7 @@ struct json_object *bench_headline_json(const struct bench_headline *h)
 	json_object_object_add(o, "time_waiting", json_object_new_double(h->waiting));
 	json_object_object_add(o, "faster", json_object_new_double(h->faster));
 	json_object_object_add(o, "limit", json_object_new_double(h->limit));
-	json_object_object_add(o, "verdict", json_object_new_string(h->verdict));
-	json_object_object_add(o, "sentence", json_object_new_string(h->sentence));
+	json_object_object_add(o, "verdict", json_words(h->verdict));
+	json_object_object_add(o, "sentence", json_words(h->sentence));
 	return o;
 }

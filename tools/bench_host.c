@@ -38,7 +38,7 @@ static void processor(char *buf, size_t len)
 
 static struct json_object *text_or_null(const char *text)
 {
-	return *text ? json_object_new_string(text) : NULL;
+	return *text ? json_words(text) : NULL;
 }
 
 #define GOVERNOR	"/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
@@ -51,9 +51,9 @@ struct json_object *bench_host_json(void)
 	char text[512];
 
 	uname(&uts);
-	bench_result_add(o, "kernel", json_object_new_string(uts.release));
+	bench_result_add(o, "kernel", json_words(uts.release));
 	processor(text, sizeof(text));
-	bench_result_add(o, "cpu", json_object_new_string(text));
+	bench_result_add(o, "cpu", json_words(text));
 	bench_result_add(o, "cpus", json_object_new_int64(sysconf(_SC_NPROCESSORS_ONLN)));
 	first_line(GOVERNOR, text, sizeof(text));
 	bench_result_add(o, "governor", text_or_null(text));
@@ -74,9 +74,9 @@ static struct json_object *scheduler(const char *kname)
 	open = strchr(text, '[');
 	close = open ? strchr(open, ']') : NULL;
 	if (!close)
-		return json_object_new_string(text);
+		return json_words(text);
 	*close = '\0';
-	return json_object_new_string(open + 1);
+	return json_words(open + 1);
 }
 
 struct json_object *bench_device_json(const struct bench_target *t)
@@ -85,11 +85,11 @@ struct json_object *bench_device_json(const struct bench_target *t)
 	const char *kname = t->dev.kname;
 	char text[256];
 
-	bench_result_add(o, "role", json_object_new_string(t->role));
-	bench_result_add(o, "path", json_object_new_string(t->dev.path));
+	bench_result_add(o, "role", json_words(t->role));
+	bench_result_add(o, "path", json_words(t->dev.path));
 	bench_result_add(o, "bytes", json_object_new_uint64(t->dev.sectors << XP_SECTOR_SHIFT));
 	bench_result_add(o, "model", *kname && sysfs_read(kname, "device/model", text, sizeof(text)) ?
-			 json_object_new_string(text) : NULL);
+			 json_words(text) : NULL);
 	bench_result_add(o, "scheduler", *kname ? scheduler(kname) : NULL);
 	bench_result_add(o, "rotational", *kname && sysfs_read(kname, "queue/rotational", text, sizeof(text)) ?
 			 json_object_new_boolean(text[0] == '1') : NULL);

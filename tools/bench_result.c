@@ -19,7 +19,7 @@ void bench_result_add(struct json_object *o, const char *name, struct json_objec
 
 static void add_text(struct json_object *o, const char *name, const char *text)
 {
-	bench_result_add(o, name, text ? json_object_new_string(text) : NULL);
+	bench_result_add(o, name, text ? json_words(text) : NULL);
 }
 
 static void add_u64(struct json_object *o, const char *name, u64 n)
@@ -119,7 +119,7 @@ static void add_job(struct json_object *o, const struct bench_plan_run *run)
 	bench_result_add(o, "requests", run->requests ? json_object_new_uint64(run->requests) : NULL);
 	add_u64(o, "read_percent", run->read_percent);
 	bench_result_add(o, "load", run->load ?
-			 json_object_new_string(run->load_read_percent ? "reads" : "writes") : NULL);
+			 json_words(run->load_read_percent ? "reads" : "writes") : NULL);
 	bench_result_add(o, "load_bytes_per_second", NULL);
 	add_double(o, "at", run->at);
 }
@@ -290,7 +290,7 @@ static void add_command(struct json_object *o, int argc, char **argv)
 		size_t have = strlen(line);
 
 		snprintf(line + have, sizeof(line) - have, " %s", argv[i]);
-		json_object_array_add(words, json_object_new_string(argv[i]));
+		json_object_array_add(words, json_words(argv[i]));
 	}
 	add_text(o, "command", line);
 	bench_result_add(o, "words", words);

@@ -303,7 +303,7 @@ static void take(struct progress_of *p, const struct bench_outcome *o)
 	struct bench *b = p->b;
 	struct json_object *j = bench_result_run(p->run, o);
 
-	bench_result_add(j, "ended_by", json_object_new_string(ended_by(p->run, o)));
+	bench_result_add(j, "ended_by", json_words(ended_by(p->run, o)));
 	bench_result_add(j, "places", json_object_get(p->places));
 	if (p->run->load) {
 		bench_result_add(j, "load_bytes_per_second", json_object_new_double(p->load_rate));

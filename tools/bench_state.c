@@ -38,10 +38,10 @@ static struct json_object *device_of(const struct bench *b, const struct bench_t
 	char text[256];
 
 	identify(b, t, text, sizeof(text));
-	bench_result_add(o, "role", json_object_new_string(t->role));
-	bench_result_add(o, "path", json_object_new_string(t->dev.path));
+	bench_result_add(o, "role", json_words(t->role));
+	bench_result_add(o, "path", json_words(t->dev.path));
 	bench_result_add(o, "bytes", json_object_new_uint64(t->dev.sectors << XP_SECTOR_SHIFT));
-	bench_result_add(o, "identity", json_object_new_string(text));
+	bench_result_add(o, "identity", json_words(text));
 	return o;
 }
 
@@ -61,8 +61,8 @@ enum xc bench_state_begin(struct bench *b)
 
 	if (!getcwd(directory, sizeof(directory)))
 		return complain_errno(errno, "bench", "cannot tell in which directory it is");
-	bench_result_add(o, "version", json_object_new_string(XPCACHE_VERSION));
-	bench_result_add(o, "directory", json_object_new_string(directory));
+	bench_result_add(o, "version", json_words(XPCACHE_VERSION));
+	bench_result_add(o, "directory", json_words(directory));
 	bench_result_add(o, "devices", devices_of(b));
 	bench_result_add(b->result, "session", o);
 	return XC_OK;

@@ -118,6 +118,7 @@ static void look_at(struct left *left, const FTSENT *e)
 	if (is_image(e) ? e->fts_statp->st_mtime + FAT_SECONDS >= left->since : !is_kernel(e) || has_image(e))
 		return;
 	snprintf(left->names + have, sizeof(left->names) - have, "%s%s", have ? ", " : "", e->fts_path);
+	xp_words_clean(left->names, sizeof(left->names));
 	left->n++;
 }
 

@@ -142,18 +142,9 @@ const char *cache_plain_name(const char *name)
 	return strncmp(name, dir, sizeof(dir) - 1) ? name : name + sizeof(dir) - 1;
 }
 
-bool cache_good_name(const char *name)
-{
-	size_t len = strlen(name);
-
-	return len && len < NAME_LEN && name[0] != '-' && name[0] != '.' &&
-		strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-") == len &&
-		strcmp(name, "control") != 0;
-}
-
 enum xc cache_check_name(const char *name)
 {
-	if (cache_good_name(name))
+	if (xp_name_valid(name))
 		return XC_OK;
 	return complain(XC_USAGE, name, "give --name of 1 to 31 letters, digits, '_', '.' and '-'",
 			"not a name for a cache");

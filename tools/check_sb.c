@@ -8,6 +8,7 @@ struct copy {
 	struct xp_sb sb;
 	int err;		/* why it will not do, */
 	struct xp_message why;	/* in words; "" when it could not be read */
+	bool cleaned;		/* its own words are not all in sb */
 };
 
 static void read_copy(struct check *k, u64 block, struct copy *c)
@@ -19,6 +20,7 @@ static void read_copy(struct check *k, u64 block, struct copy *c)
 	c->err = block < device_blocks(&k->dev) ? m->read(m->ctx, block, 1, &c->sb) : -ENXIO;
 	if (!c->err)
 		c->err = xp_sb_verify(&c->sb, device_blocks(&k->dev), &c->why);
+	c->cleaned = !c->err && xp_sb_clean(&c->sb);
 }
 
 static bool blank(const struct xp_sb *sb)
@@ -40,7 +42,7 @@ static const char *differences(const struct xp_sb *a, const struct xp_sb *b)
 		if (memcmp((const u8 *)a + f->offset, (const u8 *)b + f->offset, f->len) != 0)
 			len += snprintf(text + len, sizeof(text) - len, "%s%s", len ? ", " : "", f->name);
 	}
-	return len ? text : "bytes that no field uses, or the checksum";
+	return len ? text : "bytes that no field uses, words that are not shown, or the checksum";
 }
 
 /* The other copy is what it should be like. */
@@ -114,6 +116,10 @@ void check_superblocks(struct check *k, bool usable)
 		else
 			finding_sound(&k->found, "superblock in block %" PRIu64 ", generation %" PRIu64,
 				      c->block, le64_to_cpu(c->sb.generation));
+		if (c->cleaned)
+			finding_note(&k->found, "superblock in block %" PRIu64 ": it has a name or words that no xpcache writes; "
+				     "they are shown without what is wrong, and xpcache start %s starts it", c->block,
+				     (const char *)c->sb.name);
 	}
 	if (!copy[0].err && !copy[1].err)
 		compare(k, &copy[0], &copy[1]);

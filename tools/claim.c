@@ -56,8 +56,10 @@ static bool mounted(dev_t dev, char *where, size_t len)
 	}
 	if (f)
 		fclose(f);
-	if (found)
+	if (found) {
 		snprintf(where, len, "mounted at %s", point);
+		xp_words_clean(where, (u32)len);
+	}
 	return found;
 }
 
@@ -163,6 +165,7 @@ bool claim_opener(const struct device *d, char *who, size_t len)
 		if (f)
 			fclose(f);
 		name[strcspn(name, "\n")] = '\0';
+		xp_words_clean(name, sizeof(name));
 		snprintf(who, len, "open by %s, pid %.20s", name, e->d_name);
 		found = true;
 	}
@@ -219,7 +222,7 @@ static int loop_shows(const char *kname, void *ctx)
 	struct stat st;
 	bool shows;
 
-	if (!sysfs_read(kname, "loop/backing_file", file, sizeof(file)))
+	if (!sysfs_path(kname, "loop/backing_file", file, sizeof(file)))
 		return 0;
 	device_node(kname, s->node, sizeof(s->node));
 	if (!loop_says(s->node, s->dev, s->ino, &shows))

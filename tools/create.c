@@ -207,7 +207,7 @@ static enum xc choose_name(struct making *k)
 	if (k->fast.is_block)
 		caches_scan(&all);
 	if (k->opt->name) {
-		snprintf(name, NAME_LEN, "%s", k->opt->name);
+		snprintf(name, XP_NAME_LEN, "%s", k->opt->name);
 		if (name_taken(k, &all, name))
 			ret = complain(XC_REFUSED, name, "give another --name",
 				       "there is a cache or a device of this name");
@@ -215,7 +215,7 @@ static enum xc choose_name(struct making *k)
 		unsigned int i = 0;
 
 		do
-			snprintf(name, NAME_LEN, "xpcache%u", i++);
+			snprintf(name, XP_NAME_LEN, "xpcache%u", i++);
 		while (name_taken(k, &all, name));
 	}
 	caches_free(&all);

@@ -30,7 +30,23 @@ static void trim(char *s)
 	memmove(s, s + lead, len - lead + 1);
 }
 
-bool sysfs_read(const char *kname, const char *attr, char *buf, size_t len)
+static bool controls(const char *at)
+{
+	const u8 *c = (const u8 *)at;
+
+	return iscntrl(c[0]) || (c[0] == 0xc2 && c[1] >= 0x80 && c[1] <= 0x9f);	/* C1, in UTF-8 */
+}
+
+enum xc path_check(const char *path)
+{
+	for (const char *at = path; at && *at; at++)
+		if (controls(at))
+			return complain(XC_USAGE, path, "rename it",
+					"a control character, shown as '?', in a path or a name");
+	return XC_OK;
+}
+
+bool sysfs_path(const char *kname, const char *attr, char *buf, size_t len)
 {
 	char path[PATH_MAX];
 	FILE *f;
@@ -45,6 +61,16 @@ bool sysfs_read(const char *kname, const char *attr, char *buf, size_t len)
 	if (ok)
 		trim(buf);
 	return ok && *buf;
+}
+
+/* A disk says its model and serial number, whoever named a volume its name. */
+bool sysfs_read(const char *kname, const char *attr, char *buf, size_t len)
+{
+	bool ok = sysfs_path(kname, attr, buf, len);
+
+	if (ok)
+		xp_words_clean(buf, (u32)len);
+	return ok;
 }
 
 void device_node(const char *kname, char *path, size_t len)

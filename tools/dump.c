@@ -3,8 +3,8 @@
 #include "fields.h"
 #include "fingerprint.h"
 #include "ring.h"
+#include "json.h"
 
-#include <json-c/json.h>
 #include <time.h>
 
 /* The journal in numbers: what recovery took, and the ring it found it in. */
@@ -83,7 +83,7 @@ static struct json_object *json_superblock(const struct xp_sb *sb)
 		json_object_object_add(is_slow ? slow : o, is_slow ? f->name + 5 : f->name,
 				       f->kind == FIELD_NUMBER ?
 				       json_object_new_uint64(field_number(f, sb)) :
-				       json_object_new_string(field_text(f, sb)));
+				       json_words(field_text(f, sb)));
 	}
 	json_object_object_add(o, "slow", slow);
 	return o;

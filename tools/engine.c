@@ -133,7 +133,7 @@ const char *remote_learn(struct nbd_handle *nbd, struct device *d)
 	int64_t most = libnbd.get_block_size(nbd, LIBNBD_SIZE_MAXIMUM);
 
 	if (bytes < 0)
-		return libnbd.get_error();
+		return nbd_why();
 	if (libnbd.is_read_only(nbd) > 0)
 		return "the server lets nobody write";
 	if (least > (int64_t)XP_BLOCK_SIZE || (least > 0 && bytes % least))
@@ -161,7 +161,7 @@ enum xc device_open_any(struct device *d, const char *path, bool files)
 	nbd = remote_new();
 	if (!nbd)
 		return complain_errno(ENOMEM, path, "cannot connect");
-	unfit = libnbd.connect_uri(nbd, path) ? libnbd.get_error() : remote_learn(nbd, d);
+	unfit = libnbd.connect_uri(nbd, path) ? nbd_why() : remote_learn(nbd, d);
 	if (unfit)
 		complain(XC_FAILED, path, "is its server running, and the right one?", "%s", unfit);
 	libnbd.shutdown(nbd, 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What check found, for people or for programs. */
 #include "findings.h"
+#include "json.h"
 
-#include <json-c/json.h>
 #include <stdarg.h>
 
 void findings_begin(struct findings *f, bool json)
@@ -17,12 +17,12 @@ void findings_begin(struct findings *f, bool json)
 
 static void add_string(struct findings *f, const char *name, const char *text)
 {
-	json_object_object_add(f->json, name, json_object_new_string(text));
+	json_object_object_add(f->json, name, json_words(text));
 }
 
 void findings_subject(struct findings *f, const char *path, const struct xp_sb *sb)
 {
-	char name[NAME_LEN] = "";
+	char name[XP_NAME_LEN] = "";
 
 	if (sb)
 		snprintf(name, sizeof(name), "%.31s", (const char *)sb->name);
@@ -57,7 +57,7 @@ static void add_finding(struct findings *f, const char *list, const char *line, 
 	vsnprintf(f->last, sizeof(f->last), fmt, args);
 	if (f->json)
 		json_object_array_add(json_object_object_get(f->json, list),
-				      json_object_new_string(f->last));
+				      json_words(f->last));
 	else
 		printf("  %s%s\n", line, f->last);
 }

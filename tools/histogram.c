@@ -2,8 +2,8 @@
 /* histogram: how long the requests of a running cache took, and its devices' I/O. */
 #include "latency.h"
 #include "live.h"
+#include "json.h"
 
-#include <json-c/json.h>
 #include <stdlib.h>
 
 struct watch {
@@ -36,9 +36,9 @@ static void show_json(const struct watch *w, const struct latency *l, FILE *f)
 	const int style = w->opt->interval > 0 ? JSON_C_TO_STRING_PLAIN : JSON_C_TO_STRING_PRETTY;
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "name", json_object_new_string(w->name));
+	json_object_object_add(o, "name", json_words(w->name));
 	json_object_object_add(o, "recording", json_object_new_boolean(l->recording));
-	json_object_object_add(o, "clock", json_object_new_string(l->clock));
+	json_object_object_add(o, "clock", json_words(l->clock));
 	json_object_object_add(o, "seconds", json_object_new_double((double)l->ns / 1e9));
 	json_object_object_add(o, "own_cost_ns", latency_json_ratio(latency_own_cost(l)));
 	json_object_object_add(o, "classes", latency_json_bins(l, w->opt->class));

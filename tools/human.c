@@ -28,12 +28,16 @@ static FILE *terminal(void)
 
 static FILE *bar_shown;	/* a progress bar is on the line where a complaint would go */
 
-/* Words of users and devices are in it: it stays one line, and moves no cursor. */
+/* What the user has typed is in it: it stays one line, and moves no cursor. */
 static void say(const char *before, const char *text)
 {
+	u32 left = text ? (u32)strlen(text) : 0, n;
+
 	fputs(before, stderr);
-	for (; text && *text; text++)
-		fputc(iscntrl((unsigned char)*text) ? '?' : *text, stderr);
+	for (; left; left -= max(n, 1u), text += max(n, 1u)) {
+		n = xp_words_char(text, left);
+		fwrite(n ? text : "?", 1, max(n, 1u), stderr);
+	}
 }
 
 enum xc complain(enum xc code, const char *where, const char *todo,

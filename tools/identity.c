@@ -74,7 +74,7 @@ static bool hardware(const char *kname, char *buf, size_t len)
 	return model_and_serial(kname, buf, len);
 }
 
-/* A name too long for its field keeps its beginning and a hash of all of it. */
+/* A name too long for its field keeps its beginning and a hash of all of it. Clean: as it will be read. */
 static void store(u8 *field, size_t size, const char *text)
 {
 	size_t len = strlen(text);
@@ -85,6 +85,7 @@ static void store(u8 *field, size_t size, const char *text)
 		snprintf((char *)field, size, "%s", text);
 	else
 		snprintf((char *)field, size, "%.*s~%016" PRIx64, (int)size - 18, text, hash);
+	xp_words_clean((char *)field, (u32)size);
 }
 
 static void hardware_of(const struct device *d, char *buf, size_t len)

@@ -124,6 +124,7 @@ bool kmsg_said(const char *record, char *buf, size_t len)
 		return false;
 	said += sizeof(tag) - 1;
 	snprintf(buf, len, "%.*s", (int)(end - said), said);
+	xp_words_clean(buf, (u32)len);
 	return *buf;
 }
 

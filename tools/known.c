@@ -103,7 +103,7 @@ static const char *parse(struct json_object *o, const char *file, struct known *
 	struct json_object *slow;
 
 	memset(k, 0, sizeof(*k));
-	if (!cache_good_name(name))
+	if (!xp_name_valid(name))
 		return "its name is missing, or none for a cache";
 	if (strlen(uuid) != UUID_HEX - 1 || strncmp(uuid, file, UUID_HEX - 1) != 0)
 		return "its uuid is not that of the file's name";
@@ -270,7 +270,7 @@ void known_limits(const char *uuid, struct options *opt)
 
 static void add_field(struct json_object *o, const char *key, const u8 *field)
 {
-	json_object_object_add(o, key, json_object_new_string((const char *)field));
+	json_object_object_add(o, key, json_words((const char *)field));
 }
 
 /* NULL: all are the defaults, which a later version may choose anew. */
@@ -296,9 +296,9 @@ static struct json_object *record(const struct known *k)
 	struct json_object *limits = limits_of(&k->limits);
 	struct json_object *o = json_object_new_object(), *slow = json_object_new_object();
 
-	json_object_object_add(o, "name", json_object_new_string(k->name));
-	json_object_object_add(o, "uuid", json_object_new_string(k->uuid));
-	json_object_object_add(o, "start", json_object_new_string(start_word[k->start]));
+	json_object_object_add(o, "name", json_words(k->name));
+	json_object_object_add(o, "uuid", json_words(k->uuid));
+	json_object_object_add(o, "start", json_words(start_word[k->start]));
 	if (limits)
 		json_object_object_add(o, "limits", limits);
 	add_field(slow, "hardware", k->slow.hwid);

@@ -359,8 +359,12 @@ static enum xc set_option(struct options *opt, const struct option_row *row, con
 /* What contradicts what. */
 static enum xc check_options(const struct verb *v, const struct options *opt)
 {
+	const char *const path[] = { opt->arg, opt->fast, opt->slow };
 	struct xp_message msg;
 
+	for (size_t i = 0; i < sizeof(path) / sizeof(*path); i++)
+		if (path_check(path[i]))
+			return XC_USAGE;
 	if (v->fn == histogram_run)
 		return histogram_check(opt);
 	if (v->fn == hibernate_run)

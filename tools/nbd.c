@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* nbd.c - libnbd, loaded when a remote disk is first met. */
 #include "nbd.h"
+#include "tool.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
 
 struct nbd_calls libnbd;
 
@@ -32,6 +32,16 @@ int nbd_load(void)
 
 	pthread_once(&once, load);
 	return loaded ? 0 : -ELIBACC;
+}
+
+const char *nbd_why(void)
+{
+	static __thread char text[XP_MESSAGE_MAX];
+	const char *why = libnbd.get_error();
+
+	snprintf(text, sizeof(text), "%s", why ? why : "no answer");
+	xp_words_clean(text, sizeof(text));
+	return text;
 }
 
 int nbd_failure(void)

@@ -38,4 +38,7 @@ int nbd_load(void);
 /* What the last call of this thread failed of: its -errno, or -EIO where libnbd knows none. */
 int nbd_failure(void);
 
+/* Why it did, in words, which may be the server's: clean. This thread's, until the next call. */
+const char *nbd_why(void);
+
 #endif /* XP_NBD_H */

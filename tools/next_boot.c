@@ -56,7 +56,7 @@ static int look_below(const char *kname, void *ctx)
 		return 1;
 	if (d.partition && device_kname(d.disk, next, sizeof(next)))
 		return look_below(next, ctx);
-	if (sysfs_read(kname, "loop/backing_file", text, sizeof(text)) && !stat(text, &st) &&
+	if (sysfs_path(kname, "loop/backing_file", text, sizeof(text)) && !stat(text, &st) &&
 	    device_kname(st.st_dev, next, sizeof(next)))
 		return look_below(next, ctx);
 	return device_each_below(kname, look_below, ctx);

@@ -74,6 +74,7 @@ int pulse_read(struct pulse *p, const struct running *r, bool older)
 
 	memset(p, 0, sizeof(*p));
 	snprintf(p->name, sizeof(p->name), "%s", r->name);
+	xp_words_clean(p->name, sizeof(p->name));
 	snprintf(p->uuid, sizeof(p->uuid), "%s", r->uuid);
 	p->fast = r->fast;
 	if (err)

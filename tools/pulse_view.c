@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* pulse_view.c - a cache between two looks, for people and as JSON. */
 #include "pulse.h"
+#include "json.h"
 
-#include <json-c/json.h>
 #include <math.h>
 
 static double a_second(const struct pulse *p, u64 n)
@@ -118,8 +118,8 @@ struct json_object *pulse_json(const struct pulse *p)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "name", json_object_new_string(p->name));
-	json_object_object_add(o, "state", json_object_new_string(p->state));
+	json_object_object_add(o, "name", json_words(p->name));
+	json_object_object_add(o, "state", json_words(p->state));
 	add_number(o, "seconds", p->seconds);
 	add_number(o, "reads_per_second", a_second(p, p->reads));
 	add_number(o, "writes_per_second", a_second(p, p->writes));

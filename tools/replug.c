@@ -62,7 +62,7 @@ static enum xc both_here(const struct running *r, bool *here)
 static bool is_for_replug(const char *name, struct running *r)
 {
 	return running_named(name, r) == 1 && *r->uuid && !r->user && !r->asleep && !r->suspended && !r->reloads &&
-	       r->fast && r->slow && cache_good_name(r->name) && (!device_here(r->fast) || !device_here(r->slow));
+	       r->fast && r->slow && xp_name_valid(r->name) && (!device_here(r->fast) || !device_here(r->slow));
 }
 
 static enum xc end_locked(struct options *opt)

@@ -396,9 +396,9 @@ static void print_json(const struct rescue *r)
 {
 	struct json_object *o = json_object_new_object(), *journal = json_object_new_object();
 
-	json_object_object_add(o, "fast", json_object_new_string(r->fast.path));
-	json_object_object_add(o, "slow", json_object_new_string(r->slow.path));
-	json_object_object_add(o, "uuid", json_object_new_string(r->c.uuid));
+	json_object_object_add(o, "fast", json_words(r->fast.path));
+	json_object_object_add(o, "slow", json_words(r->slow.path));
+	json_object_object_add(o, "uuid", json_words(r->c.uuid));
 	json_object_object_add(o, "superblock", json_object_new_boolean(!r->bare));
 	json_object_object_add(o, "dirty", json_object_new_uint64(r->nr));
 	json_object_object_add(o, told[HOME].name, json_object_new_uint64(r->count[HOME]));

@@ -89,6 +89,7 @@ void signature_content(int fd, char *buf, size_t len)
 		uuid = value(pr, table ? "PTUUID" : "UUID");
 		if (kind && uuid)
 			snprintf(buf, len, "%s:%s", kind, uuid);
+		xp_words_clean(buf, (u32)len);	/* some UUIDs are text, as it is on the disk */
 	}
 	blkid_free_probe(pr);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* status and list: what the caches do, for people and as JSON. */
 #include "latency.h"
+#include "json.h"
 
-#include <json-c/json.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -34,6 +34,7 @@ int status_read(const char *name, struct status *s)
 
 	memset(s, 0, sizeof(*s));
 	err = running_status(name, s->line, sizeof(s->line));
+	xp_words_clean(s->line, sizeof(s->line));
 	return err ? err : status_parse(s);
 }
 
@@ -88,6 +89,7 @@ static void user_part(const char *path, struct part *p)
 	struct device d;
 
 	snprintf(p->path, sizeof(p->path), "%s", path);
+	xp_words_clean(p->path, sizeof(p->path));	/* to be shown; the daemon's own is to be opened */
 	p->bytes = 0;
 	if (!is_remote(path) && !device_look(&d, path)) {
 		p->bytes = d.sectors << XP_SECTOR_SHIFT;
@@ -323,7 +325,7 @@ static struct json_object *json_part(const struct part *p)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "path", json_object_new_string(p->path));
+	json_object_object_add(o, "path", json_words(p->path));
 	json_object_object_add(o, "bytes", json_object_new_int64(p->bytes));
 	return o;
 }
@@ -339,7 +341,7 @@ struct json_object *status_json(const struct status *s)
 		if (!strcmp(s->name[i], "uuid"))
 			continue;
 		json_object_object_add(o, s->name[i], is_number(s->value[i], &n) ?
-				       json_object_new_uint64(n) : json_object_new_string(s->value[i]));
+				       json_object_new_uint64(n) : json_words(s->value[i]));
 	}
 	return o;
 }
@@ -363,7 +365,7 @@ static struct json_object *json_partitions(const struct running *r)
 	if (partitions_of(r, &list, &n))
 		n = 0;
 	for (size_t i = 0; i < n; i++)
-		json_object_array_add(array, json_object_new_string(list[i].node));
+		json_object_array_add(array, json_words(list[i].node));
 	free(list);
 	return array;
 }
@@ -378,14 +380,14 @@ static struct json_object *json_cache(const struct running *r, const struct stat
 
 	parts_of(r, &fast, &slow);
 	running_node(r, device, sizeof(device));
-	json_object_object_add(o, "name", json_object_new_string(r->name));
-	json_object_object_add(o, "uuid", json_object_new_string(r->uuid));
-	json_object_object_add(o, "state", json_object_new_string(s->state));
-	json_object_object_add(o, "engine", json_object_new_string(r->user ? "user" : "kernel"));
-	json_object_object_add(o, "device", json_object_new_string(device));
+	json_object_object_add(o, "name", json_words(r->name));
+	json_object_object_add(o, "uuid", json_words(r->uuid));
+	json_object_object_add(o, "state", json_words(s->state));
+	json_object_object_add(o, "engine", json_words(r->user ? "user" : "kernel"));
+	json_object_object_add(o, "device", json_words(device));
 	if (r->user) {
 		user_uri(r->name, device, sizeof(device));
-		json_object_object_add(o, "uri", json_object_new_string(device));
+		json_object_object_add(o, "uri", json_words(device));
 	}
 	json_object_object_add(o, "partitions", json_partitions(r));
 	json_object_object_add(o, "open_count", json_object_new_int64(r->open_count));
@@ -483,7 +485,7 @@ static const char *text_or(const char *text, const char *other)
 
 static void json_text(struct json_object *o, const char *key, const char *text)
 {
-	json_object_object_add(o, key, text && *text ? json_object_new_string(text) : NULL);
+	json_object_object_add(o, key, text && *text ? json_words(text) : NULL);
 }
 
 static void json_bytes(struct json_object *o, const char *key, u64 n, unsigned int shift)

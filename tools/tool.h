@@ -67,7 +67,6 @@ enum xc {
 	XC_INTERRUPTED	= 130,	/* Ctrl-C; nothing is lost */
 };
 
-#define NAME_LEN	32	/* of a cache, with NUL: what the superblock holds */
 #define UUID_HEX	33	/* 32 digits and NUL */
 
 /* ------------------------------------------------------------ main.c ---- */
@@ -177,6 +176,9 @@ enum device_mode {
 	DEVICE_OWN,		/* read and write, and nobody else may claim it */
 };
 
+/* Complains of one that has a control character: wherever it is told, and in what the daemon and the
+ * command line say to each other, a path is on one line. NULL: none was given. */
+enum xc path_check(const char *path);
 /* Opens for reading; @files: a plain file will do as well. */
 enum xc device_open(struct device *d, const char *path, bool files);
 /* Without a complaint: for scans. Negative errno. */
@@ -191,8 +193,10 @@ u64 device_blocks(const struct device *d);
 /* Bytes that offsets of direct I/O are multiples of, if it can be told; else 0. */
 u32 device_direct_align(const struct device *d);
 
-/* One line of /sys/class/block/@kname/@attr, trimmed; false: there is none. */
+/* One line of /sys/class/block/@kname/@attr, trimmed, and as xp_words_clean() has it; false: there is none. */
 bool sysfs_read(const char *kname, const char *attr, char *buf, size_t len);
+/* The same as it is: a path to be opened, and not to be shown. */
+bool sysfs_path(const char *kname, const char *attr, char *buf, size_t len);
 /* "/dev/sda", "/dev/mapper/x" of a kernel name. */
 void device_node(const char *kname, char *path, size_t len);
 /* "8:16", as sysfs and table lines have it; false: it is none. */
@@ -487,7 +491,7 @@ enum xc device_open_any(struct device *d, const char *path, bool files);
 struct cache {
 	struct device fast;	/* closed */
 	struct xp_sb sb;
-	char name[NAME_LEN], uuid[UUID_HEX];
+	char name[XP_NAME_LEN], uuid[UUID_HEX];
 	int err;		/* 0, or why the superblock was refused, */
 	struct xp_message message;	/* in words */
 	bool running;
@@ -515,7 +519,6 @@ enum xc caches_find_stopped(const char *name, const char *fast, struct cache *c)
 /* The running one called @name; "/dev/mapper/NAME" and the uuid will do. */
 enum xc caches_find_running(const char *name, struct running *r);
 const char *cache_plain_name(const char *name);
-bool cache_good_name(const char *name);
 enum xc cache_check_name(const char *name);	/* with a complaint */
 
 /* ----------------------------------------------------------- known.c ---- */
@@ -528,7 +531,7 @@ enum start_when {
 
 /* A cache of this machine, whether its devices are here or not. */
 struct known {
-	char name[NAME_LEN], uuid[UUID_HEX];
+	char name[XP_NAME_LEN], uuid[UUID_HEX];
 	enum start_when start;
 	struct xp_tunables limits;	/* of a start that is given none */
 	struct xp_sb_slow slow;

@@ -183,6 +183,10 @@ static void set_field(struct xp_sb *sb, const char *field, const char *value)
 		sb->slow.sectors = cpu_to_le64(n);
 	else if (!strcmp(field, "slow.hwid"))
 		snprintf((char *)sb->slow.hwid, sizeof(sb->slow.hwid), "%s", value);
+	else if (!strcmp(field, "slow.content"))
+		snprintf((char *)sb->slow.content, sizeof(sb->slow.content), "%s", value);
+	else if (!strcmp(field, "slow.path"))
+		snprintf((char *)sb->slow.path, sizeof(sb->slow.path), "%s", value);
 	else
 		die(field, EINVAL);
 }

@@ -100,6 +100,25 @@ static void unreadable(void **state)
 	assert_int_equal(errno, EISDIR);
 }
 
+/* Whoever has written them. */
+static void texts_are_clean(void **state)
+{
+	static const char words[] = "{\"a\": [\"\\u001b[2J\\nx\", {\"b\": \"\\u009b\\u202e\\u0000 behind\"}], \"c\": \"\xc3\xa9\"}";
+	struct json_object *o = load(words, strlen(words)), *a, *b;
+
+	(void)state;
+	assert_non_null(o);
+	a = json_object_object_get(o, "a");
+	assert_string_equal(json_object_get_string(json_object_array_get_idx(a, 0)), "?[2J?x");
+	b = json_object_object_get(json_object_array_get_idx(a, 1), "b");
+	assert_string_equal(json_object_get_string(b), "?????");
+	assert_string_equal(json_object_get_string(json_object_object_get(o, "c")), "\xc3\xa9");
+	json_object_put(o);
+	o = json_words("/dev/\x1b\xff\xc3\xa9");
+	assert_string_equal(json_object_get_string(o), "/dev/??\xc3\xa9");
+	json_object_put(o);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,6 +126,7 @@ int main(void)
 		cmocka_unit_test(bytes),
 		cmocka_unit_test(long_ones),
 		cmocka_unit_test(unreadable),
+		cmocka_unit_test(texts_are_clean),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
