@@ -75,6 +75,7 @@ struct left {
 	time_t since;
 	char names[512];
 	unsigned int n;
+	int err;		/* a folder that cannot be read may hold more; 0 */
 };
 
 static bool is_image(const FTSENT *e)
@@ -135,9 +136,13 @@ static void look_in(struct left *left, const struct bootloader *b, const char *f
 
 	snprintf(path, sizeof(path), "%s%s", b->root ? b->root : "", folder);
 	all = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
-	while (all && (e = fts_read(all)))
+	while (all && (errno = 0, e = fts_read(all))) {
 		if (e->fts_info == FTS_F)
 			look_at(left, e);
+		else if ((e->fts_info == FTS_NS && e->fts_errno != ENOENT) || e->fts_info == FTS_DNR || e->fts_info == FTS_ERR)
+			left->err = e->fts_errno;
+	}
+	left->err = errno ? errno : left->err;	/* of fts_open() too */
 	if (all)
 		fts_close(all);
 }
@@ -148,6 +153,10 @@ enum xc bootloader_images(const struct bootloader *b, time_t since, bool force)
 
 	look_in(&left, b, "/boot");
 	look_in(&left, b, "/efi");
+	if (left.err && !force)
+		return complain(XC_REFUSED, "/boot", "mend it, or say --force and never boot an image that was not made anew",
+				"it cannot be read everywhere, and may hold images that use the disk without the cache: %s",
+				strerror(left.err));
 	if (!left.n)
 		return XC_OK;
 	if (!force)

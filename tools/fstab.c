@@ -119,17 +119,33 @@ static enum xc change_line(struct fstab *f, const char *line, FILE *to)
 	return ret;
 }
 
+/* The next line of a file of text. False: there is none, and *@err is 0; or why nobody knows. */
+static bool next_line(FILE *from, char **line, size_t *room, int *err)
+{
+	ssize_t n;
+
+	errno = 0;
+	n = getline(line, room, from);
+	if (n >= 0 && strlen(*line) == (size_t)n)
+		return true;
+	*err = n >= 0 ? -EILSEQ : feof(from) && !ferror(from) ? 0 : errno ? -errno : -EIO;
+	return false;
+}
+
 static enum xc change_all(struct fstab *f, FILE *to)
 {
 	FILE *from = fopen(path_of(f), "re");
 	enum xc ret = XC_OK;
 	char *line = NULL;
 	size_t room = 0;
+	int err = 0;
 
 	if (!from)
 		return complain_errno(errno, path_of(f), "cannot read it");
-	while (!ret && getline(&line, &room, from) > 0)
+	while (!ret && next_line(from, &line, &room, &err))
 		ret = change_line(f, line, to);
+	if (err)
+		ret = complain_errno(err, path_of(f), "cannot read it");
 	free(line);
 	fclose(from);
 	return ret;
@@ -159,10 +175,11 @@ static enum xc check_other(const char *path, dev_t disk, const char *(*field_in)
 {
 	char spec[PATH_MAX], name[NAME_SIZE], todo[NAME_SIZE + 32], *line = NULL;
 	FILE *from = fopen(path, "re");
+	int err = from || errno == ENOENT ? 0 : -errno;
 	enum xc ret = XC_OK;
 	size_t room = 0;
 
-	while (from && !ret && getline(&line, &room, from) > 0) {
+	while (from && !ret && next_line(from, &line, &room, &err)) {
 		size_t len = 0;
 		const char *field = field_in(line, &len);
 
@@ -172,6 +189,8 @@ static enum xc check_other(const char *path, dev_t disk, const char *(*field_in)
 			ret = complain(XC_REFUSED, path, todo, "%s is on the disk, and has not that name on the cache",
 				       spec);
 	}
+	if (err)
+		ret = complain_errno(err, path, "cannot read it");
 	free(line);
 	if (from)
 		fclose(from);
@@ -212,7 +231,7 @@ static enum xc write_new(struct fstab *f, const char *fresh)
 	if (!to)
 		return complain_errno(errno, fresh, "cannot write it");
 	ret = change_all(f, to);
-	if (!ret && (fchmod(fileno(to), st.st_mode & 07777) || fflush(to) || fsync(fileno(to))))
+	if (!ret && (fchmod(fileno(to), st.st_mode & 07777) || fflush(to) || ferror(to) || fsync(fileno(to))))
 		ret = complain_errno(errno, fresh, "cannot write it");
 	fclose(to);
 	return ret;
@@ -262,11 +281,12 @@ static bool same_but_names(FILE *was, FILE *is)
 	char *a = NULL, *b = NULL;
 	size_t a_room = 0, b_room = 0;
 	bool same = true, more = true;
+	int err = 0;
 
 	while (same && more) {
-		bool has_a = getline(&a, &a_room, was) > 0, has_b = getline(&b, &b_room, is) > 0;
+		bool has_a = next_line(was, &a, &a_room, &err), has_b = !err && next_line(is, &b, &b_room, &err);
 
-		same = same_but_name(has_a ? a : NULL, has_b ? b : NULL);
+		same = !err && same_but_name(has_a ? a : NULL, has_b ? b : NULL);
 		more = has_a;
 	}
 	free(a);

@@ -214,7 +214,9 @@ size_t known_all(struct known **list)
 	size_t good = 0;
 	int n = scandir(directory(), &names, is_record, alphasort);
 
-	broken = 0;
+	broken = n < 0 && errno != ENOENT && errno != ENOTDIR;	/* none is known; or nobody knows */
+	if (broken && !told)
+		complain_errno(errno, directory(), "cannot look for the caches that are known");
 	*list = n > 0 ? calloc((size_t)n, sizeof(**list)) : NULL;
 	for (int i = 0; i < n; i++) {
 		if (*list && read_one(names[i]->d_name, &(*list)[good], !told))
@@ -225,7 +227,7 @@ size_t known_all(struct known **list)
 	}
 	if (n >= 0)
 		free(names);
-	told |= n > 0 && good < (size_t)n;
+	told |= broken || (n > 0 && good < (size_t)n);
 	return good;
 }
 

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <fts.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -162,6 +163,39 @@ static int empty(void **state)
 	return nftw(root, drop, 8, FTW_DEPTH | FTW_PHYS);
 }
 
+static bool ends_early;
+
+FTSENT *__real_fts64_read(FTS *all);
+FTSENT *__wrap_fts64_read(FTS *all);
+FTSENT *__wrap_fts64_read(FTS *all)
+{
+	FTSENT *e = __real_fts64_read(all);
+
+	if (e && ends_early && e->fts_info == FTS_D && e->fts_level == 1) {
+		errno = EIO;
+		return NULL;
+	}
+	return e;
+}
+
+/* What is behind it nobody knows. */
+static void a_folder_that_cannot_be_read_is_no_end(void **state)
+{
+	char *said;
+
+	(void)state;
+	ends_early = true;
+	said = caught(XC_REFUSED, images);
+	ends_early = false;
+	assert_non_null(strstr(said, "cannot be read everywhere"));
+	assert_non_null(strstr(said, "Input/output error"));
+	free(said);
+	force = true;
+	said = caught(XC_OK, images);
+	assert_string_equal(said, "");
+	free(said);
+}
+
 /* That file, older than the images, is the only one that is complained of. */
 static void one_more(const char *name)
 {
@@ -234,6 +268,7 @@ int main(void)
 		cmocka_unit_test(what_it_cannot_read_half_is_refused),
 		cmocka_unit_test(all_else_is_not),
 		cmocka_unit_test_setup_teardown(images_that_were_all_made_are_right, machine, empty),
+		cmocka_unit_test_setup_teardown(a_folder_that_cannot_be_read_is_no_end, machine, empty),
 		cmocka_unit_test_setup_teardown(one_that_was_not_is_named, machine, empty),
 		cmocka_unit_test_setup_teardown(with_force_it_goes_on_and_says_so, machine, empty),
 		cmocka_unit_test_setup_teardown(more_than_fit_into_a_line_are_counted, machine, empty),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include <blkid/blkid.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,9 +29,33 @@ static const struct {
 	{ "/dev/sdb1", "/dev/sdb1", "bbbb", OTHER },
 };
 
+static char path[64], kept[96], fresh[96];
+
+/* What the file is read from becomes a folder, of which each read is an error. */
+static void spoil(const char *file)
+{
+	char link[64], is[256];
+
+	for (int fd = 3; fd < 64; fd++) {
+		ssize_t n;
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		n = readlink(link, is, sizeof(is) - 1);
+		is[n > 0 ? n : 0] = '\0';
+		if (!strcmp(is, file)) {
+			int folder = open("/", O_RDONLY);
+
+			assert_true(folder >= 0 && dup2(folder, fd) == fd);
+			close(folder);
+		}
+	}
+}
+
 char *blkid_evaluate_spec(const char *spec, blkid_cache *cache)
 {
 	(void)cache;
+	if (!strcmp(spec, "/dev/trap"))
+		spoil(path);
 	for (size_t i = 0; i < sizeof(devices) / sizeof(*devices); i++)
 		if (!strcmp(spec, devices[i].spec))
 			return strdup(devices[i].node);
@@ -62,8 +87,6 @@ int __wrap_device_look(struct device *d, const char *path)
 }
 
 /* ---------------------------------------------------------------- files ---- */
-
-static char path[64], kept[96], fresh[96];
 
 static void put_into(const char *file, const char *text)
 {
@@ -272,6 +295,57 @@ static void without_an_old_one_it_stays(void **state)
 	end();
 }
 
+/* A line of ours, a trap, and more than is read at once behind it. */
+static void what_cannot_be_read_is_not_the_end(void **state)
+{
+	const size_t size = 20000;
+	char *long_one = malloc(size + 1);
+	struct fstab f;
+	struct stat st;
+
+	(void)state;
+	assert_non_null(long_one);
+	memset(long_one, '\n', size);
+	long_one[size] = '\0';
+	memcpy(long_one, "/dev/sda1 / ext4\n/dev/trap x x\n", 31);
+	memcpy(long_one + size - 12, "tmpfs /t t\n\n", 12);
+	f = start(long_one);
+	assert_int_equal(fstab_look(&f), XC_FAILED);
+	assert_int_equal(fstab_change(&f), XC_FAILED);
+	assert_false(stat(path, &st));
+	assert_int_equal(st.st_size, size);
+	assert_true(access(kept, F_OK));
+	end();
+	free(long_one);
+
+	f = start("/dev/sda1 / ext4\n");
+	f.crypttab = "/";
+	assert_int_equal(fstab_look(&f), XC_FAILED);
+	f.crypttab = "/nonexistent/crypttab";
+	assert_int_equal(fstab_look(&f), XC_OK);
+	f.resume = "/";
+	assert_int_equal(fstab_look(&f), XC_FAILED);
+	end();
+}
+
+/* A line that a NUL cuts would lose what is behind it. */
+static void no_text_is_refused(void **state)
+{
+	static const char text[] = "/dev/sda1 / ext4\n# a\0b\nLABEL=home /h ext4\n";
+	struct fstab f = start("");
+	FILE *to = fopen(path, "w");
+	struct stat st;
+
+	(void)state;
+	assert_non_null(to);
+	assert_int_equal(fwrite(text, 1, sizeof(text) - 1, to), sizeof(text) - 1);
+	fclose(to);
+	assert_int_equal(fstab_change(&f), XC_FAILED);
+	assert_false(stat(path, &st));
+	assert_int_equal(st.st_size, sizeof(text) - 1);
+	end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -284,6 +358,8 @@ int main(void)
 		cmocka_unit_test(its_permissions_stay),
 		cmocka_unit_test(it_goes_back_unless_it_was_edited),
 		cmocka_unit_test(without_an_old_one_it_stays),
+		cmocka_unit_test(what_cannot_be_read_is_not_the_end),
+		cmocka_unit_test(no_text_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,7 @@ wrapped = $(addprefix -Wl$(,)--wrap=,$(1))
 , := ,
 build/unit/tools/test_fstab: private TOOL_TEST_FLAGS += $(call wrapped,device_look)
 build/unit/tools/test_media: private TOOL_TEST_FLAGS += $(call wrapped,fdatasync pwrite64)
-build/unit/tools/test_bootloader: private TOOL_TEST_FLAGS += $(call wrapped,device_look)
+build/unit/tools/test_bootloader: private TOOL_TEST_FLAGS += $(call wrapped,device_look fts64_read)
 build/unit/tools/test_fence: private TOOL_TEST_FLAGS += $(call wrapped,device_look device_look_at device_kname device_here \
 	sysfs_read signature_content running_find kernel_hold kernel_is_held kernel_let_go)
 
