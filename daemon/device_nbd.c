@@ -10,8 +10,8 @@
  * again, and what comes while the server is away waits, HOLD_NS from the break on, as the kernel
  * does with iSCSI (120 s), NVMe over fabrics and its own nbd: a file system that gets one error
  * stops writing for good, and destage has nothing better to do. After that all fail at once,
- * until it is back. A write that was under way fails: whether the server has done it nobody knows,
- * and sent twice its first copy could come after a newer one. So does a flush; and after a break
+ * until it is back. A write that was under way fails: whether the server has done it, or will, nobody
+ * knows, and what writes there next waits (doubt.h). So does a flush fail; and after a break
  * the next flush of whoever wrote without one (device_op.c), since the server may have crashed. A
  * break of one line is one of all: else those that had nothing to do would notice it much later,
  * one by one, each time as another loss. What has requests under way is cut when they have ended:
@@ -19,6 +19,7 @@
  *
  * A thread of its own connects again: names are looked up by calls that block.
  */
+#include "doubt.h"
 #include "engine.h"
 #include "nbd.h"
 
@@ -46,6 +47,8 @@ struct line {
 	u32 pause_s;		/* to the next attempt */
 	struct xd_timer retry, patience;
 	struct xd_op *held, **held_tail;	/* wait for it to be up */
+	struct xd_op *doubted, **doubted_tail;	/* wait for what may still land where they write */
+	struct xd_timer settled;
 	struct xd_call connected, hurry, cut;
 	bool cutting;		/* .cut is on its way; atomic */
 	bool doomed;		/* takes no more requests, and is cut when it has none */
@@ -59,6 +62,7 @@ struct line {
 struct remote {
 	char uri[PATH_MAX];
 	struct line line[XD_LOOPS_MAX];
+	struct xd_doubt doubt;
 	bool can_trim, can_zero;
 	u32 not_up;		/* lines; atomic */
 	bool given_up;		/* it has been said that all fails; atomic */
@@ -202,13 +206,67 @@ static void hold(struct line *l, struct xd_op *op)
 	l->held_tail = &op->next;
 }
 
-static struct xd_op *take_held(struct line *l)
+static struct xd_op *take(struct xd_op **first, struct xd_op ***tail)
 {
-	struct xd_op *ops = l->held;
+	struct xd_op *ops = *first;
 
-	l->held = NULL;
-	l->held_tail = &l->held;
+	*first = NULL;
+	*tail = first;
 	return ops;
+}
+
+static void submit_all(struct xd_op *op)
+{
+	struct xd_op *next;
+
+	for (; op; op = next) {
+		next = op->next;
+		xd_op_begin(op);
+		op->dev->ops->submit(op);
+	}
+}
+
+static void fail_all(struct xd_op *op)
+{
+	struct xd_op *next;
+
+	for (; op; op = next) {
+		next = op->next;
+		xd_op_end(op, -ENOTCONN);
+	}
+}
+
+static bool changes(const struct xd_op *op)
+{
+	return op->kind != XD_READ && op->kind != XD_FLUSH;
+}
+
+/* False: nothing may still land there. */
+static bool waits_for_doubt(struct line *l, struct xd_op *op)
+{
+	struct remote *r = l->dev->remote;
+	u64 left = changes(op) ? xd_doubt_left(&r->doubt, op->offset, op->bytes, xd_now()) : 0;
+
+	if (!left)
+		return false;
+	if (xd_get(l->dev->hurried)) {
+		xd_op_end(op, -ENOTCONN);
+		return true;
+	}
+	op->next = NULL;
+	*l->doubted_tail = op;
+	l->doubted_tail = &op->next;
+	xd_timer_arm(l->loop, &l->settled, left);
+	return true;
+}
+
+static void settled(struct xd_event *event, int res)
+{
+	struct line *l = container_of(event, struct line, settled.event);
+
+	(void)res;
+	l->settled.armed = false;
+	submit_all(take(&l->doubted, &l->doubted_tail));
 }
 
 static void send_op(struct line *l, struct xd_op *op)
@@ -225,11 +283,16 @@ static void send_op(struct line *l, struct xd_op *op)
 static void nbd_ended(struct xd_op *op, int err)
 {
 	struct line *l = line_of(op);
+	struct remote *r = op->dev->remote;
+	bool broken = err && l->state != LINE_UP;
 
-	if (err && op->kind == XD_READ && l->state != LINE_UP)
+	if (broken && op->kind == XD_READ) {
 		hold(l, op);
-	else
-		xd_op_end(op, err);
+		return;
+	}
+	if (broken && changes(op))
+		xd_doubt_add(&r->doubt, op->offset, op->bytes, xd_now());
+	xd_op_end(op, err);
 }
 
 static void nbd_submit(struct xd_op *op)
@@ -241,10 +304,10 @@ static void nbd_submit(struct xd_op *op)
 		xd_op_end(op, -EOPNOTSUPP);
 	else if (op->kind == XD_FLUSH && !op->dev->volatile_cache)
 		xd_op_end(op, 0);
-	else if (l->state == LINE_UP && !l->doomed)
-		send_op(l, op);
-	else
+	else if (l->state != LINE_UP || l->doomed)
 		hold(l, op);
+	else if (!waits_for_doubt(l, op))
+		send_op(l, op);
 }
 
 /* --------------------------------------------------------------- connecting ---- */
@@ -334,23 +397,7 @@ static const char *unlike(const struct xd_device *d, struct nbd_handle *nbd)
 
 static void fail_held(struct line *l)
 {
-	struct xd_op *op = take_held(l), *next;
-
-	for (; op; op = next) {
-		next = op->next;
-		xd_op_end(op, -ENOTCONN);
-	}
-}
-
-static void send_held(struct line *l)
-{
-	struct xd_op *op = take_held(l), *next;
-
-	for (; op; op = next) {
-		next = op->next;
-		xd_op_begin(op);
-		nbd_submit(op);
-	}
+	fail_all(take(&l->held, &l->held_tail));
 }
 
 static void line_up(struct line *l)
@@ -365,7 +412,7 @@ static void line_up(struct line *l)
 	if (!__atomic_sub_fetch(&r->not_up, 1, __ATOMIC_SEQ_CST))
 		xd_log_event("%s: slow device: connected again, after %llu s", l->dev->dev.path,
 			     (unsigned long long)((xd_now() - l->since) / SECOND));
-	send_held(l);
+	submit_all(take(&l->held, &l->held_tail));
 	look(l);
 }
 
@@ -468,7 +515,10 @@ static void line_gone(struct line *l)
 
 static void hurry_line(struct xd_call *call)
 {
-	fail_held(container_of(call, struct line, hurry));
+	struct line *l = container_of(call, struct line, hurry);
+
+	fail_held(l);
+	fail_all(take(&l->doubted, &l->doubted_tail));
 }
 
 static void nbd_hurry(struct xd_device *d)
@@ -523,6 +573,8 @@ static void line_init(struct xd_device *d, struct line *l)
 	l->retry.event.end = retry;
 	l->patience.event.end = patience_over;
 	l->held_tail = &l->held;
+	l->doubted_tail = &l->doubted;
+	l->settled.event.end = settled;
 	l->connected.fn = connected;
 	l->hurry.fn = hurry_line;
 	l->cut.fn = cut;
@@ -611,6 +663,7 @@ int xd_nbd_open(struct xd_device *d, const char *uri, struct xp_message *msg)
 
 	if (!r)
 		return -ENOMEM;
+	pthread_mutex_init(&r->doubt.lock, NULL);
 	d->remote = r;
 	d->ops = &xd_nbd_ops;
 	for (u32 i = 0; i < XD_LOOPS_MAX; i++)

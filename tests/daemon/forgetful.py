@@ -26,6 +26,7 @@ class Server:
         self.log = []               # what came: (name, offset, length, fua); what was answered: ("done", name, offset)
         self.fail = {}              # name: how many of the next fail
         self.held = set()           # names: they are done, and get no reply; "failed": those that failed; "goodbye": it is not heard
+        self.late, self.slow = set(), []    # names: what comes by these connections is done when it is released, if they are gone by then, too
         self.connections, self.listener, self.lives, self.accepted = [], None, 0, 0
         self.start()
 
@@ -60,6 +61,16 @@ class Server:
                 self.now[:] = self.durable
             self.lock.notify_all()
 
+    def be_late(self, *names):
+        with self.lock:
+            self.late, self.slow = set(names), list(self.connections)
+
+    def cut(self):
+        """Its connections break, and it does not: what it has received it does."""
+        with self.lock:
+            for s in self.connections:
+                s.shutdown(socket.SHUT_RDWR)
+
     def crash_of_one(self, number):
         """Its memory is lost, and one connection: of the others it says nothing."""
         with self.lock:
@@ -87,6 +98,7 @@ class Server:
     def release(self, *names):
         with self.lock:
             self.held -= set(names)
+            self.late -= set(names)
             self.lock.notify_all()
 
     def hold(self, *names):
@@ -164,6 +176,9 @@ class Server:
                 if self.lives != life:
                     return
                 self.log.append((NAME[kind], offset, length, bool(flags & FUA)))
+                if NAME[kind] in self.late and s in self.slow:
+                    self.lock.notify_all()
+                    self.lock.wait_for(lambda: NAME[kind] not in self.late)
                 err, data = self.perform(kind, flags, offset, length, data)
                 self.lock.notify_all()
             threading.Thread(target=self.reply, args=(s, life, sending, kind, cookie, offset, err, data), daemon=True).start()
