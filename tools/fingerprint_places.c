@@ -92,19 +92,26 @@ static void each_partition(struct places *p, struct slow *s, blkid_partlist list
 	}
 }
 
-/* Of a remote disk: its tables, in a file of its size, for who reads only files. -1: no memory. */
+/* From the block @lba on into the same place of a file. */
+static bool copy_blocks(struct slow *s, int fd, u64 lba, u64 end)
+{
+	for (; lba < min(end, slow_blocks(s)); lba++)
+		if (slow_read(s, lba) ||
+		    pwrite(fd, s->block, XP_BLOCK_SIZE, (off_t)(lba * XP_BLOCK_SIZE)) != XP_BLOCK_SIZE)
+			return false;
+	return true;
+}
+
+/* Of a remote disk: its tables, in a file of its size, for who reads only files. -1: no memory, or they cannot be
+ * read: what is not there would be zeros. */
 static int copy_tables(struct slow *s)
 {
 	int fd = memfd_create("partition-tables", MFD_CLOEXEC);
 
-	if (fd >= 0 && ftruncate(fd, (off_t)s->bytes)) {
+	if (fd >= 0 && (ftruncate(fd, (off_t)s->bytes) || !copy_blocks(s, fd, 0, TABLE_BLOCKS))) {
 		close(fd);
 		return -1;
 	}
-	for (u64 lba = 0; fd >= 0 && lba < TABLE_BLOCKS; lba++)
-		if (slow_read(s, lba) ||
-		    pwrite(fd, s->block, XP_BLOCK_SIZE, (off_t)(lba * XP_BLOCK_SIZE)) != XP_BLOCK_SIZE)
-			break;
 	return fd;
 }
 
@@ -277,6 +284,27 @@ static bool table_leaves(struct slow *s, blkid_partlist list, u64 *first, u64 *e
 	return true;
 }
 
+/* Where superblocks of all that may be on a disk as a whole lie: behind its tables, and before its end. */
+#define HEAD_BLOCKS	68u
+#define TAIL_BLOCKS	66u
+
+/* No table is left if the disk is something else as a whole: on a file system, or half of a mirror, one may be old
+ * or another device's, and what it leaves free is theirs. */
+static void table_alone(struct tables *t, struct slow *s)
+{
+	u64 blocks = slow_blocks(s);
+	bool alone;
+
+	if (!t->list)
+		return;
+	slow_set_direct(s, false);
+	alone = (t->copy < 0 || (copy_blocks(s, t->copy, TABLE_BLOCKS, HEAD_BLOCKS) &&
+				 copy_blocks(s, t->copy, blocks - min(blocks, (u64)TAIL_BLOCKS), blocks))) &&
+		partitions_alone(t->probe) == 1;
+	t->list = alone ? blkid_probe_get_partitions(t->probe) : NULL;
+	slow_set_direct(s, true);
+}
+
 u32 fingerprint_gaps(struct slow *s, u64 lba[2])
 {
 	u64 blocks = s->bytes / XP_BLOCK_SIZE, first, end, from, to, place[2];
@@ -284,6 +312,7 @@ u32 fingerprint_gaps(struct slow *s, u64 lba[2])
 	u32 n = 0;
 
 	tables_read(&t, s);
+	table_alone(&t, s);
 	if (table_leaves(s, t.list, &from, &to)) {
 		extent_of(t.list, &first, &end);
 		place[0] = first / XP_BLOCK_SECTORS > BOOT_BLOCKS ? first / XP_BLOCK_SECTORS - 1 : 0;
@@ -338,14 +367,10 @@ void fingerprint_loader(struct loader *l, struct slow *s)
 	u32 bad = s->bad;
 	struct tables t;
 	u64 from, to;
-	bool alone;
 
 	l->n = 0;
 	tables_read(&t, s);
-	slow_set_direct(s, false);
-	alone = t.list && partitions_alone(t.probe) == 1;	/* on half of a mirror a table may be old */
-	t.list = alone ? blkid_probe_get_partitions(t.probe) : NULL;
-	slow_set_direct(s, true);
+	table_alone(&t, s);
 	if (table_leaves(s, t.list, &from, &to))
 		add_loader(l, t.list);
 	tables_free(&t);

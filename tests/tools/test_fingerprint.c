@@ -304,6 +304,63 @@ static void nothing_is_left_out_beside_an_old_table(void **state)
 	assert_int_equal(n, XP_BLOCK_SIZE);
 }
 
+static u32 gaps_of(u64 lba[2])
+{
+	struct slow s;
+	u32 n;
+
+	assert_int_equal(slow_open(&s, path), 0);
+	n = fingerprint_gaps(&s, lba);
+	slow_close(&s);
+	return n;
+}
+
+/* Zeros between an old table and its first partition are blocks of the file system that is there now. */
+static void nothing_is_free_beside_an_old_table(void **state)
+{
+	static const char table[] = "label: dos\nstart=2048,size=10000\n";
+	char command[300];
+	struct places p;
+	u64 lba[2];
+
+	(void)state;
+	places_of(&p, 64 << 20, table);
+	assert_int_equal(gaps_of(lba), 2);
+	assert_int_equal(lba[0], 255);
+	snprintf(command, sizeof(command), "/sbin/mkfs.ext4 -qF %s", path);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(gaps_of(lba), 0);
+}
+
+/* As half of a mirror with its superblock at the end has it: the table is the mirror's. */
+static void nothing_is_free_on_half_of_a_mirror(void **state)
+{
+	static const u8 magic[] = { 0xfc, 0x4e, 0x2b, 0xa9, 1, 0, 0, 0 };
+	const u64 at = (((64u << 20) >> 9) - 16) / 8 * 8;	/* sectors: where version 1.0 has it */
+	u8 sb[256] = { 0 };
+	struct places p;
+	u64 lba[2], sum = 0;
+	FILE *f;
+
+	(void)state;
+	places_of(&p, 64 << 20, "label: gpt\nstart=2048,size=10000\n");
+	assert_int_equal(gaps_of(lba), 2);
+	memcpy(sb, magic, sizeof(magic));
+	for (u32 i = 0; i < 8; i++)
+		sb[144 + i] = (u8)(at >> 8 * i);
+	for (u32 i = 0; i < sizeof(sb); i += 4)
+		sum += sb[i] | (u32)sb[i + 1] << 8 | (u32)sb[i + 2] << 16 | (u64)sb[i + 3] << 24;
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	for (u32 i = 0; i < 4; i++)
+		sb[216 + i] = (u8)(sum >> 8 * i);
+	f = fopen(path, "r+");
+	assert_non_null(f);
+	assert_false(fseek(f, (long)(at << 9), SEEK_SET));
+	assert_int_equal(fwrite(sb, 1, sizeof(sb), f), sizeof(sb));
+	assert_false(fclose(f));
+	assert_int_equal(gaps_of(lba), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -318,6 +375,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_beyond_the_end_is_zeros, new_disk, end_disk),
 		cmocka_unit_test_setup_teardown(what_a_boot_loader_has_is_left_out, new_disk, end_disk),
 		cmocka_unit_test_setup_teardown(nothing_is_left_out_beside_an_old_table, new_disk, end_disk),
+		cmocka_unit_test_setup_teardown(nothing_is_free_beside_an_old_table, new_disk, end_disk),
+		cmocka_unit_test_setup_teardown(nothing_is_free_on_half_of_a_mirror, new_disk, end_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
