@@ -312,6 +312,7 @@ void xs_resume(struct dm_target *ti)
 {
 	struct xs_cache *cache = ti->private;
 
+	WRITE_ONCE(cache->at_rest, false);
 	WRITE_ONCE(cache->suspending, false);
 	xs_writeback_start(cache);
 	xs_clock_start(cache);
@@ -359,6 +360,9 @@ void xs_postsuspend(struct dm_target *ti)
 	if (err)
 		DMERR("%pg: what was acknowledged and not flushed may not be durable: closing the journal failed, error %d",
 		      xs_fast(cache), err);
+
+	cache->close_err = err;
+	smp_store_release(&cache->at_rest, true);
 
 	mutex_lock(&registry_lock);
 	cache->active = false;

@@ -207,7 +207,9 @@ struct xs_cache {
 	bool active;		/* between resume and suspend */
 	bool lost;		/* another instance has taken the cache over */
 
-	bool suspending;	/* delay no bio */
+	bool suspending;	/* from presuspend to resume: delay no bio */
+	bool at_rest;		/* nothing goes on, and what came of closing the journal is in */
+	int close_err;
 	atomic_t slow_reads;	/* callers' reads of the slow device in flight */
 	wait_queue_head_t slow_read_wait;
 	atomic_t fill_blocks;	/* in memory, on their way to the fast device */

@@ -229,6 +229,15 @@ static void target_status(struct dm_target *ti, status_type_t type,
 
 /* ---------------------------------------------------------- messages ---- */
 
+/* A suspended cache has committed everything, if its journal could be closed; on the way there nobody can tell. A
+ * message that has come before is waited for by dm. */
+static int commit(struct xs_cache *cache)
+{
+	if (!READ_ONCE(cache->suspending))
+		return xs_commit(cache);
+	return smp_load_acquire(&cache->at_rest) ? cache->close_err : -EAGAIN;
+}
+
 /* 1: there is an answer. */
 static int perform(struct xs_cache *cache, enum xp_command command, char *answer, u32 room)
 {
@@ -241,8 +250,8 @@ static int perform(struct xs_cache *cache, enum xp_command command, char *answer
 	case XP_COMMAND_FLUSH_STOP:
 		xs_writeback_flush(cache, false);
 		return 0;
-	case XP_COMMAND_COMMIT:	/* a suspended cache has committed everything */
-		return dm_suspended(cache->ti) ? 0 : xs_commit(cache);
+	case XP_COMMAND_COMMIT:
+		return commit(cache);
 	case XP_COMMAND_HISTOGRAM:
 		err = xs_timing_print(cache, answer, room);
 		return err ? err : 1;
