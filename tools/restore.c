@@ -8,6 +8,10 @@
  * Which caches slept with it, their notes say: those that name its swap. With no note none was in that
  * memory, as the kernel makes no image with one.
  *
+ * Any disk may have a note, and it may say anything. Only a cache that this system knows makes it restore or
+ * erase a memory: hibernate --begin refuses with others. One that it does not know, and two devices that hold
+ * one cache and do not agree, make it do nothing.
+ *
  * And a cache that is to start, with or without that: see sleep_no_image().
  */
 #include "sleep.h"
@@ -261,6 +265,34 @@ static bool is_stranger(dev_t dev)
 	return is;
 }
 
+static const struct sleeper *not_known(const struct sleepers *ours)
+{
+	for (size_t i = 0; i < ours->n; i++)
+		if (!known_is_noted(ours->v[i].c.uuid))
+			return &ours->v[i];
+	return NULL;
+}
+
+static bool agree(const struct sleeper *a, const struct sleeper *b)
+{
+	return a->holds == b->holds && !memcmp(&a->note, &b->note, sizeof(a->note));
+}
+
+/* A device that holds a cache which another one holds, too, and says something else of that sleep; or NULL. */
+static const struct sleeper *contradicted(const struct sleepers *all, const u8 swap[SWAP_UUID])
+{
+	for (size_t i = 0; i < all->n; i++)
+		for (size_t j = 0; j < i; j++) {
+			const struct sleeper *a = &all->v[i], *b = &all->v[j];
+
+			if (!strcmp(a->c.uuid, b->c.uuid) && strcmp(a->c.fast.path, b->c.fast.path) != 0 &&
+			    !memcmp(a->note.swap_uuid, swap, SWAP_UUID) && !memcmp(b->note.swap_uuid, swap, SWAP_UUID) &&
+			    !agree(a, b))
+				return a;
+		}
+	return NULL;
+}
+
 static enum xc erase(const struct sleeper *started, const struct image_place *p)
 {
 	int err = image_erase(p);
@@ -272,16 +304,26 @@ static enum xc erase(const struct sleeper *started, const struct image_place *p)
 /* @all: from here on those that slept with it. */
 static enum xc decide(struct sleepers *all, const struct image_place *p, const char *spec)
 {
-	const struct sleeper *started;
+	const struct sleeper *started, *odd;
 
 	if (*all->missing)
 		return complain(XC_NOT_FOUND, spec, "connect it and boot again",
 				"a memory is not restored: %s is not here, and may tell that it must not be", all->missing);
+	odd = contradicted(all, p->uuid);
+	if (odd)
+		return complain(XC_NOT_FOUND, spec, "disconnect the one that is a copy and boot again",
+				"a memory is not restored: %s holds %s, as another device does, and they do not agree on whether it slept with it",
+				odd->c.fast.path, odd->c.name);
 	keep_those_of(all, p->uuid);
 	if (!complete(all))
 		return complain(XC_NOT_FOUND, spec, "connect it and boot again",
 				"a memory is not restored: of %u caches that slept with it only %u are here",
 				le32_to_cpu(all->v[0].note.caches), how_many(all));
+	odd = not_known(all);
+	if (odd)
+		return complain(XC_NOT_FOUND, spec, "if that is another system's disconnect it and boot again",
+				"a memory is not restored: %s on %s says that it slept with it, and nothing is noted of it in /etc/xpcache",
+				odd->c.name, odd->c.fast.path);
 	if (!all->n && is_stranger(p->dev))
 		return complain(XC_REFUSED, spec, "it stays there",
 				"a memory is not restored: it is not one that the caches slept with");

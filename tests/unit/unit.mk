@@ -57,6 +57,9 @@ wrapped = $(addprefix -Wl$(,)--wrap=,$(1))
 build/unit/tools/test_fstab: private TOOL_TEST_FLAGS += $(call wrapped,device_look)
 build/unit/tools/test_media: private TOOL_TEST_FLAGS += $(call wrapped,fdatasync pwrite64)
 build/unit/tools/test_bootloader: private TOOL_TEST_FLAGS += $(call wrapped,device_look fts64_read)
+build/unit/tools/test_restore: private TOOL_TEST_FLAGS += $(call wrapped,caches_scan device_look device_close media_init media_done \
+	sleep_note_read sleep_note_holds sleep_note_image known_all known_broken known_is_noted known_lock kernel_list looked_write \
+	image_named image_offset image_look image_erase image_restore fence_lift fence_again slow_of device_look_at)
 build/unit/tools/test_fence: private TOOL_TEST_FLAGS += $(call wrapped,device_look device_look_at device_kname device_here \
 	sysfs_read signature_content running_find kernel_hold kernel_is_held kernel_let_go)
 
