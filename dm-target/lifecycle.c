@@ -362,7 +362,7 @@ void xs_postsuspend(struct dm_target *ti)
 		      xs_fast(cache), err);
 
 	cache->close_err = err;
-	smp_store_release(&cache->at_rest, true);
+	smp_store_release(&cache->at_rest, true);	/* close_err is read after it (commit()) */
 
 	mutex_lock(&registry_lock);
 	cache->active = false;

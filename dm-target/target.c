@@ -235,6 +235,7 @@ static int commit(struct xs_cache *cache)
 {
 	if (!READ_ONCE(cache->suspending))
 		return xs_commit(cache);
+	/* close_err was stored before it (xs_postsuspend()). */
 	return smp_load_acquire(&cache->at_rest) ? cache->close_err : -EAGAIN;
 }
 
