@@ -20,7 +20,7 @@ static void help(void)
 		printf("  xpcached %s %s\n      %s\n", v->name, v->usage, v->description);
 }
 
-int main(int argc, char **argv)
+static enum xc run(int argc, char **argv)
 {
 	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
 		help();
@@ -34,4 +34,10 @@ int main(int argc, char **argv)
 		if (!strcmp(argv[1], v->name))
 			return v->fn(argc - 1, argv + 1);
 	return complain(XC_USAGE, argv[1], "xpcached --help lists them", "no such verb");
+}
+
+int main(int argc, char **argv)
+{
+	process_begin();
+	return process_end(run(argc, argv));
 }

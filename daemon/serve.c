@@ -136,7 +136,7 @@ static enum xc set_word(struct words *w, int option, const char *value)
 		return set_threads(w, value);
 	case OPT_HELP:
 		help();
-		exit(XC_OK);
+		exit(process_end(XC_OK));
 	default:
 		return complain(XC_USAGE, NULL, "xpcached serve --help lists them", "no such option, or no value");
 	}
@@ -344,7 +344,6 @@ static enum xc run(const struct words *w, int ready)
 	sigaddset(&s.signals, SIGTERM);
 	sigaddset(&s.signals, SIGINT);
 	sigaddset(&s.signals, SIGHUP);
-	sigaddset(&s.signals, SIGPIPE);	/* who read the complaints may be gone */
 	pthread_sigmask(SIG_BLOCK, &s.signals, NULL);
 	s.server.fd = s.control.fd = s.control.stop_fd = -1;
 	ret = w->ublk ? xd_ublk_open(&s.ublk) : XC_OK;

@@ -196,7 +196,6 @@ static void hold_signals(void)
 	for (size_t i = 0; i < 2; i++)
 		sigaddset(&set, signals[i]);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
 }
 
 /* Signals end the loop: with no handler sd-event does that itself. */

@@ -247,8 +247,6 @@ enum xc check_run(struct options *opt)
 		ret = device_open(&slow, opt->slow, true);
 	if (!ret)
 		ret = check_device(&k, opt->slow ? &slow : NULL, opt);
-	if (!ret && (fflush(stdout) || ferror(stdout)))
-		ret = complain_errno(errno, "stdout", "cannot write");
 	offline_close(&k.o);
 	ring_done(&k.ring);
 	device_close(&slow);

@@ -170,9 +170,7 @@ static enum xc show_one(const struct live *l, struct screen *s, bool first)
 		printf("%s%s", first || l->lines ? "" : "\n", text);
 	free(s->last);
 	s->last = text;
-	if (fflush(stdout) || ferror(stdout))
-		return complain_errno(errno, NULL, "cannot write what is seen");
-	return XC_OK;
+	return output_fails() ? output_complain() : XC_OK;
 }
 
 enum xc live_run(const struct live *l)

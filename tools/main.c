@@ -499,10 +499,11 @@ int main(int argc, char **argv)
 	const struct verb *v;
 	struct options opt;
 
+	process_begin();
 	if (argc < 2) {
 		help_all(stderr);
 		return XC_USAGE;
 	}
 	v = parse_words(argc - 1, argv + 1, &opt);
-	return v ? run(v, &opt) : XC_USAGE;
+	return process_end(v ? run(v, &opt) : XC_USAGE);
 }

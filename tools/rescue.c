@@ -418,8 +418,8 @@ static enum xc report(const struct rescue *r)
 		print_json(r);
 	else
 		print_text(r);
-	if (fflush(stdout) || ferror(stdout))
-		return complain_errno(errno, "stdout", "cannot write");
+	if (output_fails())
+		return output_complain();
 	if (r->count[LEFT])
 		return complain(XC_INTERRUPTED, r->slow.path, "nothing is lost, the same command begins again",
 				"stopped, with %s of %s dirty blocks home for certain", text_count(r->count[HOME]), text_count(r->nr));

@@ -36,6 +36,7 @@
  *   canvas.c     columns, bars, times
  *   bench*.c     how long the cache's requests take: see bench.h
  *   human.c      complaints, sizes, durations, the progress bar
+ *   process.c    what each of the programs does first and last
  *
  * A function that can fail returns an exit code of the program and has then
  * said why, once; what returns a negative errno has said nothing.
@@ -145,6 +146,17 @@ struct sigaction;
 void signals_catch(struct sigaction *was);	/* NR_CAUGHT of them */
 void signals_let(const struct sigaction *was);
 bool signals_came(void);
+
+/* --------------------------------------------------------- process.c ---- */
+
+/* First in main(), before anything is opened or said. */
+void process_begin(void);
+/* Last in main(): @ret, or XC_FAILED, and said why, where all went well but for the output. Ends stdout. */
+enum xc process_end(enum xc ret);
+/* What was printed up to now cannot all be written; then, the complaint about it. For verbs that end early because
+ * of it: process_end() is for all the others. */
+bool output_fails(void);
+enum xc output_complain(void);
 
 /* ---------------------------------------------------------- memory.c ---- */
 
