@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -130,6 +131,18 @@ static void wait_until_free(const struct xd_device *d)
 		nanosleep(&pause, NULL);
 }
 
+/* What a file holds can be read all the same, so it is not refused. */
+static void tell_limit(const struct xd_device *d)
+{
+	u64 bytes = d->dev.sectors << XP_SECTOR_SHIFT;
+	struct rlimit limit;
+
+	if (d->dev.is_block || getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur >= bytes)
+		return;
+	xd_log_event("%s: %s device: writes beyond %s will fail: it is a file of %s, and none may be larger than that here (ulimit -f)",
+		     d->dev.path, d->what, text_bytes(limit.rlim_cur), text_bytes(bytes));
+}
+
 static enum xc open_local(struct xd_device *d, const char *path)
 {
 	enum xc ret = device_open(&d->dev, path, true);
@@ -143,6 +156,7 @@ static enum xc open_local(struct xd_device *d, const char *path)
 	if (ret)
 		return ret;
 	learn_cache(d);
+	tell_limit(d);
 	if (!strcmp(d->what, "fast") && !xd_memory_open(d))
 		return XC_OK;
 	choose_direct(d);

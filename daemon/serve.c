@@ -171,6 +171,40 @@ static enum xc parse(struct words *w, int argc, char **argv)
 	return XC_OK;
 }
 
+/* ---------------------------------------------------------------- folder ---- */
+
+static enum xc resolve(const char **path, const char *folder)
+{
+	char *whole;
+
+	whole = malloc(REMOTE_MAX);
+	if (!whole)
+		return complain_errno(ENOMEM, *path, "cannot note its whole name");
+	if (is_remote(*path))
+		remote_resolve(*path, folder, whole);
+	else
+		snprintf(whole, REMOTE_MAX, "%s/%s", folder, *path);
+	*path = whole;	/* for the rest of this process */
+	return XC_OK;
+}
+
+/* Nobody could unmount the file system it was started in, for as long as the cache runs. What it may open, listen at or
+ * connect to later has been named from there. */
+static enum xc leave_folder(struct words *w)
+{
+	const char **paths[] = { &w->fast, &w->slow, &w->socket, &w->control, &w->log };
+	char folder[PATH_MAX];
+	enum xc ret = XC_OK;
+
+	for (size_t i = 0; !ret && i < sizeof(paths) / sizeof(*paths); i++)
+		if (*paths[i] && **paths[i] != '/') {
+			ret = folder_get(folder);
+			if (!ret)
+				ret = resolve(paths[i], folder);
+		}
+	return !ret && chdir("/") ? complain_errno(errno, "/", "cannot go there") : ret;
+}
+
 /* ----------------------------------------------------------------- start ---- */
 
 static enum xc start_cache_of(struct serving *s, const struct words *w)
@@ -403,6 +437,8 @@ enum xc serve_run(int argc, char **argv)
 	struct words w;
 	enum xc ret = parse(&w, argc, argv);
 
+	if (!ret)
+		ret = leave_folder(&w);
 	if (ret)
 		return ret;
 	return w.detach ? detached(&w) : run(&w, -1);

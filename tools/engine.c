@@ -21,13 +21,80 @@ struct place {
 	char export[PATH_MAX];
 };
 
+enum xc folder_get(char folder[PATH_MAX])
+{
+	if (getcwd(folder, PATH_MAX) && *folder == '/')
+		return XC_OK;
+	return complain(XC_FAILED, NULL, "cd elsewhere, or give paths that begin with /", "the folder that one is in is gone");
+}
+
+/* A path, as a word of a query. */
+static void append_encoded(char *text, size_t len, const char *path)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+	size_t at = strlen(text);
+
+	for (; *path && at + 3 < len; path++)
+		at += (size_t)snprintf(text + at, len - at, strchr(plain, *path) ? "%c" : "%%%02X", (unsigned char)*path);
+}
+
+static void decode(char *text)
+{
+	unsigned int byte;
+	char *to = text;
+
+	for (; *text; text++)
+		if (*text == '%' && sscanf(text + 1, "%2x", &byte) == 1 && byte && strspn(text + 1, "0123456789abcdefABCDEF") >= 2) {
+			*to++ = (char)byte;
+			text += 2;
+		} else {
+			*to++ = *text;
+		}
+	*to = '\0';
+}
+
+/* Of a word of a query that is a path from the folder one is in: what comes before the path; else 0. */
+static size_t before_path(const char *word)
+{
+	static const char *const keys[] = { "socket=", "tls-certificates=", "tls-psk-file=" };
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		size_t len = strlen(keys[i]);
+
+		if (!strncmp(word, keys[i], len))
+			return word[len] == '/' || !strncasecmp(word + len, "%2f", 3) ? 0 : len;
+	}
+	return 0;
+}
+
+void remote_resolve(const char *uri, const char *folder, char text[REMOTE_MAX])
+{
+	size_t n = strcspn(uri, "?"), at, key;
+
+	snprintf(text, REMOTE_MAX, "%.*s", (int)n, uri);
+	for (uri += n; *uri; uri += n) {
+		n = 1 + strcspn(uri + 1, "&;");
+		key = before_path(uri + 1);
+		at = strlen(text);
+		snprintf(text + at, REMOTE_MAX - at, "%.*s", (int)(1 + key), uri);
+		if (key) {
+			append_encoded(text, REMOTE_MAX, folder);
+			append_encoded(text, REMOTE_MAX, "/");
+		}
+		at = strlen(text);
+		snprintf(text + at, REMOTE_MAX - at, "%.*s", (int)(n - 1 - key), uri + 1 + key);
+	}
+}
+
 /* The words of "?socket=path" or "&socket=path". */
 static void take_socket(struct place *p, const char *query)
 {
 	const char *at = query ? strstr(query, "socket=") : NULL;
 
-	if (at)
-		snprintf(p->server, sizeof(p->server), "%.*s", (int)strcspn(at + 7, "&"), at + 7);
+	if (!at)
+		return;
+	snprintf(p->server, sizeof(p->server), "%.*s", (int)strcspn(at + 7, "&;"), at + 7);
+	decode(p->server);
 }
 
 /* nbd[s][+unix]://[user@]host[:port]/export[?query] */
@@ -50,12 +117,17 @@ static void take_apart(const char *uri, struct place *p)
 
 bool remote_same(const char *a, const char *b)
 {
+	char folder[PATH_MAX], whole[REMOTE_MAX];
 	struct place one, other;
 
 	if (!is_remote(a) || !is_remote(b))
 		return false;
-	take_apart(a, &one);
-	take_apart(b, &other);
+	if (!getcwd(folder, sizeof(folder)))
+		*folder = '\0';
+	remote_resolve(a, folder, whole);
+	take_apart(whole, &one);
+	remote_resolve(b, folder, whole);
+	take_apart(whole, &other);
 	return !strcasecmp(one.server, other.server) && !strcmp(one.export, other.export);
 }
 

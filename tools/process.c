@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /*
@@ -39,10 +40,22 @@ static void pass_over_signals(void)
 			sigaction(signals[i], &act, NULL);
 }
 
+/* The files are of the size that they keep. What the caller may raise he need not. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == limit.rlim_max)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_FSIZE, &limit);
+}
+
 void process_begin(void)
 {
 	fill_streams();
 	pass_over_signals();
+	raise_file_limit();
 }
 
 /* ------------------------------------------------------------- output ---- */

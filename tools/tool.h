@@ -485,6 +485,11 @@ enum xc engine_choose(const struct options *opt, const char *fast, const char *s
 bool is_remote(const char *path);	/* an NBD URI */
 /* Two URIs that name the same export of the same server, as far as their words tell. */
 bool remote_same(const char *a, const char *b);
+/* @uri with the paths in its query, of a socket or keys, made to lead from / and not from @folder. */
+#define REMOTE_MAX	(4 * PATH_MAX)
+void remote_resolve(const char *uri, const char *folder, char text[REMOTE_MAX]);
+/* The folder one is in; complains if it is gone. */
+enum xc folder_get(char folder[PATH_MAX]);
 /* Complains if the slow device at the URI is a running cache's: no lock guards it. */
 enum xc remote_check_free(const char *uri);
 struct nbd_handle;

@@ -450,6 +450,8 @@ static enum xc run_program(char **argv)
 	argv[0] = program;
 	pid = fork();
 	if (pid == 0) {
+		/* What is open here, by our caller, is none of its business: a lock, a file on what is to be unmounted. */
+		close_range(STDERR_FILENO + 1, ~0u, CLOSE_RANGE_CLOEXEC);
 		execv(program, argv);
 		complain_errno(errno, program, "cannot run the daemon");
 		_exit(XC_FAILED);

@@ -314,7 +314,7 @@ for where in "$window behind-the-head 0" "$hole chain 168"; do
 	cmp -s fast fast.then && cmp -s slow slow.then && pass "rescue: $what: nothing was changed" || fail "rescue: $what: nothing was changed" "it was"
 	bad "$block" expect "rescue: $what: dump refuses" 4 "cannot be read .block $block of .*: fast: nothing was changed; xpcache start --accept-loss" dump fast
 	bad "$block" "${xpcache}d" serve --fast fast --slow slow --control run/none.control >out 2>&1
-	same "rescue: $what: the daemon refuses" "$? $(grep -cE "journal block .* cannot be read .block $block .*: fast: nothing was changed; xpcache start --accept-loss --fast fast --slow slow goes on" out)" "4 1"
+	same "rescue: $what: the daemon refuses" "$? $(grep -cE "journal block .* cannot be read .block $block .*: $dir/fast: nothing was changed; xpcache start --accept-loss --fast $dir/fast --slow $dir/slow goes on" out)" "4 1"
 	bad "$block" expect "rescue: $what: start goes on" 0 "^rescue: goes on without 1 journal block: at most 168 blocks may be older than was promised, or missing; [0-9,]+ blocks? .* may be older, or another block's\$" \
 		start --accept-loss --fast fast --slow slow --idle-ms 0 --dirty-low 90 --dirty-high 95
 	compared "rescue: $what: all else is there" "$most"
