@@ -8,7 +8,9 @@
  */
 #include "fingerprint.h"
 #include "initramfs.h"
+#include "room.h"
 
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/random.h>
@@ -343,6 +345,25 @@ static enum xc make(struct making *k)
 	return ret;
 }
 
+/* A signal that comes while the room is taken gives it back; one that comes later waits until the cache is whole. */
+static enum xc make_in_its_room(struct making *k)
+{
+	struct sigaction was[NR_CAUGHT];
+	struct room room;
+	enum xc ret;
+
+	signals_catch(was);
+	ret = room_take(&room, &k->fast, ROOM_ALL, "make room there, or take a smaller file");
+	if (!ret) {
+		ret = make(k);
+		if (ret)
+			room_give_back(&room);
+	}
+	room_done(&room);
+	signals_let(was);
+	return ret;
+}
+
 static void tell_user(const char *name, const char *slow)
 {
 	struct running r;
@@ -406,7 +427,7 @@ enum xc create_run(struct options *opt)
 	if (!ret && notes)
 		initramfs_lock_to_refresh();
 	if (!ret)
-		ret = make(&k);
+		ret = make_in_its_room(&k);
 	if (!ret && notes) {
 		noted = known_note(&k.sb, k.user, &opt->tunables);
 		fence_changed(k.slow.dev);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* start: a cache at rest runs again, its slow device found by its identity. */
 #include "initramfs.h"
+#include "room.h"
 #include "tool.h"
 
 #include <stdlib.h>
@@ -149,6 +150,31 @@ struct found {
 	bool user;
 };
 
+/*
+ * A sparse file, of an older version or a copy that left out zeros, gets its room now. If there is none, the cache would
+ * take writes until the file system is full, and then fail at once and for good; refused before that nothing is lost, and
+ * what is dirty can still be written back. For that alone (--offline) the metadata's room is enough.
+ */
+static enum xc take_room(const struct cache *c, const struct options *opt, const char *slow)
+{
+	char todo[3 * PATH_MAX];
+	struct device d;
+	struct room room;
+	enum xc ret = device_open(&d, c->fast.path, true);
+
+	if (ret || d.is_block || room_is_memory(d.fd) || (opt->force && !opt->offline)) {
+		device_close(&d);
+		return ret;
+	}
+	snprintf(todo, sizeof(todo), "make room there; --force starts it all the same; xpcache flush --offline --fast %s --slow %s needs less",
+		 c->fast.path, slow);
+	ret = room_take(&room, &d, opt->offline ? le64_to_cpu(c->sb.data_start) << XP_BLOCK_SHIFT : ROOM_ALL,
+			opt->offline ? "make room there, or give --rescue, which needs none" : todo);
+	room_done(&room);
+	device_close(&d);
+	return ret;
+}
+
 static enum xc start_it(struct cache *c, const struct options *opt, struct found *f)
 {
 	const char *name = opt->name ? opt->name : c->name;
@@ -198,6 +224,8 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 		ret = behind_check(c, slow.path, opt, doubt);
 	if (!ret)
 		ret = accept_losses(c, slow.path, opt);
+	if (!ret && user)
+		ret = take_room(c, opt, slow.path);
 	if (!ret) {
 		signals_hold();
 		ret = user ? user_create(name, c->fast.path, slow.path, &marked) :

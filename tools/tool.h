@@ -18,6 +18,7 @@
  *   partitions.c of a running cache: shown, hidden, told; and the verb
  *   ublk.c       the kernel's driver for block devices of user space
  *   engine.c     which engine a cache is for
+ *   room.c       a fast file's blocks, allocated before they are written; over room.h
  *   media.c      the core's blocking access to metadata, over a file descriptor
  *   offline.c    a cache at rest, its map rebuilt by the core's own recovery
  *   sleep.c      asleep.c  awake.c  turn.c  sleep_note.c  next_boot.c  image.c  looked.c  restore.c: hibernation, over sleep.h
