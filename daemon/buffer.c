@@ -44,7 +44,7 @@ int xd_buffers_init(struct xd_loop *loop)
 		return -ENOMEM;
 	}
 	all.iov_base = loop->arena;
-	loop->registered = !io_uring_register_buffers(&loop->ring, &all, 1);
+	loop->registered = xd_ring_register(&loop->ring, &all);
 	loop->free_small = chain(loop, b, loop->arena, SMALL_BYTES, NR_SMALL);
 	loop->free_large = chain(loop, b + NR_SMALL, loop->arena + (size_t)NR_SMALL * SMALL_BYTES,
 				 LARGE_BYTES, NR_LARGE);

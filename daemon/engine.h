@@ -19,7 +19,8 @@
  *	clock.c       once a second: commits, notices an idle cache
  *	timing.c      how long it all takes
  *	cache.c       start and stop: metadata, recovery, threads
- *	loop.c        a thread with an io_uring: completions, timers, posts from other threads
+ *	ring.h        an io_uring, or threads where there is none
+ *	loop.c        a thread with a ring: completions, timers, posts from other threads
  *	spin.c        how long it stays awake for the next one
  *	device.h      a fast or slow device, whatever it is
  *	buffer.c      memory that data passes through
@@ -40,6 +41,7 @@
 #include <semaphore.h>
 
 #include "device.h"
+#include "ring.h"
 #include "spin.h"
 #include "tool.h"
 
@@ -121,7 +123,7 @@ struct xd_loop {
 	u32 index;
 	pthread_t thread;
 	bool running;
-	struct io_uring ring;
+	struct xd_ring ring;
 	struct xd_spin spin;
 	struct xp_todo todo;	/* what this round has added */
 	struct xp_list again;	/* struct xp_req: parts to be submitted once more */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * loop.c - a thread with an io_uring.
+ * loop.c - a thread with a ring: an io_uring, mostly.
  *
  * A round: whatever the core has added to the todo is performed, what was put off to the end
  * of the round is done, all of it is submitted, and the next completion is waited for: awake, while
@@ -10,14 +10,9 @@
 #include "engine.h"
 
 #include <sched.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-
-#define SQ_ENTRIES	256u
-#define CQ_ENTRIES	4096u
 
 static __thread struct xd_loop *self;	/* that runs this thread; NULL: none does */
 
@@ -29,58 +24,14 @@ u64 xd_now(void)
 	return (u64)t.tv_sec * 1000000000u + (u64)t.tv_nsec;
 }
 
-/* ----------------------------------------------------------------- ring ---- */
-
-/* liburing 2.3 declares io_uring_enable_rings(), and does not export it. */
-static int ring_enable(struct io_uring *ring)
-{
-	return (int)syscall(__NR_io_uring_register, ring->ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0);
-}
-
-/* The queue is full: hand over what there is. */
-static void submit(struct xd_loop *loop)
-{
-	int n = io_uring_submit(&loop->ring);
-
-	XP_ASSERT(n >= 0 || n == -EINTR || n == -EAGAIN || n == -EBUSY);
-}
-
 void xd_loop_room(struct xd_loop *loop, u32 n)
 {
-	while (io_uring_sq_space_left(&loop->ring) < n)
-		submit(loop);
+	xd_ring_room(&loop->ring, n);
 }
 
 struct io_uring_sqe *xd_loop_sqe(struct xd_loop *loop, struct xd_event *event)
 {
-	struct io_uring_sqe *sqe = io_uring_get_sqe(&loop->ring);
-
-	while (!sqe) {
-		submit(loop);
-		sqe = io_uring_get_sqe(&loop->ring);
-	}
-	io_uring_sqe_set_data(sqe, event);
-	return sqe;
-}
-
-/* Kernels before 6.1 do not know the flags that make completions cheap. */
-static int ring_init(struct io_uring *ring)
-{
-	static const u32 flags[] = {
-		IORING_SETUP_R_DISABLED | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
-			IORING_SETUP_TASKRUN_FLAG,
-		IORING_SETUP_R_DISABLED,
-	};
-	int err = -EINVAL;
-
-	for (u32 i = 0; err == -EINVAL && i < sizeof(flags) / sizeof(*flags); i++) {
-		struct io_uring_params p = {
-			.flags = flags[i] | IORING_SETUP_CQSIZE, .cq_entries = CQ_ENTRIES,
-		};
-
-		err = io_uring_queue_init_params(SQ_ENTRIES, ring, &p);
-	}
-	return err;
+	return xd_ring_sqe(&loop->ring, event);
 }
 
 void xd_timer_arm(struct xd_loop *loop, struct xd_timer *timer, u64 ns)
@@ -221,18 +172,12 @@ static void do_calls(struct xd_call **list)
 
 /* ----------------------------------------------------------------- wait ---- */
 
-/* Something has ended, or would if the kernel were entered. */
-static bool has_news(struct xd_loop *loop)
-{
-	return io_uring_cq_ready(&loop->ring) || (xd_get(*loop->ring.sq.kflags) & IORING_SQ_TASKRUN);
-}
-
 /* Whoever else wants this processor gets it: it may be the client that we wait for. */
 static bool spin(struct xd_loop *loop)
 {
 	u64 until = xd_now() + XD_SPIN_NS;
 
-	while (!has_news(loop)) {
+	while (!xd_ring_has_news(&loop->ring)) {
 		if (xd_now() >= until)
 			return false;
 		sched_yield();
@@ -242,15 +187,12 @@ static bool spin(struct xd_loop *loop)
 
 static void submit_and_wait(struct xd_loop *loop)
 {
-	int err;
-
-	if (xd_spin_due(&loop->spin)) {
-		if (io_uring_sq_ready(&loop->ring))
-			submit(loop);
+	if (xd_ring_can_spin(&loop->ring) && xd_spin_due(&loop->spin)) {
+		if (xd_ring_unsent(&loop->ring))
+			xd_ring_submit(&loop->ring);
 		xd_spin_ended(&loop->spin, spin(loop));
 	}
-	err = io_uring_submit_and_wait(&loop->ring, 1);
-	XP_ASSERT(err >= 0 || err == -EINTR || err == -EAGAIN || err == -EBUSY);
+	xd_ring_wait(&loop->ring);
 }
 
 /* --------------------------------------------------------------- thread ---- */
@@ -274,21 +216,6 @@ static void do_round(struct xd_loop *loop)
 	} while (round_has_work(loop));
 }
 
-static void reap(struct xd_loop *loop)
-{
-	struct io_uring_cqe *cqe;
-	u32 head, n = 0;
-
-	io_uring_for_each_cqe(&loop->ring, head, cqe) {
-		struct xd_event *event = io_uring_cqe_get_data(cqe);
-
-		n++;
-		if (event)
-			event->end(event, cqe->res);
-	}
-	io_uring_cq_advance(&loop->ring, n);
-}
-
 static bool loop_over(struct xd_loop *loop)
 {
 	return xd_get(loop->quit) && !loop->ios && !loop->ops && !xd_get(loop->posted) &&
@@ -298,9 +225,8 @@ static bool loop_over(struct xd_loop *loop)
 static void *loop_main(void *arg)
 {
 	struct xd_loop *loop = arg;
-	int err = ring_enable(&loop->ring);
 
-	XP_ASSERT(!err);
+	xd_ring_enable(&loop->ring);
 	self = loop;
 	wake_arm(loop);
 	for (;;) {
@@ -308,9 +234,9 @@ static void *loop_main(void *arg)
 		if (loop_over(loop))
 			return NULL;
 		submit_and_wait(loop);
-		if (!io_uring_sq_ready(&loop->ring))
+		if (!xd_ring_unsent(&loop->ring))
 			do_calls(&loop->submitted);
-		reap(loop);
+		xd_ring_reap(&loop->ring);
 	}
 }
 
@@ -333,24 +259,19 @@ int xd_loop_init(struct xd_loop *loop, struct xd_cache *cache, u32 index)
 	loop->wake.end = woken;
 	loop->throttle.event.end = xd_throttle_release;
 	pthread_mutex_init(&loop->lock, NULL);
-	loop->ring.ring_fd = -1;
+	loop->ring.uring.ring_fd = -1;
 	loop->wake_fd = eventfd(0, EFD_CLOEXEC);
 	if (loop->wake_fd < 0)
 		return -errno;
-	err = ring_init(&loop->ring);
-	if (err) {
-		loop->ring.ring_fd = -1;
-		return err;
-	}
-	return xd_buffers_init(loop);
+	err = xd_ring_open(&loop->ring, loop->wake_fd);
+	return err ? err : xd_buffers_init(loop);
 }
 
 void xd_loop_free(struct xd_loop *loop)
 {
 	if (!loop->cache)
 		return;
-	if (loop->ring.ring_fd >= 0)
-		io_uring_queue_exit(&loop->ring);
+	xd_ring_close(&loop->ring);
 	if (loop->wake_fd >= 0)
 		close(loop->wake_fd);
 	xd_buffers_free(loop);

@@ -160,11 +160,8 @@ static void fetch(struct xd_call *call)
 
 	for (u32 i = 0; q->desc && i < UBLK_DEPTH; i++)
 		command(&q->tags[i], UBLK_IO_FETCH_REQ, 0, NULL);
-	while (io_uring_sq_ready(&q->loop->ring)) {
-		int n = io_uring_submit(&q->loop->ring);
-
-		XP_ASSERT(n >= 0 || n == -EINTR || n == -EAGAIN || n == -EBUSY);
-	}
+	while (xd_ring_unsent(&q->loop->ring))
+		xd_ring_submit(&q->loop->ring);
 	if (privileges_give_up(CAP_SYS_ADMIN))
 		xd_set(q->ublk->failed, -EPERM);
 	xd_ublk_queue_fetched(q->ublk);

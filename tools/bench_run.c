@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_run.c - one run after another: from the plan to the result. */
 #include "bench.h"
+#include "uring.h"
 
 #include <fcntl.h>
 #include <math.h>
@@ -237,9 +238,9 @@ static enum xc tell_failure(const struct bench_plan_run *run, int err)
 {
 	bool uring = run->engine == BENCH_IO_URING || run->load;
 
-	if (uring && (err == -EPERM || err == -ENOSYS || err == -EACCES))
+	if (uring && (err == -EPERM || err == -ENOSYS || err == -EACCES || err == -ENOMEM))
 		return complain(XC_FAILED, run->target->dev.path, "give --engine psync",
-				"%s: io_uring is refused: %s", run->id, strerror(-err));
+				"%s: io_uring is refused: %s", run->id, uring_why(err));
 	return complain_errno(err, run->target->dev.path, run->id);
 }
 

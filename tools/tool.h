@@ -16,6 +16,7 @@
  *   kernel.c     kernel_module.c  kernel_devices.c: device mapper: create, remove, message, status; over kernel.h
  *   user.c       xpcached: the same
  *   partitions.c of a running cache: shown, hidden, told; and the verb
+ *   uring.c      is there an io_uring for us? over uring.h
  *   ublk.c       the kernel's driver for block devices of user space
  *   engine.c     which engine a cache is for
  *   room.c       a fast file's blocks, allocated before they are written; over room.h

@@ -40,7 +40,7 @@ build/tests/%.so: tests/cli/%.c
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
 
 .PHONY: tools-test tools-install
-tools-test: build/xpcache build/xpcached build/tests/forge build/tests/dieat.so build/tests/badread.so build/tests/faulty.so build/tests/running.so build/tests/holding.so build/tests/noublk.so build/tests/noroom.so ## the command line's own tests, on plain files
+tools-test: build/xpcache build/xpcached build/tests/forge build/tests/dieat.so build/tests/badread.so build/tests/faulty.so build/tests/running.so build/tests/holding.so build/tests/noublk.so build/tests/noroom.so build/tests/noring ## the command line's own tests, on plain files
 	tests/cli/run build/xpcache build/tests
 
 tools-install: build/xpcache

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The kernel's driver for block devices of user space, by which xpcached gives one. */
 #include "tool.h"
+#include "uring.h"
 
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 enum xc ublk_ready(void)
 {
 	struct utsname uts;
+	int err;
 
 	if (access(CONTROL, F_OK) && geteuid() == 0)
 		kernel_load("ublk_drv");
@@ -20,6 +22,9 @@ enum xc ublk_ready(void)
 	}
 	if (geteuid() != 0)
 		return complain(XC_FAILED, "--ublk", "run it with sudo", "only root can do this");
+	err = uring_usable();
+	if (err)
+		return complain(XC_FAILED, "--ublk", "without it NBD clients use the cache", "its driver takes io_uring alone: %s", uring_why(err));
 	return XC_OK;
 }
 

@@ -53,11 +53,15 @@ build/tests/faulty.so build/tests/recorder.so build/tests/ublkwords.so: build/te
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -shared -fPIC -o $@ $<
 
+build/tests/noring: tests/daemon/noring.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(CFLAGS) -o $@ $<
+
 build/tests/ublkstop: tests/daemon/ublkstop.c build/daemon/ublk_control.o build/daemon/ublk_request.o build/tools/tools.a
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_CFLAGS) -Idaemon $(CFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS) $(DAEMON_LIBS)) -lpthread -lm
 
-kill9-programs := build/xpcached build/xpcache build/tests/kill9 build/tests/faulty.so build/tests/recorder.so
+kill9-programs := build/xpcached build/xpcache build/tests/kill9 build/tests/faulty.so build/tests/recorder.so build/tests/noring
 KILLS ?= 200
 
 .PHONY: daemon-test kill9
@@ -70,6 +74,7 @@ daemon-test: $(daemon-unit-tests) build/tests/nbd-toy $(kill9-programs) ## the d
 	LABEL=kill9-quick KILLS=12 EACH=4 tests/daemon/kill9 || status=1; \
 	LABEL=kill9-pmem FAST=pmem KILLS=8 EACH=4 tests/daemon/kill9 || status=1; \
 	LABEL=kill9-faults FAULTS=1 KILLS=8 EACH=4 tests/daemon/kill9 || status=1; \
+	LABEL=kill9-noring FAST=file KILLS=8 EACH=4 build/tests/noring 1 tests/daemon/kill9 || status=1; \
 	exit $$status
 
 kill9: bootstrap $(kill9-programs) build/asan/xpcached build/tsan/xpcached ## the daemon killed KILLS= times before the simulator's oracle, SEED=; with failing devices, sanitizers and mutants
@@ -80,5 +85,7 @@ kill9: bootstrap $(kill9-programs) build/asan/xpcached build/tsan/xpcached ## th
 	LABEL=kill9-asan DAEMON=build/asan/xpcached THREADS=3 tests/daemon/kill9 || status=1; \
 	LABEL=kill9-faults-asan FAULTS=1 DAEMON=build/asan/xpcached tests/daemon/kill9 || status=1; \
 	LABEL=kill9-tsan DAEMON=build/tsan/xpcached THREADS=3 tests/daemon/kill9 || status=1; \
+	LABEL=kill9-noring FAST=file build/tests/noring 1 tests/daemon/kill9 || status=1; \
+	LABEL=kill9-noring-tsan FAST=file DAEMON=build/tsan/xpcached THREADS=3 build/tests/noring 1 tests/daemon/kill9 || status=1; \
 	SEED=1 KILLS=200 tests/daemon/kill9-mutants || status=1; \
 	exit $$status
