@@ -32,7 +32,7 @@ struct job {
 };
 
 struct list {
-	struct job *first, **last;
+	struct job *first, *last;
 };
 
 struct pool {
@@ -65,23 +65,28 @@ struct xd_plain {
 
 static void list_init(struct list *l)
 {
-	l->first = NULL;
-	l->last = &l->first;
+	l->first = l->last = NULL;
 }
 
 static void list_add(struct list *l, struct job *j)
 {
 	j->next = NULL;
-	*l->last = j;
-	l->last = &j->next;
+	if (l->last)
+		l->last->next = j;
+	else
+		l->first = j;
+	l->last = j;
 }
 
 static struct job *list_take(struct list *l)
 {
 	struct job *j = l->first;
 
-	if (j && !(l->first = j->next))
-		l->last = &l->first;
+	if (!j)
+		return NULL;
+	l->first = j->next;
+	if (!l->first)
+		l->last = NULL;
 	return j;
 }
 
@@ -89,7 +94,10 @@ static void list_splice(struct list *to, struct list *from)
 {
 	if (!from->first)
 		return;
-	*to->last = from->first;
+	if (to->last)
+		to->last->next = from->first;
+	else
+		to->first = from->first;
 	to->last = from->last;
 	list_init(from);
 }

@@ -2,7 +2,8 @@
 # The arithmetic of `xpcache bench`, with sanitizers, and its command line on plain files.
 
 bench-unit-sources := tools/bench_headline.c tools/bench_places.c tools/bench_engine.c \
-	tools/bench_io.c tools/bench_nbd.c tools/nbd.c tools/bench_chance.c tools/timing.c core/histogram.c
+	tools/bench_io.c tools/bench_nbd.c tools/nbd.c tools/bench_chance.c tools/timing.c \
+	tools/json.c core/histogram.c core/words.c
 
 build/bench/test_%: tests/bench/test_%.c $(bench-unit-sources) $(wildcard tools/bench*.h tools/timing.h core/*.h)
 	@mkdir -p $(@D)
