@@ -6,8 +6,8 @@ evil=$'\e]0;owned\a\e[2J\nforged: ok'
 evil_path=$'/dev/\nforged: \r\e[31m\xc2\x9b\xe2\x80\xae\xff\xc0\x8ax'
 
 # What is in ./stdout and ./stderr is judged at the end, all at once.
-mkdir said
-keep() { cp stdout "said/$1.out"; cp stderr "said/$1.err"; }
+mkdir words.said
+keep() { cp stdout "words.said/$1.out"; cp stderr "words.said/$1.err"; }
 
 # says NAME CODE TEXT ARGUMENT...: as expect, and it is tame.
 says() {
@@ -134,7 +134,7 @@ def texts(v):
     for x in v.values() if isinstance(v, dict) else v if isinstance(v, list) else ():
         yield from texts(x)
 
-bad, names = 0, sorted(glob.glob("said/*"))
+bad, names = 0, sorted(glob.glob("words.said/*"))
 assert len(names) > 120, names
 for name in names:
     try:
@@ -149,3 +149,4 @@ for name in names:
         print(f"{name}: {ascii(str(e))[:300]}")
 assert not bad, f"{bad} of {len(names)}"
 PY
+rm -rf words.said
