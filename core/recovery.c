@@ -332,12 +332,13 @@ static int check_before(struct recovery *r, const struct xp_ring_block *head)
 	u64 seq, next;
 
 	for (seq = head->tail; seq < head->seq; seq = next) {
-		const struct xp_ring_block *b = ring_at(r, seq);
+		const struct xp_ring_block *b = ring_at(r, seq), *after;
 
 		next = number_after(r->c, seq);
-		if (!b->hole && ring_at(r, next)->before && ring_at(r, next)->before < b->count)
+		after = ring_at(r, next);
+		if (!b->hole && !after->hole && after->before && after->before < b->count)
 			return refuse(r, "says of the one before it that it had fewer records than it has",
-				      next, ring_at(r, next)->before);
+				      next, after->before);
 	}
 	return 0;
 }

@@ -72,3 +72,4 @@ same "folder: the command line is not killed either" "$? $(cut -c1-54 stderr)" "
 (ulimit -S -f 1024; "$xpcache" create --fast fast --slow slow --name soft --idle-ms 0 >out 2>&1)
 same "folder: of a limit that may be raised nothing is said" "$? $(grep -c 'will fail' out)" "0 0"
 expect "folder: remove the last" 0 "soft: removed" remove soft
+rm -rf here words "with space"

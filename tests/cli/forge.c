@@ -138,7 +138,7 @@ static void do_block(struct xp *c, const struct xp_media *m, const char *verb, u
 
 static void use_cache(struct media *m, const struct xp_sb *sb, const char *verb, u64 lba, u64 count)
 {
-	const struct xp_options opt = { .dirty_low = 100, .dirty_high = 100 };
+	const struct xp_options opt = { .slow_discards = true, .dirty_low = 100, .dirty_high = 100 };
 	struct xp_message msg = { "" };
 	void *memory = NULL, *scratch = NULL;
 	struct xp *c;
