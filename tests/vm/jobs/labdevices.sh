@@ -38,8 +38,8 @@ fast_disk()
 slow_disk()
 {
 	case $MODEL in
-	flash | pmem)	disk slow 1024 completion_nsec=87000 ;;
-	disk)		disk slow 1024 completion_nsec=8000000 hw_queue_depth=1 cache_size=16 ;;
+	flash | pmem)	disk slow 1024 completion_nsec=87000 discard=1 ;;
+	disk)		disk slow 1024 completion_nsec=8000000 hw_queue_depth=1 cache_size=16 discard=1 ;;
 	esac
 }
 
