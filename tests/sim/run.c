@@ -4,7 +4,7 @@
  * each step one thing happens: a request, the end of some I/O, a bit of destage,
  * an error that begins or ends, a stop, a kill, a power cut. After each, crash_check().
  */
-#include "sim.h"
+#include "image.h"
 
 /* ------------------------------------------------------------- geometry ---- */
 
@@ -605,6 +605,7 @@ static void begin(u64 seed, bool tracing)
 	sim.tracing = tracing;
 	sim.now = 2;
 	sim.next_stamp = 16;
+	recover_under_fire(NULL);	/* the run before may have been left in one */
 	draw_geometry(&rng);
 	make_superblock();
 	store_new_run();
