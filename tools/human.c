@@ -321,3 +321,24 @@ void xp_assert_failed(const char *what, const char *file, int line)
 	fprintf(stderr, "xpcache: this is a bug: %s:%d: %s\n", file, line, what);
 	abort();
 }
+
+const char *shell_word(const char *word, char text[2 * PATH_MAX])
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:+,@%=-";
+	char *to = text, *last = text + 2 * PATH_MAX - 8;
+
+	if (word[strspn(word, plain)] == '\0')
+		return word;
+	*to++ = '\'';
+	for (; *word && to < last; word++) {
+		if (*word == '\'') {	/* ends there, for a moment */
+			*to++ = '\'';
+			*to++ = '\\';
+			*to++ = '\'';
+		}
+		*to++ = *word;
+	}
+	*to++ = '\'';
+	*to = '\0';
+	return text;
+}

@@ -103,34 +103,12 @@ bool cache_dirty(const struct cache *c, u64 *dirty)
 	return there.known;
 }
 
-/* @word as a shell takes it for one. */
-static const char *quote(const char *word, char text[2 * PATH_MAX])
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:+,@%=-";
-	char *to = text, *last = text + 2 * PATH_MAX - 8;
-
-	if (word[strspn(word, plain)] == '\0')
-		return word;
-	*to++ = '\'';
-	for (; *word && to < last; word++) {
-		if (*word == '\'') {	/* ends there, for a moment */
-			*to++ = '\'';
-			*to++ = '\\';
-			*to++ = '\'';
-		}
-		*to++ = *word;
-	}
-	*to++ = '\'';
-	*to = '\0';
-	return text;
-}
-
 const char *loss_advice(const char *fast, const char *slow, char text[LOSS_ADVICE])
 {
 	char fast_word[2 * PATH_MAX], slow_word[2 * PATH_MAX];
 
-	fast = quote(fast, fast_word);
-	slow = slow ? quote(slow, slow_word) : "DEV";
+	fast = shell_word(fast, fast_word);
+	slow = slow ? shell_word(slow, slow_word) : "DEV";
 	snprintf(text, LOSS_ADVICE, "nothing was changed; xpcache start --accept-loss --fast %s --slow %s goes on; "
 		 "xpcache flush --offline --rescue --fast %s --slow %s brings home what can be read",
 		 fast, slow, fast, slow);
@@ -143,7 +121,7 @@ static const char *bare_advice(const char *fast, const char *slow, char text[LOS
 	char fast_word[2 * PATH_MAX], slow_word[2 * PATH_MAX];
 
 	snprintf(text, LOSS_ADVICE, "nothing was changed; xpcache flush --offline --rescue --force --fast %s --slow %s brings home what can be read",
-		 quote(fast, fast_word), slow ? quote(slow, slow_word) : "DEV");
+		 shell_word(fast, fast_word), slow ? shell_word(slow, slow_word) : "DEV");
 	return text;
 }
 

@@ -157,7 +157,7 @@ struct found {
  */
 static enum xc take_room(const struct cache *c, const struct options *opt, const char *slow)
 {
-	char todo[3 * PATH_MAX];
+	char todo[LOSS_ADVICE], fast_word[2 * PATH_MAX], slow_word[2 * PATH_MAX];
 	struct device d;
 	struct room room;
 	enum xc ret = device_open(&d, c->fast.path, true);
@@ -167,7 +167,7 @@ static enum xc take_room(const struct cache *c, const struct options *opt, const
 		return ret;
 	}
 	snprintf(todo, sizeof(todo), "make room there; --force starts it all the same; xpcache flush --offline --fast %s --slow %s needs less",
-		 c->fast.path, slow);
+		 shell_word(c->fast.path, fast_word), shell_word(slow, slow_word));
 	ret = room_take(&room, &d, opt->offline ? le64_to_cpu(c->sb.data_start) << XP_BLOCK_SHIFT : ROOM_ALL,
 			opt->offline ? "make room there, or give --rescue, which needs none" : todo);
 	room_done(&room);

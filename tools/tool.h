@@ -114,6 +114,8 @@ enum xc complain_errno(int err, const char *where, const char *what);
 
 /* Texts that live until the eighth next call. */
 const char *text_bytes(u64 n);		/* 1.50 GiB */
+/* @word as a shell takes it for one: itself, or in quotes in @text. For commands that are advised. */
+const char *shell_word(const char *word, char text[2 * PATH_MAX]);
 const char *text_blocks(u64 n);		/* 12,288 blocks (48 MiB) */
 const char *text_count(u64 n);		/* 1,234,567 */
 const char *text_duration(u64 seconds);	/* 1:02:03 */

@@ -59,6 +59,10 @@ LD_PRELOAD=$noroom NOROOM_UNKNOWN=1 expect "room: a file system that cannot" 0 "
 same "room: it is sparse" "$(($(blocks_of fast) * 512 < 8 << 20))" 1
 LD_PRELOAD=$noroom NOROOM_AFTER=0 expect "room: start without any" 3 "cannot give the file all of its room.*--force starts it all the same; xpcache flush --offline" \
 	start --fast fast --slow slow
+ln -s fast "a fast"
+LD_PRELOAD=$noroom NOROOM_AFTER=0 expect "room: what it advises can be typed" 3 "flush --offline --fast '[^ ]*a fast' --slow [^ ]*slow needs less" \
+	start --fast "a fast" --slow slow
+rm "a fast"
 LD_PRELOAD=$noroom NOROOM_AFTER=0 expect "room: start, by the user's word" 0 "started" start --fast fast --slow slow --force
 PATH=/usr/bin:$PATH nbdsh -u "nbd+unix:///?socket=$dir/run/xpcache0.sock" -c 'for i in range(64): h.pwrite(b"%08d" % i * 8192, i << 16)' >out 2>&1 ||
 	fail "room: writes" "nbdsh"
