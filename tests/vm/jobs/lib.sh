@@ -236,13 +236,16 @@ comes_home()
 	equal same-without-cache "$held" "$(checksum $SLOW)"
 }
 
-# verified_load DEVICE - writes of all sizes, read back and verified, round after
-# round, until end_load; what fio says is in /tmp/fio.log.
+# verified_load DEVICE [MIB] - writes of all sizes, read back and verified, round after
+# round, until end_load: two writers, each to so much of the device. What fio says is in
+# /tmp/fio.log. A round is not cut short, and 2 x 40 MiB take a minute and more.
 verified_load()
 {
+	local mib=${2:-40}
+
 	while [ ! -e /tmp/enough ]; do
 		fio --name=load --filename="$1" --direct=1 --ioengine=libaio --iodepth=8 \
-			--rw=randwrite --numjobs=2 --size=40m --offset_increment=40m \
+			--rw=randwrite --numjobs=2 --size="${mib}m" --offset_increment="${mib}m" \
 			--bssplit=512/20:4k/50:64k/20:256k/10 --blockalign=512 --fsync=16 \
 			--serialize_overlap=1 --randrepeat=0 \
 			--verify=xxhash --verify_fatal=1 --verify_backlog=64 || return

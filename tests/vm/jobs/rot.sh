@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: nvdimm=64M fast=16M slow=96M timeout=900 quick=6.12
+# vm: nvdimm=64M fast=16M slow=48M timeout=900 quick=6.12
 #
 # --verify: what silently changes on the fast device is never what a caller gets, nor what goes
 # home: of what is clean they get the slow disk's, of what is dirty an error. On a disk and on
@@ -99,7 +99,7 @@ a_life()
 	# ---- whoever changes his buffers ----
 	try "$kind-buffers-that-change" scribble $CACHE "$seconds"
 	equal "$kind-are-no-rot" 1 "$(counter sum_errors)"
-	verified_load $CACHE &
+	verified_load $CACHE 12 &	# together more than the fast device has
 	sleep "$seconds"
 	end_load $!
 	rm -f /tmp/enough

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=12M slow=256M slow-iops=800 timeout=1800 quick=6.12
+# vm: fast=12M slow=128M slow-iops=800 timeout=1800 quick=6.12
 #
 # What is written is what is read: mixed sizes and alignments from two sides, on
 # a cache a tenth of the working set, with a slow disk slow enough that the cache
