@@ -103,6 +103,18 @@ int super_lose(struct xp *c, bool losing, const struct xp_media *m, void *block)
 	return super_write_now(c, m, block);
 }
 
+int super_size(struct xp *c, u64 sectors, u64 was, const struct xp_media *m, void *block)
+{
+	struct xp_sb *sb = c->super.sb;
+
+	if (le64_to_cpu(sb->slow.sectors) == sectors && le64_to_cpu(sb->slow_was) == was)
+		return 0;
+	sb->slow.sectors = cpu_to_le64(sectors);
+	sb->slow_was = cpu_to_le64(was);
+	c->super.changes++;
+	return super_write_now(c, m, block);
+}
+
 static const u64 block_of[2] = { XP_SB_BLOCK_A, XP_SB_BLOCK_B };
 
 /* Whatever becomes of the copy that is written first, the other is whole. */
@@ -179,6 +191,47 @@ bool super_end(struct xp *c, int err, struct xp_todo *todo)
 		todo->journal |= 1u << XP_SUPERBLOCK;
 	}
 	return true;
+}
+
+int xp_resize(struct xp *c, u64 sectors, struct xp_todo *todo)
+{
+	struct xp_super *s = &c->super;
+	int err = 0;
+
+	xp_lock(&c->lock);
+	if (c->failed)
+		err = -EIO;
+	else if (sectors < c->slow_sectors || sectors > XP_MAX_LBAS * XP_BLOCK_SECTORS)
+		err = -EINVAL;
+	if (!err) {
+		s->sb->slow.sectors = cpu_to_le64(sectors);
+		s->resized = ++s->changes;
+		super_write(c, todo);
+	}
+	xp_unlock(&c->lock);
+	return err;
+}
+
+int xp_resize_noted(struct xp *c)
+{
+	const struct xp_super *s = &c->super;
+	int err = 0;
+
+	xp_lock(&c->lock);
+	if (c->failed)
+		err = -EIO;
+	else if (s->written < s->resized)
+		err = s->state == SUPER_REST ? -EIO : -EAGAIN;
+	xp_unlock(&c->lock);
+	return err;
+}
+
+void xp_resize_end(struct xp *c)
+{
+	xp_lock(&c->lock);
+	c->slow_sectors = le64_to_cpu(c->super.sb->slow.sectors);
+	c->nr_whole = c->slow_sectors / XP_BLOCK_SECTORS;
+	xp_unlock(&c->lock);
 }
 
 static int write_copy(struct xp_super *s, const struct xp_media *m)

@@ -119,13 +119,13 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 	c->sum = verify ? (u32 *)(base + l.sum) : NULL;
 	c->owes = true;
 	c->memory = l.end;
-	c->slow_sectors = le64_to_cpu(sb->slow.sectors);
-	c->nr_lbas = (c->slow_sectors + XP_BLOCK_SECTORS - 1) / XP_BLOCK_SECTORS;
+	c->slow_sectors = opt->slow_sectors ? opt->slow_sectors : le64_to_cpu(sb->slow.sectors);
+	c->nr_whole = c->slow_sectors / XP_BLOCK_SECTORS;
 	c->data_start = le64_to_cpu(sb->data_start);
 	c->nr_slots = (u32)le64_to_cpu(sb->nr_slots);
 	c->nr_buckets = l.nr_buckets;
 	c->nr_regions = l.nr_regions;
-	while (c->nr_lbas >> c->region_shift >= c->nr_regions)
+	while (c->nr_whole >> c->region_shift >= c->nr_regions)	/* what is further on is of the last */
 		c->region_shift++;
 	c->entry = (struct xp_entry *)(base + l.entry);
 	c->bucket = (u32 *)(base + l.bucket);

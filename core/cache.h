@@ -230,6 +230,7 @@ struct xp_super {
 	u8 copy, tries;		/* that is being written: 0: A, 1: B; and how often that has failed */
 	bool whole[2];		/* these copies, as far as is known */
 	u64 changes, writing, written;	/* how many @sb has had, and those two copies */
+	u64 resized;		/* the change that is the slow device's new size */
 };
 
 /* Slots of a write that failed, one of which may be bad: they are written to one by one. */
@@ -252,8 +253,6 @@ struct xp {
 
 	/* Fixed at start. */
 	struct xp_options opt;
-	u64 slow_sectors;
-	u64 nr_lbas;
 	u64 data_start;		/* block of the fast device */
 	u32 nr_slots;
 	u32 nr_buckets;
@@ -264,6 +263,8 @@ struct xp {
 	u64 memory;
 
 	/* Of the lock. */
+	u64 slow_sectors;
+	u64 nr_whole;		/* blocks of the slow device; the one behind them is short, and not cached (write.c) */
 	struct xp_entry *entry;
 	u32 *bucket;
 	u32 *region;		/* so many slots in the hash are of its blocks (map.h) */
@@ -469,6 +470,8 @@ int super_write_now(struct xp *c, const struct xp_media *m, void *block);
 bool super_is_losing(const struct xp *c);
 /* At rest. Says so, or that it has ended; likewise. */
 int super_lose(struct xp *c, bool losing, const struct xp_media *m, void *block);
+/* At rest. The slow device has @sectors, and records may name blocks up to @was; likewise. */
+int super_size(struct xp *c, u64 sectors, u64 was, const struct xp_media *m, void *block);
 /* At rest: a copy that is not as it should be is made so, if its place takes it. */
 int super_mend(struct xp *c, const struct xp_media *m, void *block);
 /* A block could not be written. False: the device is gone, or has no place to spare. */

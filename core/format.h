@@ -114,7 +114,9 @@ struct xp_sb {
 	__le64	nr_slots;		/* 152 */
 	struct xp_sb_slow slow;		/* 160 */
 	struct xp_sb_bad bad;		/* 400 */
-	u8	reserved[472];		/* 3616 zero */
+	__le64	slow_was;		/* 3616 sectors that it had before it was shortened to slow.sectors, while records */
+					/*      in the journal may still name blocks up to there; else 0 */
+	u8	reserved[464];		/* 3624 zero */
 	__le64	checksum;		/* 4088 XXH64, seed 0, of bytes 0 to 4087 */
 };
 

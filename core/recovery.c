@@ -15,6 +15,8 @@
  *   5. restate say on the medium what step 3 decided, in blocks of a new
  *              incarnation, before the first request: a rejected record must
  *              not turn valid when its slot happens to receive the same bytes
+ *   6. write back the last block of the slow device, if it is short, dirty, and an older version has cached it.
+ *              And the superblock gets the present size of the slow device
  *
  * I10: a chain broken at or below its own durable_seq is not what a power cut
  * leaves. It is refused, not worked around.
@@ -47,7 +49,7 @@ struct recovery {
 	u8 *block;			/* one more */
 	struct xp_ring_block *ring;
 	struct decided *decided;	/* checked records above durable */
-	u32 nr_decided;
+	u32 nr_decided;			/* and the short block, if it was clean */
 	u64 *displaced;			/* lbas whose slots later records give to others, and that are yet to be said anew */
 	u32 nr_displaced;
 	struct xp_message conflict;	/* of the first */
@@ -58,6 +60,8 @@ struct recovery {
 	u64 hole;			/* the newest that the chain has been replayed over; 0: none */
 	u64 leave;			/* no later recovery would get over this block; 0: none */
 	bool took_back;		/* a bad place: the superblock is about to say so */
+	u64 sectors, was;		/* of the slow device, as the superblock has it; and the most that records may speak of */
+	xp_slot_t short_block;		/* dirty, and not whole (step 6) */
 };
 
 static bool accepts(const struct recovery *r, u32 what)
@@ -69,7 +73,7 @@ u64 xp_recover_memory(const struct xp_sb *sb)
 {
 	return (XP_RECOVER_CHUNK + 1) * XP_BLOCK_SIZE +
 	       le64_to_cpu(sb->journal_blocks) * sizeof(struct xp_ring_block) +
-	       RECORDS_CHECKED_MAX * sizeof(struct decided) + DISPLACED_MAX * sizeof(u64);
+	       (RECORDS_CHECKED_MAX + 1) * sizeof(struct decided) + DISPLACED_MAX * sizeof(u64);
 }
 
 static int refuse(struct recovery *r, const char *what, u64 seq, u64 detail)
@@ -485,7 +489,7 @@ static int parse(struct recovery *r, const struct xp_record *rec, u64 seq,
 	    p->kind > XP_REC_ZERO ||
 	    p->flags & ~known_flags(r->c) || (p->sum && p->kind != XP_REC_MAP))
 		return refuse(r, "holds a record of unknown kind", seq, word >> 40);
-	if (xp_lba_n(p->lba) >= r->c->nr_lbas)
+	if (xp_lba_n(p->lba) * XP_BLOCK_SECTORS >= r->was)
 		return refuse(r, "names an lba past the slow device", seq,
 			      xp_lba_n(p->lba));
 	if (xp_slot_n(p->slot) >= r->c->nr_slots)
@@ -834,6 +838,85 @@ static void doubt_older(struct recovery *r)
 	}
 }
 
+/* ------------------------------------------------------- the slow device ---- */
+
+/*
+ * Only blocks are mapped that are whole on the slow device as it was and as it is. Behind the end of one that was short
+ * its slot has zeros, and the slow device may have data by now. What lay past an end of it that was is not there any
+ * more, or something else is.
+ */
+static u64 whole_blocks(const struct recovery *r)
+{
+	return min(r->sectors, r->c->slow_sectors) / XP_BLOCK_SECTORS;
+}
+
+/* Sector behind the block's last. */
+static u64 end_of(const struct recovery *r, xp_slot_t slot)
+{
+	return min((xp_lba_n(entry_lba(entry_of(r->c, slot))) + 1) * XP_BLOCK_SECTORS, r->was);
+}
+
+static bool sticks_out(const struct recovery *r, xp_slot_t slot)
+{
+	const struct xp_entry *e = entry_of(r->c, slot);
+
+	return e->state == SLOT_MAPPED && xp_lba_n(entry_lba(e)) >= whole_blocks(r);
+}
+
+static int refuse_shorter(struct recovery *r)
+{
+	u64 n = 0, first = ~0ull, end = 0;
+	u32 i;
+
+	for (i = 0; i < r->c->nr_slots; i++) {
+		const struct xp_entry *e = &r->c->entry[i];
+
+		if (!sticks_out(r, XP_SLOT(i)) || !e->dirty || end_of(r, XP_SLOT(i)) <= r->c->slow_sectors)
+			continue;
+		n++;
+		first = min(first, xp_lba_n(entry_lba(e)) * XP_BLOCK_SECTORS);
+		end = max(end, end_of(r, XP_SLOT(i)));
+	}
+	snprintf(r->msg->text, sizeof(r->msg->text),
+		 "the slow device has %llu sectors, and had %llu: %llu dirty blocks reach past its end, in sectors %llu to %llu",
+		 (unsigned long long)r->c->slow_sectors, (unsigned long long)r->was, (unsigned long long)n,
+		 (unsigned long long)first, (unsigned long long)end - 1);
+	return -ENOSPC;
+}
+
+/* The short block by an UNMAP, as if replay had found it so; what is further on by leaving all records behind. */
+static void drop_outside(struct recovery *r, xp_slot_t slot)
+{
+	u64 lba = xp_lba_n(entry_lba(entry_of(r->c, slot)));
+
+	unmap(r->c, slot);
+	if (lba == r->sectors / XP_BLOCK_SECTORS)
+		r->decided[r->nr_decided++] = (struct decided){ .lba = lba, .slot = xp_slot_n(slot) };
+}
+
+/* Before anything is written. */
+static int fit(struct recovery *r)
+{
+	struct xp *c = r->c;
+	u32 i;
+
+	for (i = 0; i < c->nr_slots; i++) {
+		xp_slot_t slot = XP_SLOT(i);
+
+		if (!sticks_out(r, slot))
+			continue;
+		if (!c->entry[i].dirty)
+			drop_outside(r, slot);
+		else if (end_of(r, slot) > min(r->sectors, c->slow_sectors))
+			return refuse_shorter(r);
+		else
+			r->short_block = slot;
+	}
+	if (c->slow_sectors < r->sectors || r->was > r->sectors)
+		r->leave = r->head.seq;
+	return 0;
+}
+
 /* Steps 1 to 3: nothing is written. */
 static int rebuild(struct recovery *r)
 {
@@ -1085,7 +1168,10 @@ static void set_scratch(struct recovery *r, void *scratch)
 	r->block = r->chunk + XP_RECOVER_CHUNK * XP_BLOCK_SIZE;
 	r->ring = (struct xp_ring_block *)(r->block + XP_BLOCK_SIZE);
 	r->decided = (struct decided *)(r->ring + r->c->journal.blocks);
-	r->displaced = (u64 *)(r->decided + RECORDS_CHECKED_MAX);
+	r->displaced = (u64 *)(r->decided + RECORDS_CHECKED_MAX + 1);
+	r->sectors = le64_to_cpu(r->c->super.sb->slow.sectors);
+	r->was = max(r->sectors, le64_to_cpu(r->c->super.sb->slow_was));
+	r->short_block = XP_SLOT(XP_NIL);
 }
 
 int xp_look(struct xp *c, const struct xp_media *m, void *scratch,
@@ -1099,6 +1185,59 @@ int xp_look(struct xp *c, const struct xp_media *m, void *scratch,
 	if (!err)
 		begin_after(c, &r.head);
 	return err;
+}
+
+/* ------------------------------------------------------- 6. short block ---- */
+
+static int read_short(struct recovery *r)
+{
+	struct xp *c = r->c;
+	u32 sum = c->sum ? c->sum[xp_slot_n(r->short_block)] : 0;
+	int err;
+
+	if (entry_of(c, r->short_block)->zeros) {
+		memset(r->block, 0, XP_BLOCK_SIZE);
+		return 0;
+	}
+	err = r->m->read(r->m->ctx, c->data_start + xp_slot_n(r->short_block), 1, r->block);
+	return !err && sum && sum != xp_sum(xp_checksum(r->block, XP_BLOCK_SIZE)) ? -EIO : err;
+}
+
+static int drop_short(struct recovery *r)
+{
+	struct xp *c = r->c;
+	struct xp_todo todo;
+	bool room;
+	int err;
+
+	xp_todo_init(&todo);
+	xp_lock(&c->lock);
+	slot_set_dirty(c, entry_of(c, r->short_block), false);
+	room = policy_unmap(c, r->short_block, &todo);
+	XP_ASSERT(room);
+	xp_unlock(&c->lock);
+	err = write_out(c, r->m, &todo);
+	return err ? err : seal_and_write(c, r->m);
+}
+
+/* Its record is durable, and so it may be written back, as any; then it is not mapped any more. A cut in between
+ * writes the same once more. */
+static int write_back_short(struct recovery *r)
+{
+	u64 sector;
+	int err;
+
+	if (!is_slot(r->short_block) || !r->m->write_slow)
+		return 0;
+	sector = xp_lba_n(entry_lba(entry_of(r->c, r->short_block))) * XP_BLOCK_SECTORS;
+	err = read_short(r);
+	if (!err)
+		err = r->m->write_slow(r->m->slow_ctx, sector, (u32)(r->sectors - sector), r->block);
+	if (err)
+		snprintf(r->msg->text, sizeof(r->msg->text),
+			 "the last block of the slow device, dirty, cannot be written back: sectors %llu to %llu",
+			 (unsigned long long)sector, (unsigned long long)r->sectors - 1);
+	return err ? err : drop_short(r);
 }
 
 static bool is_dirty(struct xp *c, xp_lba_t lba)
@@ -1116,14 +1255,19 @@ int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 
 	set_scratch(&r, scratch);
 	err = rebuild(&r);
+	if (!err && restating)
+		err = fit(&r);
 	if (err)
 		return err;
 	begin_after(c, &r.head);
 	if (!restating)
 		return 0;
+	msg->text[0] = '\0';
 	err = super_mend(c, m, r.block);
 	if (!err)
 		err = mend_fingerprint(&r);
+	if (!err && c->slow_sectors < r.sectors)	/* I4: should it be longer again after a cut, that is not what it was */
+		err = super_size(c, c->slow_sectors, r.was, m, r.block);
 	if (!err && c->lost)	/* I9: durable before the first trace of the loss is erased */
 		err = super_lose(c, true, m, r.block);
 	if (!err)
@@ -1131,13 +1275,17 @@ int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	if (!err)
 		err = restate(&r);
 	if (!err)
+		err = write_back_short(&r);
+	if (!err)	/* before a block beyond the old end is mapped */
+		err = super_size(c, c->slow_sectors, 0, m, r.block);
+	if (!err)
 		err = super_lose(c, false, m, r.block);
-	if (err) {
+	if (err && !msg->text[0])
 		snprintf(msg->text, sizeof(msg->text),
 			 "journal: cannot write to the fast device; %u of the %u places that may be bad are",
 			 c->super.nr_avoided, c->super.spare_places);
+	if (err)
 		return err;
-	}
 	c->tables_written = is_dirty(c, XP_LBA(0)) || is_dirty(c, XP_LBA(1));
 	c->running = true;
 	c->journal.grows = c->opt.store;

@@ -100,7 +100,7 @@ static int verify_geometry(const struct xp_sb *sb, u64 fast_blocks,
 	u64 slots = le64_to_cpu(sb->nr_slots);
 	u64 scratch = le64_to_cpu(sb->scratch_start);
 	u64 scratch_blocks = le64_to_cpu(sb->scratch_blocks);
-	u64 sectors = le64_to_cpu(sb->slow.sectors);
+	u64 sectors = le64_to_cpu(sb->slow.sectors), was = le64_to_cpu(sb->slow_was);
 
 	if (blocks > fast_blocks)
 		return bad(msg, -EUCLEAN, "fast device shrank, blocks recorded", blocks);
@@ -117,6 +117,8 @@ static int verify_geometry(const struct xp_sb *sb, u64 fast_blocks,
 		return bad(msg, -EUCLEAN, "scratch area overlaps something, block", scratch);
 	if (!sectors || sectors > XP_MAX_LBAS * XP_BLOCK_SECTORS)
 		return bad(msg, -EUCLEAN, "slow device size out of range, sectors", sectors);
+	if (was > XP_MAX_LBAS * XP_BLOCK_SECTORS)
+		return bad(msg, -EUCLEAN, "former slow device size out of range, sectors", was);
 	return 0;
 }
 

@@ -135,6 +135,8 @@ static enum xp_act write_partial(struct xp *c, struct xp_req *req,
 	map_find(c, lba, &f);
 	if (lba_busy(c, &f, lba))
 		return req_wait(c, &c->busy, req);
+	if (unlikely(xp_lba_n(lba) >= c->nr_whole) && !is_slot(f.mapped))	/* what comes behind it one day is not ours */
+		return bypass_submit(c, req, 1);
 	i = slots_next(c);
 	if (i == XP_NIL)
 		return write_without_slot(c, req, is_slot(f.mapped), todo);

@@ -550,6 +550,7 @@ struct xp_options {
 	u32 dirty_low;		/* percent of slots: destage above */
 	u32 dirty_high;		/* percent: writers are slowed towards, and held at, it */
 	u64 mark_lba;		/* where a mark may be written; 0: nowhere */
+	u64 slow_sectors;	/* size of the slow device now; 0: as the superblock has it */
 	u32 accept;		/* XP_ACCEPT_*: what recovery may lose; the user has said so */
 	bool verify;		/* of a cache with XP_INCOMPAT_SUMS: keep sums, and compare what is read */
 };
@@ -643,6 +644,10 @@ struct xp_media {
 	void *ctx;
 	int (*read)(void *ctx, u64 block, u32 nr_blocks, void *buf);
 	int (*write)(void *ctx, u64 block, u32 nr_blocks, const void *buf);
+	/* Of the slow device, less than a block from @sector on, for its last block that an older version has cached
+	 * (xp_recover()): durable when it returns 0. NULL: xp_recover() leaves such a block cached if it is dirty. */
+	void *slow_ctx;
+	int (*write_slow)(void *slow_ctx, u64 sector, u32 nr_sectors, const void *buf);
 };
 
 /* How many places of the ring may be bad: what it has beyond what its slots need, at most XP_BAD_PLACES. */
@@ -688,6 +693,9 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
  *            so many blocks may be older than what was promised, or missing. XP_ACCEPT_LOSS
  *            goes on; xp_mapping.doubtful says of which that may be so.
  *  -EIO: there is no journal block to begin with, and some cannot be read.
+ *  -ENOSPC: the slow device is shorter than it was (xp_options.slow_sectors), and dirty blocks reach past its end.
+ * With @restate the superblock has the present size of the slow device afterwards, and no block is mapped that is not
+ * whole on it. Another error of @m->write_slow, or -EIO: a dirty one of those cannot be written back.
  * Or with the error of a write.
  */
 #ifndef XP_RECOVER_CHUNK	/* the simulator tries a few */
@@ -794,6 +802,20 @@ int xp_forget(struct xp *c, const struct xp_media *m, void *block);
  * @end is from xp_follow(). It ends at xp_empty_after() then, and nowhere else. */
 struct xp_end xp_empty_after(const struct xp_sb *sb, const struct xp_end *end);
 int xp_forget_after(const struct xp_sb *sb, const struct xp_end *end, const struct xp_media *m, void *block);
+
+/*
+ * While the cache runs: the slow device is longer than it was. Three steps, so that the superblock has the new size
+ * before a block beyond the old end is mapped, and the backend reads the last block as it is now before it is cached:
+ *	xp_resize()		asks for the superblock with @sectors. -EINVAL: that is less than now; -EIO: the
+ *				cache has failed
+ *	xp_resize_noted()	0: it is durable, in both copies; -EAGAIN: not yet; -EIO: it cannot be written, or the
+ *				cache has failed: once more from the beginning, or not at all
+ *	xp_resize_end()		then, once the backend takes the device to have @sectors: so does the core
+ * One at a time.
+ */
+int xp_resize(struct xp *c, u64 sectors, struct xp_todo *todo);
+int xp_resize_noted(struct xp *c);
+void xp_resize_end(struct xp *c);
 
 /* After the last request has ended: nothing acknowledged is still only in
  * memory when this returns 0. May sleep; writes through @m. */

@@ -14,19 +14,6 @@ static int no_memory(struct xp_message *msg, const char *what, u64 bytes)
 	return -ENOMEM;
 }
 
-static int check_size(const struct xd_cache *cache, struct xp_message *msg)
-{
-	u64 recorded = le64_to_cpu(cache->sb.slow.sectors);
-	u64 present = cache->slow->dev.sectors;
-
-	if (present == recorded)
-		return 0;
-	snprintf(msg->text, sizeof(msg->text),
-		 "the slow device has %llu sectors, but %llu when the cache was made; it is another device or was resized",
-		 (unsigned long long)present, (unsigned long long)recorded);
-	return -EINVAL;
-}
-
 /* Whoever names it is believed where it cannot be known. */
 static int check_identity(const struct xd_cache *cache, struct xp_message *msg)
 {
@@ -50,6 +37,7 @@ static int make_core(struct xd_cache *cache, struct xp_message *msg)
 		.dirty_low = cache->tunables.dirty_low,
 		.dirty_high = cache->tunables.dirty_high,
 		.mark_lba = cache->tunables.mark,
+		.slow_sectors = cache->sectors,
 		.verify = cache->tunables.verify,
 	};
 	u64 bytes = xp_memory(&cache->sb, cache->tunables.verify);
@@ -63,6 +51,13 @@ static int make_core(struct xd_cache *cache, struct xp_message *msg)
 	return 0;
 }
 
+static int write_slow(void *ctx, u64 sector, u32 nr_sectors, const void *buf)
+{
+	struct xd_device *slow = ctx;
+
+	return slow->ops->pwrite(slow, buf, nr_sectors << XP_SECTOR_SHIFT, sector << XP_SECTOR_SHIFT);
+}
+
 static int recover(struct xd_cache *cache, struct xp_message *msg)
 {
 	u64 bytes = xp_recover_memory(&cache->sb);
@@ -73,6 +68,8 @@ static int recover(struct xd_cache *cache, struct xp_message *msg)
 	if (posix_memalign(&scratch, XP_BLOCK_SIZE, bytes))
 		return no_memory(msg, "recovery", bytes);
 	xd_device_media(cache->fast, &media);
+	media.slow_ctx = cache->slow;
+	media.write_slow = write_slow;
 	err = xp_recover(cache->core, &media, scratch, true, msg);
 	free(scratch);
 	return err;
@@ -123,8 +120,6 @@ static int load(struct xd_cache *cache, struct xp_message *msg)
 	err = xp_sb_read(&media, device_blocks(&cache->fast->dev), &cache->sb, msg);
 	if (!err)
 		err = check_features(cache, msg);
-	if (!err)
-		err = check_size(cache, msg);
 	if (err)
 		return err;
 	cache->sectors = cache->slow->dev.sectors;

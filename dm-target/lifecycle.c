@@ -152,23 +152,15 @@ static bool is_mapped(const struct xs_cache *cache, struct block_device *bdev)
 	return bdev->bd_disk->major == dm_disk(dm_table_get_md(cache->ti->table))->major;
 }
 
-static int check_sizes(const struct xs_cache *cache, const struct xp_sb *sb)
+static int check_size(const struct xs_cache *cache)
 {
-	u64 recorded = le64_to_cpu(sb->slow.sectors);
 	u64 present = bdev_nr_sectors(xs_slow(cache));
 
-	if (present != recorded) {
-		DMERR("%pg: the slow device has %llu sectors, but %llu when the cache was made; it is another device or was resized",
-		      xs_slow(cache), present, recorded);
-		return -EINVAL;
-	}
-	if (cache->ti->begin || cache->ti->len != recorded) {
-		DMERR("%pg: the table maps %llu sectors from %llu on; it must map all %llu of the slow device, from 0 on",
-		      xs_slow(cache), (u64)cache->ti->len, (u64)cache->ti->begin,
-		      recorded);
-		return -EINVAL;
-	}
-	return 0;
+	if (!cache->ti->begin && cache->ti->len == present)
+		return 0;
+	DMERR("%pg: the table maps %llu sectors from %llu on; it must map all %llu of the slow device, from 0 on",
+	      xs_slow(cache), (u64)cache->ti->len, (u64)cache->ti->begin, present);
+	return -EINVAL;
 }
 
 /* Not yet for others to see. */
@@ -183,6 +175,7 @@ static struct xp *make_core(struct xs_cache *cache, const struct xp_sb *sb)
 		.dirty_low = cache->options.dirty_low,
 		.dirty_high = cache->options.dirty_high,
 		.mark_lba = cache->options.mark,
+		.slow_sectors = cache->slow_sectors,
 		.verify = cache->options.verify,
 	};
 
@@ -209,6 +202,9 @@ static void tell_refused(struct xs_cache *cache, const struct xp_sb *sb, const s
 	if (err == -EBADMSG)
 		DMERR("%pg: %s; xpcache start %.31s --accept-loss goes on (error %d)", xs_fast(cache), msg->text,
 		      sb->name, err);
+	else if (err == -ENOSPC)
+		DMERR("%pg: %s; make it as large as it was, or xpcache flush --offline --rescue writes back what fits (error %d)",
+		      xs_fast(cache), msg->text, err);
 	else
 		DMERR("%pg: %s (error %d)", xs_fast(cache), msg->text, err);
 }
@@ -253,7 +249,7 @@ static int load(struct xs_cache *cache, struct xp_sb *sb, struct xp_message *msg
 		      msg->text[0] ? msg->text : "the superblock cannot be read", err);
 		return err;
 	}
-	err = check_sizes(cache, sb);
+	err = check_size(cache);
 	if (err)
 		return err;
 	memcpy(cache->uuid, sb->uuid, sizeof(cache->uuid));

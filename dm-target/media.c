@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * media.c - blocking access to the fast device, for superblock, recovery and
- * close: when there are no requests. Through a borrowed copy buffer, so that
+ * close: when there are no requests; and to the slow one's last block. Through a borrowed copy buffer, so that
  * the core may pass any memory, and closing needs none. Memory is loaded and stored; where
  * it refuses that, as any other.
  */
@@ -93,8 +93,32 @@ static int media_write(void *ctx, u64 block, u32 nr_blocks, const void *buf)
 	return err;
 }
 
+static int media_write_slow(void *ctx, u64 sector, u32 nr_sectors, const void *buf)
+{
+	struct xs_copy *copy = xs_copy_borrow(ctx);
+	struct xs_cache *cache = ctx;
+	int err;
+
+	if (WARN_ON(!copy))
+		return -ENOMEM;
+	memcpy_to_page(copy->page[0], 0, buf, nr_sectors << SECTOR_SHIFT);
+	bio_init(&copy->bio, xs_slow(cache), copy->vec, 1, REQ_OP_WRITE | REQ_SYNC);
+	copy->bio.bi_iter.bi_sector = sector;
+	__bio_add_page(&copy->bio, copy->page[0], nr_sectors << SECTOR_SHIFT, 0);
+	err = submit_bio_wait(&copy->bio);
+	bio_uninit(&copy->bio);
+	if (!err)
+		err = blkdev_issue_flush(xs_slow(cache));
+	if (err)
+		xs_slow_error(cache, "write", sector, err);
+	xs_copy_return(copy);
+	return err;
+}
+
 void xs_media_setup(struct xs_cache *cache, struct xp_media *m)
 {
+	m->slow_ctx = cache;
+	m->write_slow = media_write_slow;
 	m->ctx = cache;
 	m->read = media_read;
 	m->write = media_write;

@@ -47,7 +47,7 @@ static int media_write(void *ctx, u64 block, u32 nr, const void *buf)
 	return 0;
 }
 
-static const struct xp_media media = { NULL, media_read, media_write };
+static const struct xp_media media = { .read = media_read, .write = media_write };
 
 /* ------------------------------------------------------------- the input ---- */
 
@@ -186,7 +186,7 @@ static void check_map(struct xp *c)
 
 	memset(used, 0, sizeof(used));
 	while (xp_walk(c, &cursor, &m)) {
-		MUST(xp_lba_n(m.lba) < c->nr_lbas);
+		MUST(xp_lba_n(m.lba) * XP_BLOCK_SECTORS < c->slow_sectors);
 		MUST(xp_slot_n(m.slot) < c->nr_slots && !used[xp_slot_n(m.slot)]++);
 		MUST(xp_lookup(c, m.lba, &again) && xp_slot_n(again.slot) == xp_slot_n(m.slot));
 		mapped++;

@@ -20,6 +20,7 @@ void disk_init(struct disk *d, const char *name, u64 sectors, u64 tail, bool vol
 
 	d->name = name;
 	d->sectors = sectors;
+	d->max = sectors;
 	d->tail = tail;
 	d->volatile_cache = volatile_cache;
 	d->memory = false;
@@ -53,7 +54,7 @@ struct write *disk_submit(struct disk *d, u64 sector, u32 nr, const u8 *bytes, b
 	struct write *w = arena_alloc(&sim.arena, sizeof(*w) + nr * sizeof(w->content[0]));
 	u32 i;
 
-	if (sector + nr > disk_all(d))
+	if (sector + nr > disk_all(d) || (sector < max(d->max, d->sectors) && sector + nr > d->sectors))
 		violation(P_HOST, "%s: write past its end", d->name);
 	check_alone(d, sector, nr);
 	w->sector = sector;
@@ -157,12 +158,18 @@ void disk_fail(struct disk *d, struct write *w, u64 *rng)
 	disk_complete(d, w);
 }
 
+/* Not behind its end, as far as requests go. */
+static bool is_there(const struct disk *d, u64 sector)
+{
+	return sector < d->sectors || (sector >= d->max && sector < disk_all(d));
+}
+
 void disk_read(const struct disk *d, u64 sector, u32 nr, u8 *bytes)
 {
 	u32 i;
 
 	for (i = 0; i < nr; i++)
-		memcpy(bytes + i * SECTOR, sector + i < disk_all(d) ?
+		memcpy(bytes + i * SECTOR, is_there(d, sector + i) ?
 		       d->seen[sector + i]->bytes : content_zero.bytes, SECTOR);
 }
 

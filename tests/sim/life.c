@@ -32,6 +32,7 @@ void life_start(void)
 	int err;
 
 	choose_to_verify();
+	size_new_life();
 	sim.now++;
 	disk_flush(&sim.slow, sim.now);		/* xpcache.h: before the first request */
 	sim.faulted = false;
@@ -55,6 +56,7 @@ void life_start(void)
 		run_abandon();
 	}
 	shell_new_life();
+	size_begun();
 }
 
 /* What the next life begins with. */
@@ -104,6 +106,8 @@ void life_cut(u64 *rng)
 	crash_choose(rng);
 	sim.fault.on = false;
 	spoil(rng);
+	size_new_life();
+	size_of_image(rng);
 	right = check_once();
 	choose_to_verify();
 	ask_anew(0);
@@ -116,6 +120,7 @@ void life_cut(u64 *rng)
 	oracle_restart(sim.c, &image);
 	rot_cut();
 	shell_new_life();
+	size_begun();
 	image_forget_seen();
 	sim.faulted = sim.forgot = false;
 	figures.lives++;
@@ -143,6 +148,7 @@ void life_kill(u64 *rng)
 	}
 	disk_abandon(&sim.fast, rng);
 	disk_abandon(&sim.slow, rng);
+	size_new_life();
 	image_of_seen();
 	right = check_once();
 	while (chance(rng, 2))

@@ -106,6 +106,11 @@ static u64 print_faults(void)
 	       (unsigned long long)figures.rots[0], (unsigned long long)figures.rots[1],
 	       (unsigned long long)figures.rot_read, (unsigned long long)figures.rot_based,
 	       (unsigned long long)figures.rot_destaged);
+	printf("sizes: %llu runs; the slow device was longer %llu times, shorter %llu, too short %llu, longer while running %llu; "
+	       "%llu writes of a last block by recovery\n",
+	       (unsigned long long)figures.resizing, (unsigned long long)figures.grown, (unsigned long long)figures.shrunk,
+	       (unsigned long long)figures.too_short, (unsigned long long)figures.grown_live,
+	       (unsigned long long)figures.short_homes);
 	return all;
 }
 

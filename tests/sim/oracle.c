@@ -89,6 +89,20 @@ void oracle_new_run(void)
 	}
 }
 
+void oracle_replaced(u64 sector, u64 tag)
+{
+	u64 block = sector & ~(u64)(XP_BLOCK_SECTORS - 1), s;
+	u32 i;
+
+	for (s = block; s < sector; s++)	/* what is left of them */
+		for (i = 0; i < history[s].nr; i++)
+			history[s].v[i].whole = false;
+	history[sector].initial = tag;
+	history[sector].written = false;
+	history_reset(sector, tag_id(tag), false);
+	epoch++;
+}
+
 /* ------------------------------------------------------- what is allowed ---- */
 
 static bool precedes(const struct version *a, const struct version *b)

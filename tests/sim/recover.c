@@ -70,7 +70,19 @@ static int live_write(void *ctx, u64 block, u32 nr, const void *buf)
 	return 0;
 }
 
-const struct xp_media live_media = { NULL, live_read, live_write };
+/* Blocking, and durable. */
+static int live_write_slow(void *ctx, u64 sector, u32 nr, const void *buf)
+{
+	(void)ctx;
+	if (fault_hits(1, OP_WRITE, false))
+		return -EIO;
+	sim.now++;
+	disk_complete(&sim.slow, disk_submit(&sim.slow, sector, nr, buf, true));
+	figures.short_homes++;
+	return 0;
+}
+
+const struct xp_media live_media = { .read = live_read, .write = live_write, .write_slow = live_write_slow };
 
 /* Of the slow one only the block that may hold the mark is asked for. */
 static int live_slow_read(void *ctx, u64 block, u32 nr, void *buf)
@@ -89,7 +101,7 @@ static int live_slow_write(void *ctx, u64 block, u32 nr, const void *buf)
 	return 0;
 }
 
-const struct xp_media live_slow = { NULL, live_slow_read, live_slow_write };
+const struct xp_media live_slow = { .read = live_slow_read, .write = live_slow_write };
 
 static int medium_read(void *ctx, u64 block, u32 nr, void *buf)
 {
@@ -127,17 +139,27 @@ static void put_sector(struct medium *m, bool slow, u64 s, const u8 *bytes, bool
 	image_put(slow, s, k);
 }
 
-static int put(struct medium *m, bool slow, u64 block, u32 nr, const void *buf)
+static int put_sectors(struct medium *m, bool slow, u64 s, u32 nr, const void *buf)
 {
-	u64 s = block * XP_BLOCK_SECTORS;
 	bool torn = !m->writes_left--;
 	u32 i;
 
 	m->writes++;
-	for (i = 0; i < nr * XP_BLOCK_SECTORS; i++)
+	for (i = 0; i < nr; i++)
 		if (!torn || chance(m->rng, 2))
 			put_sector(m, slow, s + i, (const u8 *)buf + i * SECTOR, torn);
 	return torn ? -ENODEV : 0;
+}
+
+static int put(struct medium *m, bool slow, u64 block, u32 nr, const void *buf)
+{
+	return put_sectors(m, slow, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS, buf);
+}
+
+static int medium_write_slow(void *ctx, u64 sector, u32 nr, const void *buf)
+{
+	figures.short_homes++;
+	return put_sectors(ctx, true, sector, nr, buf);
 }
 
 static int medium_slow_write(void *ctx, u64 block, u32 nr, const void *buf)
@@ -150,6 +172,12 @@ static int medium_write(void *ctx, u64 block, u32 nr, const void *buf)
 	if (fault_bad_place(block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS))
 		return -EIO;
 	return put(ctx, false, block, nr, buf);
+}
+
+static struct xp_media medium_fast(struct medium *m)
+{
+	return (struct xp_media){ .ctx = m, .read = medium_read, .write = medium_write, .slow_ctx = m,
+				  .write_slow = medium_write_slow };
 }
 
 /* ------------------------------------------------------------ recovering ---- */
@@ -209,6 +237,7 @@ static struct xp *core_new(void *memory, const struct xp_media *fast, u32 accept
 		.store = g->grows && memory == sim.memory ? store_now : NULL,
 		.dirty_low = g->dirty_low, .dirty_high = g->dirty_high,
 		.mark_lba = g->has_place ? place() : 0,
+		.slow_sectors = sim.present,
 		.verify = sim.verifies,
 		.accept = accept,
 	};
@@ -278,8 +307,8 @@ struct medium recover_image(struct arena *arena, void *memory, struct xp **c, u3
 
 	for (;;) {
 		struct medium m = { arena, cuts ? first_cut : UINT32_MAX, UINT32_MAX, rng, 0, 0, false };
-		struct xp_media fast = { &m, medium_read, medium_write };
-		struct xp_media slow = { &m, medium_slow_read, medium_slow_write };
+		struct xp_media fast = medium_fast(&m);
+		struct xp_media slow = { .ctx = &m, .read = medium_slow_read, .write = medium_slow_write };
 		u32 accept = ask(memory);
 		int err = recover(&fast, &slow, memory, c, true, accept, &msg);
 
@@ -294,6 +323,8 @@ struct medium recover_image(struct arena *arena, void *memory, struct xp **c, u3
 			run_abandon();
 		}
 		figures.recovery_cuts++;
+		if (arena == &sim.arena)
+			size_of_image(rng);
 		cuts--;
 		first_cut = below(rng, 3);
 	}
@@ -303,7 +334,7 @@ int look_as(void *memory, struct xp **c, u32 accept, bool truth, const struct xp
 	    struct xp_message *msg)
 {
 	struct medium m = { &sim.state, UINT32_MAX, UINT32_MAX, NULL, 0, 0, truth };
-	struct xp_media fast = { &m, medium_read, medium_write };
+	struct xp_media fast = medium_fast(&m);
 	int err;
 
 	*c = core_new(memory, &fast, accept);
@@ -316,7 +347,7 @@ int look_as(void *memory, struct xp **c, u32 accept, bool truth, const struct xp
 bool image_is_losing(void)
 {
 	struct medium m = { &sim.state, UINT32_MAX, UINT32_MAX, NULL, 0, 0, false };
-	struct xp_media fast = { &m, medium_read, medium_write };
+	struct xp_media fast = medium_fast(&m);
 	struct xp_sb sb;
 
 	superblock_read(&fast, &sb);
@@ -326,8 +357,8 @@ bool image_is_losing(void)
 int refused_image_writes(void *memory)
 {
 	struct medium m = { &sim.state, UINT32_MAX, UINT32_MAX, NULL, 0, 0, false };
-	struct xp_media fast = { &m, medium_read, medium_write };
-	struct xp_media slow = { &m, medium_slow_read, medium_slow_write };
+	struct xp_media fast = medium_fast(&m);
+	struct xp_media slow = { .ctx = &m, .read = medium_slow_read, .write = medium_slow_write };
 	struct xp_message msg;
 	struct xp *c;
 	int err = recover(&fast, &slow, memory, &c, true, 0, &msg);
@@ -340,8 +371,8 @@ int refused_image_writes(void *memory)
 void look_at_image(u32 failing_read)
 {
 	struct medium m = { &sim.state, UINT32_MAX, failing_read, NULL, 0, 0, false };
-	struct xp_media fast = { &m, medium_read, medium_write };
-	struct xp_media slow = { &m, medium_slow_read, medium_slow_write };
+	struct xp_media fast = medium_fast(&m);
+	struct xp_media slow = { .ctx = &m, .read = medium_slow_read, .write = medium_slow_write };
 	bool fails = failing_read != UINT32_MAX;
 	struct xp_message msg;
 	int err;

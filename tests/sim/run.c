@@ -221,6 +221,19 @@ static void draw_bad(struct geometry *g)
 	g->has_place = g->fast_goes = false;
 }
 
+/* Likewise. */
+static void draw_sizes(struct geometry *g)
+{
+	u64 dice = mix(sim.seed ^ 0x517e5), less = 1 + dice / 16 % (3 * XP_BLOCK_SECTORS);
+
+	g->first_sectors = g->slow_sectors;
+	g->resizes = dice % 4 == 0 && !g->bad && g->slow_sectors > 6 * XP_BLOCK_SECTORS;
+	if (!g->resizes)
+		return;
+	g->first_sectors -= less;
+	g->older = dice / 4 % 2;
+}
+
 static void draw_geometry(u64 *rng)
 {
 	static const u32 depth[] = { 0, 0, 0, 0, 0, 0, 0, 1, 1, 2 };
@@ -259,6 +272,7 @@ static void draw_geometry(u64 *rng)
 	g->has_place = !chance(rng, 4);
 	specialise(rng);
 	draw_bad(g);
+	draw_sizes(g);
 	g->memory = is_memory(sim.seed);
 	g->at_once = g->memory && mix(sim.seed ^ 0x5a1d) % 4;
 	g->grows = g->at_once && mix(sim.seed ^ 0x6707) % 4;
@@ -290,7 +304,7 @@ static void make_superblock(void)
 	sb->journal_blocks = cpu_to_le64(g->ring);
 	sb->data_start = cpu_to_le64(FAST_HEAD + g->ring);
 	sb->nr_slots = cpu_to_le64(g->slots);
-	sb->slow.sectors = cpu_to_le64(g->slow_sectors);
+	sb->slow.sectors = cpu_to_le64(g->first_sectors);
 }
 
 /* Another cache was there: its ring is not erased, only known by its UUID. */
@@ -517,6 +531,7 @@ static void restart(u64 *rng)
 		bad_note_rest();
 	if (sim.geometry.bad)
 		crash_check(rng);
+	size_at_rest(rng);
 	life_start();
 }
 
@@ -543,6 +558,10 @@ static void happen(u64 *rng)
 	}
 	if (g->rot_one_in && chance(rng, g->rot_one_in)) {
 		rot_turn(rng);
+		return;
+	}
+	if (g->resizes && chance(rng, 60)) {
+		size_turn(rng);
 		return;
 	}
 	if (below(rng, 100) < (core_failed() && !core_passes() ? 50 : g->ticks)) {
@@ -575,6 +594,7 @@ static void step(u64 *rng)
 	if (sim.geometry.bad && chance(&own, sim.geometry.bad_one_in))
 		bad_turn(&own);
 	happen(rng);
+	size_step();
 	if (homes() <= before)	/* less: it is another life */
 		return;
 	trace("--- all of it is home");
@@ -614,11 +634,13 @@ static void begin(u64 seed, bool tracing)
 	crash_new_run();
 	rot_new_run();
 	oracle_new_run();
+	size_new_run();
 	life_start();
 	figures.runs++;
 	figures.memory_runs += sim.geometry.memory;
 	figures.bad_runs += sim.geometry.bad;
 	figures.verifying += sim.geometry.verifies;
+	figures.resizing += sim.geometry.resizes;
 }
 
 static void all_steps(const u32 *steps, u32 nr)

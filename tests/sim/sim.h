@@ -16,6 +16,7 @@
  *	recover.c   the core's recovery, of an image or of the device
  *	life.c      from a start to a cut, or a kill
  *	asleep.c    a cache that forgets all, and is written past
+ *	size.c      the slow device becomes longer or shorter
  *	oracle.c    which of them are allowed: the properties
  *	content.c   what a sector holds
  *	payload.c   what a user's write puts there
@@ -110,8 +111,9 @@ struct write {
 
 struct disk {
 	const char *name;
-	u64 sectors;
-	u64 tail;		/* more of them behind, which no request reaches: for the mark */
+	u64 sectors;		/* a request reaches */
+	u64 max;		/* it may have one day; 0: no more */
+	u64 tail;		/* more of them behind, which no request ever reaches: for the mark */
 	bool volatile_cache;
 	bool memory;		/* behind the processor's caches */
 	const struct content **floor;	/* what survives a cut for certain */
@@ -122,7 +124,7 @@ struct disk {
 void disk_init(struct disk *d, const char *name, u64 sectors, u64 tail, bool volatile_cache);
 static inline u64 disk_all(const struct disk *d)
 {
-	return d->sectors + d->tail;
+	return max(d->sectors, d->max) + d->tail;
 }
 
 struct write *disk_submit(struct disk *d, u64 sector, u32 nr, const u8 *bytes, bool fua);
@@ -246,6 +248,8 @@ const struct content *oracle_answer(struct xp *c, const struct image *im, u64 se
 void oracle_forget(u64 oldest);
 /* The newer of two whole copies of the superblock. */
 void superblock_read(const struct xp_media *fast, struct xp_sb *sb);
+/* A sector of the slow device is not what it was: somebody else's. */
+void oracle_replaced(u64 sector, u64 tag);
 /* From now on that is what the devices hold, and nothing else was ever promised. */
 void oracle_restart(struct xp *c, const struct image *im);
 /* What is durable of the slow device alone, with nothing dirty: all that was acknowledged by @by. */
@@ -280,11 +284,31 @@ void store_in_step(void (*step)(u64 *rng), u64 *step_rng, void (*killed)(u64 *rn
 /* With nothing dirty, and nothing under way. */
 void fall_asleep(u64 *rng);
 
+/* ---------------------------------------------------------------- size ---- */
+
+/* With the devices made, and the oracle. */
+void size_new_run(void);
+/* A life has begun: the users know by now which size it has. */
+void size_new_life(void);
+/* It has recovered. */
+void size_begun(void);
+/* With the cache closed, and all that was acknowledged durable on the slow device. */
+void size_at_rest(u64 *rng);
+/* Of the image that a run goes on with, before its recovery, or between one that was cut and the next. */
+void size_of_image(u64 *rng);
+/* While it runs: it grows, and the cache is told. */
+void size_turn(u64 *rng);
+/* Goes on with that. */
+void size_step(void);
+
 /* ----------------------------------------------------------------- run ---- */
 
 struct geometry {
 	u32 slots, ring;
-	u64 slow_sectors;
+	u64 slow_sectors;	/* at most, */
+	u64 first_sectors;	/* and at first */
+	bool resizes;		/* it has others in between, */
+	bool older;		/* and some lives are those of a version that cached its last block */
 	bool fast_volatile, slow_discards;
 	bool memory;		/* the fast device, */
 	bool at_once;		/* and no record goes beside its data, as another engine's may have */
@@ -379,6 +403,7 @@ struct sim {
 	u64 rest;		/* journal block that a cache rested with; 0: none has */
 	u32 rests;
 	bool verifies;		/* this life does */
+	u64 present;		/* sectors that the slow device has, whoever knows */
 	bool overlooked;	/* a complaint of a property that is turned off */
 	bool tracing;
 };
@@ -404,6 +429,7 @@ struct figures {
 	u64 written_again, refused, rerouted, given_up;
 	u64 verifying, checks, rots[2];		/* runs; reads of sums; sectors: clean, dirty */
 	u64 rot_read, rot_based, rot_destaged;	/* and where it was found */
+	u64 resizing, grown, shrunk, too_short, grown_live, short_homes;
 	u64 no_place_left;		/* runs that ended so: the last, and none is as well */
 };
 

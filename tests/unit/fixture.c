@@ -60,7 +60,7 @@ void fixture_setup(struct fixture *f, u64 fast_blocks, u64 lbas)
 	memset(f, 0, sizeof(*f));
 	f->fast_blocks = fast_blocks;
 	f->fast = calloc(fast_blocks, XP_BLOCK_SIZE);
-	f->media = (struct xp_media){ f, media_read, media_write };
+	f->media = (struct xp_media){ .ctx = f, .read = media_read, .write = media_write };
 	f->opt = (struct xp_options){ .slow_discards = true,
 		.dirty_low = XP_DEFAULT_DIRTY_LOW, .dirty_high = XP_DEFAULT_DIRTY_HIGH };
 	memset(f->sb.uuid, 0xab, sizeof(f->sb.uuid));
