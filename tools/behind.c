@@ -62,6 +62,14 @@ static bool is_trim(struct look *k, u64 lba)
 	       !fingerprint_begins(&k->slow, lba);
 }
 
+/* Behind an end that the slow device had, or has, there is something else by now: that is not somebody who wrote. */
+static bool is_inside(const struct look *k, u64 lba)
+{
+	u64 was = le64_to_cpu(k->o.sb.slow.sectors), is = k->slow.bytes >> XP_SECTOR_SHIFT;
+
+	return was == is || (lba + 1) * XP_BLOCK_SECTORS <= min(was, is);
+}
+
 /* What the slow device is compared with. A slot that does not hold what its sum says is the fast device's fault,
  * and no evidence against the slow one: as if it could not be read. */
 static int read_slot(struct look *k, const struct xp_mapping *map, u64 block[XP_BLOCK_SIZE / sizeof(u64)])
@@ -147,7 +155,7 @@ static void compare_all(struct look *k)
 	for (u32 i = 0; i < le32_to_cpu(k->fp.count) && !*k->found; i++) {
 		u64 lba = le64_to_cpu(k->fp.block[i].lba);
 
-		if (!slow_read(&k->slow, lba) && !is_as_noted(k, i) && !is_trim(k, lba) && !is_home(k, lba))
+		if (is_inside(k, lba) && !slow_read(&k->slow, lba) && !is_as_noted(k, i) && !is_trim(k, lba) && !is_home(k, lba))
 			found(k, "it holds something else at %s", place(lba));
 	}
 }
@@ -186,7 +194,7 @@ static void compare_places(struct look *k)
 	for (u32 i = 0; i < le32_to_cpu(k->fp.count) && !*k->found; i++) {
 		u64 lba = le64_to_cpu(k->fp.block[i].lba);
 
-		if (xp_lookup(k->o.core, XP_LBA(lba), &map) && !slow_read(&k->slow, lba) &&
+		if (xp_lookup(k->o.core, XP_LBA(lba), &map) && is_inside(k, lba) && !slow_read(&k->slow, lba) &&
 		    !(map.dirty && is_as_noted(k, i)))
 			compare_mapping(k, &map);
 	}
@@ -237,7 +245,7 @@ static void compare_samples(struct look *k)
 	u32 n = choose_samples(k, sample);
 
 	for (u32 i = 0; i < n && !*k->found; i++)
-		if (!slow_read(&k->slow, xp_lba_n(sample[i].lba)))
+		if (is_inside(k, xp_lba_n(sample[i].lba)) && !slow_read(&k->slow, xp_lba_n(sample[i].lba)))
 			compare_mapping(k, &sample[i]);
 }
 
@@ -472,6 +480,28 @@ enum xc behind_check(const struct cache *c, const char *slow_path, const struct 
 	}
 	close_look(&k);
 	return ret;
+}
+
+/* Zeros are like any other zeros: they count where nothing else was noted. */
+bool behind_recognises(const struct cache *c, const char *slow_path)
+{
+	struct look k = { .c = c, .slow_path = slow_path, .name = c->name, .fast.fd = -1, .slow.fd = -1 };
+	static const u8 zeros[XP_BLOCK_SIZE];
+	u64 blank = xp_xxh64(zeros, sizeof(zeros));
+	u32 noted[2] = { 0, 0 }, same[2] = { 0, 0 };
+	bool known = !open_look(&k) && fingerprint_read(&k.o.media.io, &k.o.sb, &k.fp);
+
+	for (u32 i = 0; known && i < le32_to_cpu(k.fp.count); i++) {
+		u64 lba = le64_to_cpu(k.fp.block[i].lba);
+		bool is_blank = le64_to_cpu(k.fp.block[i].hash) == blank;
+
+		if (!is_inside(&k, lba) || slow_read(&k.slow, lba))
+			continue;
+		noted[is_blank]++;
+		same[is_blank] += is_as_noted(&k, i);
+	}
+	close_look(&k);
+	return noted[0] ? same[0] >= (noted[0] + 1) / 2 : noted[1] && same[1] >= (noted[1] + 1) / 2;
 }
 
 int behind_tells(const struct offline *o, const char *slow_path, u64 doubt, char *what, size_t len)

@@ -47,7 +47,7 @@ static void check_mapping(struct check *k, const struct xp_mapping *m, u64 lbas,
 	u32 slot = xp_slot_n(m->slot);
 	struct xp_mapping back;
 
-	if (lba >= lbas || slot >= slots)
+	if ((lba >= lbas && (m->dirty || !le64_to_cpu(k->o.sb.slow_was))) || slot >= slots)
 		finding_problem(&k->found, "map: slot %u has block %" PRIu64 ", beyond the end of a device",
 				slot, lba);
 	else if (!xp_lookup(k->o.core, m->lba, &back))
@@ -96,21 +96,25 @@ static void check_map(struct check *k)
 
 static void check_beyond(struct check *k, const struct device *slow)
 {
-	u64 n = 0, dirty = 0, first = 0;
+	u64 n = 0, dirty = 0, first = 0, was = le64_to_cpu(k->o.sb.slow.sectors);
 	struct xp_mapping m;
 	u32 cursor = 0;
 
 	while (xp_walk(k->o.core, &cursor, &m)) {
-		if (xp_lba_n(m.lba) * XP_BLOCK_SECTORS < slow->sectors)
+		if (min((xp_lba_n(m.lba) + 1) * XP_BLOCK_SECTORS, was) <= slow->sectors)
 			continue;
 		if (!n++ || xp_lba_n(m.lba) < first)
 			first = xp_lba_n(m.lba);
 		dirty += m.dirty;
 	}
-	if (n)
-		finding_problem(&k->found, "slow device %s: %s of the cache, %s of them dirty, lie beyond its end, "
+	k->too_short = dirty;
+	if (dirty)
+		finding_problem(&k->found, "slow device %s: %s of the cache, %s of them dirty, reach past its end, "
 				"the first is block %" PRIu64, slow->path, text_blocks(n), text_count(dirty),
 				first);
+	else if (n)
+		finding_note(&k->found, "slow device %s: %s of the cache, clean, reach past its end; the next start drops them",
+			     slow->path, text_blocks(n));
 }
 
 /* I5, I6: it is this device, with this size, that the dirty blocks go home to. */
@@ -129,6 +133,9 @@ static void check_slow(struct check *k, const struct device *slow)
 			      text_bytes(slow->sectors << XP_SECTOR_SHIFT));
 	else
 		finding_problem(&k->found, "slow device %s: not that of this cache: %s", slow->path, why);
+	if (slow->sectors != le64_to_cpu(k->o.sb.slow.sectors))
+		finding_note(&k->found, "slow device %s: it has %" PRIu64 " sectors, and had %" PRIu64 "; the next start takes it as it is",
+			     slow->path, slow->sectors, le64_to_cpu(k->o.sb.slow.sectors));
 	if (mark_there(&k->o.media.io, &k->o.sb, slow->path, &doubt))
 		finding_note(&k->found, "slow device %s: writes went there alone while the fast device was gone; the next start drops what that has",
 			     slow->path);
@@ -182,6 +189,8 @@ static enum xc verdict(const struct check *k, bool json)
 	else if (!k->recovered)
 		todo = "it cannot be started; keep a copy of the device, then restore what was dirty from a "
 		       "backup: the slow device alone lacks it";
+	else if (k->too_short)
+		todo = shorter_advice(k->dev.path, k->o.slow, advice);
 	else if (k->lost)
 		todo = "restore what those blocks held from a backup; the others are whole";
 	else if (k->ring.said[XP_UNREADABLE_DATA])

@@ -24,6 +24,7 @@ struct check {
 	bool acceptable;	/* or can be, with --accept-loss */
 	u64 bad_superblocks;	/* of the problems: copies that will do no more */
 	u64 lost;		/* dirty blocks whose newest contents are gone */
+	bool too_short;		/* the slow device: dirty blocks reach past its end */
 };
 
 /* @usable: the core has found one that will do, k->o.sb. */

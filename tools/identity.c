@@ -2,9 +2,10 @@
 /*
  * Which disk is this, whatever it is called today?
  *
- * By what the hardware says of itself (a WWID, or model and serial number) and
- * its size. Where the hardware says nothing, by size and what the disk held
- * when the cache was made; that changes in use, so it never overrules hardware.
+ * By what the hardware says of itself (a WWID, or model and serial number).
+ * Where the hardware says nothing, by what the disk held when the cache was made;
+ * that changes in use, so it never overrules hardware. Not by its size: a volume
+ * that was extended is the same one.
  */
 #include "tool.h"
 
@@ -156,13 +157,7 @@ bool identity_same(const struct xp_sb_slow *id, const struct device *d,
 		   bool loose, char *why, size_t len)
 {
 	struct xp_sb_slow now;
-	u64 was = le64_to_cpu(id->sectors);
 
-	if (d->sectors != was) {
-		snprintf(why, len, "it has %" PRIu64 " sectors, the cache's slow device had %" PRIu64,
-			 d->sectors, was);
-		return false;
-	}
 	if (d->logical != le32_to_cpu(id->logical_size)) {
 		snprintf(why, len, "its logical sector is %u bytes, that of the cache's slow device was %u",
 			 d->logical, le32_to_cpu(id->logical_size));

@@ -384,6 +384,16 @@ bool known_note(const struct xp_sb *sb, bool user, const struct xp_tunables *lim
 	return !err;
 }
 
+void known_resized(const char *uuid, u64 sectors)
+{
+	struct known k;
+
+	if (geteuid() != 0 || !find_by_uuid(uuid, &k) || le64_to_cpu(k.slow.sectors) == sectors)
+		return;
+	k.slow.sectors = cpu_to_le64(sectors);
+	known_write(&k);	/* it is known by other things: nothing is lost with this */
+}
+
 bool known_is_noted(const char *uuid)
 {
 	char path[PATH_MAX];

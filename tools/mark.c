@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define PLACES	3u	/* where one may be: two, and what the fingerprint remembers */
+#define PLACES	5u	/* where one may be: two, two if its size was another, and what the fingerprint remembers */
 
 struct ground {
 	const char *name;
@@ -22,8 +22,9 @@ struct ground {
 	bool losing;		/* dirty blocks may go with the clean ones */
 	u32 accept;		/* and what recovery may lose */
 	bool owned;		/* the fast device is open for writing */
-	u64 gap[2];
-	u32 nr_gaps;
+	u64 gap[4];
+	u32 nr_gaps;		/* of the device as it is, */
+	u32 nr_looked;		/* and as it was */
 };
 
 static void close_ground(struct ground *g)
@@ -50,6 +51,19 @@ static enum xc open_fast(struct ground *g)
 	return offline_complain(&g->o, &g->fast, err);
 }
 
+/* One at the end was of the end as it was. */
+static void find_gaps(struct ground *g)
+{
+	u64 is = g->slow.bytes, was = le64_to_cpu(g->o.sb.slow.sectors) << XP_SECTOR_SHIFT;
+
+	g->nr_gaps = g->nr_looked = fingerprint_gaps(&g->slow, g->gap);
+	if (was >= is)
+		return;
+	g->slow.bytes = was;
+	g->nr_looked += fingerprint_gaps(&g->slow, g->gap + g->nr_gaps);
+	g->slow.bytes = is;
+}
+
 static enum xc open_ground(struct ground *g, const char *fast, const char *slow)
 {
 	enum xc ret = device_open(&g->fast, fast, true);
@@ -63,7 +77,7 @@ static enum xc open_ground(struct ground *g, const char *fast, const char *slow)
 	err = slow_open(&g->slow, slow);
 	if (err)
 		return complain_errno(err, slow, "cannot open it");
-	g->nr_gaps = fingerprint_gaps(&g->slow, g->gap);
+	find_gaps(g);
 	return XC_OK;
 }
 
@@ -116,10 +130,10 @@ static enum xc take_back(struct ground *g, u64 lba)
 	return XC_OK;
 }
 
-/* Is there one? False: *err too. */
+/* Is there one? False: *err too. -ENXIO: the device ends before it. */
 static bool is_mark(struct ground *g, u64 lba, int *err)
 {
-	*err = lba ? slow_read(&g->slow, lba) : 0;
+	*err = !lba ? 0 : (lba + 1) * XP_BLOCK_SIZE > g->slow.bytes ? -ENXIO : slow_read(&g->slow, lba);
 	return lba && !*err && xp_mark_is(&g->o.sb, g->slow.block);
 }
 
@@ -143,7 +157,7 @@ static bool find(struct ground *g, u64 *lba)
 
 	*lba = g->noted ? le64_to_cpu(g->fp.mark) : 0;
 	there = look_at(g, *lba, true);
-	for (u32 i = 0; i < g->nr_gaps && !there; i++) {
+	for (u32 i = 0; i < g->nr_looked && !there; i++) {
 		*lba = g->gap[i];
 		there = look_at(g, *lba, g->marks && !g->noted);
 	}
@@ -169,7 +183,7 @@ bool mark_there(const struct xp_media *m, const struct xp_sb *sb, const char *sl
 
 	if (!slow_open(&g.slow, slow)) {
 		set_fast(&g, m);
-		g.nr_gaps = fingerprint_gaps(&g.slow, g.gap);
+		find_gaps(&g);
 		there = find(&g, &lba);
 	}
 	slow_close(&g.slow);
@@ -181,12 +195,14 @@ bool mark_there(const struct xp_media *m, const struct xp_sb *sb, const char *sl
 void mark_erase(const struct xp_sb *sb, const struct xp_fp *fp, const char *slow)
 {
 	struct ground g = { .slow.fd = -1, .o.sb = *sb };
-	u64 place[3];
+	u64 place[5];
 	u32 n = 0;
 	int err;
 
 	if (!slow_open(&g.slow, slow)) {
-		n = fingerprint_gaps(&g.slow, place);
+		find_gaps(&g);
+		n = g.nr_looked;
+		memcpy(place, g.gap, n * sizeof(*place));
 		place[n++] = le64_to_cpu(fp->mark);
 	}
 	for (u32 i = 0; i < n; i++) {

@@ -115,6 +115,18 @@ const char *loss_advice(const char *fast, const char *slow, char text[LOSS_ADVIC
 	return text;
 }
 
+const char *shorter_advice(const char *fast, const char *slow, char text[LOSS_ADVICE])
+{
+	char fast_word[2 * PATH_MAX], slow_word[2 * PATH_MAX];
+
+	fast = shell_word(fast, fast_word);
+	slow = slow ? shell_word(slow, slow_word) : "DEV";
+	snprintf(text, LOSS_ADVICE, "nothing was changed; make it as large as it was; or xpcache flush --offline --rescue --fast %s --slow %s "
+		 "writes back what fits and lists the rest, and xpcache start --discard-dirty --fast %s --slow %s then goes on without the rest",
+		 fast, slow, fast, slow);
+	return text;
+}
+
 /* Of both superblocks nothing but the journal tells: see bare.c. */
 static const char *bare_advice(const char *fast, const char *slow, char text[LOSS_ADVICE])
 {

@@ -29,6 +29,7 @@ struct rescue {
 	struct offline o;
 	struct ring ring;
 	struct slow to;
+	u64 sectors;			/* of the slow device as the cache knows it */
 	bool bare;			/* the superblock is laid out anew */
 	u64 lost, refused;		/* journal blocks, records, without which the map was made */
 	struct xp_mapping *block;	/* the dirty ones, by lba */
@@ -107,9 +108,12 @@ static enum xc open_slow(struct rescue *r)
 		return ret;
 	if (r->bare)
 		r->o.sb.slow.sectors = cpu_to_le64(r->slow.sectors);
+	r->sectors = le64_to_cpu(r->o.sb.slow.sectors);
 	err = slow_open(&r->to, r->slow.path);
 	if (err)
 		return complain_errno(err, r->slow.path, "cannot open it");
+	if (r->slow.sectors > r->sectors)	/* what is behind the cache's last block is not its own */
+		r->to.bytes = r->sectors << XP_SECTOR_SHIFT;
 	slow_own(&r->to, r->slow.fd);
 	return XC_OK;
 }
@@ -237,13 +241,19 @@ static void read_run(struct rescue *r, u64 first, u64 end)
 	}
 }
 
+/* Of a slow device that is shorter than it was. Of one block the beginning may still have room. */
+static bool has_room(const struct rescue *r, u64 lba)
+{
+	return min((lba + 1) * XP_BLOCK_SECTORS, r->sectors) <= r->slow.sectors;
+}
+
 static void put(struct rescue *r, u64 i, u32 n, const u8 *data)
 {
 	u64 lba = xp_lba_n(r->block[i].lba);
-	bool whole = !slow_put(&r->to, lba, n, data);
+	bool whole = !slow_put(&r->to, lba, n, data) && has_room(r, lba + n - 1);
 
 	for (u32 k = 0; k < n; k++)
-		if (whole || (n > 1 && !slow_put(&r->to, lba + k, 1, data + k * XP_BLOCK_SIZE)))
+		if (whole || (n > 1 && !slow_put(&r->to, lba + k, 1, data + k * XP_BLOCK_SIZE) && has_room(r, lba + k)))
 			r->fate[i + k] = r->block[i + k].doubtful ? DOUBTFUL : HOME;
 		else
 			r->fate[i + k] = UNWRITABLE;
@@ -324,7 +334,7 @@ static const struct {
 	[HOME] = { "home", "" },
 	[DOUBTFUL] = { "doubtful", "written, but may be older than was promised, or another block's" },
 	[UNREADABLE] = { "unreadable", "the fast device cannot read them; the slow device has older ones" },
-	[UNWRITABLE] = { "unwritable", "the slow device does not take them" },
+	[UNWRITABLE] = { "unwritable", "the slow device does not take them, or ends before" },
 };
 
 struct range {
@@ -344,7 +354,7 @@ static bool next_range(const struct rescue *r, enum fate fate, u64 *i, struct ra
 	for (end = first; *i < r->nr && r->fate[*i] == fate && xp_lba_n(r->block[*i].lba) == end; ++*i)
 		end++;
 	range->sector = first * XP_BLOCK_SECTORS;
-	range->sectors = min(end * XP_BLOCK_SECTORS, r->slow.sectors) - range->sector;
+	range->sectors = min(end * XP_BLOCK_SECTORS, r->sectors) - range->sector;
 	return true;
 }
 

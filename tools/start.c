@@ -13,11 +13,12 @@ struct search {
 	const struct cache *cache;
 	struct device found;
 	char names[512];	/* of all that match */
-	char near[PATH_MAX + 600];	/* the same hardware, but not the same size */
+	char near[PATH_MAX + 600];	/* the same hardware, but not the same sectors */
 	unsigned int n;
+	bool exact;		/* they have the size that it had: others are copies of a part, or of more */
 };
 
-/* A disk that shrank or grew is named, not just missed. */
+/* A disk with sectors of another size is named, not just missed. */
 static void note_near(struct search *s, const struct device *d)
 {
 	const struct xp_sb_slow *was = &s->cache->sb.slow;
@@ -30,6 +31,24 @@ static void note_near(struct search *s, const struct device *d)
 	if (!memcmp(now.hwid, was->hwid, sizeof(now.hwid)) &&
 	    !identity_same(was, d, false, why, sizeof(why)))
 		snprintf(s->near, sizeof(s->near), "%s is that disk, but %s", d->path, why);
+}
+
+static void note_match(struct search *s, const struct device *d)
+{
+	bool exact = d->sectors == le64_to_cpu(s->cache->sb.slow.sectors);
+	size_t have;
+
+	if (exact && !s->exact) {
+		s->names[0] = '\0';
+		s->n = 0;
+	}
+	if (s->exact && !exact)
+		return;
+	have = strlen(s->names);
+	snprintf(s->names + have, sizeof(s->names) - have, "%s%s", have ? ", " : "", d->path);
+	s->found = *d;
+	s->exact = exact;
+	s->n++;
 }
 
 static int match_one(const char *kname, void *ctx)
@@ -46,12 +65,7 @@ static int match_one(const char *kname, void *ctx)
 	if (d.dev == s->cache->fast.dev) {
 		/* not itself */
 	} else if (identity_same(&s->cache->sb.slow, &d, false, why, sizeof(why))) {
-		size_t have = strlen(s->names);
-
-		snprintf(s->names + have, sizeof(s->names) - have, "%s%s",
-			 have ? ", " : "", path);
-		s->found = d;
-		s->n++;
+		note_match(s, &d);
 	} else {
 		note_near(s, &d);
 	}
@@ -87,7 +101,7 @@ static enum xc find_slow(const struct cache *c, struct device *slow)
 				"%u devices match its slow device (%s): %s", s.n, who, s.names);
 	if (s.n == 0 && s.near[0])
 		return complain(XC_REFUSED, c->name,
-				"a cache cannot follow: restore the size; nothing was changed",
+				"a cache cannot follow: restore that; nothing was changed",
 				"%s", s.near);
 	if (s.n == 0)
 		return complain(XC_NOT_FOUND, c->name, "connect it, or name it by --slow DEV",
@@ -97,6 +111,19 @@ static enum xc find_slow(const struct cache *c, struct device *slow)
 	return device_open(slow, s.found.path, false);
 }
 
+/* Of one that says nothing of itself, its size was what it was known by. */
+static bool is_another(const struct cache *c, const struct device *slow, char *why, size_t len)
+{
+	const struct xp_sb_slow *id = &c->sb.slow;
+
+	if (slow->sectors == le64_to_cpu(id->sectors) || identity_same(id, slow, false, why, len) ||
+	    behind_recognises(c, slow->path))
+		return false;
+	snprintf(why, len, "it has %" PRIu64 " sectors, the cache's slow device had %" PRIu64 ", and holds other things",
+		 slow->sectors, le64_to_cpu(id->sectors));
+	return true;
+}
+
 /* The user named it: what is known of it must still agree. */
 enum xc slow_named(const struct cache *c, const struct options *opt, bool remote, struct device *slow)
 {
@@ -104,15 +131,11 @@ enum xc slow_named(const struct cache *c, const struct options *opt, bool remote
 	enum xc ret = device_open_any(slow, opt->slow, remote);
 	char why[512];
 
-	if (ret || identity_same(id, slow, true, why, sizeof(why)))
+	if (ret || (identity_same(id, slow, true, why, sizeof(why)) && !is_another(c, slow, why, sizeof(why))))
 		return ret;
-	if (opt->force && slow->sectors == le64_to_cpu(id->sectors) &&
-	    slow->logical == le32_to_cpu(id->logical_size))
+	if (opt->force && slow->logical == le32_to_cpu(id->logical_size))
 		return XC_OK;
-	return complain(XC_REFUSED, slow->path,
-			slow->sectors != le64_to_cpu(id->sectors) ?
-				"give the device the cache was made for; nothing was changed" :
-				"give the right one, or --force if it is an exact copy of it",
+	return complain(XC_REFUSED, slow->path, "give the right one, or --force if it is an exact copy of it",
 			"not the slow device of %s: %s", c->name, why);
 }
 
@@ -182,7 +205,7 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 	struct options marked = *opt;
 	enum xc ret = cache_check_name(name);
 	char node[512];
-	u64 doubt = 0;
+	u64 doubt = 0, was = 0;
 	bool user = false;
 
 	if (!opt->engine && !opt->ublk && !opt->offline && c->fast.is_block && is_noted_for_boot(c->uuid))
@@ -209,6 +232,8 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 		ret = remote_check_free(slow.path);
 	device_close(&slow);
 	if (!ret)
+		ret = slow_fits(c, &slow, opt);
+	if (!ret)
 		ret = sleep_no_image(c, f->slow, opt);
 	if (!ret && !user)
 		ret = kernel_ready();
@@ -227,6 +252,8 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 	if (!ret && user)
 		ret = take_room(c, opt, slow.path);
 	if (!ret) {
+		was = le64_to_cpu(c->sb.slow.sectors);
+		c->sb.slow.sectors = cpu_to_le64(slow.sectors);	/* the engine notes it so */
 		signals_hold();
 		ret = user ? user_create(name, c->fast.path, slow.path, &marked) :
 			     kernel_create(&c->sb, name, &c->fast, &slow, &marked);
@@ -235,6 +262,10 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 		signals_release();
 	}
 	f->user = user;
+	if (!ret && was != slow.sectors) {
+		known_resized(c->uuid, slow.sectors);
+		printf("%s: %s has %" PRIu64 " sectors, and had %" PRIu64 ": taken as it is\n", name, slow.path, slow.sectors, was);
+	}
 	if (!ret && !opt->offline) {
 		struct running r = { .user = user };
 

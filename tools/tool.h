@@ -306,6 +306,8 @@ void offline_close(struct offline *o);
 /* What can be done with a cache whose journal cannot be read; @slow: NULL if it is not known. */
 #define LOSS_ADVICE	(8 * PATH_MAX)
 const char *loss_advice(const char *fast, const char *slow, char text[LOSS_ADVICE]);
+/* ... whose slow device is too short for its dirty blocks. */
+const char *shorter_advice(const char *fast, const char *slow, char text[LOSS_ADVICE]);
 /* What of a cache would be lost with the device it is on. */
 struct cache_there {
 	char what[96];		/* "the fast device of the xpcache xpcache0" */
@@ -573,6 +575,8 @@ int known_write(const struct known *k);
 void known_of(struct known *k, const struct xp_sb *sb, enum start_when start, const struct xp_tunables *limits);
 /* Notes a cache that is not known yet: true; complains if it cannot. */
 bool known_note(const struct xp_sb *sb, bool user, const struct xp_tunables *limits);
+/* Its slow device has another size, in the record too if there is one. */
+void known_resized(const char *uuid, u64 sectors);
 int known_forget(const char *uuid);	/* 0: it is not known any more. Negative errno */
 /* Who starts it, or keeps its slow device, or lets it go for good, does that alone. -1: another
  * does, or it is not known. */
@@ -661,6 +665,9 @@ enum xc needed_check(void);
 /* The one that the user has named, if it is that of the cache: else complains. @remote: an NBD URI will do. */
 enum xc slow_named(const struct cache *c, const struct options *opt, bool remote, struct device *slow);
 /* Complains if the two are on one disk, or the slow one is in use. */
+/* Refuses a slow device that dirty blocks reach past the end of; with opt->discard_dirty the cache forgets all it has.
+ * The fast device must be free. */
+enum xc slow_fits(const struct cache *c, const struct device *slow, const struct options *opt);
 enum xc slow_check_free(const struct device *fast, const struct device *slow);
 /* The device that is its slow one; 0: it is not here yet. */
 dev_t slow_of(const struct cache *c);
@@ -708,6 +715,9 @@ int bare_superblock(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb)
  * become of its dirty blocks. When it returns 0 the cache may start: what it had clean is dropped
  * if the disk is another. */
 enum xc behind_check(const struct cache *c, const char *slow_path, const struct options *opt, u64 doubt);
+/* Of a slow device of another size that says nothing of itself: does it hold what was noted at the last rest, half of
+ * it at least? */
+bool behind_recognises(const struct cache *c, const char *slow_path);
 /* The same look alone, of a cache that offline_look() has: @what was written, "": nothing. -errno. */
 int behind_tells(const struct offline *o, const char *slow_path, u64 doubt, char *what, size_t len);
 /* Takes all that is clean from a cache at rest, so that who starts it later finds nothing. */

@@ -19,7 +19,7 @@ d = json.load(sys.stdin)
 print(d["superblock"]["data_start"] + [m["slot"] for m in d["mappings"] if m["lba"] == int(sys.argv[1])][0])' "$1"; }
 
 # The truth: what each block of the slow device was last acknowledged and flushed to be, if it is dirty.
-# The last block has three sectors.
+# The last block has three sectors, and is in the cache, as versions had it that cached such a block.
 cat >truth.py <<'PY'
 import random
 SIZE, LAST = 64 << 20, 3 * 512
@@ -98,7 +98,7 @@ all=$(python3 -c 'from truth import truth; print(len(truth()))')
 
 rm -f fast slow
 truncate -s 16M fast
-head -c $(((64 << 20) + 3 * 512)) /dev/urandom >slow
+head -c $(((64 << 20) + 4096)) /dev/urandom >slow
 "$xpcache" create --fast fast --slow slow --name rescue --no-start >out 2>&1 || fail "rescue: create" "it does not"
 "$xpcache" start --fast fast --slow slow --idle-ms 0 --dirty-low 90 --dirty-high 95 >out 2>&1 || fail "rescue: start" "it does not"
 rescue_does 'for n in range(8): h.pread(65536, (20 << 20) + n * 65536)'
@@ -114,6 +114,8 @@ for group in history():
             h.zero(n * 4096, lba * 4096)
     h.flush()'
 rescue_kill
+"$forge" fast set slow.sectors $((131072 + 3)) >out 2>&1 || fail "rescue: a short last block" ""
+truncate -s $(((64 << 20) + 3 * 512)) slow
 cp --sparse=always fast fast.then
 cp slow slow.then
 ring_blocks=$(field superblock.journal_blocks)

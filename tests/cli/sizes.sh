@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# A slow device that is longer or shorter than it was: every command takes it as it is, or says why not.
+
+size_uri="nbd+unix:///?socket=$dir/run/size.sock"
+size_does() { PATH=/usr/bin:$PATH timeout 60 nbdsh -u "$size_uri" -c "$1" >out 2>&1 || fail "sizes: nbdsh" "$1"; }
+size_kill() {
+	pkill -9 -f "xpcached serve.*$dir/run/size"
+	while "$xpcache" status size >/dev/null 2>&1; do sleep 0.05; done
+}
+size_start() { "$xpcache" start --fast fast --slow slow --idle-ms 0 "$@" >out 2>&1 || fail "sizes: start" "$*"; }
+size_stop() { "$xpcache" stop size >out 2>&1 || fail "sizes: stop" ""; }
+
+# size_fresh SECTORS: a cache of that, full of bytes that say where they are, two ranges dirty and one clean. The last
+# sectors that there are, are written too.
+size_fresh() {
+	rm -f fast slow
+	truncate -s 64M fast
+	python3 -c 'import sys
+n = int(sys.argv[1])
+open("slow", "wb").write(b"".join(b"%511d\n" % s for s in range(n)))' "$1"
+	"$xpcache" create --fast fast --slow slow --name size --no-start >out 2>&1 || fail "sizes: create" ""
+	size_start
+	size_does "end = $1 * 512
+for at in (40 << 12, 200 << 12):
+    h.pread(8 << 12, at)	# clean
+h.pwrite(b'D' * (20 << 12), 100 << 12)
+h.pwrite(b'E' * 1024, end - 1024)
+h.pwrite(b'F' * 512, 512)
+h.flush()"
+}
+
+# size_longer FROM TO: the file has so many sectors more, with data that no cache has seen.
+size_longer() { python3 -c 'import sys
+a, b = map(int, sys.argv[1:])
+f = open("slow", "r+b"); f.truncate(a << 9); f.seek(0, 2)
+f.write(b"".join(b"%510dX\n" % s for s in range(a, b)))' "$1" "$2"; }
+
+# size_judge FILE FROM TO: it holds what was acknowledged, and beyond what was there.
+size_judge() { python3 -c 'import sys
+path, a, b = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+have = open(path, "rb").read()
+want = bytearray(b"".join(b"%511d\n" % s for s in range(a)) + b"".join(b"%510dX\n" % s for s in range(a, b)))
+for at, n, c in (((100 << 12), (20 << 12), b"D"), ((a << 9) - 1024, 1024, b"E"), (512, 512, b"F")):
+    want[at:at + n] = c * n
+bad = [s for s in range(max(len(have), len(want)) >> 9) if have[s << 9:(s + 1) << 9] != want[s << 9:(s + 1) << 9]]
+print("right" if not bad else f"{len(bad)} sectors differ, from {bad[0]} on")' "$@"; }
+size_read() { size_does "s = h.get_size(); open('read', 'wb').write(b''.join(h.pread(min(1 << 20, s - at), at) for at in range(0, s, 1 << 20)))"; }
+
+# From and to what: multiples of a block, and others; within the last block, to its end, and beyond.
+for sizes in "4096 8192" "4093 4095" "4093 4096" "4093 6001" "4096 4099"; do
+	read -r from to <<<"$sizes"
+	name="longer, $from to $to sectors"
+	size_fresh "$from"
+	size_stop
+	size_longer "$from" "$to"
+	expect "$name: check" 0 "it has $to sectors, and had $from; the next start takes it as it is" check fast --slow slow
+	expect "$name: start" 0 "size: slow has $to sectors, and had $from: taken as it is" start --fast fast --slow slow --idle-ms 0
+	size_read
+	same "$name: what clients read" "$(size_judge read "$from" "$to")" "right"
+	expect "$name: nothing was written without it" 0 "^size: every block is home" flush size
+	same "$name: the slow device alone" "$(size_judge slow "$from" "$to")" "right"
+	size_stop
+	same "$name: the superblock" "$(field superblock.slow.sectors)" "$to"
+
+	size_fresh "$from"
+	size_kill
+	size_longer "$from" "$to"
+	size_start
+	size_read
+	same "$name, after a kill: what clients read" "$(size_judge read "$from" "$to")" "right"
+	size_kill
+
+	size_fresh "$from"
+	size_stop
+	size_longer "$from" "$to"
+	cp fast fast.then; cp slow slow.then
+	expect "$name: flush --offline" 0 "size: every block is home" flush --offline --fast fast --slow slow
+	same "$name: flush --offline" "$(size_judge slow "$from" "$to")" "right"
+	cp fast.then fast; cp slow.then slow
+	expect "$name: rescue" 0 "size: every block is home" flush --offline --rescue --fast fast --slow slow
+	same "$name: rescue" "$(size_judge slow "$from" "$to")" "right"
+	cp fast.then fast; cp slow.then slow
+	expect "$name: remove" 0 "size: removed" remove size --fast fast --slow slow
+	same "$name: remove" "$(size_judge slow "$from" "$to")" "right"
+done
+
+# ---- shorter ----
+
+size_fresh 4096		# dirty up to the end
+size_stop
+truncate -s $((4000 * 512)) slow
+cp fast fast.then; cp slow slow.then
+advice="make it as large as it was; or xpcache flush --offline --rescue --fast fast --slow slow writes back what fits .*xpcache start --discard-dirty --fast fast --slow slow"
+short="it has 4000 sectors, and had 4096: 1 block .4.00 KiB. of size, dirty, reach past its end, in sectors 4088 to 4095: slow: nothing was changed; $advice"
+expect "shorter: start" 3 "$short" start --fast fast --slow slow
+expect "shorter: flush --offline" 3 "$short" flush --offline --fast fast --slow slow
+expect "shorter: remove" 3 "$short" remove size --fast fast --slow slow
+expect "shorter: check" 4 "1 block .4.00 KiB. of the cache, 1 of them dirty, reach past its end, the first is block 511: fast: nothing was changed; $advice" check fast --slow slow
+timeout 20 bin/xpcached serve --fast fast --slow slow --socket "$dir/run/short.sock" --control "$dir/run/short.control" >out 2>&1
+same "shorter: xpcached serve" "$?, $(grep -c 'has 4000 sectors, and had 4096: 1 dirty blocks reach past its end, in sectors 4088 to 4095' out)" "1, 1"
+same "shorter: nothing is written" "$(cmp fast fast.then && cmp slow slow.then && echo same)" "same"
+expect "shorter: rescue" 4 "21 of 22 dirty blocks are home for certain" flush --offline --rescue --fast fast --slow slow
+"$xpcache" flush --offline --rescue --fast fast --slow slow --json >report 2>/dev/null
+same "shorter: the rescue lists what does not fit" "$(python3 -c 'import json; r = json.load(open("report")); print(r["home"], r["unwritable"])')" \
+	"21 {'blocks': 1, 'ranges': [{'sector': 4088, 'sectors': 8}]}"
+expect "shorter: start without them" 0 "size: 22 blocks .* are dropped, as you asked, 1 of which reach past the end of slow" \
+	start --fast fast --slow slow --discard-dirty
+size_read
+same "shorter: what the rescue brought home is there" "$(cmp slow read && tail -c +409601 read | head -c 81920 | tr -d D | wc -c)" "0"
+size_stop
+cp fast.then fast; cp slow.then slow
+truncate -s $((4096 * 512)) slow
+expect "shorter: as large as it was" 0 "size: started" start --fast fast --slow slow --idle-ms 0
+expect "shorter: as large as it was: flush" 0 "every block is home" flush size
+same "shorter: as large as it was: nothing is missing" "$(tail -c 1024 slow | tr -d E | wc -c)" "0"
+size_stop
+
+# Nothing dirty is beyond: it is taken, and what was cached there is not believed when it is longer again.
+size_fresh 4096
+size_does "h.pread(8 << 12, 480 << 12)"
+expect "shorter, clean: home" 0 "every block is home" flush size
+size_stop
+truncate -s $((3845 * 512)) slow	# 480.6 blocks
+expect "shorter, clean: check" 0 "blocks .* of the cache, clean, reach past its end; the next start drops them" check fast --slow slow
+expect "shorter, clean: start" 0 "slow has 3845 sectors, and had 4096: taken as it is" start --fast fast --slow slow --idle-ms 0
+expect "shorter, clean: what is inside stays" 0 "clean +37 blocks" status size
+size_stop
+expect "shorter, clean: sound" 0 "sound" check fast --slow slow --data
+same "shorter, clean: what is inside stays cached" "$("$xpcache" dump fast --json | python3 -c 'import json, sys
+lbas = [m["lba"] for m in json.load(sys.stdin)["mappings"]]
+print(max(lbas) < 480, 40 in lbas, 100 in lbas)')" "True True True"
+size_longer 3845 4096
+size_start
+size_read
+same "shorter, then longer: what is there" "$(cmp slow read && echo same)" "same"
+size_stop
+rm -f fast slow fast.then slow.then read report

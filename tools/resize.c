@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * resize: a cache whose devices have another size than they had.
+ *
+ * The slow device is taken as it is by every start: the engine does it (core/recovery.c), and says what it refuses. Here
+ * that is said before anything else is done, with a way on.
+ */
+#include "tool.h"
+
+#include <stdlib.h>
+
+/* ------------------------------------------------ a shorter slow device ---- */
+
+struct fit {
+	const struct cache *c;
+	const struct device *slow;
+	struct device fast;
+	struct offline o;
+	u64 was;		/* sectors */
+	u64 *lba;		/* dirty blocks that do not fit, ascending; as many as o.stats.dirty at most */
+	u64 n;
+};
+
+static int by_number(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return (x > y) - (x < y);
+}
+
+static int load(struct fit *f, const struct options *opt)
+{
+	int err = offline_open(&f->o, &f->fast);
+
+	f->o.accept = accept_of(opt);
+	return err ? err : offline_load(&f->o);
+}
+
+static int collect(struct fit *f)
+{
+	struct xp_mapping m;
+	u32 cursor = 0;
+
+	f->n = 0;
+	free(f->lba);
+	f->lba = calloc(f->o.stats.dirty + 1, sizeof(*f->lba));
+	if (!f->lba)
+		return -ENOMEM;
+	while (xp_walk(f->o.core, &cursor, &m))
+		if (m.dirty && min((xp_lba_n(m.lba) + 1) * XP_BLOCK_SECTORS, f->was) > f->slow->sectors)
+			f->lba[f->n++] = xp_lba_n(m.lba);
+	qsort(f->lba, f->n, sizeof(*f->lba), by_number);
+	return 0;
+}
+
+#define RANGES_TOLD	4u
+
+/* "sectors 8 to 15, 32 to 63 and 3 more ranges" */
+static void say_ranges(const struct fit *f, char *text, size_t len)
+{
+	size_t at = (size_t)snprintf(text, len, "sectors");
+	u64 ranges = 0, i = 0;
+
+	while (i < f->n) {
+		u64 first = f->lba[i], end = first;
+
+		while (i < f->n && f->lba[i] == end) {
+			end++;
+			i++;
+		}
+		if (ranges++ < RANGES_TOLD)
+			at += (size_t)snprintf(text + at, len - at, "%s %" PRIu64 " to %" PRIu64, ranges > 1 ? "," : "",
+					       first * XP_BLOCK_SECTORS, min(end * XP_BLOCK_SECTORS, f->was) - 1);
+	}
+	if (ranges > RANGES_TOLD)
+		snprintf(text + at, len - at, " and %s more ranges", text_count(ranges - RANGES_TOLD));
+}
+
+static enum xc refuse(const struct fit *f)
+{
+	char advice[LOSS_ADVICE], ranges[256];
+
+	say_ranges(f, ranges, sizeof(ranges));
+	return complain(XC_REFUSED, f->slow->path, shorter_advice(f->fast.path, f->slow->path, advice),
+			"it has %" PRIu64 " sectors, and had %" PRIu64 ": %s of %s, dirty, reach past its end, in %s",
+			f->slow->sectors, f->was, text_blocks(f->n), f->c->name, ranges);
+}
+
+/* Nobody starts it from now on: what the map says is read once more, and stays so. */
+static enum xc forget(struct fit *f, const struct options *opt)
+{
+	struct xp_jblock block;
+	enum xc ret;
+	int err;
+
+	offline_close(&f->o);
+	ret = device_reopen(&f->fast, DEVICE_OWN);
+	if (ret)
+		return ret;
+	err = load(f, opt);
+	if (!err)
+		err = collect(f);
+	if (err)
+		return offline_complain(&f->o, &f->fast, err);
+	err = xp_forget(f->o.core, &f->o.media.io, &block);
+	if (err)
+		return complain_errno(err, f->fast.path, "cannot empty the cache");
+	printf("%s: %s are dropped, as you asked, %s of which reach past the end of %s\n", f->c->name,
+	       text_blocks(f->o.stats.dirty), text_count(f->n), f->slow->path);
+	return XC_OK;
+}
+
+static enum xc check_fit(struct fit *f, const struct options *opt)
+{
+	enum xc ret = device_open(&f->fast, f->c->fast.path, true);
+
+	if (ret)
+		return ret;
+	if (load(f, opt))	/* whoever starts it says so, and what can be done */
+		return XC_OK;
+	if (collect(f))
+		return complain_errno(ENOMEM, f->fast.path, "cannot sort its dirty blocks");
+	if (!f->n)
+		return XC_OK;
+	return opt->discard_dirty ? forget(f, opt) : refuse(f);
+}
+
+enum xc slow_fits(const struct cache *c, const struct device *slow, const struct options *opt)
+{
+	struct fit f = { .c = c, .slow = slow, .fast.fd = -1, .was = le64_to_cpu(c->sb.slow.sectors) };
+	enum xc ret = XC_OK;
+
+	if (slow->sectors < f.was)
+		ret = check_fit(&f, opt);
+	offline_close(&f.o);
+	device_close(&f.fast);
+	free(f.lba);
+	return ret;
+}
