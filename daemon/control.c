@@ -5,6 +5,7 @@
  *	status           as the target prints it, and the number of clients
  *	table            the devices and options, a word and its value in a line
  *	message WORD     what the device mapper calls a message
+ *	resize           the slow device has grown; answered by the sectors that the cache has had, and has now
  *	stop             answered when the cache has stopped; before that, now and then, by a line
  *	                 "wait PID WHAT FOR"
  *
@@ -99,6 +100,22 @@ static void histogram(struct xd_control *c, int fd)
 	free(text);
 }
 
+/* A block device of ours cannot be told: then nothing is done. */
+static void resize(struct xd_control *c, int fd)
+{
+	u64 was = c->cache->sectors;
+	char text[64];
+	int err = *xd_ublk_node(c->ublk) ? -EOPNOTSUPP : xd_cache_resize(c->cache);
+
+	if (err) {
+		say_error(fd, err, NULL);
+		return;
+	}
+	xd_server_resize(c->server);
+	snprintf(text, sizeof(text), "%llu %llu\n", (unsigned long long)was, (unsigned long long)c->cache->sectors);
+	say_ok(fd, text);
+}
+
 static void message(struct xd_control *c, int fd, char *word)
 {
 	enum xp_command command;
@@ -188,6 +205,8 @@ static bool serve(struct xd_control *c, int fd)
 		table(c, fd);
 	} else if (!strncmp(line, "message ", 8)) {
 		message(c, fd, line + 8);
+	} else if (!strcmp(line, "resize")) {
+		resize(c, fd);
 	} else if (!strcmp(line, "stop")) {
 		return !stop(c, fd);
 	} else {

@@ -383,7 +383,7 @@ static const char *unlike(const struct xd_device *d, struct nbd_handle *nbd)
 
 	if (unfit)
 		return unfit;
-	if (now.sectors != d->dev.sectors) {
+	if (now.sectors < d->dev.sectors) {	/* a longer one is that of before, as far as anybody here knows */
 		snprintf(text, sizeof(text), "it has %llu sectors now, and had %llu",
 			 (unsigned long long)now.sectors, (unsigned long long)d->dev.sectors);
 		return text;

@@ -307,6 +307,10 @@ int xd_cache_stop(struct xd_cache *cache);
 /* Any thread, also while it stops: what devices are waited for; false: none. */
 bool xd_cache_waits(struct xd_cache *cache, char *text, size_t len);
 /* On the first loop, from any thread; waits. 0 or -errno. */
+/* The slow device has grown: its present size is that of the cache when it returns 0, for clients that connect from then
+ * on. By the control's thread alone; waits. -ENOSPC: it is shorter; -EOPNOTSUPP: it is remote, and the connections to its
+ * server have the size of before; -ETIMEDOUT; -EIO: the superblock cannot be written; or the error of the device. */
+int xd_cache_resize(struct xd_cache *cache);
 int xd_cache_commit(struct xd_cache *cache);
 
 /* request.c */
@@ -333,7 +337,7 @@ static inline u8 *xd_part_data(const struct xd_part *part)
 /* Bytes of the @nr_blocks blocks from slow sector @sector on that exist. */
 static inline u32 xd_slow_bytes(const struct xd_cache *cache, u64 sector, u32 nr_blocks)
 {
-	return min((u64)nr_blocks * XP_BLOCK_SECTORS, cache->sectors - sector) << XP_SECTOR_SHIFT;
+	return min((u64)nr_blocks * XP_BLOCK_SECTORS, xd_get(cache->sectors) - sector) << XP_SECTOR_SHIFT;
 }
 
 /* copy.c: XP_COPY, XP_CHECK */

@@ -126,6 +126,11 @@ enum xc xd_server_open(struct xd_server *s, struct xd_cache *cache, const char *
 	return xd_listen(path, &s->fd);
 }
 
+void xd_server_resize(struct xd_server *s)
+{
+	xd_set(s->export.bytes, s->cache->sectors << XP_SECTOR_SHIFT);
+}
+
 /* ----------------------------------------------------------------- accept ---- */
 
 static void add_connection(struct xd_server *s, int fd)

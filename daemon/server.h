@@ -43,6 +43,8 @@ void xd_server_start(struct xd_server *s);
  * some seconds, and are let go. Waits. */
 void xd_server_stop(struct xd_server *s);
 u32 xd_server_clients(struct xd_server *s);
+/* Who connects from now on is told the present size of the cache. */
+void xd_server_resize(struct xd_server *s);
 
 /* connection.c. On @loop's thread; the connection is of the server's list until it ends. */
 struct xd_connection {

@@ -192,6 +192,8 @@ static const struct verb {
 	{ "remove", remove_run, "NAME [--fast DEV] [--slow DEV]",
 	  "flush, then end the cache; the slow device is a plain disk again", NEEDS_ROOT, ARG_MUST,
 	  OPT_FAST | OPT_SLOW | OPT_DISCARD | OPT_PREFER | OPT_ACCEPT },
+	{ "resize", resize_run, "NAME",
+	  "the slow device has grown: the running cache takes its present size", NEEDS_ROOT, ARG_MUST, 0 },
 	{ "partitions", partitions_run, "NAME [--hide]",
 	  "show the partitions as the table has them now, or hide them", NEEDS_ROOT, ARG_MUST, OPT_HIDE },
 	{ "forget", forget_run, "NAME [--force]",

@@ -3,7 +3,7 @@
  * resize: a cache whose devices have another size than they had.
  *
  * The slow device is taken as it is by every start: the engine does it (core/recovery.c), and says what it refuses. Here
- * that is said before anything else is done, with a way on.
+ * that is said before anything else is done, with a way on. A cache that runs takes a longer one by the verb.
  */
 #include "tool.h"
 
@@ -136,4 +136,53 @@ enum xc slow_fits(const struct cache *c, const struct device *slow, const struct
 	device_close(&f.fast);
 	free(f.lba);
 	return ret;
+}
+
+/* ------------------------------------------------------- while it runs ---- */
+
+#define ANEW	"xpcache stop %s, then xpcache start: that takes it as it is"
+
+static enum xc refuse_running(const struct running *r, int err)
+{
+	char anew[512];
+
+	snprintf(anew, sizeof(anew), ANEW, r->name);
+	switch (err) {
+	case -ENOSPC:
+		return complain(XC_REFUSED, r->slow_path, anew, "it is shorter than it was, and %s runs", r->name);
+	case -EOPNOTSUPP:
+		return complain(XC_REFUSED, r->name, anew, *r->ublk ? "its block device cannot be told a new size" :
+				"the connections to the server of %s have the size of before", r->slow_path);
+	default:
+		return complain(XC_FAILED, r->name, running_log(r->name, "; it goes on with the size that it had"),
+				"cannot take the new size of %s: %s", r->slow_path, strerror(-err));
+	}
+}
+
+enum xc resize_run(struct options *opt)
+{
+	u64 was = 0, is = 0;
+	char anew[512];
+	struct running r;
+	enum xc ret = caches_find_running(opt->arg, &r);
+	int err;
+
+	if (ret)
+		return ret;
+	running_paths(&r);
+	if (!r.user) {
+		snprintf(anew, sizeof(anew), ANEW, r.name);
+		return complain(XC_REFUSED, r.name, anew, "the kernel's engine takes a new size when it starts");
+	}
+	err = user_resize(r.name, &was, &is);
+	if (err)
+		return refuse_running(&r, err);
+	if (was == is) {
+		printf("%s: %s has %" PRIu64 " sectors, as before\n", r.name, r.slow_path, is);
+		return XC_OK;
+	}
+	known_resized(r.uuid, is);
+	printf("%s: %s has %" PRIu64 " sectors, and had %" PRIu64 ": clients see that when they connect again\n", r.name,
+	       r.slow_path, is, was);
+	return XC_OK;
 }

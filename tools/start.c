@@ -135,7 +135,7 @@ enum xc slow_named(const struct cache *c, const struct options *opt, bool remote
 		return ret;
 	if (opt->force && slow->logical == le32_to_cpu(id->logical_size))
 		return XC_OK;
-	return complain(XC_REFUSED, slow->path, "give the right one, or --force if it is an exact copy of it",
+	return complain(XC_REFUSED, slow->path, "give the right one, or --force if it is an exact copy of it, or that one resized",
 			"not the slow device of %s: %s", c->name, why);
 }
 

@@ -445,6 +445,8 @@ int user_find(const char *name, const char *uuid, struct running *r);
 int user_list(struct running **list, size_t *n);
 bool user_has(const char *name);
 int user_message(const char *name, enum xp_command command);
+/* Its slow device has grown: sectors that the cache had, and has now. xd_cache_resize()'s errors. */
+int user_resize(const char *name, u64 *was, u64 *is);
 int user_ask(const char *name, const char *message, char **answer);
 int user_status(const char *name, char *line, size_t len);
 void user_log(const char *name, char *path, size_t len);
@@ -754,6 +756,7 @@ enum xc stop_run(struct options *opt);
 enum xc start_run(struct options *opt);
 enum xc remove_run(struct options *opt);
 enum xc partitions_run(struct options *opt);
+enum xc resize_run(struct options *opt);
 enum xc check_run(struct options *opt);
 enum xc dump_run(struct options *opt);
 enum xc adopt_run(struct options *opt);

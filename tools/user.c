@@ -177,6 +177,17 @@ int user_message(const char *name, enum xp_command command)
 	return err;
 }
 
+int user_resize(const char *name, u64 *was, u64 *is)
+{
+	char *answer;
+	int err = ask(name, "resize", &answer);
+
+	if (!err && sscanf(answer, "%" SCNu64 " %" SCNu64, was, is) != 2)
+		err = -EPROTO;
+	free(answer);
+	return err;
+}
+
 int user_status(const char *name, char *line, size_t len)
 {
 	char *answer;

@@ -29,11 +29,14 @@ h.pwrite(b'F' * 512, 512)
 h.flush()"
 }
 
-# size_longer FROM TO: the file has so many sectors more, with data that no cache has seen.
-size_longer() { python3 -c 'import sys
-a, b = map(int, sys.argv[1:])
-f = open("slow", "r+b"); f.truncate(a << 9); f.seek(0, 2)
-f.write(b"".join(b"%510dX\n" % s for s in range(a, b)))' "$1" "$2"; }
+# size_longer FROM TO: the file has so many sectors more, with data that no cache has seen. Past the page cache, as the daemon
+# does: a page that is dirty there makes the kernel fail a flush of who writes to it directly.
+size_longer() {
+	truncate -s $(($1 * 512)) slow
+	python3 -c 'import sys
+sys.stdout.write("".join("%510dX\n" % s for s in range(*map(int, sys.argv[1:]))))' "$1" "$2" |
+		dd of=slow bs=512 seek="$1" iflag=fullblock oflag=direct conv=notrunc status=none
+}
 
 # size_judge FILE FROM TO: it holds what was acknowledged, and beyond what was there.
 size_judge() { python3 -c 'import sys
@@ -83,6 +86,65 @@ for sizes in "4096 8192" "4093 4095" "4093 4096" "4093 6001" "4096 4099"; do
 	expect "$name: remove" 0 "size: removed" remove size --fast fast --slow slow
 	same "$name: remove" "$(size_judge slow "$from" "$to")" "right"
 done
+
+# ---- while it runs, beside a client that writes and reads what it wrote ----
+
+cat >writer.py <<'PY'
+import random, time
+rng, version, end = random.Random(7), {}, time.time() + 60
+def data(s, v): return random.Random(s * 99991 + v).randbytes(512)
+n, size = 0, h.get_size() >> 9
+import os
+while not os.path.exists("enough") and time.time() < end:
+    s = rng.choice((rng.randrange(size), size - 1 - rng.randrange(12), rng.randrange(64)))
+    if rng.randrange(2):
+        k = min(1 + rng.randrange(16), size - s)
+        for i in range(s, s + k): version[i] = version.get(i, 0) + 1
+        h.pwrite(b"".join(data(i, version[i]) for i in range(s, s + k)), s << 9)
+    elif s in version:
+        assert h.pread(512, s << 9) == data(s, version[s]), s
+    if n % 50 == 0: h.flush()
+    n += 1
+h.flush()
+for s, v in version.items(): assert h.pread(512, s << 9) == data(s, v), s
+import pickle
+pickle.dump(version, open("written", "wb"))
+PY
+check_writer='
+import pickle, random
+for s, v in pickle.load(open("written", "rb")).items():
+    assert h.pread(512, s << 9) == random.Random(s * 99991 + v).randbytes(512), s'
+
+size_fresh 4096
+rm -f enough written
+PATH=/usr/bin:$PATH nbdsh -u "$size_uri" -c 'exec(open("writer.py").read())' >writer.out 2>&1 & writer=$!
+# Whole pages: of a file that grows from within one the kernel writes zeros through the page cache, and then fails a flush of
+# who writes there directly. What becomes of a short last block the simulator looks at.
+for sizes in "4096 4104" "4104 5000" "5000 5008"; do
+	read -r from to <<<"$sizes"
+	sleep 0.5
+	size_longer "$from" "$to"
+	expect "running, $from to $to sectors" 0 "^size: .*slow has $to sectors, and had $from: clients see that when they connect again" resize size
+	size_does "assert h.get_size() == $to << 9
+assert h.pread(512, ($to - 1) << 9) == b'%510dX\\n' % ($to - 1)"
+done
+expect "running: as before" 0 "slow has 5008 sectors, as before" resize size
+sleep 0.5
+touch enough
+wait $writer
+same "running: who wrote meanwhile found all of it" "$? $(cat writer.out)" "0 "
+size_does 'h.pwrite(b"Z" * 512, 5000 << 9); h.flush()'
+size_kill
+same "running: the superblock, after a kill" "$(field superblock.slow.sectors)" "5008"
+size_start
+size_does "$check_writer
+assert h.pread(512, 5000 << 9) == b'Z' * 512
+assert h.pread(512, 4096 << 9) == b'%510dX\\n' % 4096"
+truncate -s $((5000 * 512)) slow
+expect "running: shorter" 3 "it is shorter than it was, and size runs: .*xpcache stop size, then xpcache start" resize size
+truncate -s $((5008 * 512)) slow
+expect "running: no such cache" 5 "" resize nobody
+size_stop
 
 # ---- shorter ----
 

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * resize.c - the slow device is longer than it was, while the cache runs (xpcache.h: xp_resize()).
+ *
+ * NBD has no word for it: who is connected goes on with the size that he was told, and whoever connects from now on
+ * is told the new one.
+ */
+#include "engine.h"
+
+#include <semaphore.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define POLL_US		5000u
+#define PATIENCE_US	4000000u	/* xpcache waits for an answer a little longer */
+
+struct ask {
+	struct xd_call call;
+	u64 sectors;
+	int err;
+	sem_t done;
+};
+
+/* The loop performs what the core asks for. */
+static void ask_core(struct xd_call *call)
+{
+	struct ask *a = container_of(call, struct ask, call);
+
+	a->err = xp_resize(call->loop->cache->core, a->sectors, &call->loop->todo);
+	sem_post(&a->done);
+}
+
+static int note(struct xd_cache *cache, u64 sectors)
+{
+	struct ask a = { .call.fn = ask_core, .sectors = sectors };
+	u32 waited = 0;
+
+	sem_init(&a.done, 0, 0);
+	xd_loop_call(xd_first_loop(cache), &a.call);
+	while (sem_wait(&a.done) && errno == EINTR)
+		;
+	sem_destroy(&a.done);
+	while (!a.err && (a.err = xp_resize_noted(cache->core)) == -EAGAIN && waited < PATIENCE_US) {
+		a.err = 0;
+		usleep(POLL_US);
+		waited += POLL_US;
+	}
+	return a.err == -EAGAIN ? -ETIMEDOUT : a.err;
+}
+
+static int present_size(const struct xd_device *slow, u64 *sectors)
+{
+	struct stat st;
+	u64 bytes;
+
+	if (fstat(slow->dev.fd, &st))
+		return -errno;
+	bytes = (u64)st.st_size;
+	if (S_ISBLK(st.st_mode) && ioctl(slow->dev.fd, BLKGETSIZE64, &bytes))
+		return -errno;
+	*sectors = bytes >> XP_SECTOR_SHIFT;
+	return 0;
+}
+
+int xd_cache_resize(struct xd_cache *cache)
+{
+	u64 sectors = 0;
+	int err;
+
+	if (cache->slow->remote)
+		return -EOPNOTSUPP;
+	err = present_size(cache->slow, &sectors);
+	if (err || sectors == cache->sectors)
+		return err;
+	if (sectors < cache->sectors)
+		return -ENOSPC;
+	err = note(cache, sectors);
+	if (err)
+		return err;
+	cache->slow->dev.sectors = sectors;
+	xd_set(cache->sectors, sectors);
+	xp_resize_end(cache->core);
+	return 0;
+}
