@@ -10,7 +10,8 @@
  * that a cut kept from landing, though the one after them, which needs none of
  * them, did. A later block of the same incarnation with a durable_seq that
  * reaches a number says that it had landed. If it is gone then, a write was lost
- * or the medium forgets, even if recovery does without it.
+ * or the medium forgets, even if recovery does without it. But a recovery that leaves a
+ * hole or longer slow device behind erases all that is older than its chain.
  */
 #include "check.h"
 
@@ -42,8 +43,19 @@ static bool in_flight(const struct ring *r, u64 position)
 	return ahead && ahead <= XP_WINDOW;
 }
 
-/* @proven: up to there all of the incarnation had landed. */
-static enum part judge(const struct ring *r, u64 position, u64 proven)
+/* The oldest block that is where the last number of its place belongs. */
+static u64 oldest_left(const struct ring *r)
+{
+	u64 oldest = r->head.tail, position;
+
+	for (position = 0; position < r->blocks; position++)
+		if (r->block[position].seq && r->block[position].seq == last_number(r, position))
+			oldest = min(oldest, r->block[position].seq);
+	return oldest;
+}
+
+/* @proven: up to there all of the incarnation had landed. @oldest: what was older may have been erased. */
+static enum part judge(const struct ring *r, u64 position, u64 proven, u64 oldest)
 {
 	enum xp_place place = r->place[position];
 	u64 seq = r->block[position].seq, last = last_number(r, position);
@@ -63,13 +75,15 @@ static enum part judge(const struct ring *r, u64 position, u64 proven)
 		       PART_TORN : PART_UNWRITTEN;
 	if (last > r->head.durable)
 		return PART_TORN;
+	if (place == XP_PLACE_EMPTY && last < oldest)
+		return PART_UNWRITTEN;
 	return last && last <= proven ? PART_DAMAGED : PART_UNWRITTEN;
 }
 
 /* From the head back, so that what proves a number is known before it. */
 static void judge_all(const struct ring *r, u64 count[PARTS])
 {
-	u64 incarnation = r->head.incarnation, proven = r->head.durable;
+	u64 incarnation = r->head.incarnation, proven = r->head.durable, oldest = oldest_left(r);
 
 	for (u64 back = 0; back < r->blocks; back++) {
 		u64 position = (r->head.seq % r->blocks + r->blocks - back) % r->blocks;
@@ -81,7 +95,7 @@ static void judge_all(const struct ring *r, u64 count[PARTS])
 			incarnation = b->incarnation;
 			proven = max(proven, b->durable);
 		}
-		r->part[position] = judge(r, position, proven);
+		r->part[position] = judge(r, position, proven, oldest);
 		count[r->part[position]]++;
 	}
 }

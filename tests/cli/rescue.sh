@@ -324,6 +324,7 @@ for where in "$window behind-the-head 0" "$hole chain 168"; do
 	bad "$block" expect "rescue: $what: it is asked once" 0 "^rescue: started" start --fast fast --slow slow
 	compared "rescue: $what: and stays so" "$most"
 	"$xpcache" stop rescue >out 2>&1 || fail "rescue: $what: stop" "it does not"
+	expect "rescue: $what: what was erased is no damage" 0 "sound" check fast
 	again
 	bad "$block" expect "rescue: $what: flush goes on" 0 "^rescue: every block is home" flush --offline --accept-loss --fast fast --slow slow
 	again
