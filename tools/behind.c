@@ -482,26 +482,74 @@ enum xc behind_check(const struct cache *c, const char *slow_path, const struct 
 	return ret;
 }
 
-/* Zeros are like any other zeros: they count where nothing else was noted. */
+/* What speaks for and against a slow device of another size. [1]: of blocks that are to be blank, as of any new disk. */
+struct votes {
+	u32 all[2], ours[2], others[2];
+};
+
+enum vote { VOTE_NONE, VOTE_OURS, VOTE_OTHERS };
+
+static void count_vote(struct votes *v, bool blank, enum vote vote)
+{
+	v->all[blank]++;
+	v->ours[blank] += vote == VOTE_OURS;
+	v->others[blank] += vote == VOTE_OTHERS;
+}
+
+/* After a rest in order each block is as noted. After a cut one that is not may have been written back since. */
+static void vote_noted(struct votes *v, struct look *k)
+{
+	static const u8 zeros[XP_BLOCK_SIZE];
+	u64 blank = xp_xxh64(zeros, sizeof(zeros));
+	bool rests = in_order(k);
+
+	for (u32 i = 0; i < le32_to_cpu(k->fp.count); i++) {
+		u64 lba = le64_to_cpu(k->fp.block[i].lba);
+		bool same;
+
+		if (!is_inside(k, lba) || slow_read(&k->slow, lba))
+			continue;
+		same = is_as_noted(k, i) || is_home(k, lba);
+		count_vote(v, le64_to_cpu(k->fp.block[i].hash) == blank,
+			   same ? VOTE_OURS : rests ? VOTE_OTHERS : VOTE_NONE);
+	}
+}
+
+static bool is_blank(const u8 block[XP_BLOCK_SIZE])
+{
+	return !block[0] && !memcmp(block, block + 1, XP_BLOCK_SIZE - 1);
+}
+
+/* I7: what is clean it holds. */
+static void vote_clean(struct votes *v, struct look *k)
+{
+	u64 ours[XP_BLOCK_SIZE / sizeof(u64)];
+	struct xp_mapping sample[SAMPLES];
+	u32 n = load_map(k) ? 0 : choose_samples(k, sample);
+
+	for (u32 i = 0; i < n; i++) {
+		u64 lba = xp_lba_n(sample[i].lba);
+
+		if (is_inside(k, lba) && !read_slot(k, &sample[i], ours) && !slow_read(&k->slow, lba))
+			count_vote(v, is_blank((u8 *)ours), is_ours(k, lba, (u8 *)ours) ? VOTE_OURS : VOTE_OTHERS);
+	}
+}
+
+/* Zeros are like any other zeros: they count where nothing else does. */
 bool behind_recognises(const struct cache *c, const char *slow_path)
 {
 	struct look k = { .c = c, .slow_path = slow_path, .name = c->name, .fast.fd = -1, .slow.fd = -1 };
-	static const u8 zeros[XP_BLOCK_SIZE];
-	u64 blank = xp_xxh64(zeros, sizeof(zeros));
-	u32 noted[2] = { 0, 0 }, same[2] = { 0, 0 };
-	bool known = !open_look(&k) && fingerprint_read(&k.o.media.io, &k.o.sb, &k.fp);
+	struct votes v = { 0 };
+	bool blank;
 
-	for (u32 i = 0; known && i < le32_to_cpu(k.fp.count); i++) {
-		u64 lba = le64_to_cpu(k.fp.block[i].lba);
-		bool is_blank = le64_to_cpu(k.fp.block[i].hash) == blank;
-
-		if (!is_inside(&k, lba) || slow_read(&k.slow, lba))
-			continue;
-		noted[is_blank]++;
-		same[is_blank] += is_as_noted(&k, i);
+	if (!open_look(&k)) {
+		if (fingerprint_read(&k.o.media.io, &k.o.sb, &k.fp))
+			vote_noted(&v, &k);
+		vote_clean(&v, &k);
 	}
 	close_look(&k);
-	return noted[0] ? same[0] >= (noted[0] + 1) / 2 : noted[1] && same[1] >= (noted[1] + 1) / 2;
+	blank = !v.all[0];
+	return v.ours[blank] && v.ours[blank] >= v.others[blank];
 }
 
 int behind_tells(const struct offline *o, const char *slow_path, u64 doubt, char *what, size_t len)

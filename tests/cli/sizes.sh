@@ -87,6 +87,34 @@ for sizes in "4096 8192" "4093 4095" "4093 4096" "4093 6001" "4096 4099"; do
 	same "$name: remove" "$(size_judge slow "$from" "$to")" "right"
 done
 
+# A disk that says nothing of itself is known by what it holds, also after a kill: most of what was noted at the first start has
+# been written back since, or was blank.
+for blank in no yes; do
+	size_fresh 16384
+	size_stop
+	if [ $blank = yes ]; then
+		rm fast slow
+		truncate -s 64M fast
+		truncate -s 8M slow
+		"$xpcache" create --fast fast --slow slow --name size --no-start >out 2>&1 || fail "sizes: create" ""
+	fi
+	size_start
+	size_does "h.pwrite(b'G' * (6 << 20), 1 << 20); h.flush()"
+	expect "longer, $blank blank, mostly written: home" 0 "every block is home" flush size
+	size_does "h.pwrite(b'H' * (5 << 20), 2 << 20); h.flush()"
+	size_kill
+	truncate -s 9M slow
+	cp fast fast.then; cp slow slow.then
+	size_start
+	expect "longer, $blank blank, mostly written: home again" 0 "every block is home" flush size
+	same "longer, $blank blank, mostly written: right" "$(tail -c +1048577 slow | head -c 6291456 | tr -d GH | wc -c)" "0"
+	size_stop
+	cp fast.then fast
+	rm slow; truncate -s 9M slow
+	expect "longer, $blank blank: another disk is not taken for it" 3 "not the slow device of size: it has 18432 sectors, .* and holds other things" \
+		start --fast fast --slow slow
+done
+
 # ---- while it runs, beside a client that writes and reads what it wrote ----
 
 cat >writer.py <<'PY'
