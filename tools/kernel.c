@@ -103,8 +103,7 @@ bool kernel_is_ours(const char *uuid)
 
 /* -------------------------------------------------------- the kernel log ---- */
 
-/* Positioned at its end. -1: not readable. */
-static int kmsg_open(void)
+int kernel_log_open(void)
 {
 	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
@@ -128,8 +127,7 @@ bool kmsg_said(const char *record, char *buf, size_t len)
 	return *buf;
 }
 
-/* The first thing our target has said since; "" if nothing. */
-static void kmsg_reason(int fd, char *buf, size_t len)
+void kernel_log_reason(int fd, char *buf, size_t len)
 {
 	char record[2048];
 	bool said = false;
@@ -449,10 +447,10 @@ enum xc kernel_create(const struct xp_sb *sb, const char *name,
 	table_line(line, sizeof(line), fast, slow, opt);
 	snprintf(uuid, sizeof(uuid), UUID_PREFIX "%s", text_uuid(sb->uuid));
 	lock = lock_devices(LOCK_SH);
-	kmsg = kmsg_open();
+	kmsg = kernel_log_open();
 	err = create_running(name, uuid, le64_to_cpu(sb->slow.sectors), TARGET, line);
 	unlock_devices(lock);
-	kmsg_reason(kmsg, why, sizeof(why));
+	kernel_log_reason(kmsg, why, sizeof(why));
 	if (!err) {
 		sleep_has_started(text_uuid(sb->uuid));
 		return XC_OK;
@@ -492,6 +490,22 @@ int kernel_load_cache(const struct running *r, const struct device *fast, const 
 
 	table_line(line, sizeof(line), fast, &slow, opt);
 	return load_table(r->name, r->sectors, TARGET, line);
+}
+
+int kernel_load_longer(const char *name, u64 sectors)
+{
+	struct dm_task *t = task_new(DM_DEVICE_TABLE, name);
+	char *type = NULL, *params = NULL;
+	uint64_t start, len;
+	int err = t ? task_run(t) : -ENODEV;
+
+	if (!err) {
+		dm_get_next_target(t, NULL, &start, &len, &type, &params);
+		err = type && !strcmp(type, TARGET) && params ? load_table(name, sectors, TARGET, params) : -EINVAL;
+	}
+	if (t)
+		dm_task_destroy(t);
+	return err;
 }
 
 static int plain_task(int type, const char *name)

@@ -8,6 +8,7 @@
 #include "tool.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 /* ------------------------------------------------ a shorter slow device ---- */
 
@@ -159,30 +160,58 @@ static enum xc refuse_running(const struct running *r, int err)
 	}
 }
 
-enum xc resize_run(struct options *opt)
+static enum xc of_user(const struct running *r, u64 *was, u64 *is)
 {
-	u64 was = 0, is = 0;
-	char anew[512];
-	struct running r;
-	enum xc ret = caches_find_running(opt->arg, &r);
-	int err;
+	int err = user_resize(r->name, was, is);
+
+	return err ? refuse_running(r, err) : XC_OK;
+}
+
+static enum xc of_kernel(struct running *r, u64 *was, u64 *is)
+{
+	struct device slow;
+	enum xc ret = sleep_mend(r);
+	int err = ret ? 0 : device_look_at(&slow, r->slow);
 
 	if (ret)
 		return ret;
-	running_paths(&r);
-	if (!r.user) {
-		snprintf(anew, sizeof(anew), ANEW, r.name);
-		return complain(XC_REFUSED, r.name, anew, "the kernel's engine takes a new size when it starts");
-	}
-	err = user_resize(r.name, &was, &is);
 	if (err)
-		return refuse_running(&r, err);
-	if (was == is) {
-		printf("%s: %s has %" PRIu64 " sectors, as before\n", r.name, r.slow_path, is);
-		return XC_OK;
+		return complain_errno(err, r->slow_path, "cannot tell its size");
+	*was = r->sectors;
+	*is = slow.sectors;
+	if (*is < *was)
+		ret = refuse_running(r, -ENOSPC);
+	else if (*is > *was || (r->suspended && kernel_is_loading(r->name)))
+		ret = resize_in_kernel(r, &slow);
+	device_close(&slow);
+	return ret;
+}
+
+static void say_size(const struct running *r, u64 was, u64 is)
+{
+	if (was == is)
+		printf("%s: %s has %" PRIu64 " sectors, as before\n", r->name, r->slow_path, is);
+	else
+		printf("%s: %s has %" PRIu64 " sectors, and had %" PRIu64 ": %s\n", r->name, r->slow_path, is, was,
+		       r->user ? "clients see that when they connect again" : "taken as it is");
+}
+
+enum xc resize_run(struct options *opt)
+{
+	int lock = sleep_lock();
+	u64 was = 0, is = 0;
+	struct running r;
+	enum xc ret = caches_find_running(opt->arg, &r);
+
+	if (!ret) {
+		running_paths(&r);
+		ret = r.user ? of_user(&r, &was, &is) : of_kernel(&r, &was, &is);
 	}
-	known_resized(r.uuid, is);
-	printf("%s: %s has %" PRIu64 " sectors, and had %" PRIu64 ": clients see that when they connect again\n", r.name,
-	       r.slow_path, is, was);
-	return XC_OK;
+	if (!ret) {
+		known_resized(r.uuid, is);
+		say_size(&r, was, is);
+	}
+	if (lock >= 0)
+		close(lock);
+	return ret;
 }

@@ -358,6 +358,8 @@ enum xc kernel_remove(const char *name);
 /* Another table for its next resume: linear over the slow device, or the cache on @fast again. -errno. */
 int kernel_load_linear(const struct running *r);
 int kernel_load_cache(const struct running *r, const struct device *fast, const struct options *opt);
+/* Likewise: the one that it has, with another length. -EINVAL: that is none of ours. */
+int kernel_load_longer(const char *name, u64 sectors);
 int kernel_clear(const char *name);	/* or none */
 bool kernel_loads_linear(const char *name);	/* is that it? */
 int kernel_suspend(const char *name);	/* -EINTR: a signal came */
@@ -383,7 +385,11 @@ int kernel_ask(const char *name, const char *message, char **answer);
 int kernel_status(const char *name, char *line, size_t len);
 /* What the target prints as its table, into @r; takes @params to pieces. */
 void table_read(char *params, struct running *r);
-/* What our target said in a record of the kernel's log; false: nothing. */
+/* The kernel's log from its end on; -1: not readable. And the first that our target has said since, "" if nothing: closes
+ * it. */
+int kernel_log_open(void);
+void kernel_log_reason(int fd, char *buf, size_t len);
+/* What our target said in a record of it; false: nothing. */
 bool kmsg_said(const char *record, char *buf, size_t len);
 /* True if some dm device, ours or not, has the name. */
 bool kernel_has_name(const char *name);
@@ -717,8 +723,8 @@ int bare_superblock(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb)
  * become of its dirty blocks. When it returns 0 the cache may start: what it had clean is dropped
  * if the disk is another. */
 enum xc behind_check(const struct cache *c, const char *slow_path, const struct options *opt, u64 doubt);
-/* Of a slow device of another size that says nothing of itself: does it hold what was noted at the last rest, half of
- * it at least? */
+/* Of a slow device of another size that says nothing of itself: does more speak for it than against it, of what was noted
+ * at the last rest and of what the cache has clean? */
 bool behind_recognises(const struct cache *c, const char *slow_path);
 /* The same look alone, of a cache that offline_look() has: @what was written, "": nothing. -errno. */
 int behind_tells(const struct offline *o, const char *slow_path, u64 doubt, char *what, size_t len);
@@ -757,6 +763,8 @@ enum xc start_run(struct options *opt);
 enum xc remove_run(struct options *opt);
 enum xc partitions_run(struct options *opt);
 enum xc resize_run(struct options *opt);
+/* A cache of the kernel's engine that runs; @slow is longer than its table. Complains. Under sleep_lock(). */
+enum xc resize_in_kernel(const struct running *r, const struct device *slow);
 enum xc check_run(struct options *opt);
 enum xc dump_run(struct options *opt);
 enum xc adopt_run(struct options *opt);
