@@ -13,13 +13,14 @@
 static enum xc check_alone(const struct running *r)
 {
 	bool again = r->suspended && kernel_is_loading(r->name);
+	char advice[512];
 
 	if (r->asleep)
 		return say_asleep(r->name);
 	if (!r->reloads && (!r->suspended || again))
 		return XC_OK;
-	return complain(XC_REFUSED, r->name, "dmsetup clear it, and dmsetup resume it",
-			"another program has suspended it, or loaded a table for it");
+	snprintf(advice, sizeof(advice), "dmsetup clear %s && dmsetup resume %s", r->name, r->name);
+	return complain(XC_REFUSED, r->name, advice, "another program has suspended it, or loaded a table for it");
 }
 
 /* What the engine says of a start that fails is in the kernel's log. */
