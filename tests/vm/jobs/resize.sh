@@ -70,7 +70,7 @@ start
 holds not-believed $CACHE 88 2 '\0'
 
 # ---- while it runs ----
-verified_load $CACHE &
+verified_load $CACHE 20 &	# together more than the fast device has
 load=$!
 sleep 2
 equal nothing-to-do "xpcache0: $SLOW has $((90 * MIB)) sectors, as before" "$(xpcache resize xpcache0)"
