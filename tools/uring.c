@@ -3,6 +3,7 @@
 #include "uring.h"
 
 #include <liburing.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -24,16 +25,26 @@ static int try_ring(struct io_uring *ring)
 	return n < 0 ? n : 0;
 }
 
-int uring_usable(void)
+static int usable;
+
+static void look(void)
 {
 	struct io_uring ring;
-	int err = io_uring_queue_init(2, &ring, 0);
 
-	if (err)
-		return err;
-	err = try_ring(&ring);
+	usable = io_uring_queue_init(2, &ring, 0);
+	if (usable)
+		return;
+	usable = try_ring(&ring);
 	io_uring_queue_exit(&ring);
-	return err;
+}
+
+/* Neither a filter nor a limit goes away from a process that has it. */
+int uring_usable(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, look);
+	return usable;
 }
 
 static bool is_disabled(void)
