@@ -499,7 +499,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	expect "disks: the slow one is not here" 5 "its slow device is not here .ext4:.*: disks: connect it" start --boot --wait 1
 	"$xpcache" start --boot --engine user --wait 20 >said 2>&1 &
 	waits=$!
-	until grep -q "waiting up to 20 s" said; do sleep 0.1; done
+	for _ in $(seq 200); do grep -q "waiting up to 20 s" said && break; sleep 0.1; done
 	slow_disk=$(losetup -f --show slow)	# it may be called otherwise
 	disks="$fast_disk $slow_disk"
 	wait $waits
