@@ -150,6 +150,8 @@ static enum xc open_local(struct xd_device *d, const char *path)
 	if (!ret)
 		wait_until_free(d);
 	if (!ret)
+		ret = claim_not_zoned(&d->dev);
+	if (!ret)
 		ret = claim_check(&d->dev);
 	if (!ret)
 		ret = device_reopen(&d->dev, DEVICE_OWN);

@@ -281,6 +281,14 @@ static int partition_is_free(const char *kname, void *ctx)
 	return refuse(node, who);
 }
 
+enum xc claim_not_zoned(const struct device *d)
+{
+	if (!d->zoned)
+		return XC_OK;
+	return complain(XC_REFUSED, d->path, "take a disk that is not, or what dm-zoned makes of it (dmzadm --format, dmzadm --start)",
+			"zoned: it takes the blocks of a zone in their order alone, and a cache writes each in its place");
+}
+
 enum xc claim_check(const struct device *d)
 {
 	char who[PATH_MAX];

@@ -88,6 +88,10 @@ static enum xc take_devices(struct making *k)
 	if (!ret)
 		ret = device_open_any(&k->slow, opt->slow, files);
 	if (!ret)
+		ret = claim_not_zoned(&k->fast);
+	if (!ret)
+		ret = claim_not_zoned(&k->slow);
+	if (!ret)
 		ret = check_pair(&k->fast, &k->slow);
 	if (!ret)
 		ret = check_no_partition(&k->fast);

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <linux/blkzoned.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -139,6 +140,17 @@ static dev_t whole_disk(const struct device *d)
 	return disk;
 }
 
+/* Sysfs says it of disks, and of what is stacked on them, by words; a partition has none, and is asked itself. */
+static bool is_zoned(const struct device *d)
+{
+	char model[32];
+	u32 sectors;
+
+	if (sysfs_read(d->kname, "queue/zoned", model, sizeof(model)))
+		return strcmp(model, "none") != 0;
+	return !ioctl(d->fd, BLKGETZONESZ, &sectors) && sectors;
+}
+
 static int learn_block(struct device *d, dev_t dev)
 {
 	char number[32];
@@ -157,6 +169,7 @@ static int learn_block(struct device *d, dev_t dev)
 	    sysfs_read(d->kname, "partition", number, sizeof(number)))
 		d->partition = atoi(number);
 	d->disk = whole_disk(d);
+	d->zoned = is_zoned(d);
 	return 0;
 }
 

@@ -143,10 +143,13 @@ enum xc slow_named(const struct cache *c, const struct options *opt, bool remote
 
 enum xc slow_check_free(const struct device *fast, const struct device *slow)
 {
+	enum xc ret;
+
 	if (device_overlap(fast, slow))
 		return complain(XC_REFUSED, slow->path, "give the slow device",
 				"on the same disk as the fast device %s", fast->path);
-	return claim_check(slow);
+	ret = claim_not_zoned(slow);
+	return ret ? ret : claim_check(slow);
 }
 
 /* Check and dump may read what has these; a running cache writes. */
@@ -218,6 +221,8 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 		ret = ublk_ready();
 	if (!ret)
 		ret = check_features(c);
+	if (!ret)
+		ret = claim_not_zoned(&c->fast);
 	if (!ret)
 		ret = claim_check(&c->fast);
 	if (!ret && running_has_name(name))

@@ -181,6 +181,7 @@ struct device {
 	ino_t ino;		/* of a file, with its file system in dev */
 	unsigned int partition;	/* number, 0 for a whole disk */
 	bool is_block, read_only;
+	bool zoned;		/* a block can be written again only with all of its zone */
 	bool remote;		/* path is a URI, and nothing is open */
 	u64 sectors;		/* 512 bytes */
 	u32 logical;		/* bytes */
@@ -237,6 +238,8 @@ int device_each(int (*fn)(const char *kname, void *ctx), void *ctx);
 
 /* Complains if it is mounted, swap, part of another device, or read-only. */
 enum xc claim_check(const struct device *d);
+/* Complains if it is zoned: no cache lies on one, and none is written back to one. */
+enum xc claim_not_zoned(const struct device *d);
 /* Who has the device open: "mounted at /x"; false: nobody that can be named. */
 bool claim_holder(const char *kname, char *who, size_t len);
 /* The same of a running cache, but its partitions, which have it open whether used or not. */

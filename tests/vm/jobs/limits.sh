@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=64M slow=64G usr=host timeout=1500 quick=6.12
+# vm: fast=64M slow=64G usr=host with=xpcached timeout=1500 quick=6.12
 #
 # What the devices ask of callers, the cache asks of them: a fast disk with protection information
 # (scsi_debug) gets pages that nobody changes meanwhile. And what carries no data costs what it
@@ -92,3 +92,24 @@ equal it-has-none 0 "$(queue "$cannot" discard_max_bytes)"
 must xpcache create --fast $FAST --slow "$cannot" --idle-ms 0 --force
 equal none-is-offered 0 "$(queue $CACHE discard_max_bytes)"
 must xpcache remove xpcache0
+
+# ---- zoned devices ----
+# 16 zones of 64 MiB, in memory; nothing can be written back to one.
+must modprobe null_blk nr_devices=1 gb=1 zoned=1 zone_size=64 memory_backed=1
+equal it-is-zoned host-managed "$(queue /dev/nullb0 zoned)"
+for engine in kernel user; do
+	refused "zoned-slow-$engine" 3 '^xpcache: zoned: .*: /dev/nullb0: take a disk that is not' \
+		xpcache create --fast $FAST --slow /dev/nullb0 --engine $engine --force
+	refused "zoned-fast-$engine" 3 '^xpcache: zoned: .*: /dev/nullb0: take a disk that is not' \
+		xpcache create --fast /dev/nullb0 --slow $SLOW --engine $engine --force
+done
+# What is stacked on it says so itself.
+must dmsetup create above --table "0 $(blockdev --getsz /dev/nullb0) linear /dev/nullb0 0"
+refused zoned-below-linear 3 'zoned: .*: /dev/mapper/above: take' xpcache create --fast $FAST --slow /dev/mapper/above --force
+must dmsetup remove above
+# Of one that an older version has made: the superblock says it is the slow one.
+must xpcache create --fast $FAST --slow $SLOW --no-start --force
+for verb in "start --engine user" "start --engine kernel" "flush --offline" "flush --offline --rescue --force"; do
+	refused "zoned-${verb// /}" 3 'zoned|not the slow device' xpcache $verb --fast $FAST --slow /dev/nullb0
+done
+must xpcache remove xpcache0 --fast $FAST
