@@ -96,7 +96,6 @@ static void learn_cache(struct xd_device *d)
 
 	d->volatile_cache = true;
 	d->fua = !d->slow && !d->dev.is_block;
-	d->can_discard = true;
 	d->many_loops = true;
 	if (!d->dev.is_block)
 		return;
@@ -106,7 +105,29 @@ static void learn_cache(struct xd_device *d)
 		d->fua = !d->slow && !strcmp(text, "1");
 	if (sysfs_read(d->dev.kname, "queue/rotational", text, sizeof(text)))
 		d->rotational = !strcmp(text, "1");
-	d->can_discard = false;	/* no call of io_uring's does it before 6.12, and fallocate() zeroes */
+}
+
+static u64 limit_of(const struct xd_device *d, const char *attr)
+{
+	char text[32];
+
+	return sysfs_read(d->dev.kname, attr, text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
+}
+
+/* A partition has no queue of its own. Of a file that cannot be zeroed at once the engine writes the zeroes. */
+static void learn_limits(struct xd_device *d)
+{
+	struct xd_device disk = *d;
+
+	d->discard_max = d->zeroes_max = UINT64_MAX;
+	if (d->dev.is_block) {
+		device_kname(d->dev.disk, disk.dev.kname, sizeof(disk.dev.kname));
+		d->discard_max = limit_of(&disk, "queue/discard_max_bytes");
+		d->discard_unit = (u32)limit_of(&disk, "queue/discard_granularity");
+		d->zeroes_max = limit_of(&disk, "queue/write_zeroes_max_bytes");
+	}
+	if (d->discard_max && !xd_uring_can_discard(d))
+		d->discard_max = 0;
 }
 
 static bool is_free(const struct xd_device *d)
@@ -158,6 +179,8 @@ static enum xc open_local(struct xd_device *d, const char *path)
 	if (ret)
 		return ret;
 	learn_cache(d);
+	if (d->slow)
+		learn_limits(d);
 	tell_limit(d);
 	if (!strcmp(d->what, "fast") && !xd_memory_open(d))
 		return XC_OK;

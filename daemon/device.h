@@ -110,7 +110,9 @@ struct xd_device {
 	bool volatile_cache;	/* what has ended is durable only after a flush, */
 	bool fua;		/* or by itself, if the write asked for it */
 	bool direct;		/* past the page cache */
-	bool can_discard;
+	/* What it does by itself, of one operation and in bytes; 0: it cannot. Whoever uses the cache is told the same of it. */
+	u64 discard_max, zeroes_max;
+	u32 discard_unit;	/* what of a discard is smaller may be left undone */
 	bool rotational;
 	bool many_loops;	/* a flush is for what all loops have written */
 	u8 *map;		/* device_memory.c; NULL: it is no memory */
@@ -157,6 +159,9 @@ void xd_device_hurry(struct xd_device *d);
 void xd_device_watch(struct xd_device *d);
 /* Any thread: "the slow device PATH: 2 under way, no answer for 12 s"; false: none is. */
 bool xd_device_waits(const struct xd_device *d, char *text, size_t len);
+
+/* Of a block device or a file that is open for writing. */
+bool xd_uring_can_discard(const struct xd_device *d);
 
 extern const struct xd_device_ops xd_uring_ops, xd_memory_ops, xd_nbd_ops;
 /* -errno: it cannot be mapped, or is no memory. */

@@ -649,10 +649,12 @@ static int learn(struct xd_device *d, struct nbd_handle *nbd, struct xp_message 
 		return -EOPNOTSUPP;
 	}
 	d->volatile_cache = libnbd.can_flush(nbd) > 0;
-	d->can_discard = r->can_trim = libnbd.can_trim(nbd) > 0;
+	r->can_trim = libnbd.can_trim(nbd) > 0;
 	d->rotational = libnbd.is_rotational(nbd) > 0;
 	d->many_loops = libnbd.can_multi_conn(nbd) > 0;
 	r->can_zero = libnbd.can_zero(nbd) > 0;
+	d->discard_max = r->can_trim ? UINT64_MAX : 0;
+	d->zeroes_max = r->can_zero ? UINT64_MAX : 0;
 	return 0;
 }
 

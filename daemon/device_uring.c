@@ -6,6 +6,7 @@
  * a file, whose file system knows best. On a file its error may be another's.
  */
 #include "engine.h"
+#include "uring.h"
 
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -55,6 +56,11 @@ static void send_fallocate(struct xd_op *op)
 				(off_t)op->offset, op->bytes);
 }
 
+static void send_discard(struct xd_op *op)
+{
+	xd_ring_prep_discard(xd_loop_sqe(op->loop, &op->event), op->dev->dev.fd, op->offset, op->bytes);
+}
+
 static bool moves_data(const struct xd_op *op)
 {
 	return op->kind == XD_READ || op->kind == XD_WRITE;
@@ -66,6 +72,8 @@ static void go(struct xd_op *op)
 		send_flush(op);
 	else if (moves_data(op))
 		send_data(op);
+	else if (op->kind == XD_DISCARD && op->dev->dev.is_block)
+		send_discard(op);	/* fallocate() would zero it */
 	else
 		send_fallocate(op);
 }
@@ -155,6 +163,39 @@ static int uring_pwrite(struct xd_device *d, const void *buf, u32 bytes, u64 off
 	if (!err)
 		err = transfer(d, (void *)(uintptr_t)buf, bytes, offset, true);
 	return err ? err : uring_flush(d);
+}
+
+/* -------------------------------------------------------------- discards ---- */
+
+/* Of no byte: what it is told is whether such a command is known. */
+static int discard_nothing(int fd)
+{
+	struct io_uring_cqe *cqe;
+	struct io_uring_sqe *sqe;
+	struct io_uring ring;
+	int err = io_uring_queue_init(2, &ring, 0);
+
+	if (err)
+		return err;
+	sqe = io_uring_get_sqe(&ring);
+	xd_ring_prep_discard(sqe, fd, 0, 0);
+	err = io_uring_submit_and_wait(&ring, 1);
+	if (err >= 0)
+		err = io_uring_peek_cqe(&ring, &cqe);
+	if (!err)
+		err = cqe->res;
+	io_uring_queue_exit(&ring);
+	return err;
+}
+
+/* Of a file beyond its end, where there is nothing. Before Linux 6.12 no io_uring discards on a block device; threads do. */
+bool xd_uring_can_discard(const struct xd_device *d)
+{
+	off_t end = (off_t)(d->dev.sectors << XP_SECTOR_SHIFT) + (off_t)XP_BLOCK_SIZE;
+
+	if (!d->dev.is_block)
+		return !fallocate(d->dev.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, end, (off_t)XP_BLOCK_SIZE);
+	return uring_usable() || discard_nothing(d->dev.fd) == -EINVAL;
 }
 
 const struct xd_device_ops xd_uring_ops = {

@@ -118,6 +118,13 @@ struct io_uring_sqe *xd_ring_sqe(struct xd_ring *ring, struct xd_event *event)
 	return sqe;
 }
 
+/* As Linux 6.12 has it; the headers that we are built with may be older. The entry's addr3 lies where commands' words do. */
+void xd_ring_prep_discard(struct io_uring_sqe *sqe, int fd, u64 offset, u64 bytes)
+{
+	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, fd, (void *)(uintptr_t)offset, 0, XD_RING_DISCARD);
+	sqe->addr3 = bytes;
+}
+
 /* ------------------------------------------------------------------- ends ---- */
 
 bool xd_ring_can_spin(const struct xd_ring *ring)

@@ -12,6 +12,7 @@
 #define XD_RING_H
 
 #include <liburing.h>
+#include <sys/ioctl.h>
 
 #include "device.h"
 
@@ -44,6 +45,10 @@ bool xd_ring_can_spin(const struct xd_ring *ring);
 bool xd_ring_has_news(const struct xd_ring *ring);
 /* Calls .end of all that has ended. */
 void xd_ring_reap(struct xd_ring *ring);
+
+/* A discard on a block device that is open for writing: io_uring's BLOCK_URING_CMD_DISCARD. */
+#define XD_RING_DISCARD	_IO(0x12, 0)
+void xd_ring_prep_discard(struct io_uring_sqe *sqe, int fd, u64 offset, u64 bytes);
 
 /* ring_plain.c: the same; NULL: no memory. */
 struct xd_plain *xd_plain_open(int wake_fd);

@@ -10,9 +10,11 @@
 #include "engine.h"
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -152,6 +154,9 @@ static int perform(const struct io_uring_sqe *sqe)
 		break;
 	case IORING_OP_FSYNC:
 		n = fdatasync(sqe->fd);
+		break;
+	case IORING_OP_URING_CMD:
+		n = ioctl(sqe->fd, BLKDISCARD, (u64[]){ sqe->addr, sqe->addr3 });
 		break;
 	default:
 		n = fallocate(sqe->fd, (int)sqe->len, (off_t)sqe->off, (off_t)sqe->addr);
@@ -332,6 +337,7 @@ static bool is_of_device(const struct xd_plain *p, const struct io_uring_sqe *sq
 	case IORING_OP_WRITE_FIXED:
 	case IORING_OP_FSYNC:
 	case IORING_OP_FALLOCATE:
+	case IORING_OP_URING_CMD:
 		return sqe->fd != p->wake_fd;
 	default:
 		return false;

@@ -118,7 +118,8 @@ enum xc xd_server_open(struct xd_server *s, struct xd_cache *cache, const char *
 	s->export = (struct nbd_export){
 		.name = name, .description = "xpcache", .bytes = cache->sectors << XP_SECTOR_SHIFT,
 		.min_block = max(cache->slow->dev.logical, 1u << XP_SECTOR_SHIFT), .preferred_block = XP_BLOCK_SIZE,
-		.max_payload = PAYLOAD_MAX, .multi_conn = true, .can_trim = true, .can_zero = true,
+		.max_payload = PAYLOAD_MAX, .multi_conn = true, .can_trim = cache->slow->discard_max != 0,
+		.can_zero = true,	/* where the slow device has no such operation it saves the socket the zeroes */
 	};
 	snprintf(s->path, sizeof(s->path), "%s", path);
 	pthread_mutex_init(&s->lock, NULL);

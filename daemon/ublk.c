@@ -176,7 +176,7 @@ static int set_params(struct xd_ublk *u)
 	struct ublksrv_ctrl_cmd cmd = { .dev_id = u->info.dev_id, .queue_id = (u16)-1,
 					.addr = (u64)(uintptr_t)&p, .len = sizeof(p) };
 
-	xd_ublk_params(&p, u->cache->sectors, u->cache->slow->dev.logical);
+	xd_ublk_params(&p, u->cache->sectors, u->cache->slow);
 	return xd_ublk_ask(&u->control, UBLK_CMD_SET_PARAMS, &cmd, NULL, NULL);
 }
 

@@ -52,7 +52,8 @@ int xd_ublk_ask(struct xd_ublk_control *c, u32 nr, const struct ublksrv_ctrl_cmd
 bool xd_ublk_translate(const struct ublksrv_io_desc *desc, struct xd_io *io);
 /* Of a request that has ended: bytes, or -errno. */
 int xd_ublk_result(const struct xd_io *io);
-void xd_ublk_params(struct ublk_params *p, u64 sectors, u32 logical);
+/* Of a cache of so many sectors before @slow, whose limits of discards and zeroes are its own. */
+void xd_ublk_params(struct ublk_params *p, u64 sectors, const struct xd_device *slow);
 
 /* --------------------------------------------------------- ublk_queue.c ---- */
 

@@ -2,7 +2,7 @@
 /* ublk_request.c - what the driver asks, what it is told, and how the device describes itself. */
 #include "ublk.h"
 
-/* Of one discard and one write of zeroes. The first is bookkeeping, mostly; the second may have to
+/* Of one discard and one write of zeroes, at most. The first is bookkeeping, mostly; the second may have to
  * be written, and the block layer waits half a minute for it before it begins to wonder. */
 #define DISCARD_SECTORS	(1u << (30 - XP_SECTOR_SHIFT))
 #define ZEROES_SECTORS	(1u << (24 - XP_SECTOR_SHIFT))
@@ -40,21 +40,26 @@ static u8 shift_of(u32 bytes)
 	return (u8)__builtin_ctz(bytes);
 }
 
-void xd_ublk_params(struct ublk_params *p, u64 sectors, u32 logical)
+static u32 sectors_of(u64 bytes, u32 most)
+{
+	return (u32)min(bytes >> XP_SECTOR_SHIFT, (u64)most);
+}
+
+void xd_ublk_params(struct ublk_params *p, u64 sectors, const struct xd_device *slow)
 {
 	memset(p, 0, sizeof(*p));
 	p->len = sizeof(*p);
 	p->types = UBLK_PARAM_TYPE_BASIC | UBLK_PARAM_TYPE_DISCARD;
 	/* Whatever the devices do: a FLUSH and a FUA are for the core, which holds records back. */
 	p->basic.attrs = UBLK_ATTR_VOLATILE_CACHE | UBLK_ATTR_FUA;
-	p->basic.logical_bs_shift = shift_of(max(logical, 1u << XP_SECTOR_SHIFT));
+	p->basic.logical_bs_shift = shift_of(max(slow->dev.logical, 1u << XP_SECTOR_SHIFT));
 	p->basic.physical_bs_shift = XP_BLOCK_SHIFT;
 	p->basic.io_opt_shift = XP_BLOCK_SHIFT;
 	p->basic.io_min_shift = XP_BLOCK_SHIFT;
 	p->basic.max_sectors = UBLK_BYTES_MAX >> XP_SECTOR_SHIFT;
 	p->basic.dev_sectors = sectors;
-	p->discard.discard_granularity = XP_BLOCK_SIZE;
-	p->discard.max_discard_sectors = DISCARD_SECTORS;
-	p->discard.max_write_zeroes_sectors = ZEROES_SECTORS;
+	p->discard.discard_granularity = max(slow->discard_unit, (u32)XP_BLOCK_SIZE);
+	p->discard.max_discard_sectors = sectors_of(slow->discard_max, DISCARD_SECTORS);
+	p->discard.max_write_zeroes_sectors = sectors_of(slow->zeroes_max, ZEROES_SECTORS);
 	p->discard.max_discard_segments = 1;
 }

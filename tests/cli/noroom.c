@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * noroom - preloaded: fallocate() of room fails with ENOSPC from the NOROOM_AFTER-th call on, takes
- * NOROOM_MS longer, or is not known to the file system (NOROOM_UNKNOWN). Holes are punched as ever.
+ * NOROOM_MS longer, or is not known to the file system (NOROOM_UNKNOWN). Holes are punched as ever, unless
+ * they are not known either (NOROOM_PUNCH).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -17,6 +18,10 @@ int fallocate64(int fd, int mode, off64_t at, off64_t len)
 
 	if (!next)
 		*(void **)&next = dlsym(RTLD_NEXT, "fallocate64");
+	if (mode && getenv("NOROOM_PUNCH")) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
 	if (mode)
 		return next(fd, mode, at, len);
 	if (getenv("NOROOM_UNKNOWN")) {

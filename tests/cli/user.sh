@@ -54,6 +54,10 @@ expect "user: check what runs" 3 "running as xpcache0" check fast
 nbdcopy "$uri" back >out 2>&1
 cmp -n $((20 << 20)) data back >out && pass "user: after a start" || fail "user: after a start" "it differs"
 
+# Discards are offered where the slow device has them.
+offers() { PATH=/usr/bin:$PATH nbdsh -u "$uri" -c 'print(h.can_trim(), h.can_zero())' 2>/dev/null; }
+same "user: it discards, as a file does" "$(offers)" "True True"
+
 # Killed, then brought home without any engine running it.
 pkill -9 -f "xpcached serve.*$dir"
 sleep 0.2
@@ -185,5 +189,11 @@ expect "user: a file that has lost a part" 1 "lost a part of its file, 61440 of 
 expect "user: and the next time" 1 "lost a part of its file" start --fast "$memory/fast" --slow slow
 expect "user: given up" 0 "now caches" create --fast "$memory/fast" --slow slow --force --discard-dirty
 expect "user: it begins with nothing" 0 "removed" remove xpcache0
+rm -f fast slow
+truncate -s 64M fast
+truncate -s 256M slow
+LD_PRELOAD=$noroom NOROOM_PUNCH=1 expect "user: on a file system without holes" 0 "now caches" create --fast fast --slow slow --idle-ms 0
+same "user: discards are not offered" "$(offers)" "False True"
+expect "user: remove that" 0 "removed" remove xpcache0
 rm -rf "$memory"
 trap 'rm -rf "$dir"' EXIT

@@ -18,6 +18,8 @@ void xp_assert_failed(const char *what, const char *file, int line)
 	abort();
 }
 
+static const struct xd_device a_file = { .dev.logical = 512, .discard_max = UINT64_MAX, .zeroes_max = UINT64_MAX };
+
 /* ------------------------------------------------------------- commands ---- */
 
 static void numbers_are_encoded_or_plain(void **state)
@@ -167,7 +169,7 @@ static void the_longest_discard_has_a_result(void **state)
 	struct ublk_params p;
 
 	(void)state;
-	xd_ublk_params(&p, 1ull << 40, 512);
+	xd_ublk_params(&p, 1ull << 40, &a_file);
 	io.nr_sectors = p.discard.max_discard_sectors;
 	assert_true(xd_ublk_result(&io) > 0);
 }
@@ -185,7 +187,7 @@ static void the_device_says_what_it_is(void **state)
 
 	(void)state;
 	memset(&p, 0xee, sizeof(p));
-	xd_ublk_params(&p, 12345678, 512);
+	xd_ublk_params(&p, 12345678, &a_file);
 	assert_int_equal(p.len, sizeof(p));
 	assert_int_equal(p.types, BASIC | WITH_DISCARD);
 	assert_int_equal(p.basic.attrs, VOLATILE_CACHE | HAS_FUA);	/* neither rotational nor read-only */
@@ -200,7 +202,25 @@ static void the_device_says_what_it_is(void **state)
 	assert_int_equal(p.discard.discard_granularity, 4096);
 	assert_int_equal(p.discard.discard_alignment, 0);
 	assert_int_equal(p.discard.max_discard_segments, 1);
-	assert_true(p.discard.max_write_zeroes_sectors > 0);
+	assert_int_equal(p.discard.max_discard_sectors, 1 << 21);
+	assert_int_equal(p.discard.max_write_zeroes_sectors, 1 << 15);
+}
+
+static void it_discards_and_zeroes_as_the_slow_device_does(void **state)
+{
+	const struct xd_device small = { .dev.logical = 512, .discard_max = 1 << 20, .discard_unit = 1 << 16, .zeroes_max = 1 << 19 };
+	const struct xd_device none = { .dev.logical = 512, .discard_unit = 512 };
+	struct ublk_params p;
+
+	(void)state;
+	xd_ublk_params(&p, 8, &small);
+	assert_int_equal(p.discard.max_discard_sectors, 2048);
+	assert_int_equal(p.discard.discard_granularity, 1 << 16);
+	assert_int_equal(p.discard.max_write_zeroes_sectors, 1024);
+	xd_ublk_params(&p, 8, &none);
+	assert_int_equal(p.discard.max_discard_sectors, 0);
+	assert_int_equal(p.discard.max_write_zeroes_sectors, 0);
+	assert_int_equal(p.discard.discard_granularity, 4096);	/* the driver takes none without */
 }
 
 static void its_sectors_are_those_of_the_slow_device(void **state)
@@ -208,10 +228,10 @@ static void its_sectors_are_those_of_the_slow_device(void **state)
 	struct ublk_params p;
 
 	(void)state;
-	xd_ublk_params(&p, 8, 4096);
+	xd_ublk_params(&p, 8, &(struct xd_device){ .dev.logical = 4096 });
 	assert_int_equal(1 << p.basic.logical_bs_shift, 4096);
 	assert_int_equal(1 << p.basic.physical_bs_shift, 4096);
-	xd_ublk_params(&p, 8, 0);	/* a server that said nothing */
+	xd_ublk_params(&p, 8, &(struct xd_device){ .dev.logical = 0 });	/* a server that said nothing */
 	assert_int_equal(1 << p.basic.logical_bs_shift, 512);
 }
 
@@ -226,6 +246,7 @@ int main(void)
 		cmocka_unit_test(the_result_is_bytes_or_an_error),
 		cmocka_unit_test(the_longest_discard_has_a_result),
 		cmocka_unit_test(the_device_says_what_it_is),
+		cmocka_unit_test(it_discards_and_zeroes_as_the_slow_device_does),
 		cmocka_unit_test(its_sectors_are_those_of_the_slow_device),
 	};
 

@@ -52,7 +52,11 @@ equal size "$(blockdev --getsize64 $SLOW)" "$(blockdev --getsize64 $NODE)"
 equal sectors "512 4096 4096 4096" \
 	"$(of logical_block_size) $(of physical_block_size) $(of minimum_io_size) $(of optimal_io_size)"
 equal cache "write back, fua 1, rotational 0" "$(of write_cache), fua $(of fua), rotational $(of rotational)"
-equal requests "1024 1073741824 16777216" "$(of max_hw_sectors_kb) $(of discard_max_bytes) $(of write_zeroes_max_bytes)"
+# limit ATTRIBUTE MOST - of the slow device, as far as one request goes.
+limit() { awk -v most="$2" '{ print $1 < most ? $1 : most }' "/sys/block/${SLOW##*/}/queue/$1"; }
+equal requests "1024 $(limit discard_max_bytes 1073741824) $(limit write_zeroes_max_bytes 16777216)" \
+	"$(of max_hw_sectors_kb) $(of discard_max_bytes) $(of write_zeroes_max_bytes)"
+[ "$(of discard_max_bytes)" -gt 0 ] && pass discards-are-offered || fail discards-are-offered "the slow disk has none"
 [ -b ${NODE}p1 ] && pass partitions-are-read || fail partitions-are-read "$(ls /dev/ublk*)"
 equal content "$(md5sum </run/piece)" "$(dd if=$NODE bs=1M skip=200 count=8 iflag=direct status=none | md5sum)"
 # But of the kernel's own workers, which run none of the daemon's code.
@@ -81,7 +85,10 @@ must rm /mnt/verify*
 must sync
 before=$(tree /mnt/files)
 was=$(figure discards)
+below() { awk '{ print $12 }' "/sys/block/${SLOW##*/}/stat"; }
+was_below=$(below)
 try fstrim fstrim /mnt
+[ "$(below)" -gt "$was_below" ] && pass discards-go-down || fail discards-go-down "$was_below, $(below)"
 [ "$(figure discards)" -gt "$was" ] && pass discards-arrive || fail discards-arrive "$was, $(figure discards)"
 must umount /mnt
 sleep 5 <$NODE &
@@ -239,3 +246,13 @@ must mount -o ro $SLOW"1" /mnt
 equal files-on-the-disk "$before" "$(tree /mnt/files)"
 must umount /mnt
 sed 's/^/daemon: /' /run/xpcache/xpcache0.log
+
+# ------------------------------------- a slow device that can neither discard nor zero ----
+
+must modprobe scsi_debug dev_size_mb=64 lbpu=0 lbpws=0 lbpws10=0 delay=0
+settled grep -q scsi_debug /sys/block/sd*/device/model || die scsi-debug "no disk"
+SLOW=$(grep -l scsi_debug /sys/block/sd*/device/model | sed 's,/sys/block/\([a-z]*\)/.*,/dev/\1,')
+must xpcache create --engine user --ublk --fast $FAST --slow "$SLOW" --idle-ms 0 --force
+equal it-has-none 0 "$(cat "/sys/block/${SLOW##*/}/queue/discard_max_bytes")"
+equal none-is-offered "0 $(limit write_zeroes_max_bytes 16777216)" "$(of discard_max_bytes) $(of write_zeroes_max_bytes)"
+try remove-that xpcache remove xpcache0
