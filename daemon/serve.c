@@ -211,7 +211,6 @@ static enum xc start_cache_of(struct serving *s, const struct words *w)
 {
 	struct xd_setup setup = { .tunables = w->tunables, .loops = w->threads };
 	struct xp_message msg = { "" };
-	char advice[LOSS_ADVICE];
 	enum xc ret = xd_device_open(&setup.fast, w->fast, "fast");
 	int err;
 
@@ -234,10 +233,10 @@ static enum xc start_cache_of(struct serving *s, const struct words *w)
 	if (!*msg.text)
 		return complain_errno(err, w->fast, "the cache cannot be started");
 	if (err == -EBADMSG)
-		return complain(XC_DAMAGED, w->fast, loss_advice(w->fast, w->slow, advice), "%s", msg.text);
+		return complain(XC_DAMAGED, w->fast, loss_advice(w->fast, w->slow), "%s", msg.text);
 	return complain(err == -EUCLEAN || err == -ENOTSUP ? XC_DAMAGED :
 			err == -ENOENT || err == -ENODEV ? XC_NOT_FOUND : XC_FAILED,
-			w->fast, err == -EUCLEAN ? "nothing was changed; xpcache check tells more" : NULL,
+			w->fast, err == -EUCLEAN ? text_todo("nothing was changed; xpcache check %s tells more", text_word(w->fast)) : NULL,
 			"%s", msg.text);
 }
 

@@ -127,7 +127,7 @@ enum xc caches_check_slow(const struct device *d, dev_t but_fast)
 
 		if (!c->err && c->fast.dev != but_fast &&
 		    identity_same(&c->sb.slow, d, false, why, sizeof(why)))
-			ret = complain(XC_REFUSED, d->path, "xpcache start and remove that one first",
+			ret = complain(XC_REFUSED, d->path, text_todo("xpcache remove %s --fast %s first", c->name, text_word(c->fast.path)),
 				       "it is the slow device of the xpcache %s on %s",
 				       c->name, c->fast.path);
 	}
@@ -146,7 +146,7 @@ enum xc cache_check_name(const char *name)
 {
 	if (xp_name_valid(name))
 		return XC_OK;
-	return complain(XC_USAGE, name, "give --name of 1 to 31 letters, digits, '_', '.' and '-'",
+	return complain(XC_USAGE, name, "give one of 1 to 31 letters, digits, '_', '.' and '-'",
 			"not a name for a cache");
 }
 
@@ -176,11 +176,11 @@ static bool called(const struct cache *c, const char *name)
 static enum xc say_running(const struct cache *c)
 {
 	char node[512] = "?";
-	struct running r;
+	struct running r = { .name = "" };
 
 	if (running_find(NULL, c->uuid, &r) == 1)
 		running_node(&r, node, sizeof(node));
-	return complain(XC_REFUSED, c->fast.path, "xpcache status shows it",
+	return complain(XC_REFUSED, c->fast.path, text_todo("xpcache status %s shows it", r.name),
 			"the cache %s is running already, as %s", c->name, node);
 }
 
@@ -188,13 +188,13 @@ static enum xc refuse_superblock(const struct cache *c)
 {
 	return complain(XC_DAMAGED, c->fast.path,
 			c->err == -ENOTSUP ? "use the version of xpcache that made it, or a newer one" :
-					     "xpcache check tells more",
+					     text_todo("xpcache check %s tells more", text_word(c->fast.path)),
 			"%s", c->message.text);
 }
 
-static enum xc find_on(const char *path, const char *name, struct cache *c)
+static enum xc find_on(const char *path, const char *name, const char *slow, struct cache *c)
 {
-	struct offline o = { .accept = 0 };
+	struct offline o = { .slow = slow };
 	struct device d;
 	enum xc ret = device_open(&d, path, true);
 	int err;
@@ -264,15 +264,15 @@ static enum xc pick(const struct caches *all, const char *name, struct cache *c)
 			"no stopped cache %s", name ? "of this name" : "found");
 }
 
-enum xc caches_find_stopped(const char *name, const char *fast, struct cache *c)
+enum xc caches_find_stopped(const char *name, const struct options *opt, struct cache *c)
 {
 	struct caches all;
 	enum xc ret;
 	int err;
 
 	name = name ? cache_plain_name(name) : NULL;
-	if (fast)
-		return find_on(fast, name, c);
+	if (opt->fast)
+		return find_on(opt->fast, name, opt->slow, c);
 	err = caches_scan(&all);
 	if (err)
 		return complain_errno(err, "/sys/class/block", "cannot look for caches");

@@ -22,7 +22,7 @@ static enum xc refuse_holder(struct check *k)
 	if (geteuid() == 0)
 		kernel_sweep();
 	if (claim_holder(k->dev.kname, who, sizeof(who)))
-		return complain(XC_REFUSED, k->dev.path, "xpcache stop first, if that is it",
+		return complain(XC_REFUSED, k->dev.path, text_stop(&k->dev),
 				"in use, %s; only a stopped cache can be checked", who);
 	return device_reopen(&k->dev, DEVICE_CLAIM);	/* nobody starts it meanwhile */
 }
@@ -34,7 +34,7 @@ static enum xc refuse_running(const struct check *k)
 
 	if (running_find(NULL, text_uuid(k->o.sb.uuid), &r) != 1 || r.asleep)
 		return XC_OK;
-	return complain(XC_REFUSED, k->dev.path, "xpcache stop first",
+	return complain(XC_REFUSED, k->dev.path, text_todo("xpcache stop %s first", r.name),
 			"running as %s; only a stopped cache can be checked", r.name);
 }
 
@@ -122,13 +122,15 @@ static void check_slow(struct check *k, const struct device *slow)
 {
 	char why[512];
 	u64 doubt;
+	bool same;
 
 	if (!slow) {
 		finding_note(&k->found, "slow device: not given (--slow), so not compared with %s",
 			     identity_text(&k->o.sb.slow));
 		return;
 	}
-	if (identity_same(&k->o.sb.slow, slow, true, why, sizeof(why)))
+	same = identity_same(&k->o.sb.slow, slow, true, why, sizeof(why));
+	if (same)
 		finding_sound(&k->found, "slow device %s, %s", slow->path,
 			      text_bytes(slow->sectors << XP_SECTOR_SHIFT));
 	else
@@ -136,6 +138,7 @@ static void check_slow(struct check *k, const struct device *slow)
 	if (slow->sectors != le64_to_cpu(k->o.sb.slow.sectors))
 		finding_note(&k->found, "slow device %s: it has %" PRIu64 " sectors, and had %" PRIu64 "; the next start takes it as it is",
 			     slow->path, slow->sectors, le64_to_cpu(k->o.sb.slow.sectors));
+	k->o.slow = same ? slow->path : NULL;	/* which is advised */
 	if (mark_there(&k->o.media.io, &k->o.sb, slow->path, &doubt))
 		finding_note(&k->found, "slow device %s: writes went there alone while the fast device was gone; the next start drops what that has",
 			     slow->path);
@@ -180,23 +183,26 @@ static enum xc check_contents(struct check *k, const struct device *slow, bool d
 
 static enum xc verdict(const struct check *k, bool json)
 {
-	const char *todo = "the cache still works: xpcache remove brings its blocks home, then make it anew";
+	const char *name = (const char *)k->o.sb.name, *todo;
 	const struct findings *f = &k->found;
-	char advice[LOSS_ADVICE];
 
 	if (k->acceptable)
-		todo = loss_advice(k->dev.path, k->o.slow, advice);
+		todo = loss_advice(k->dev.path, k->o.slow);
 	else if (!k->recovered)
 		todo = "it cannot be started; keep a copy of the device, then restore what was dirty from a "
 		       "backup: the slow device alone lacks it";
 	else if (k->too_short)
-		todo = shorter_advice(k->dev.path, k->o.slow, advice);
+		todo = shorter_advice(k->dev.path, k->o.slow);
 	else if (k->lost)
 		todo = "restore what those blocks held from a backup; the others are whole";
 	else if (k->ring.said[XP_UNREADABLE_DATA])
-		todo = "xpcache start takes it as it is, --accept-older the versions before; the others are whole";
+		todo = text_todo("%s takes it as it is, with --accept-older the versions before; the others are whole",
+				 text_start(name, k->dev.path, k->o.slow));
 	else if (f->problems == k->bad_superblocks)
 		todo = "the cache still works, by the other superblock";
+	else
+		todo = text_todo("the cache still works: xpcache remove %s %s brings its blocks home, then make it anew",
+				 name, text_devices(k->dev.path, k->o.slow));
 	if (!f->problems) {
 		if (!json)
 			printf("%s: sound\n", k->dev.path);
@@ -218,7 +224,8 @@ static enum xc check_unusable(struct check *k, const struct options *opt, int er
 	if (err == -ENOTSUP)
 		return offline_complain(&k->o, &k->dev, err);
 	return complain(XC_DAMAGED, k->dev.path,
-			"it cannot be started; keep a copy of the device, then xpcache flush --offline --rescue --force goes by its journal",
+			text_todo("it cannot be started; keep a copy of the device, then xpcache flush --offline --rescue --force %s goes by its journal",
+				  text_devices(k->dev.path, opt->slow)),
 			"neither superblock will do: %s", k->o.message.text);
 }
 

@@ -91,7 +91,7 @@ static void say_holder(const char *kname, bool ours, char *who, size_t len)
 	char node[PATH_MAX], uuid[128];
 
 	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_hold(uuid)) {
-		snprintf(who, len, "kept for a cache that does not run (xpcache forget lets go of it)");
+		snprintf(who, len, "kept for a cache that does not run (xpcache forget %s lets go of it)", strchr(uuid, '-') + 1);
 		return;
 	}
 	device_node(kname, node, sizeof(node));
@@ -247,9 +247,9 @@ static enum xc refuse(const char *path, const char *who)
 	bool is_swap = strstr(who, "swap");
 
 	return complain(XC_REFUSED, path,
-			is_swap ? "swapoff it first" :
+			is_swap ? text_todo("swapoff %s first", text_word(path)) :
 			strstr(who, "mounted") ? "unmount it first" :
-			strstr(who, "its partition") ? "xpcache partitions --hide first" :
+			strstr(who, "its partition") ? text_todo("xpcache partitions %s --hide first", text_word(path)) :
 			strstr(who, "open by") ? "end that first" : "take that apart first",
 			"in use, %s", who);
 }
@@ -295,7 +295,7 @@ enum xc claim_check(const struct device *d)
 
 	if (d->read_only)
 		return complain(XC_REFUSED, d->path,
-				d->is_block ? "blockdev --setrw, or another device" : "make it writable",
+				d->is_block ? text_todo("blockdev --setrw %s, or another device", text_word(d->path)) : "make it writable",
 				"read-only");
 	if (!d->is_block)
 		return claim_loop(d->dev, d->ino, who, sizeof(who)) ? refuse(d->path, who) : XC_OK;

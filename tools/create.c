@@ -33,7 +33,8 @@ static enum xc check_options(const struct options *opt)
 {
 	if (!opt->fast || !opt->slow)
 		return complain(XC_USAGE, opt->fast ? "--slow" : "--fast",
-				"xpcache create --fast DEV --slow DEV",
+				text_todo("xpcache create --fast %s --slow %s", opt->fast ? text_word(opt->fast) : "DEV",
+					  opt->slow ? text_word(opt->slow) : "DEV"),
 				"the %s device is missing", opt->fast ? "slow" : "fast");
 	if (opt->no_start && opt->tuned)
 		return complain(XC_USAGE, "--no-start", "give them to xpcache start",
@@ -132,19 +133,21 @@ static enum xc check_old_cache(struct making *k)
 	if (*old.uuid && !caches_have_copy(old.uuid, &k->fast, NULL, 0))
 		snprintf(k->replaced, sizeof(k->replaced), "%s", old.uuid);
 	snprintf(what, sizeof(what), "it is %s", old.what);
-	if (!opt->force)
-		return complain(XC_REFUSED, k->fast.path,
-				"xpcache remove ends it in order; --force overwrites it", "%s", what);
-	if (opt->discard_dirty)
+	if (opt->force && opt->discard_dirty)
 		return check_images(k);
 	if (!old.known)
 		return complain(XC_REFUSED, k->fast.path,
-				"xpcache check tells more; --force --discard-dirty overwrites it",
+				text_todo("xpcache check %s tells more; --force --discard-dirty overwrites it", text_word(k->fast.path)),
 				"%s, and how many dirty blocks it has cannot be told", what);
 	if (old.dirty)
 		return complain(XC_REFUSED, k->fast.path,
-				"xpcache start and remove save them; --force --discard-dirty loses them",
+				text_todo("xpcache remove %s %s saves them; --force --discard-dirty loses them", old.name,
+					  text_devices(k->fast.path, NULL)),
 				"%s with %s dirty", what, text_blocks(old.dirty));
+	if (!opt->force)
+		return complain(XC_REFUSED, k->fast.path,
+				text_todo("xpcache remove %s --fast %s ends it in order; --force overwrites it", old.name,
+					  text_word(k->fast.path)), "%s", what);
 	return check_images(k);
 }
 
@@ -215,7 +218,7 @@ static enum xc choose_name(struct making *k)
 	if (k->opt->name) {
 		snprintf(name, XP_NAME_LEN, "%s", k->opt->name);
 		if (name_taken(k, &all, name))
-			ret = complain(XC_REFUSED, name, "give another --name",
+			ret = complain(XC_REFUSED, name, "give another by --name NAME",
 				       "there is a cache or a device of this name");
 	} else {
 		unsigned int i = 0;
@@ -392,7 +395,7 @@ static void tell(const struct making *k)
 	       text_bytes(k->slow.sectors << XP_SECTOR_SHIFT));
 	printf("it takes %s of memory while it runs\n", text_bytes(xp_memory(&k->sb, k->opt->tunables.verify)));
 	if (k->opt->no_start) {
-		printf("not started: xpcache start %s does that\n", name);
+		printf("not started: %s does that\n", text_start(name, k->fast.path, k->slow.path));
 		return;
 	}
 	if (k->user) {

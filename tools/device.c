@@ -282,7 +282,7 @@ enum xc device_reopen(struct device *d, enum device_mode mode)
 		return complain(XC_REFUSED, d->path, "unmount it, or end what uses it, first",
 				"in use by the kernel or another program");
 	if (fd < 0 && errno == EROFS)
-		return complain(XC_REFUSED, d->path, "blockdev --setrw, or another device", "read-only");
+		return complain(XC_REFUSED, d->path, text_todo("blockdev --setrw %s, or another device", text_word(d->path)), "read-only");
 	if (fd < 0)
 		return complain_errno(errno, d->path, "cannot open it");
 	if (!is_same(fd, d)) {

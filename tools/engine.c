@@ -145,7 +145,7 @@ enum xc remote_check_free(const char *uri)
 		ret = complain_errno(err, user_directory(), "cannot ask the running caches for their slow devices");
 	for (size_t i = 0; i < n && !ret; i++)
 		if (remote_same(uri, all[i].slow_path))
-			ret = complain(XC_REFUSED, uri, "xpcache remove that one first",
+			ret = complain(XC_REFUSED, uri, text_todo("xpcache remove %s first", all[i].name),
 				       "it is the slow device of the xpcache %s, which runs", all[i].name);
 	free(all);
 	return ret;

@@ -20,7 +20,7 @@ enum xc flush_awake(const char *name)
 	if (err)
 		return complain_errno(err, name, "cannot read its status");
 	if (!strcmp(s.state, "suspended"))
-		return complain(XC_FAILED, name, "dmsetup resume it first", "it is suspended");
+		return complain(XC_FAILED, name, text_todo("dmsetup resume %s first", name), "it is suspended");
 	if (!strcmp(s.state, "asleep"))
 		return say_asleep(name);
 	return XC_OK;
@@ -105,7 +105,7 @@ static enum xc check_stuck(struct watch *w, const struct status *s, u64 left)
 	if (seconds_now() - w->moved < STUCK_SECONDS)
 		return XC_OK;
 	running_message(w->name, XP_COMMAND_FLUSH_STOP);
-	return complain(XC_FAILED, w->name, running_log(w->name, "; nothing is lost, xpcache flush goes on"),
+	return complain(XC_FAILED, w->name, running_log(w->name, text_todo("; nothing is lost, xpcache flush %s goes on", w->name)),
 			"I/O errors, and %s stay dirty", text_blocks(w->dirty));
 }
 
@@ -133,7 +133,7 @@ static enum xc look(struct watch *w, bool *home)
 	left = blocks_left(w, &s);
 	dirty = w->dirty;
 	if (life_of(&s) != w->incarnation)
-		return complain(XC_FAILED, w->name, "xpcache flush goes on",
+		return complain(XC_FAILED, w->name, text_todo("xpcache flush %s goes on", w->name),
 				"it was started anew meanwhile, %s stay dirty", text_blocks(dirty));
 	*home = is_home(w, &s) || (w->end && left <= w->enough);
 	progress_show(&w->bar, left);
@@ -144,14 +144,14 @@ static enum xc look(struct watch *w, bool *home)
 				"its journal cannot be written, and %s stay dirty", text_blocks(dirty));
 	if (signals_came()) {
 		running_message(w->name, XP_COMMAND_FLUSH_STOP);
-		return complain(XC_INTERRUPTED, w->name, "nothing is lost, xpcache flush goes on",
+		return complain(XC_INTERRUPTED, w->name, text_todo("nothing is lost, xpcache flush %s goes on", w->name),
 				"stopped, %s stay dirty", text_blocks(dirty));
 	}
 	if (w->end && seconds_now() > w->end)
-		return complain(XC_FAILED, w->name, "that goes on; try again, or xpcache flush shows when it is done",
+		return complain(XC_FAILED, w->name, text_todo("that goes on; try again, or xpcache flush %s shows when it is done", w->name),
 				"%s could not go home in time", text_blocks(dirty));
 	if (!status_number(&s, "flushing"))
-		return complain(XC_FAILED, w->name, "xpcache flush goes on",
+		return complain(XC_FAILED, w->name, text_todo("xpcache flush %s goes on", w->name),
 				"the flush was ended from elsewhere, %s stay dirty", text_blocks(dirty));
 	return check_stuck(w, &s, left);
 }
@@ -182,10 +182,14 @@ static enum xc watch(const char *name, u64 enough, double end)
 static enum xc check_kept(const char *name)
 {
 	int err = user_has(name) ? user_message(name, XP_COMMAND_COMMIT) : 0;
+	struct running r = { .name = "" };
 
 	if (!err)
 		return XC_OK;
-	return complain(XC_FAILED, name, running_log(name, "; xpcache stop --force, and start, forgets it"),
+	user_find(name, NULL, &r);
+	return complain(XC_FAILED, name,
+			running_log(name, text_todo("; xpcache stop %s --force, then %s, forgets it", name,
+						    text_start(name, r.fast_path, r.slow_path))),
 			"what was written past a full cache may be lost: %s", strerror(-err));
 }
 
@@ -285,11 +289,12 @@ static enum xc flush_offline(const struct options *opt)
 
 	if (!opt->fast || opt->arg)
 		return complain(XC_USAGE, opt->arg ? opt->arg : "--fast",
-				"xpcache flush --offline --fast DEV --slow DEV",
+				opt->fast ? text_todo("xpcache flush --offline %s", text_devices(opt->fast, opt->slow)) :
+					    "xpcache flush --offline --fast DEV --slow DEV",
 				opt->arg ? "the devices say which" : "the fast device is missing");
 	if (opt->rescue)
 		return rescue_run(opt);
-	ret = caches_find_stopped(NULL, opt->fast, &c);
+	ret = caches_find_stopped(NULL, opt, &c);
 	if (!ret)
 		ret = flush_stopped(&c, opt);
 	if (!ret)

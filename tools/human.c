@@ -342,3 +342,22 @@ const char *shell_word(const char *word, char text[2 * PATH_MAX])
 	*to = '\0';
 	return text;
 }
+
+const char *text_word(const char *word)
+{
+	static char text[TEXTS][2 * PATH_MAX];
+	static unsigned int next;
+
+	return shell_word(word, text[next++ % TEXTS]);
+}
+
+const char *text_todo(const char *format, ...)
+{
+	static char text[8 * PATH_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return text;
+}

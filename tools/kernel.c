@@ -441,7 +441,7 @@ enum xc kernel_create(const struct xp_sb *sb, const char *name,
 		      const struct device *fast, const struct device *slow,
 		      const struct options *opt)
 {
-	char line[256], uuid[64], why[512], advice[LOSS_ADVICE];
+	char line[256], uuid[64], why[512];
 	int err, lock, kmsg;
 
 	table_line(line, sizeof(line), fast, slow, opt);
@@ -455,7 +455,7 @@ enum xc kernel_create(const struct xp_sb *sb, const char *name,
 		sleep_has_started(text_uuid(sb->uuid));
 		return XC_OK;
 	}
-	return complain(refusal(err), name, err == -EBADMSG ? loss_advice(fast->path, slow->path, advice) : "dmesg may tell more",
+	return complain(refusal(err), name, err == -EBADMSG ? loss_advice(fast->path, slow->path) : "dmesg may tell more",
 			"cannot start the cache: %s", *why ? why : *dm_said ? dm_said : strerror(-err));
 }
 

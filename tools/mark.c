@@ -121,7 +121,8 @@ static enum xc take_back(struct ground *g, u64 lba)
 	err = xp_unmark(g->o.core, &g->o.media.io, &slow, lba, g->losing, g->slow.block);
 	if (err == -EUCLEAN)
 		return complain(XC_REFUSED, g->fast.path,
-				"nothing was changed; xpcache check --slow tells more, --discard-dirty loses them",
+				text_todo("nothing was changed; xpcache check %s --slow %s tells more, --discard-dirty loses them",
+					  text_word(g->fast.path), text_word(g->slow_path)),
 				"writes have passed it, and %s are dirty there all the same", text_blocks(g->o.stats.dirty));
 	if (err)
 		return complain_errno(err, g->name, "cannot take back that writes have passed it");

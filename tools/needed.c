@@ -25,7 +25,7 @@ static void running_needs(const struct running *r)
 /* Damaged metadata may have dirty blocks behind it. */
 static bool stopped_needs(const struct cache *c)
 {
-	char slow[64], todo[PATH_MAX + 200];
+	char slow[64];
 	u64 dirty;
 	bool known = cache_dirty(c, &dirty);
 
@@ -38,9 +38,8 @@ static bool stopped_needs(const struct cache *c)
 		return true;
 	}
 	snprintf(slow, sizeof(slow), "%.63s", (const char *)c->sb.slow.path);
-	snprintf(todo, sizeof(todo), "xpcache flush --offline --fast %s --slow %s brings them home",
-		 c->fast.path, slow);
-	complain(XC_REFUSED, c->fast.path, todo, "the stopped cache %s has %s dirty", c->name,
+	complain(XC_REFUSED, c->fast.path, text_todo("xpcache flush --offline --fast %s --slow %s brings them home",
+						     text_word(c->fast.path), text_word(slow)), "the stopped cache %s has %s dirty", c->name,
 		 known ? text_blocks(dirty) : "perhaps blocks");
 	return true;
 }

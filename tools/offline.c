@@ -84,6 +84,7 @@ bool cache_look(const struct device *fast, struct cache_there *c)
 	}
 	if (!err)
 		snprintf(c->uuid, sizeof(c->uuid), "%s", text_uuid(o.sb.uuid));
+	snprintf(c->name, sizeof(c->name), "%.31s", err ? "" : (const char *)o.sb.name);
 	snprintf(c->what, sizeof(c->what), "the fast device of the xpcache %.31s",
 		 err ? "(damaged or unknown)" : (const char *)o.sb.name);
 	offline_close(&o);
@@ -103,47 +104,83 @@ bool cache_dirty(const struct cache *c, u64 *dirty)
 	return there.known;
 }
 
-const char *loss_advice(const char *fast, const char *slow, char text[LOSS_ADVICE])
+/* The slow device of the cache on @fast, if it can be found: else the user must say it. */
+static const char *slow_word(const char *fast, const char *slow)
 {
-	char fast_word[2 * PATH_MAX], slow_word[2 * PATH_MAX];
+	char path[PATH_MAX];
+	struct device d;
+	struct cache c;
+	bool known = slow;
 
-	fast = shell_word(fast, fast_word);
-	slow = slow ? shell_word(slow, slow_word) : "DEV";
-	snprintf(text, LOSS_ADVICE, "nothing was changed; xpcache start --accept-loss --fast %s --slow %s goes on; "
-		 "xpcache flush --offline --rescue --fast %s --slow %s brings home what can be read",
-		 fast, slow, fast, slow);
+	if (!known && !device_look(&d, fast)) {
+		known = !cache_read(&c, &d) && d.is_block && slow_known(&c, NULL, path, sizeof(path));
+		device_close(&d);
+		slow = path;
+	}
+	return known ? text_word(slow) : "DEV";
+}
+
+const char *text_devices(const char *fast, const char *slow)
+{
+	static char text[4 * PATH_MAX + 32];
+
+	snprintf(text, sizeof(text), "--fast %s --slow %s", text_word(fast), slow_word(fast, slow));
 	return text;
 }
 
-const char *shorter_advice(const char *fast, const char *slow, char text[LOSS_ADVICE])
+const char *text_start(const char *name, const char *fast, const char *slow)
 {
-	char fast_word[2 * PATH_MAX], slow_word[2 * PATH_MAX];
+	static char text[4 * PATH_MAX + 64];
+	struct device d;
+	bool is_block = !device_look(&d, fast) && d.is_block;
+	char path[PATH_MAX];
+	struct cache c;
 
-	fast = shell_word(fast, fast_word);
-	slow = slow ? shell_word(slow, slow_word) : "DEV";
-	snprintf(text, LOSS_ADVICE, "nothing was changed; make it as large as it was; or xpcache flush --offline --rescue --fast %s --slow %s "
-		 "writes back what fits and lists the rest, and xpcache start --discard-dirty --fast %s --slow %s then goes on without the rest",
-		 fast, slow, fast, slow);
+	if (is_block && !cache_read(&c, &d) && slow_known(&c, NULL, path, sizeof(path)))
+		snprintf(text, sizeof(text), "xpcache start %s", name);
+	else
+		snprintf(text, sizeof(text), "xpcache start %s %s", name, text_devices(fast, slow));
+	if (d.fd >= 0)
+		device_close(&d);
 	return text;
 }
 
-/* Of both superblocks nothing but the journal tells: see bare.c. */
-static const char *bare_advice(const char *fast, const char *slow, char text[LOSS_ADVICE])
+const char *text_stop(const struct device *fast)
 {
-	char fast_word[2 * PATH_MAX], slow_word[2 * PATH_MAX];
+	struct device d = *fast;
+	struct running r;
+	struct cache c;
 
-	snprintf(text, LOSS_ADVICE, "nothing was changed; xpcache flush --offline --rescue --force --fast %s --slow %s brings home what can be read",
-		 shell_word(fast, fast_word), slow ? shell_word(slow, slow_word) : "DEV");
-	return text;
+	if (cache_read(&c, &d) || running_find(NULL, c.uuid, &r) != 1)
+		return "end that first";
+	return text_todo("xpcache stop %s first", r.name);
+}
+
+const char *loss_advice(const char *fast, const char *slow)
+{
+	const char *devices = text_devices(fast, slow);
+
+	return text_todo("nothing was changed; xpcache start --accept-loss %s goes on; "
+			 "xpcache flush --offline --rescue %s brings home what can be read", devices, devices);
+}
+
+const char *shorter_advice(const char *fast, const char *slow)
+{
+	const char *devices = text_devices(fast, slow);
+
+	return text_todo("nothing was changed; make it as large as it was; or xpcache flush --offline --rescue %s "
+			 "writes back what fits and lists the rest, and xpcache start --discard-dirty %s then goes on without the rest",
+			 devices, devices);
 }
 
 enum xc offline_complain(const struct offline *o, const struct device *d, int err)
 {
 	const char *words = *o->message.text ? o->message.text : NULL;
-	char advice[LOSS_ADVICE];
 
 	if (words && !strncmp(words, "superblock: ", 12) && (err == -EUCLEAN || err == -EIO))
-		return complain(err == -EIO ? XC_FAILED : XC_DAMAGED, d->path, bare_advice(d->path, o->slow, advice),
+		return complain(err == -EIO ? XC_FAILED : XC_DAMAGED, d->path, /* of both superblocks nothing but the journal tells: see bare.c */
+				text_todo("nothing was changed; xpcache flush --offline --rescue --force %s brings home what can be read",
+					  text_devices(d->path, o->slow)),
 				"%s%s%s", words, err == -EIO ? ": " : "", err == -EIO ? strerror(EIO) : "");
 	switch (err) {
 	case 0:
@@ -152,10 +189,10 @@ enum xc offline_complain(const struct offline *o, const struct device *d, int er
 		return complain(XC_NOT_FOUND, d->path, "is it the fast device? xpcache list shows all",
 				"no xpcache on this device");
 	case -EUCLEAN:
-		return complain(XC_DAMAGED, d->path, "nothing was changed; xpcache check tells more",
+		return complain(XC_DAMAGED, d->path, text_todo("nothing was changed; xpcache check %s tells more", text_word(d->path)),
 				"%s", words ? words : "damaged metadata");
 	case -EBADMSG:
-		return complain(XC_DAMAGED, d->path, loss_advice(d->path, o->slow, advice),
+		return complain(XC_DAMAGED, d->path, loss_advice(d->path, o->slow),
 				"%s", words ? words : "the journal cannot be read");
 	case -ENOTSUP:
 		return complain(XC_DAMAGED, d->path, "use the version of xpcache that made it, or a newer one",

@@ -40,7 +40,7 @@ static enum xc erase(const char *name, struct device *fast, dev_t slow, const ch
 	if (err)
 		ret = offline_complain(&o, fast, err);
 	else if (o.stats.dirty)
-		ret = complain(XC_REFUSED, name, "xpcache start, then remove again; nothing is lost",
+		ret = complain(XC_REFUSED, name, "nothing is lost: once more",
 			       "%s became dirty meanwhile", text_blocks(o.stats.dirty));
 	if (!ret && !fingerprint_read(&o.media.io, &o.sb, &fp))
 		fp.mark = 0;
@@ -271,6 +271,6 @@ enum xc remove_run(struct options *opt)
 	}
 	if (geteuid() == 0)
 		kernel_sweep();
-	ret = caches_find_stopped(name, opt->fast, &c);
+	ret = caches_find_stopped(name, opt, &c);
 	return ret ? ret : remove_stopped(&c, opt);
 }

@@ -74,7 +74,7 @@ static enum xc open_fast(struct rescue *r)
 		kernel_sweep();
 	if (r->fast.is_block ? claim_holder(r->fast.kname, who, sizeof(who)) :
 			       claim_loop(r->fast.dev, r->fast.ino, who, sizeof(who)))
-		return complain(XC_REFUSED, r->fast.path, "xpcache stop first, if that is it", "in use, %s", who);
+		return complain(XC_REFUSED, r->fast.path, text_stop(&r->fast), "in use, %s", who);
 	ret = device_reopen(&r->fast, DEVICE_CLAIM);	/* nobody starts it meanwhile */
 	if (ret)
 		return ret;
@@ -87,7 +87,7 @@ static enum xc open_fast(struct rescue *r)
 	snprintf(r->c.name, sizeof(r->c.name), "%.31s", r->bare ? "without a name" : (const char *)r->o.sb.name);
 	snprintf(r->c.uuid, sizeof(r->c.uuid), "%s", text_uuid(r->o.sb.uuid));
 	if (!ret && running_find(NULL, r->c.uuid, &running) == 1)
-		ret = complain(XC_REFUSED, r->fast.path, "xpcache stop first", "running as %s", running.name);
+		ret = complain(XC_REFUSED, r->fast.path, text_todo("xpcache stop %s first", running.name), "running as %s", running.name);
 	return ret;
 }
 
@@ -155,7 +155,8 @@ static enum xc look_behind(struct rescue *r)
 	int err;
 
 	if (mark_there(&r->o.media.io, &r->o.sb, r->slow.path, &doubt))
-		return complain(XC_REFUSED, r->slow.path, "nothing was changed; use it as it is, or xpcache start, which drops what the cache has",
+		return complain(XC_REFUSED, r->slow.path, text_todo("nothing was changed; use it as it is, or %s, which drops what the cache has",
+							       text_start(r->c.name, r->fast.path, r->slow.path)),
 				"writes have passed the cache, when nothing was dirty: it has all, and %s is older", r->fast.path);
 	err = behind_tells(&r->o, r->slow.path, doubt, found, sizeof(found));
 	if (err)
@@ -481,7 +482,7 @@ static enum xc check_words(const struct options *opt)
 	enum xc ret = accept_check_none(opt, "give --rescue alone, which goes on by itself");
 
 	if (!ret && !opt->slow)
-		ret = complain(XC_USAGE, "--slow", "xpcache flush --offline --rescue --fast DEV --slow DEV", "the slow device is missing");
+		ret = complain(XC_USAGE, "--slow", text_todo("xpcache flush --offline --rescue %s", text_devices(opt->fast, NULL)), "the slow device is missing");
 	if (!ret && opt->discard_dirty)
 		ret = complain(XC_USAGE, "--discard-dirty", "give one", "--rescue says the opposite");
 	return ret;

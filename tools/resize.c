@@ -79,10 +79,10 @@ static void say_ranges(const struct fit *f, char *text, size_t len)
 
 static enum xc refuse(const struct fit *f)
 {
-	char advice[LOSS_ADVICE], ranges[256];
+	char ranges[256];
 
 	say_ranges(f, ranges, sizeof(ranges));
-	return complain(XC_REFUSED, f->slow->path, shorter_advice(f->fast.path, f->slow->path, advice),
+	return complain(XC_REFUSED, f->slow->path, shorter_advice(f->fast.path, f->slow->path),
 			"it has %" PRIu64 " sectors, and had %" PRIu64 ": %s of %s, dirty, reach past its end, in %s",
 			f->slow->sectors, f->was, text_blocks(f->n), f->c->name, ranges);
 }

@@ -71,7 +71,7 @@ bool running_has_name(const char *name)
 
 const char *running_log(const char *name, const char *rest)
 {
-	static char text[PATH_MAX + 128];
+	static char text[6 * PATH_MAX];
 	char path[PATH_MAX];
 
 	user_log(name, path, sizeof(path));

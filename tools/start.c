@@ -183,7 +183,7 @@ struct found {
  */
 static enum xc take_room(const struct cache *c, const struct options *opt, const char *slow)
 {
-	char todo[LOSS_ADVICE], fast_word[2 * PATH_MAX], slow_word[2 * PATH_MAX];
+	const char *todo;
 	struct device d;
 	struct room room;
 	enum xc ret = device_open(&d, c->fast.path, true);
@@ -192,8 +192,7 @@ static enum xc take_room(const struct cache *c, const struct options *opt, const
 		device_close(&d);
 		return ret;
 	}
-	snprintf(todo, sizeof(todo), "make room there; --force starts it all the same; xpcache flush --offline --fast %s --slow %s needs less",
-		 shell_word(c->fast.path, fast_word), shell_word(slow, slow_word));
+	todo = text_todo("make room there; --force starts it all the same; xpcache flush --offline %s needs less", text_devices(c->fast.path, slow));
 	ret = room_take(&room, &d, opt->offline ? le64_to_cpu(c->sb.data_start) << XP_BLOCK_SHIFT : ROOM_ALL,
 			opt->offline ? "make room there, or give --rescue, which needs none" : todo);
 	room_done(&room);
@@ -320,7 +319,7 @@ static enum xc start_all(const struct options *opt)
 		}
 		n++;
 		if (c->err)
-			one = complain(XC_DAMAGED, c->fast.path, "xpcache check tells more",
+			one = complain(XC_DAMAGED, c->fast.path, text_todo("xpcache check %s tells more", text_word(c->fast.path)),
 				       "%s", c->message.text);
 		else
 			one = start_cache(c, opt);
@@ -362,7 +361,7 @@ enum xc start_run(struct options *opt)
 		return sleep_wake(cache_plain_name(opt->arg), opt);
 	ret = replug_end(opt);
 	if (!ret)
-		ret = caches_find_stopped(opt->arg, opt->fast, &c);
+		ret = caches_find_stopped(opt->arg, opt, &c);
 	if (ret && c.running && geteuid() == 0)
 		partitions_started(c.uuid);
 	return ret ? ret : start_cache(&c, opt);

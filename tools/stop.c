@@ -73,10 +73,10 @@ static enum xc cannot_commit(const struct running *r, int err)
 
 	if (!status_read(r->name, &s) && !strcmp(s.state, "failed"))
 		return complain(XC_FAILED, r->name,
-				running_log(r->name, "; xpcache stop --force loses what was not committed"),
+				running_log(r->name, text_todo("; xpcache stop %s --force loses what was not committed", r->name)),
 				"the journal cannot be written: %s", strerror(-err));
 	return complain(XC_FAILED, r->name,
-			running_log(r->name, "; xpcache stop --force may lose what was written past a full cache"),
+			running_log(r->name, text_todo("; xpcache stop %s --force may lose what was written past a full cache", r->name)),
 			"the slow device cannot be flushed: %s", strerror(-err));
 }
 
@@ -200,15 +200,20 @@ static enum xc stop_at_shutdown(const struct options *opt)
 
 enum xc stop_run(struct options *opt)
 {
+	struct running r;
 	enum xc ret;
+	bool known;
 
 	if (!opt->boot == !opt->arg)
 		return opt->boot ? complain(XC_USAGE, "--boot", "give it alone", "it goes with no name") :
 		       complain(XC_USAGE, "stop", "xpcache stop NAME, or --boot", "the name is missing");
 	if (opt->boot)
 		return stop_at_shutdown(opt);
+	known = running_named(cache_plain_name(opt->arg), &r) == 1;
+	if (known)
+		running_paths(&r);
 	ret = stop_one(opt->arg, opt);
-	if (!ret)
-		printf("xpcache start brings it back\n");
+	if (!ret && known)
+		printf("%s brings it back\n", text_start(r.name, r.fast_path, r.slow_path));
 	return ret;
 }

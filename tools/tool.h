@@ -116,6 +116,10 @@ enum xc complain_errno(int err, const char *where, const char *what);
 const char *text_bytes(u64 n);		/* 1.50 GiB */
 /* @word as a shell takes it for one: itself, or in quotes in @text. For commands that are advised. */
 const char *shell_word(const char *word, char text[2 * PATH_MAX]);
+/* The same, until the eighth next call. */
+const char *text_word(const char *word);
+/* What complain() is to advise, until the next call; not a thread's but the program's own. */
+const char *text_todo(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *text_blocks(u64 n);		/* 12,288 blocks (48 MiB) */
 const char *text_count(u64 n);		/* 1,234,567 */
 const char *text_duration(u64 seconds);	/* 1:02:03 */
@@ -306,15 +310,21 @@ int offline_look(struct offline *o, const struct xp_witness *witness);
 /* In place of these: what was decided is written, as by a start. The device must be open for writing. */
 int offline_restate(struct offline *o);
 void offline_close(struct offline *o);
-/* What can be done with a cache whose journal cannot be read; @slow: NULL if it is not known. */
-#define LOSS_ADVICE	(8 * PATH_MAX)
-const char *loss_advice(const char *fast, const char *slow, char text[LOSS_ADVICE]);
+/* What can be done with a cache whose journal cannot be read; @slow, here and below: NULL if nobody has named it. Then it
+ * is looked for, and is DEV if it is not found. As text_todo(). */
+const char *loss_advice(const char *fast, const char *slow);
 /* ... whose slow device is too short for its dirty blocks. */
-const char *shorter_advice(const char *fast, const char *slow, char text[LOSS_ADVICE]);
+const char *shorter_advice(const char *fast, const char *slow);
+/* "--fast FAST --slow SLOW", to be typed, until the next call. */
+const char *text_devices(const char *fast, const char *slow);
+/* What ends the use of the device that a cache may be running on. As text_todo(). */
+const char *text_stop(const struct device *fast);
+/* "xpcache start NAME", with the devices that it would not find by itself; until the next call. */
+const char *text_start(const char *name, const char *fast, const char *slow);
 /* What of a cache would be lost with the device it is on. */
 struct cache_there {
 	char what[96];		/* "the fast device of the xpcache xpcache0" */
-	char uuid[UUID_HEX];	/* "": cannot be told */
+	char uuid[UUID_HEX], name[XP_NAME_LEN];	/* "": cannot be told */
 	bool known;		/* false: damaged, or not of this version; its dirty blocks */
 	u64 dirty;		/* cannot be told */
 };
@@ -548,8 +558,8 @@ bool caches_have(const struct caches *all, const char *uuid, bool damaged);
 int cache_read(struct cache *c, struct device *fast);
 /* Complains if @d is the slow device of a cache, other than that on @but_fast. */
 enum xc caches_check_slow(const struct device *d, dev_t but_fast);
-/* The one called @name (or of that uuid) that does not run, on @fast if given. */
-enum xc caches_find_stopped(const char *name, const char *fast, struct cache *c);
+/* The one called @name (or of that uuid) that does not run, on @opt->fast if given. */
+enum xc caches_find_stopped(const char *name, const struct options *opt, struct cache *c);
 /* The running one called @name; "/dev/mapper/NAME" and the uuid will do. */
 enum xc caches_find_running(const char *name, struct running *r);
 const char *cache_plain_name(const char *name);

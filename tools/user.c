@@ -238,7 +238,8 @@ static int stop_and_wait(const char *name, char *waits, size_t len)
 enum xc user_stop(const char *name, bool losing)
 {
 	char waits[PATH_MAX + 200] = "";
-	int err = stop_and_wait(name, waits, sizeof(waits));
+	struct running r = { .name = "" };
+	int found = user_find(name, NULL, &r), err = stop_and_wait(name, waits, sizeof(waits));
 
 	if (err == -ETIMEDOUT && *waits)
 		return complain(XC_FAILED, name, "it goes on stopping; a second SIGTERM to that process ends it at once, and loses what was not flushed",
@@ -246,7 +247,8 @@ enum xc user_stop(const char *name, bool losing)
 	if (err == -EALREADY)
 		return complain(XC_REFUSED, name, "wait, or see its log", "it stops already");
 	if (err == -EINTR)
-		return complain(XC_FAILED, name, "xpcache start brings it back", "ended at once, by a second signal");
+		return complain(XC_FAILED, name, found == 1 ? text_todo("%s brings it back", text_start(name, r.fast_path, r.slow_path)) : NULL,
+				"ended at once, by a second signal");
 	/* What the daemon could not make durable; not that nothing is known of it. */
 	losing &= err != -ETIMEDOUT && err != -EPROTO && err != -ECONNREFUSED && err != -ENOENT;
 	return err && !losing ? complain_errno(err, name, "it did not stop in order") : XC_OK;

@@ -37,7 +37,7 @@ fresh
 expect "dirty blocks are not overwritten" 3 "7 blocks .28.0 KiB. dirty: fast: .*--discard-dirty" \
 	create --fast fast --slow slow --no-start --force
 same "they are still there" "$(field mappings.length)" "7"
-expect "--discard-dirty alone is not enough" 3 "--force overwrites it" create --fast fast --slow slow --no-start --discard-dirty
+expect "--discard-dirty alone is not enough" 3 "--force --discard-dirty loses them" create --fast fast --slow slow --no-start --discard-dirty
 expect "--force --discard-dirty" 0 "made to cache" create --fast fast --slow slow --no-start --force --discard-dirty
 same "they are gone" "$(field mappings.length)" "0"
 

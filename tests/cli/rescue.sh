@@ -219,7 +219,7 @@ done
 again
 bad "0 16 8 24 257 258" rescued "nor the fingerprint, nor the journal's first places" 0 "home $all lost 0" --force
 again
-bad "0 16" expect "rescue: start names it" 1 "superblock: cannot read block 0.*: fast: .*flush --offline --rescue --force --fast fast --slow DEV" start --fast fast --slow slow
+bad "0 16" expect "rescue: start names it" 1 "superblock: cannot read block 0.*: fast: .*flush --offline --rescue --force --fast fast --slow slow" start --fast fast --slow slow
 expect "rescue: of no cache" 5 "no xpcache on this device: slow.then" flush --offline --rescue --fast slow.then --slow slow --force
 # A cache that was there before has left more blocks than the newest has written.
 again
@@ -390,7 +390,7 @@ print(d["superblock"]["data_start"] + [m["slot"] for m in d["mappings"] if m["lb
 older
 [ "$(mapped)" != "$slot" ] && pass "rescue: its data did not land" || fail "rescue: its data did not land" "it did"
 was=$(mapped)
-bad "$slot" expect "rescue: check names its block" 4 "maps block 51 to slot [0-9]+, which cannot be read.*: fast: xpcache start takes it as it is, --accept-older" check fast
+bad "$slot" expect "rescue: check names its block" 4 "maps block 51 to slot [0-9]+, which cannot be read.*: fast: xpcache start rescue --fast fast --slow DEV takes it as it is, with --accept-older" check fast
 bad "$slot" "$xpcache" flush --offline --rescue --fast fast --slow slow --json >report 2>out
 same "rescue: it is unreadable" "$? $(python3 -c 'import json; r = json.load(open("report")); print(r["home"], r["unreadable"])')" "4 3 {'blocks': 1, 'ranges': [{'sector': 408, 'sectors': 8}]}"
 bad "$slot" expect "rescue: it starts" 0 "^rescue: started" start --fast fast --slow slow --idle-ms 0
