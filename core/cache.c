@@ -32,14 +32,14 @@ static void lay_out(const struct xp_sb *sb, bool verify, struct layout *l)
 	u64 at = 0;
 
 	l->nr_buckets = (u32)(slots / 2 + 1);
-	l->nr_regions = (u32)(slots / 16 + 1);
+	l->nr_regions = (u32)(slots / 2 + 1);
 	l->batch_max = (u32)min(slots, max(slots / 64, (u64)XP_BATCH_MIN));
 	place(&at, XP_WINDOW * XP_BLOCK_SIZE);
 	l->super = place(&at, 2 * XP_BLOCK_SIZE);
 	l->cache = place(&at, sizeof(struct xp));
 	l->entry = place(&at, slots * sizeof(struct xp_entry));
 	l->bucket = place(&at, l->nr_buckets * sizeof(u32));
-	l->region = place(&at, l->nr_regions * sizeof(u32));
+	l->region = place(&at, l->nr_regions);	/* whole words of it: map_region_used() */
 	l->free_map = place(&at, words * sizeof(u64));
 	l->free_sum = place(&at, (words + 63) / 64 * sizeof(u64));
 	l->list = place(&at, le64_to_cpu(sb->journal_blocks) * sizeof(u32));
@@ -129,7 +129,7 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 		c->region_shift++;
 	c->entry = (struct xp_entry *)(base + l.entry);
 	c->bucket = (u32 *)(base + l.bucket);
-	c->region = (u32 *)(base + l.region);
+	c->region = (u8 *)(base + l.region);
 	c->free_map = (u64 *)(base + l.free_map);
 	c->free_sum = (u64 *)(base + l.free_sum);
 	memset(c->bucket, 0xff, c->nr_buckets * sizeof(u32));

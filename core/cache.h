@@ -267,7 +267,7 @@ struct xp {
 	u64 nr_whole;		/* blocks of the slow device; the one behind them is short, and not cached (write.c) */
 	struct xp_entry *entry;
 	u32 *bucket;
-	u32 *region;		/* so many slots in the hash are of its blocks (map.h) */
+	u8 *region;		/* so many slots in the hash are of its blocks (map.h) */
 	u64 *free_map;		/* bit a slot */
 	u64 *free_sum;		/* bit a word of free_map: has a free slot */
 	u32 *sum;		/* of what is in a slot, 0: not known; NULL: not xp_options.verify (verify.c) */

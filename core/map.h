@@ -5,14 +5,19 @@
  * An lba has at most one MAPPED, one WRITING and one FILLING slot, and any
  * number of UNMAPPING ones. Inline: every request comes through here.
  *
- * A hash does not tell what follows an lba. So the slow device is cut into regions, a few
- * for each 64 slots, and each counts its slots in the hash: a long range in which little is
- * mapped is gone through by those, and not block by block.
+ * A hash does not tell what follows an lba. So the slow device is cut into regions, half as many
+ * as there are slots, and each counts its slots in the hash: a long range is gone through by those,
+ * and block by block only where something is mapped. A region is a byte, so that eight empty ones
+ * are one look.
  */
 #ifndef XP_MAP_H
 #define XP_MAP_H
 
 #include "cache.h"
+
+#ifndef XP_REGION_FULL	/* the simulator fills them sooner */
+#define XP_REGION_FULL	255
+#endif
 
 /* What the hash holds of an lba; XP_NIL where nothing. */
 struct xp_found {
@@ -35,21 +40,43 @@ static inline u32 map_peek(const struct xp *c, xp_lba_t lba)
 	return XP_READ_ONCE(c->bucket[map_bucket(c, lba)]);
 }
 
-/* The count of the lba's region. */
-static inline u32 *map_region(const struct xp *c, xp_lba_t lba)
+/* Which region the block is in. */
+static inline u64 map_region(const struct xp *c, u64 lba)
 {
-	return &c->region[min(xp_lba_n(lba) >> c->region_shift, (u64)c->nr_regions - 1)];
+	return min(lba >> c->region_shift, (u64)c->nr_regions - 1);
+}
+
+/* The first of the regions from @i on and before @end that has a slot, or @end. */
+static inline u64 map_region_used(const struct xp *c, u64 i, u64 end)
+{
+	u64 eight;
+
+	while (i < end && !c->region[i]) {
+		memcpy(&eight, &c->region[i & ~7ull], sizeof(eight));
+		i = eight ? i + 1 : min((i | 7) + 1, end);
+	}
+	return i;
 }
 
 /* Of @most blocks from @lba on, so many at least have nothing in the hash. */
 static inline u32 map_gap(const struct xp *c, xp_lba_t lba, u32 most)
 {
-	u64 at = xp_lba_n(lba), end = at + most;
-	const u32 *region = map_region(c, lba), *last = &c->region[c->nr_regions - 1];
+	u64 at = xp_lba_n(lba), first = map_region(c, at), end, used;
 
-	for (; at < end && !*region; region++)
-		at = region == last ? end : ((at >> c->region_shift) + 1) << c->region_shift;
-	return (u32)(min(at, end) - xp_lba_n(lba));
+	if (c->region[first])
+		return 0;
+	end = map_region(c, at + most - 1) + 1;
+	used = map_region_used(c, first, end);
+	return used == end ? most : (u32)((used << c->region_shift) - at);
+}
+
+/* A count that has reached its end stays there: such a region is looked through. */
+static inline void map_count(struct xp *c, xp_lba_t lba, int by)
+{
+	u8 *nr = &c->region[map_region(c, xp_lba_n(lba))];
+
+	if (*nr < XP_REGION_FULL)
+		*nr = (u8)(*nr + by);
 }
 
 static inline void map_insert(struct xp *c, xp_slot_t slot, xp_lba_t lba)
@@ -57,7 +84,7 @@ static inline void map_insert(struct xp *c, xp_slot_t slot, xp_lba_t lba)
 	struct xp_entry *e = entry_of(c, slot);
 	u32 *bucket = &c->bucket[map_bucket(c, lba)];
 
-	++*map_region(c, lba);
+	map_count(c, lba, 1);
 	entry_set_lba(e, lba);
 	XP_WRITE_ONCE(e->hash_next, *bucket);
 	XP_WRITE_ONCE(*bucket, xp_slot_n(slot));
@@ -74,7 +101,7 @@ static inline void map_remove(struct xp *c, xp_slot_t slot)
 	}
 	XP_WRITE_ONCE(*link, e->hash_next);
 	XP_WRITE_ONCE(e->hash_next, XP_NIL);
-	--*map_region(c, entry_lba(e));
+	map_count(c, entry_lba(e), -1);
 }
 
 static inline void map_find(struct xp *c, xp_lba_t lba, struct xp_found *f)
@@ -96,6 +123,16 @@ static inline void map_find(struct xp *c, xp_lba_t lba, struct xp_found *f)
 		else
 			f->unmapping = XP_SLOT(i);
 	}
+}
+
+/* Is a slot in the hash that speaks of it? */
+static inline bool map_holds(const struct xp *c, xp_lba_t lba)
+{
+	u32 i = map_peek(c, lba);
+
+	while (i != XP_NIL && !entry_is_of(&c->entry[i], lba))
+		i = c->entry[i].hash_next;
+	return i != XP_NIL;
 }
 
 static inline xp_slot_t map_mapped(struct xp *c, xp_lba_t lba)

@@ -91,14 +91,12 @@ static enum look look_on(struct xp *c, const struct xp_req *req, struct xp_bypas
 		u32 gap = map_gap(c, lba, end - b->nr);
 		enum look found = LOOK_ON;
 
-		if (!gap) {
-			looks++;
+		looks += !gap;
+		if (!gap && map_holds(c, lba))
 			found = look(c, req, b, lba, todo);
-			gap = found == LOOK_ON;
-		}
-		b->nr += gap;
 		if (found != LOOK_ON)
 			return found;
+		b->nr += max(gap, 1u);
 	}
 	return b->nr < end ? LOOK_ON : LOOK_END;
 }

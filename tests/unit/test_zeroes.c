@@ -89,6 +89,26 @@ static void clean_blocks_are_dropped(void **state)
 	assert_int_equal(stats_of(&f).clean, 0);
 }
 
+/* In the first block of each region, wherever they begin; and more in one than it counts. */
+static void none_is_overlooked(void **state)
+{
+	struct xp_req req;
+	u32 i;
+
+	(void)state;
+	for (i = 0; i < 60; i++)
+		fill_block(&f, (u64)i << 20, 7);
+	for (i = 0; i < 600; i++)
+		fill_block(&f, 1000 + i, 7);
+	assert_int_equal(stats_of(&f).clean, 660);
+	assert_int_equal(until_sent(&req, submit(&f, &req, XP_DISCARD, 8000, 255 * 8, false)), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_int_equal(stats_of(&f).clean, 405);
+	assert_int_equal(until_sent(&req, submit(&f, &req, XP_DISCARD, 0, LBAS * 8, false)), XP_SLOW);
+	assert_int_equal(stats_of(&f).clean, 0);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+}
+
 static void long_zeroes_drop_them_as_well(void **state)
 {
 	struct xp_req req;
@@ -240,6 +260,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_is_not_mapped_is_one_request, setup, teardown),
 		cmocka_unit_test_setup_teardown(clean_blocks_are_dropped, setup, teardown),
+		cmocka_unit_test_setup_teardown(none_is_overlooked, setup, teardown),
 		cmocka_unit_test_setup_teardown(long_zeroes_drop_them_as_well, setup, teardown),
 		cmocka_unit_test_setup_teardown(short_zeroes_are_a_record, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_run_of_dirty_ones_is_one_request_more, setup, teardown),
