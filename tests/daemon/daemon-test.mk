@@ -71,6 +71,7 @@ daemon-test: $(daemon-unit-tests) build/tests/nbd-toy $(kill9-programs) ## the d
 	tests/daemon/peers --toy build/tests/nbd-toy || status=1; \
 	tests/daemon/slow build || status=1; \
 	tests/daemon/rot build || status=1; \
+	tests/daemon/commands build || status=1; \
 	LABEL=kill9-quick KILLS=12 EACH=4 tests/daemon/kill9 || status=1; \
 	LABEL=kill9-pmem FAST=pmem KILLS=8 EACH=4 tests/daemon/kill9 || status=1; \
 	LABEL=kill9-faults FAULTS=1 KILLS=8 EACH=4 tests/daemon/kill9 || status=1; \
