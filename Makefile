@@ -172,6 +172,10 @@ vm-fault: vm-build ## failing disks: {slow, fast} x {read, write, flush} x {once
 vm-bench: vm-build ## xpcache bench against fio, and its headline by hand, where an instruction is a nanosecond
 	@tests/vm/run --campaign bench
 
+.PHONY: vm-commands
+vm-commands: vm-build ## mkfs, fstrim, blkdiscard: requests and time beside dm-linear and dm-cache, where an instruction is a nanosecond
+	@tests/vm/run --campaign commands
+
 vm-debug: bootstrap ## every job and two power cuts under KASAN and lockdep; builds that kernel first
 	@scripts/bootstrap vm-debug
 	+@$(MAKE) --no-print-directory $(vm-programs) vm-module-debug
