@@ -905,12 +905,12 @@ static int fit(struct recovery *r)
 
 		if (!sticks_out(r, slot))
 			continue;
-		if (!c->entry[i].dirty)
-			drop_outside(r, slot);
-		else if (end_of(r, slot) > min(r->sectors, c->slow_sectors))
+		if (c->entry[i].dirty && end_of(r, slot) > min(r->sectors, c->slow_sectors))
 			return refuse_shorter(r);
-		else
+		if (c->entry[i].dirty)
 			r->short_block = slot;
+		else
+			drop_outside(r, slot);
 	}
 	if (c->slow_sectors < r->sectors || r->was > r->sectors)
 		r->leave = r->head.seq;

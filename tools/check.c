@@ -120,6 +120,7 @@ static void check_beyond(struct check *k, const struct device *slow)
 /* I5, I6: it is this device, with this size, that the dirty blocks go home to. */
 static void check_slow(struct check *k, const struct device *slow)
 {
+	struct cache c;
 	char why[512];
 	u64 doubt;
 	bool same;
@@ -129,13 +130,15 @@ static void check_slow(struct check *k, const struct device *slow)
 			     identity_text(&k->o.sb.slow));
 		return;
 	}
-	same = identity_same(&k->o.sb.slow, slow, true, why, sizeof(why));
+	cache_read(&c, &k->dev);
+	c.sb = k->o.sb;
+	same = slow_same(&c, slow, why, sizeof(why));
 	if (same)
 		finding_sound(&k->found, "slow device %s, %s", slow->path,
 			      text_bytes(slow->sectors << XP_SECTOR_SHIFT));
 	else
 		finding_problem(&k->found, "slow device %s: not that of this cache: %s", slow->path, why);
-	if (slow->sectors != le64_to_cpu(k->o.sb.slow.sectors))
+	if (same && slow->sectors != le64_to_cpu(k->o.sb.slow.sectors))
 		finding_note(&k->found, "slow device %s: it has %" PRIu64 " sectors, and had %" PRIu64 "; the next start takes it as it is",
 			     slow->path, slow->sectors, le64_to_cpu(k->o.sb.slow.sectors));
 	k->o.slow = same ? slow->path : NULL;	/* which is advised */

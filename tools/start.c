@@ -124,16 +124,20 @@ static bool is_another(const struct cache *c, const struct device *slow, char *w
 	return true;
 }
 
+bool slow_same(const struct cache *c, const struct device *slow, char *why, size_t len)
+{
+	return identity_same(&c->sb.slow, slow, true, why, len) && !is_another(c, slow, why, len);
+}
+
 /* The user named it: what is known of it must still agree. */
 enum xc slow_named(const struct cache *c, const struct options *opt, bool remote, struct device *slow)
 {
-	const struct xp_sb_slow *id = &c->sb.slow;
 	enum xc ret = device_open_any(slow, opt->slow, remote);
 	char why[512];
 
-	if (ret || (identity_same(id, slow, true, why, sizeof(why)) && !is_another(c, slow, why, sizeof(why))))
+	if (ret || slow_same(c, slow, why, sizeof(why)))
 		return ret;
-	if (opt->force && slow->logical == le32_to_cpu(id->logical_size))
+	if (opt->force && slow->logical == le32_to_cpu(c->sb.slow.logical_size))
 		return XC_OK;
 	return complain(XC_REFUSED, slow->path, "give the right one, or --force if it is an exact copy of it, or that one resized",
 			"not the slow device of %s: %s", c->name, why);

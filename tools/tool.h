@@ -685,6 +685,8 @@ bool slow_known(const struct cache *c, const char *named, char *path, size_t len
 enum xc needed_check(void);
 /* The one that the user has named, if it is that of the cache: else complains. @remote: an NBD URI will do. */
 enum xc slow_named(const struct cache *c, const struct options *opt, bool remote, struct device *slow);
+/* Whether that is the slow device of @c, of this size or another, by all that is known of it; else @why. */
+bool slow_same(const struct cache *c, const struct device *slow, char *why, size_t len);
 /* Complains if the two are on one disk, or the slow one is in use. */
 /* Refuses a slow device that dirty blocks reach past the end of; with opt->discard_dirty the cache forgets all it has.
  * The fast device must be free. */

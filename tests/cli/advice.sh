@@ -47,6 +47,8 @@ xpcache flush --offline --fast DEV --slow DEV | both devices are for the user to
 xpcached | of the daemon by itself: tests/daemon/run
 xpcache list shows the caches | a device mapper's device of another kind
 ; xpcache stop %s --force, then | a flush that fails once, of what went around the cache: tests/daemon/run
+dmsetup clear | of the kernel's engine: another program's table for it
+xpcache resize %s tries again | of the kernel's engine: tests/vm/jobs/resize.sh
 xpcache flush %s shows when | of a hibernation: tests/vm/jobs/hibernate.sh
 LIST
 
@@ -102,7 +104,7 @@ dirty_behind() {	# a cache with a dirty block, whose disk was written without it
 	anew
 	started
 	holds xpcache0 'h.pwrite(b"d" * 4096, 20 * 4096); h.flush()' || fail "advice: a write" "it fails"
-	"$xpcache" stop xpcache0 >out 2>&1
+	rests xpcache0
 	over
 }
 
@@ -227,7 +229,7 @@ anew none
 mkfs.ext4 -q "$S"
 "$xpcache" create --fast "$F" --slow "$S" --idle-ms 0 >out 2>&1
 holds xpcache0 'h.pwrite(b"d" * 4096, 20 * 4096); h.flush()'
-"$xpcache" stop xpcache0 >out 2>&1
+rests xpcache0
 tune2fs -U random "$S" >out 2>&1
 refused 3 start --fast "$F" --slow "$S" --force --prefer-cache
 base=${base/--prefer-cache/}	# of which it says the opposite
@@ -285,12 +287,25 @@ mv "$F.then" "$F"
 base=$(printf '%q ' start --fast "$F" --slow "$S")	# "xpcache start ..., with --accept-older"
 bad types 2 0 "started"
 ended xpcache0
-anew
-writes 30 2
+anew none
+head -c 1M /dev/urandom | dd of="$S" conv=notrunc status=none	# which it is known by
+"$xpcache" create --fast "$F" --slow "$S" --no-start >out
+writes 300 2
 truncate -s 32M "$S.2"
 refused 4 check "$F" --slow "$S.2"
 types 0 0 "removed" "$S"
-same "advice: and its blocks are home" "$(is_home 30)" home
+same "advice: and its blocks are home" "$(is_home 300)" home
+
+# ---- a slow device that is too short for its dirty blocks ----
+for n in 0 1; do
+	anew
+	writes 16000 4
+	truncate -s 62M "$S"
+	refused 3 start --fast "$F" --slow "$S"
+	[ $n = 1 ] || types 0 4 "unwritable +4 blocks"
+	types 1 0 "started"
+	ended xpcache0
+done
 
 # ---- flush --offline ----
 for word in --rescue "" --accept-loss; do

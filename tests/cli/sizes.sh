@@ -8,7 +8,7 @@ size_kill() {
 	while "$xpcache" status size >/dev/null 2>&1; do sleep 0.05; done
 }
 size_start() { "$xpcache" start --fast fast --slow slow --idle-ms 0 "$@" >out 2>&1 || fail "sizes: start" "$*"; }
-size_stop() { "$xpcache" stop size >out 2>&1 || fail "sizes: stop" ""; }
+size_stop() { rests size; }
 
 # size_fresh SECTORS: a cache of that, full of bytes that say where they are, two ranges dirty and one clean. The last
 # sectors that there are, are written too.
