@@ -24,6 +24,7 @@
  * ring that has as many bad ones as it may have, from the start (journal.usable).
  */
 #include "journal.h"
+#include "map.h"
 #include "slot.h"
 
 static bool lists(const __le32 *list, u32 n, u64 what)
@@ -203,6 +204,8 @@ int xp_resize(struct xp *c, u64 sectors, struct xp_todo *todo)
 		err = -EIO;
 	else if (sectors < c->slow_sectors || sectors > XP_MAX_LBAS * XP_BLOCK_SECTORS)
 		err = -EINVAL;
+	else if (c->slow_sectors % XP_BLOCK_SECTORS && is_slot(map_mapped(c, XP_LBA(c->nr_whole))))
+		err = -EBUSY;
 	if (!err) {
 		s->sb->slow.sectors = cpu_to_le64(sectors);
 		s->resized = ++s->changes;

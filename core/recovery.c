@@ -1220,8 +1220,19 @@ static int drop_short(struct recovery *r)
 	return err ? err : seal_and_write(c, r->m);
 }
 
-/* Its record is durable, and so it may be written back, as any; then it is not mapped any more. A cut in between
- * writes the same once more. */
+static int refuse_short(struct recovery *r, u64 sector, const char *what, int err)
+{
+	snprintf(r->msg->text, sizeof(r->msg->text),
+		 "the last block of the slow device as it was, dirty, cannot be %s: sectors %llu to %llu", what,
+		 (unsigned long long)sector, (unsigned long long)r->sectors - 1);
+	return err;
+}
+
+/*
+ * Its record is durable, and so it may be written back, as any; then it is not mapped any more. A cut in between writes
+ * the same once more. What cannot be read stays: an error until it is overwritten, as any dirty block. But on a device that
+ * has become longer its slot would speak for sectors that it has never had.
+ */
 static int write_back_short(struct recovery *r)
 {
 	u64 sector;
@@ -1231,13 +1242,10 @@ static int write_back_short(struct recovery *r)
 		return 0;
 	sector = xp_lba_n(entry_lba(entry_of(r->c, r->short_block))) * XP_BLOCK_SECTORS;
 	err = read_short(r);
-	if (!err)
-		err = r->m->write_slow(r->m->slow_ctx, sector, (u32)(r->sectors - sector), r->block);
 	if (err)
-		snprintf(r->msg->text, sizeof(r->msg->text),
-			 "the last block of the slow device, dirty, cannot be written back: sectors %llu to %llu",
-			 (unsigned long long)sector, (unsigned long long)r->sectors - 1);
-	return err ? err : drop_short(r);
+		return r->c->slow_sectors == r->sectors ? 0 : refuse_short(r, sector, "read: make it as long as it was", err);
+	err = r->m->write_slow(r->m->slow_ctx, sector, (u32)(r->sectors - sector), r->block);
+	return err ? refuse_short(r, sector, "written back", err) : drop_short(r);
 }
 
 static bool is_dirty(struct xp *c, xp_lba_t lba)

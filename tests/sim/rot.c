@@ -67,6 +67,11 @@ bool rot_excuses(const struct user *u)
 	return false;
 }
 
+bool rot_is_of(u64 lba)
+{
+	return dirty[lba];
+}
+
 bool rot_keeps_dirty(void)
 {
 	return nr_dirty;

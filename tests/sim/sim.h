@@ -375,6 +375,8 @@ const struct content *rot_answer(const struct image *im, u64 slot_sector, u64 se
 bool rot_excuses(const struct user *u);
 /* May there be a block that cannot go home? */
 bool rot_keeps_dirty(void);
+/* The block was dirty when a sector of it rotted, in this run. */
+bool rot_is_of(u64 lba);
 /* After a cut: what had been made clean may be dirty again. */
 void rot_cut(void);
 /* All of it is as before; then, when nothing is under way any more, nobody may be excused by it. */

@@ -81,6 +81,8 @@ static bool change(u64 *rng)
 {
 	u64 to = draw_size(rng);
 
+	if (to > sim.present && rot_is_of(sim.present / XP_BLOCK_SECTORS))	/* the core refuses: test_size.c */
+		return false;
 	if (to < sim.present && dirty_reaches_past(to)) {
 		check_refused(to);
 		return false;
@@ -141,7 +143,9 @@ void size_turn(u64 *rng)
 	xp_todo_init(&todo);
 	err = xp_resize(sim.c, to, &todo);
 	noting = !err;
-	if (err && err != -EIO)
+	if (err == -EBUSY)
+		sim.present = sim.slow.sectors;
+	if (err && err != -EIO && (err != -EBUSY || !rot_is_of(sim.slow.sectors / XP_BLOCK_SECTORS)))
 		violation(P_ERRORS, "a slow device that has grown is refused: %d", err);
 	shell_perform(&todo);
 }

@@ -192,7 +192,19 @@ static void what_has_rotted_is_not_written_back(void **state)
 	assert_true(xp_lookup(f.c, XP_LBA(LAST), &m));
 	slot_data(&f, m.slot)[100] ^= 1;
 	assert_int_equal(restart_with(SECTORS), -EIO);
+	assert_non_null(strstr(f.msg.text, "as long as it was: sectors 792 to 796"));
 	assert_int_equal(slow.times, 0);
+
+	assert_int_equal(restart_with(SHORT), 0);
+	assert_int_equal(slow.times, 0);
+	assert_true(xp_lookup(f.c, XP_LBA(LAST), &m) && m.dirty);
+	assert_int_equal(mapped_byte(&f, 1), 11);
+	assert_int_equal(xp_resize(f.c, SECTORS, &f.todo), -EBUSY);
+
+	write_blocks(&f, LAST, 1, 9);
+	flush(&f);
+	assert_int_equal(restart_with(SECTORS), 0);
+	assert_int_equal(slow.byte, 9);
 }
 
 /* ---------------------------------------------------------------- shorter ---- */
