@@ -1124,6 +1124,9 @@ static int restate(struct recovery *r)
 	for (i = 0; i < r->nr_decided; i++) {
 		bool room;
 
+		/* I10: past a new end no record is left, and none may be written. */
+		if (r->decided[i].lba * XP_BLOCK_SECTORS >= c->slow_sectors)
+			continue;
 		xp_todo_init(&todo);
 		xp_lock(&c->lock);
 		room = journal_room(c, 1, &todo);

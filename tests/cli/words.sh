@@ -58,7 +58,7 @@ says "flush --offline" 0 "$named: every block is home" flush --offline --fast fa
 same "words: it is home" "$(head -c $((300 * 4096)) slow | tr -d '\0' | wc -c | sed 's/^0$/nothing/; s/^[0-9]*$/data/')" data
 poisoned
 "$forge" fast set slow.sectors 8
-says "another slow device" 3 "slow device" start --fast fast --slow slow
+says "another slow device" 4 "slow device" start --fast fast --slow slow
 poisoned
 "$forge" fast set-first uuid 7
 says "superblocks of two caches" 4 "superblocks of two caches: block 0 has $named" check fast
