@@ -71,12 +71,15 @@ daemon-test: $(daemon-unit-tests) build/tests/nbd-toy $(kill9-programs) ## the d
 	tests/daemon/peers --toy build/tests/nbd-toy || status=1; \
 	tests/daemon/slow build || status=1; \
 	tests/daemon/rot build || status=1; \
-	tests/daemon/commands build || status=1; \
 	LABEL=kill9-quick KILLS=12 EACH=4 tests/daemon/kill9 || status=1; \
 	LABEL=kill9-pmem FAST=pmem KILLS=8 EACH=4 tests/daemon/kill9 || status=1; \
 	LABEL=kill9-faults FAULTS=1 KILLS=8 EACH=4 tests/daemon/kill9 || status=1; \
 	LABEL=kill9-noring FAST=file KILLS=8 EACH=4 build/tests/noring 1 tests/daemon/kill9 || status=1; \
 	exit $$status
+
+.PHONY: daemon-commands
+daemon-commands: bootstrap build/xpcached build/xpcache ## what discards and zeroes of 64 GiB cost through the daemon
+	@tests/daemon/commands build
 
 kill9: bootstrap $(kill9-programs) build/asan/xpcached build/tsan/xpcached ## the daemon killed KILLS= times before the simulator's oracle, SEED=; with failing devices, sanitizers and mutants
 	@status=0; export SEED=$(SEED) KILLS=$(KILLS); \
