@@ -32,7 +32,7 @@ static void lay_out(const struct xp_sb *sb, bool verify, struct layout *l)
 	u64 at = 0;
 
 	l->nr_buckets = (u32)(slots / 2 + 1);
-	l->nr_regions = (u32)(slots / 2 + 1);
+	l->nr_regions = (u32)(slots / 4 + 1);
 	l->batch_max = (u32)min(slots, max(slots / 64, (u64)XP_BATCH_MIN));
 	place(&at, XP_WINDOW * XP_BLOCK_SIZE);
 	l->super = place(&at, 2 * XP_BLOCK_SIZE);
