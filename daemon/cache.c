@@ -312,10 +312,6 @@ int xd_cache_commit(struct xd_cache *cache)
 	struct commit c = { .call.fn = commit_begin,
 			    .io = { .op = XP_FLUSH, .aside = true, .end = commit_ended } };
 
-	sem_init(&c.done, 0, 0);
-	xd_loop_call(xd_first_loop(cache), &c.call);
-	while (sem_wait(&c.done) && errno == EINTR)
-		;
-	sem_destroy(&c.done);
+	xd_loop_call_wait(xd_first_loop(cache), &c.call, &c.done);
 	return c.io.err;
 }

@@ -107,24 +107,25 @@ static void learn_cache(struct xd_device *d)
 		d->rotational = !strcmp(text, "1");
 }
 
-static u64 limit_of(const struct xd_device *d, const char *attr)
+static u64 limit_of(const char *disk, const char *attr)
 {
 	char text[32];
 
-	return sysfs_read(d->dev.kname, attr, text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
+	return sysfs_read(disk, attr, text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
 }
 
 /* A partition has no queue of its own. Of a file that cannot be zeroed at once the engine writes the zeroes. */
 static void learn_limits(struct xd_device *d)
 {
-	struct xd_device disk = *d;
+	char disk[sizeof(d->dev.kname)];
 
 	d->discard_max = d->zeroes_max = UINT64_MAX;
 	if (d->dev.is_block) {
-		device_kname(d->dev.disk, disk.dev.kname, sizeof(disk.dev.kname));
-		d->discard_max = limit_of(&disk, "queue/discard_max_bytes");
-		d->discard_unit = (u32)limit_of(&disk, "queue/discard_granularity");
-		d->zeroes_max = limit_of(&disk, "queue/write_zeroes_max_bytes");
+		if (!device_kname(d->dev.disk, disk, sizeof(disk)))
+			snprintf(disk, sizeof(disk), "%s", d->dev.kname);
+		d->discard_max = limit_of(disk, "queue/discard_max_bytes");
+		d->discard_unit = (u32)limit_of(disk, "queue/discard_granularity");
+		d->zeroes_max = limit_of(disk, "queue/write_zeroes_max_bytes");
 	}
 	if (d->discard_max && !xd_uring_can_discard(d))
 		d->discard_max = 0;

@@ -163,6 +163,8 @@ void xd_loop_free(struct xd_loop *loop);
 int xd_loop_start(struct xd_loop *loop);
 /* Any thread. The call is over, as far as the loop cares, when fn begins. */
 void xd_loop_call(struct xd_loop *loop, struct xd_call *call);
+/* The same from a thread that is no loop's; waits until the call, or what it has begun, posts @done. */
+void xd_loop_call_wait(struct xd_loop *loop, struct xd_call *call, sem_t *done);
 /* The same, of a part that the core has let go: to be ended, or submitted. */
 void xd_loop_post(struct xd_loop *loop, struct xp_req *req, bool done);
 /* Any thread: another round. */
@@ -306,11 +308,12 @@ int xd_cache_start(struct xd_cache *cache, const struct xd_setup *setup, struct 
 int xd_cache_stop(struct xd_cache *cache);
 /* Any thread, also while it stops: what devices are waited for; false: none. */
 bool xd_cache_waits(struct xd_cache *cache, char *text, size_t len);
-/* On the first loop, from any thread; waits. 0 or -errno. */
 /* The slow device has grown: its present size is that of the cache when it returns 0, for clients that connect from then
  * on. By the control's thread alone; waits. -ENOSPC: it is shorter; -EOPNOTSUPP: it is remote, and the connections to its
- * server have the size of before; -ETIMEDOUT; -EIO: the superblock cannot be written; or the error of the device. */
+ * server have the size of before; -EBUSY: of xp_resize(); -ETIMEDOUT; -EIO: the superblock cannot be written; or the error
+ * of the device. */
 int xd_cache_resize(struct xd_cache *cache);
+/* On the first loop, from any thread; waits. 0 or -errno. */
 int xd_cache_commit(struct xd_cache *cache);
 
 /* request.c */

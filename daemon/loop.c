@@ -91,6 +91,15 @@ void xd_loop_call(struct xd_loop *loop, struct xd_call *call)
 	pthread_mutex_unlock(&loop->lock);
 }
 
+void xd_loop_call_wait(struct xd_loop *loop, struct xd_call *call, sem_t *done)
+{
+	sem_init(done, 0, 0);
+	xd_loop_call(loop, call);
+	while (sem_wait(done) && errno == EINTR)
+		;
+	sem_destroy(done);
+}
+
 void xd_loop_post(struct xd_loop *loop, struct xp_req *req, bool done)
 {
 	pthread_mutex_lock(&loop->lock);

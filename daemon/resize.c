@@ -7,10 +7,6 @@
  */
 #include "engine.h"
 
-#include <semaphore.h>
-#include <sys/ioctl.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define POLL_US		5000u
@@ -37,11 +33,7 @@ static int note(struct xd_cache *cache, u64 sectors)
 	struct ask a = { .call.fn = ask_core, .sectors = sectors };
 	u32 waited = 0;
 
-	sem_init(&a.done, 0, 0);
-	xd_loop_call(xd_first_loop(cache), &a.call);
-	while (sem_wait(&a.done) && errno == EINTR)
-		;
-	sem_destroy(&a.done);
+	xd_loop_call_wait(xd_first_loop(cache), &a.call, &a.done);
 	while (!a.err && (a.err = xp_resize_noted(cache->core)) == -EAGAIN && waited < PATIENCE_US) {
 		a.err = 0;
 		usleep(POLL_US);
@@ -50,30 +42,19 @@ static int note(struct xd_cache *cache, u64 sectors)
 	return a.err == -EAGAIN ? -ETIMEDOUT : a.err;
 }
 
-static int present_size(const struct xd_device *slow, u64 *sectors)
-{
-	struct stat st;
-	u64 bytes;
-
-	if (fstat(slow->dev.fd, &st))
-		return -errno;
-	bytes = (u64)st.st_size;
-	if (S_ISBLK(st.st_mode) && ioctl(slow->dev.fd, BLKGETSIZE64, &bytes))
-		return -errno;
-	*sectors = bytes >> XP_SECTOR_SHIFT;
-	return 0;
-}
-
 int xd_cache_resize(struct xd_cache *cache)
 {
-	u64 sectors = 0;
+	u64 bytes, sectors;
 	int err;
 
 	if (cache->slow->remote)
 		return -EOPNOTSUPP;
-	err = present_size(cache->slow, &sectors);
-	if (err || sectors == cache->sectors)
+	err = device_bytes(cache->slow->dev.fd, &bytes);
+	if (err)
 		return err;
+	sectors = bytes >> XP_SECTOR_SHIFT;
+	if (sectors == cache->sectors)
+		return 0;
 	if (sectors < cache->sectors)
 		return -ENOSPC;
 	err = note(cache, sectors);

@@ -120,7 +120,7 @@ static void check_beyond(struct check *k, const struct device *slow)
 /* I5, I6: it is this device, with this size, that the dirty blocks go home to. */
 static void check_slow(struct check *k, const struct device *slow)
 {
-	struct cache c;
+	struct cache c = { .sb = k->o.sb, .fast = k->dev };
 	char why[512];
 	u64 doubt;
 	bool same;
@@ -130,8 +130,7 @@ static void check_slow(struct check *k, const struct device *slow)
 			     identity_text(&k->o.sb.slow));
 		return;
 	}
-	cache_read(&c, &k->dev);
-	c.sb = k->o.sb;
+	snprintf(c.name, sizeof(c.name), "%.31s", (const char *)c.sb.name);
 	same = slow_same(&c, slow, why, sizeof(why));
 	if (same)
 		finding_sound(&k->found, "slow device %s, %s", slow->path,

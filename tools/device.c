@@ -192,6 +192,16 @@ static int learn(struct device *d)
 }
 
 /* O_NONBLOCK: what is a pipe by mistake must not hang us. */
+int device_bytes(int fd, u64 *bytes)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	*bytes = (u64)st.st_size;
+	return S_ISBLK(st.st_mode) && ioctl(fd, BLKGETSIZE64, bytes) ? -errno : 0;
+}
+
 int device_look(struct device *d, const char *path)
 {
 	int err;

@@ -141,13 +141,11 @@ enum xc slow_fits(const struct cache *c, const struct device *slow, const struct
 
 /* ------------------------------------------------------- while it runs ---- */
 
-#define ANEW	"xpcache stop %s, then xpcache start: that takes it as it is"
-
 static enum xc refuse_running(const struct running *r, int err)
 {
-	char anew[512];
+	const char *anew = text_todo("xpcache stop %s, then %s: that takes it as it is", r->name,
+				     text_start(r->name, r->fast_path, r->slow_path));
 
-	snprintf(anew, sizeof(anew), ANEW, r->name);
 	switch (err) {
 	case -ENOSPC:
 		return complain(XC_REFUSED, r->slow_path, anew, "it is shorter than it was, and %s runs", r->name);

@@ -13,23 +13,20 @@
 static enum xc check_alone(const struct running *r)
 {
 	bool again = r->suspended && kernel_is_loading(r->name);
-	char advice[512];
 
 	if (r->asleep)
 		return say_asleep(r->name);
 	if (!r->reloads && (!r->suspended || again))
 		return XC_OK;
-	snprintf(advice, sizeof(advice), "dmsetup clear %s && dmsetup resume %s", r->name, r->name);
-	return complain(XC_REFUSED, r->name, advice, "another program has suspended it, or loaded a table for it");
+	return complain(XC_REFUSED, r->name, text_todo("dmsetup clear %s && dmsetup resume %s", r->name, r->name),
+			"another program has suspended it, or loaded a table for it");
 }
 
 /* What the engine says of a start that fails is in the kernel's log. */
 static enum xc say_waits(const struct running *r, int err, const char *why)
 {
-	char advice[256];
-
-	snprintf(advice, sizeof(advice), "all that uses it waits; xpcache resize %s tries again", r->name);
-	return complain(XC_FAILED, r->name, advice, "cannot go on with the new size: %s", *why ? why : strerror(-err));
+	return complain(XC_FAILED, r->name, text_todo("all that uses it waits; xpcache resize %s tries again", r->name),
+			"cannot go on with the new size: %s", *why ? why : strerror(-err));
 }
 
 static enum xc say_as_before(const struct running *r, int err, const char *what)

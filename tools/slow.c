@@ -5,24 +5,14 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <sys/mount.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static int open_local(struct slow *s, const char *path)
 {
-	struct stat st;
-
 	s->fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
 	if (s->fd < 0 && errno == EINVAL)	/* a file system that has none */
 		s->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (s->fd < 0 || fstat(s->fd, &st))
-		return -errno;
-	s->bytes = (u64)st.st_size;
-	if (S_ISBLK(st.st_mode) && ioctl(s->fd, BLKGETSIZE64, &s->bytes))
-		return -errno;
-	return 0;
+	return s->fd < 0 ? -errno : device_bytes(s->fd, &s->bytes);
 }
 
 static int open_remote(struct slow *s, const char *uri)

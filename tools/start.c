@@ -204,14 +204,45 @@ static enum xc take_room(const struct cache *c, const struct options *opt, const
 	return ret;
 }
 
+/* The engine's part: it notes the size of the slow device as it is. */
+static enum xc start_engine(struct cache *c, const char *name, const struct device *slow, const struct options *opt, bool user)
+{
+	u64 was = le64_to_cpu(c->sb.slow.sectors);
+	enum xc ret;
+
+	c->sb.slow.sectors = cpu_to_le64(slow->sectors);
+	signals_hold();
+	ret = user ? user_create(name, c->fast.path, slow->path, opt) :
+		     kernel_create(&c->sb, name, &c->fast, slow, opt);
+	if (!ret && !user)
+		partitions_started(c->uuid);
+	signals_release();
+	if (!ret && was != slow->sectors) {
+		known_resized(c->uuid, slow->sectors);
+		printf("%s: %s has %" PRIu64 " sectors, and had %" PRIu64 ": taken as it is\n", name, slow->path, slow->sectors, was);
+	}
+	return ret;
+}
+
+static void say_started(const struct cache *c, const char *name, const char *slow, bool user)
+{
+	struct running r = { .user = user };
+	char node[512];
+
+	snprintf(r.name, sizeof(r.name), "%s", name);
+	if (user)
+		user_find(name, NULL, &r);	/* its block device */
+	running_node(&r, node, sizeof(node));
+	printf("%s: started, %s before %s: %s\n", name, c->fast.path, slow, node);
+}
+
 static enum xc start_it(struct cache *c, const struct options *opt, struct found *f)
 {
 	const char *name = opt->name ? opt->name : c->name;
 	struct device slow = { .fd = -1 };
 	struct options marked = *opt;
 	enum xc ret = cache_check_name(name);
-	char node[512];
-	u64 doubt = 0, was = 0;
+	u64 doubt = 0;
 	bool user = false;
 
 	if (!opt->engine && !opt->ublk && !opt->offline && c->fast.is_block && is_noted_for_boot(c->uuid))
@@ -259,30 +290,11 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 		ret = accept_losses(c, slow.path, opt);
 	if (!ret && user)
 		ret = take_room(c, opt, slow.path);
-	if (!ret) {
-		was = le64_to_cpu(c->sb.slow.sectors);
-		c->sb.slow.sectors = cpu_to_le64(slow.sectors);	/* the engine notes it so */
-		signals_hold();
-		ret = user ? user_create(name, c->fast.path, slow.path, &marked) :
-			     kernel_create(&c->sb, name, &c->fast, &slow, &marked);
-		if (!ret && !user)
-			partitions_started(c->uuid);
-		signals_release();
-	}
+	if (!ret)
+		ret = start_engine(c, name, &slow, &marked, user);
 	f->user = user;
-	if (!ret && was != slow.sectors) {
-		known_resized(c->uuid, slow.sectors);
-		printf("%s: %s has %" PRIu64 " sectors, and had %" PRIu64 ": taken as it is\n", name, slow.path, slow.sectors, was);
-	}
-	if (!ret && !opt->offline) {
-		struct running r = { .user = user };
-
-		snprintf(r.name, sizeof(r.name), "%s", name);
-		if (user)
-			user_find(name, NULL, &r);	/* its block device */
-		running_node(&r, node, sizeof(node));
-		printf("%s: started, %s before %s: %s\n", name, c->fast.path, slow.path, node);
-	}
+	if (!ret && !opt->offline)
+		say_started(c, name, slow.path, user);
 	return ret;
 }
 

@@ -307,6 +307,15 @@ for n in 0 1; do
 	ended xpcache0
 done
 
+# ---- resize, of one that is shorter while it runs ----
+anew
+started
+truncate -s 62M "$S"
+refused 3 resize xpcache0
+types 0 0 "brings it back"
+types 1 0 "started"
+ended xpcache0
+
 # ---- flush --offline ----
 for word in --rescue "" --accept-loss; do
 	anew
