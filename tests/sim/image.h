@@ -48,6 +48,8 @@ int recover(const struct xp_media *fast, const struct xp_media *slow, void *memo
 int look_as(void *memory, struct xp **c, u32 accept, bool truth, const struct xp_witness *w,
 	    struct xp_message *msg);
 bool image_is_losing(void);
+/* Of the slow device, as its superblock has it. */
+u64 image_sectors(void);
 /* A start of the image that refuses it: with which error. It must not have written. */
 int refused_image_writes(void *memory);
 /* On the image, with @cuts further cuts, the first at write @first_cut. Returns

@@ -344,14 +344,24 @@ int look_as(void *memory, struct xp **c, u32 accept, bool truth, const struct xp
 	return err;
 }
 
-bool image_is_losing(void)
+static struct xp_sb superblock_of_image(void)
 {
 	struct medium m = { &sim.state, UINT32_MAX, UINT32_MAX, NULL, 0, 0, false };
 	struct xp_media fast = medium_fast(&m);
 	struct xp_sb sb;
 
 	superblock_read(&fast, &sb);
-	return sb.bad.losing;
+	return sb;
+}
+
+bool image_is_losing(void)
+{
+	return superblock_of_image().bad.losing;
+}
+
+u64 image_sectors(void)
+{
+	return le64_to_cpu(superblock_of_image().slow.sectors);
 }
 
 int refused_image_writes(void *memory)

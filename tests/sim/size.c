@@ -76,10 +76,13 @@ static void check_refused(u64 sectors)
 			  (unsigned long long)sectors, (unsigned long long)was, err);
 }
 
-/* False: it stays as it is. */
-static bool change(u64 *rng)
+/* Not beyond @most. False: it stays as it is. */
+static bool change(u64 most, u64 *rng)
 {
 	u64 to = draw_size(rng);
+
+	if (to > most)
+		return false;
 
 	if (to > sim.present && rot_is_of(sim.present / XP_BLOCK_SECTORS))	/* the core refuses: test_size.c */
 		return false;
@@ -114,17 +117,22 @@ void size_at_rest(u64 *rng)
 	sim.now++;
 	disk_flush(&sim.slow, sim.now);
 	image_of_seen();
-	if (!change(rng))
+	if (!change(UINT64_MAX, rng))
 		return;
 	for (s = sim.present; s < was; s++)
 		sim.slow.floor[s] = sim.slow.seen[s] = somebody_elses(s);
 }
 
+/*
+ * Where no start has come to note that it is shorter, it is longer again like one that somebody wrote to while no cache
+ * ran: a size does not tell that, and a fingerprint may.
+ */
 void size_of_image(u64 *rng)
 {
 	u64 was = sim.present, s;
 
-	if (!sim.geometry.resizes || chance(rng, 3) || !change(rng))
+	if (!sim.geometry.resizes || chance(rng, 3) ||
+	    !change(image_sectors() > sim.present ? sim.present : UINT64_MAX, rng))
 		return;
 	for (s = sim.present; s < was; s++)
 		image_put(true, s, somebody_elses(s));
