@@ -115,14 +115,28 @@ static void look(struct line *l)
 		poll_line(l);
 }
 
+/*
+ * There may be nothing to read. A poll of an io_uring ends when the sender wakes it, and what the sender had queued may
+ * have been read before that; of a TLS record a part may be there. libnbd takes its word for it, finds nothing, and
+ * stays at the beginning of a reply, where it sends no command that comes: with none under way nothing would ever move
+ * it on. Told once more it goes back to where it can send.
+ */
+static void read_replies(struct line *l)
+{
+	if (!(libnbd.aio_get_direction(l->nbd) & LIBNBD_AIO_DIRECTION_READ))
+		return;
+	libnbd.aio_notify_read(l->nbd);	/* what fails is told to each command */
+	if (libnbd.aio_get_direction(l->nbd) == LIBNBD_AIO_DIRECTION_READ && libnbd.aio_is_processing(l->nbd))
+		libnbd.aio_notify_read(l->nbd);
+}
+
 static void readable(struct xd_event *event, int res)
 {
 	struct line *l = container_of(event, struct line, readable);
 
 	(void)res;
 	l->polls_in = false;
-	if (libnbd.aio_get_direction(l->nbd) & LIBNBD_AIO_DIRECTION_READ)
-		libnbd.aio_notify_read(l->nbd);	/* what fails is told to each command */
+	read_replies(l);
 	look(l);
 }
 

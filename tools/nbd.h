@@ -15,7 +15,8 @@
 	CALL(aio_connect_uri) CALL(aio_disconnect) CALL(aio_flush)			\
 	CALL(aio_get_direction) CALL(aio_get_fd) CALL(aio_in_flight)			\
 	CALL(aio_is_closed) CALL(aio_is_connecting) CALL(aio_is_dead)			\
-	CALL(aio_is_ready) CALL(aio_notify_read) CALL(aio_notify_write)			\
+	CALL(aio_is_processing) CALL(aio_is_ready)					\
+	CALL(aio_notify_read) CALL(aio_notify_write)					\
 	CALL(aio_pread) CALL(aio_pwrite) CALL(aio_trim) CALL(aio_zero)			\
 	CALL(can_flush) CALL(can_multi_conn) CALL(can_trim) CALL(can_zero)		\
 	CALL(close) CALL(connect_uri) CALL(create) CALL(flush) CALL(get_block_size)	\

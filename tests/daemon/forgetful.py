@@ -71,6 +71,12 @@ class Server:
             for s in self.connections:
                 s.shutdown(socket.SHUT_RDWR)
 
+    def nudge(self):
+        """Its clients' polls end, and there is nothing to read: a byte that is urgent lies beside the stream. At a port only."""
+        with self.lock:
+            for s in self.connections:
+                s.send(b"!", socket.MSG_OOB)
+
     def crash_of_one(self, number):
         """Its memory is lost, and one connection: of the others it says nothing."""
         with self.lock:
