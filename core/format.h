@@ -105,7 +105,7 @@ struct xp_sb {
 	u8	name[XP_NAME_LEN];	/*  56 NUL-padded; the name under /dev/mapper: xp_name_valid() */
 	__le64	created;		/*  88 seconds since 1970 */
 	__le64	generation;		/*  96 of the superblock: the higher of two valid copies counts */
-	__le64	fast_blocks;		/* 104 size of the fast device when made */
+	__le64	fast_blocks;		/* 104 size of the fast device when it was laid out */
 	__le64	scratch_start;		/* 112 block */
 	__le64	scratch_blocks;		/* 120 */
 	__le64	journal_start;		/* 128 block */

@@ -57,6 +57,74 @@ int xp_sb_layout(struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg)
 	return 0;
 }
 
+/* ------------------------------------- a fast device that has grown ---- */
+
+static bool add_bad(__le32 *list, __le32 *nr, u32 room, u64 what)
+{
+	u32 n = le32_to_cpu(*nr);
+
+	if (n == room)
+		return false;
+	list[n] = cpu_to_le32((u32)what);
+	*nr = cpu_to_le32(n + 1);
+	return true;
+}
+
+/* What the journal and the slots do not have any more is of no interest. */
+static bool add_bad_block(struct xp_sb *sb, u64 block)
+{
+	u64 journal = le64_to_cpu(sb->journal_start), data = le64_to_cpu(sb->data_start);
+	struct xp_sb_bad *bad = &sb->bad;
+
+	if (block >= journal && block < journal + le64_to_cpu(sb->journal_blocks))
+		return add_bad(bad->place, &bad->nr_places, xp_sb_spare_places(sb), block - journal);
+	if (block >= data && block < data + le64_to_cpu(sb->nr_slots))
+		return add_bad(bad->slot, &bad->nr_slots, XP_BAD_SLOTS, block - data);
+	return true;
+}
+
+/* The same blocks, by the numbers that they have now. False: too many. */
+static bool bad_again(struct xp_sb *sb, const struct xp_sb *was)
+{
+	bool fit = true;
+	u32 i;
+
+	memset(&sb->bad, 0, sizeof(sb->bad));
+	for (i = 0; fit && i < le32_to_cpu(was->bad.nr_places); i++)
+		fit = add_bad_block(sb, le64_to_cpu(was->journal_start) + le32_to_cpu(was->bad.place[i]));
+	for (i = 0; fit && i < le32_to_cpu(was->bad.nr_slots); i++)
+		fit = add_bad_block(sb, le64_to_cpu(was->data_start) + le32_to_cpu(was->bad.slot[i]));
+	return fit;
+}
+
+bool xp_sb_can_grow(const struct xp_sb *sb, u64 fast_blocks)
+{
+	return min(fast_blocks, (u64)XP_MAX_SLOTS) > le64_to_cpu(sb->data_start) + le64_to_cpu(sb->nr_slots);
+}
+
+bool xp_sb_same_places(const struct xp_sb *a, const struct xp_sb *b)
+{
+	return a->journal_start == b->journal_start && a->journal_blocks == b->journal_blocks &&
+	       a->data_start == b->data_start;
+}
+
+/* As create would lay it out: what both superblocks once said can be told from the device's size, if they are lost. */
+int xp_sb_grow(struct xp_sb *sb, const struct xp_sb *was, u64 fast_blocks, struct xp_message *msg)
+{
+	int err;
+
+	*sb = *was;
+	err = xp_sb_layout(sb, fast_blocks, msg);
+	sb->incompat = was->incompat;
+	sb->generation = cpu_to_le64(le64_to_cpu(was->generation) + 1);
+	if (err || xp_sb_same_places(sb, was) || bad_again(sb, was))
+		return err;
+	snprintf(msg->text, sizeof(msg->text), "more bad blocks lie where its journal would be than that has to spare");
+	return -ENOSPC;
+}
+
+/* ----------------------------------------------------------- verifying ---- */
+
 void xp_sb_seal(struct xp_sb *sb)
 {
 	sb->checksum = cpu_to_le64(xp_xxh64(sb, offsetof(struct xp_sb, checksum)));

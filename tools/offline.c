@@ -128,7 +128,8 @@ const char *text_devices(const char *fast, const char *slow)
 	return text;
 }
 
-const char *text_start(const char *name, const char *fast, const char *slow)
+/* The name is enough for block devices that can be told apart. */
+static const char *text_verb(const char *verb, const char *name, const char *fast, const char *slow)
 {
 	static char text[4 * PATH_MAX + 64];
 	struct device d;
@@ -137,12 +138,22 @@ const char *text_start(const char *name, const char *fast, const char *slow)
 	struct cache c;
 
 	if (is_block && !cache_read(&c, &d) && slow_known(&c, NULL, path, sizeof(path)))
-		snprintf(text, sizeof(text), "xpcache start %s", name);
+		snprintf(text, sizeof(text), "xpcache %s %s", verb, name);
 	else
-		snprintf(text, sizeof(text), "xpcache start %s %s", name, text_devices(fast, slow));
+		snprintf(text, sizeof(text), "xpcache %s %s %s", verb, name, text_devices(fast, slow));
 	if (d.fd >= 0)
 		device_close(&d);
 	return text;
+}
+
+const char *text_start(const char *name, const char *fast, const char *slow)
+{
+	return text_verb("start", name, fast, slow);
+}
+
+const char *text_resize(const char *name, const char *fast, const char *slow)
+{
+	return text_verb("resize", name, fast, slow);
 }
 
 const char *text_stop(const struct device *fast)

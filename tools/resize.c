@@ -3,7 +3,8 @@
  * resize: a cache whose devices have another size than they had.
  *
  * The slow device is taken as it is by every start: the engine does it (core/recovery.c), and says what it refuses. Here
- * that is said before anything else is done, with a way on. A cache that runs takes a longer one by the verb.
+ * that is said before anything else is done, with a way on. A cache that runs takes a longer one by the verb; one that
+ * does not takes a larger fast device by it (resize_fast.c).
  */
 #include "tool.h"
 
@@ -194,22 +195,31 @@ static void say_size(const struct running *r, u64 was, u64 is)
 		       r->user ? "clients see that when they connect again" : "taken as it is");
 }
 
-enum xc resize_run(struct options *opt)
+static enum xc resize_running(struct running *r)
 {
 	int lock = sleep_lock();
 	u64 was = 0, is = 0;
-	struct running r;
-	enum xc ret = caches_find_running(opt->arg, &r);
+	enum xc ret;
 
+	running_paths(r);
+	ret = r->user ? of_user(r, &was, &is) : of_kernel(r, &was, &is);
 	if (!ret) {
-		running_paths(&r);
-		ret = r.user ? of_user(&r, &was, &is) : of_kernel(&r, &was, &is);
-	}
-	if (!ret) {
-		known_resized(r.uuid, is);
-		say_size(&r, was, is);
+		known_resized(r->uuid, is);
+		say_size(r, was, is);
+		fast_tell_grown(r->name, r->fast_path, r->slow_path);
 	}
 	if (lock >= 0)
 		close(lock);
 	return ret;
+}
+
+enum xc resize_run(struct options *opt)
+{
+	struct running r;
+
+	if (!opt->fast && !opt->arg)
+		return complain(XC_USAGE, "resize", "xpcache list shows all", "the name is missing");
+	if (!opt->fast && running_named(cache_plain_name(opt->arg), &r) == 1 && r.uuid[0])
+		return resize_running(&r);
+	return resize_stopped(opt);
 }

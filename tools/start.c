@@ -293,8 +293,10 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 	if (!ret)
 		ret = start_engine(c, name, &slow, &marked, user);
 	f->user = user;
-	if (!ret && !opt->offline)
+	if (!ret && !opt->offline) {
 		say_started(c, name, slow.path, user);
+		fast_tell_grown(name, c->fast.path, slow.path);
+	}
 	return ret;
 }
 

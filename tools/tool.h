@@ -323,6 +323,7 @@ const char *text_devices(const char *fast, const char *slow);
 const char *text_stop(const struct device *fast);
 /* "xpcache start NAME", with the devices that it would not find by itself; until the next call. */
 const char *text_start(const char *name, const char *fast, const char *slow);
+const char *text_resize(const char *name, const char *fast, const char *slow);
 /* What of a cache would be lost with the device it is on. */
 struct cache_there {
 	char what[96];		/* "the fast device of the xpcache xpcache0" */
@@ -782,6 +783,10 @@ enum xc partitions_run(struct options *opt);
 enum xc resize_run(struct options *opt);
 /* A cache of the kernel's engine that runs; @slow is longer than its table. Complains. Under sleep_lock(). */
 enum xc resize_in_kernel(const struct running *r, const struct device *slow);
+/* A cache that does not run, whose fast device may have grown: opt->arg or opt->fast says which. Complains. */
+enum xc resize_stopped(const struct options *opt);
+/* Of a cache that runs: says so if the fast device has more room than the cache takes. */
+void fast_tell_grown(const char *name, const char *fast, const char *slow);
 enum xc check_run(struct options *opt);
 enum xc dump_run(struct options *opt);
 enum xc adopt_run(struct options *opt);

@@ -316,6 +316,15 @@ types 0 0 "brings it back"
 types 1 0 "started"
 ended xpcache0
 
+# ---- resize, of one whose fast device has grown ----
+anew
+started
+truncate -s 32M "$F"
+"$xpcache" resize xpcache0 2>&1 | tail -n 1 >said
+base="resize xpcache0 "
+types 0 0 "brings it back"
+types 1 0 "is laid out anew"
+
 # ---- flush --offline ----
 for word in --rescue "" --accept-loss; do
 	anew

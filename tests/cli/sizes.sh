@@ -224,4 +224,60 @@ size_start
 size_read
 same "shorter, then longer: what is there" "$(cmp slow read && echo same)" "same"
 size_stop
-rm -f fast slow fast.then slow.then read report
+
+# ---- a larger fast device: everything goes home, and the cache is laid out anew ----
+
+size_fresh 4096
+truncate -s 96M fast
+expect "larger: while it runs it is told" 0 "^size: .*fast has grown: xpcache stop size, then xpcache resize size --fast .*fast --slow .*slow, use that" resize size
+size_stop
+cp --sparse=always fast fast.then; cp slow slow.then
+expect "larger: resize" 0 "^size: fast is laid out anew, for 7,936 blocks .* more: every block is home, and nothing is cached yet" \
+	resize size --fast fast --slow slow
+same "larger: every block is home" "$(size_judge slow 4096 4096)" "right"
+truncate -s 96M larger
+"$xpcache" create --fast larger --slow slow --no-start >out 2>&1 || fail "larger: create" ""
+same "larger: laid out as by create" "$(for f in fast larger; do "$xpcache" dump $f --json | python3 -c 'import json, sys
+sb = json.load(sys.stdin)["superblock"]
+print([sb[k] for k in ("fast_blocks", "journal_start", "journal_blocks", "data_start", "nr_slots")])'; done | uniq | wc -l)" 1
+expect "larger: sound" 0 "sound" check fast --slow slow --data
+expect "larger: once more" 0 "^size: fast is as large as it was; xpcache start size --fast fast --slow slow takes the slow device as it is" \
+	resize --fast fast --slow slow
+printf X | dd of=slow bs=1 conv=notrunc seek=3000 status=none
+size_start
+size_read
+same "larger: what somebody wrote meanwhile is seen" "$(tail -c +3001 read | head -c 1)" "X"
+size_does "h.pwrite(b'G' * (1 << 20), 1 << 20); h.flush()"
+size_stop
+expect "larger: it goes on" 0 "sound" check fast --slow slow
+
+# A few blocks that no journal is longer for: what is cached stays.
+size_start
+expect "a little larger: home" 0 "every block is home" flush size
+size_stop
+truncate -s $(((96 << 20) + (10 << 12))) fast
+expect "a little larger: resize" 0 "^size: fast takes 10 blocks .* more: what is cached stays" resize size --fast fast --slow slow
+size_start
+expect "a little larger: what is cached stays" 0 "clean +[1-9][0-9,]* blocks" status size
+size_stop
+expect "a little larger: sound" 0 "sound" check fast --slow slow --data
+
+# Killed before each of its writes: it is what it was, or larger, and reads are right.
+n=0 seen=""
+while [ $n -lt 60 ]; do
+	n=$((n + 1))
+	cp --sparse=always fast.then fast; cp slow.then slow
+	DIEAT=$n LD_PRELOAD=$dieat "$xpcache" resize size --fast fast --slow slow >out 2>&1 && break
+	! "$xpcache" status size >out 2>&1 || rests size
+	"$xpcache" check fast >out 2>&1 || [ $? = 4 ] || fail "larger, killed before write $n: check" ""
+	size_start
+	size_read
+	cp slow was; cp read slow
+	seen="$seen$(size_judge read 4096 4096),"
+	cp was slow
+	size_stop
+done 2>/dev/null
+same "larger, killed before each write: what clients read" "$(tr , '\n' <<<"$seen" | sed '/^$/d' | sort | uniq -c | wc -l), ${seen%%,*}" "1, right"
+[ $n -gt 6 ] && [ $n -lt 60 ] && pass "larger, killed before each write: it has some" || fail "larger, killed before each write" "$n writes"
+
+rm -f fast slow fast.then slow.then read report larger was

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * resize, of a cache that does not run: its fast device has grown.
+ *
+ * The journal is as long as the slots need it to be, and lies before them. So a larger cache is another layout: every
+ * dirty block goes home first, then the core lays the cache out anew (core/rest.c), with nothing in it. Only where a few
+ * blocks came that no journal is longer for does all stay.
+ */
+#include "room.h"
+#include "tool.h"
+
+struct larger {
+	struct cache *c;
+	struct device fast;
+	struct offline o;
+	u64 slots;		/* that it had */
+	struct xp_end end;	/* of its journal; 0: as it was */
+};
+
+/* Holes of a file are allocated, as create does it. */
+static enum xc take_room(const struct cache *c)
+{
+	struct device d;
+	struct room room;
+	enum xc ret = device_open(&d, c->fast.path, true);
+
+	if (ret)
+		return ret;
+	ret = room_take(&room, &d, ROOM_ALL, "make room there, or truncate it to what it was");
+	room_done(&room);
+	device_close(&d);
+	return ret;
+}
+
+static enum xc complain_of(const struct larger *l, int err)
+{
+	switch (err) {
+	case -EBUSY:
+		return complain(XC_REFUSED, l->fast.path, text_todo("%s once more", text_resize(l->c->name, l->fast.path, l->o.slow)),
+				"somebody has used %s meanwhile, and %s are dirty", l->c->name, text_blocks(l->o.stats.dirty));
+	case -ENOSPC:
+		return complain(XC_REFUSED, l->fast.path, "it goes on as large as it was", "%s", l->o.message.text);
+	default:
+		return complain_errno(err, l->fast.path, "cannot lay it out anew");
+	}
+}
+
+/* Once it is owned nobody starts it. */
+static enum xc lay_out(struct larger *l)
+{
+	enum xc ret = device_open(&l->fast, l->c->fast.path, true);
+	int err;
+
+	if (!ret)
+		ret = device_reopen(&l->fast, DEVICE_OWN);
+	if (ret)
+		return ret;
+	err = offline_open(&l->o, &l->fast);
+	if (!err)
+		err = offline_load(&l->o);
+	if (err)
+		return offline_complain(&l->o, &l->fast, err);
+	l->slots = le64_to_cpu(l->o.sb.nr_slots);
+	err = xp_grow(l->o.core, &l->o.media.io, &l->o.sb, device_blocks(&l->fast), l->o.scratch, &l->end, &l->o.message);
+	return err ? complain_of(l, err) : XC_OK;
+}
+
+static void say_larger(const struct larger *l)
+{
+	u64 more = le64_to_cpu(l->o.sb.nr_slots) - l->slots;
+
+	if (l->end.seq)
+		printf("%s: %s is laid out anew, for %s more: every block is home, and nothing is cached yet\n", l->c->name,
+		       l->fast.path, text_blocks(more));
+	else
+		printf("%s: %s takes %s more: what is cached stays\n", l->c->name, l->fast.path, text_blocks(more));
+}
+
+static enum xc make_larger(struct cache *c, const struct options *opt)
+{
+	struct larger l = { .c = c, .fast.fd = -1 };
+	char slow[PATH_MAX];
+	enum xc ret = take_room(c);
+
+	if (!ret)
+		ret = flush_stopped(c, opt);
+	if (ret)
+		return ret;
+	signals_hold();
+	ret = lay_out(&l);
+	offline_close(&l.o);
+	device_close(&l.fast);
+	if (!ret && l.end.seq && slow_known(c, opt->slow, slow, sizeof(slow)))
+		fingerprint_at_rest(l.fast.path, slow, l.end.seq);
+	signals_release();
+	if (!ret)
+		say_larger(&l);
+	return ret;
+}
+
+void fast_tell_grown(const char *name, const char *fast, const char *slow)
+{
+	struct device d;
+	struct cache c;
+
+	if (device_look(&d, fast))
+		return;
+	if (!cache_read(&c, &d) && xp_sb_can_grow(&c.sb, device_blocks(&d)))
+		printf("%s: %s has grown: xpcache stop %s, then %s, use that\n", name, fast, name,
+		       text_resize(name, fast, slow));
+	device_close(&d);
+}
+
+enum xc resize_stopped(const struct options *opt)
+{
+	struct cache c;
+	enum xc ret = caches_find_stopped(opt->arg, opt, &c);
+
+	if (ret)
+		return ret;
+	if (xp_sb_can_grow(&c.sb, device_blocks(&c.fast)))
+		return make_larger(&c, opt);
+	printf("%s: %s is as large as it was; %s takes the slow device as it is\n", c.name, c.fast.path,
+	       text_start(c.name, c.fast.path, opt->slow));
+	return XC_OK;
+}
