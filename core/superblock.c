@@ -7,15 +7,15 @@
 #include "cache.h"
 
 #define RING_SHARE	4u	/* a full map fills a quarter of the ring */
-#ifndef XP_RING_MIN	/* the simulator's is smaller */
-#define XP_RING_MIN	96u	/* a quarter of it holds three windows */
+#ifndef XP_RING_WINDOWS	/* the simulator's is smaller */
+#define XP_RING_WINDOWS	12u	/* at least: a quarter of it holds three */
 #endif
 #define RING_SLACK	XP_BAD_PLACES	/* so many places may turn out to be bad */
 
 static u64 ring_needed(u64 slots)
 {
 	return max((slots * RING_SHARE + XP_RECORDS - 1) / XP_RECORDS,
-		   (u64)XP_RING_MIN);
+		   (u64)XP_RING_WINDOWS * XP_WINDOW);
 }
 
 u32 xp_sb_spare_places(const struct xp_sb *sb)

@@ -4,6 +4,7 @@
  * each step one thing happens: a request, the end of some I/O, a bit of destage,
  * an error that begins or ends, a stop, a kill, a power cut. After each, crash_check().
  */
+#include "cache.h"
 #include "image.h"
 
 /* ------------------------------------------------------------- geometry ---- */
@@ -385,6 +386,12 @@ static bool destage_fails(void)
 	return s.destage_failing_since;
 }
 
+/* A journal block was refused, and those from it on are given other places: a moment that is short, and rare. */
+static bool core_reroutes(void)
+{
+	return sim.c->journal.rerouting;
+}
+
 static bool ring_tight(void)
 {
 	struct xp_stats s;
@@ -655,7 +662,7 @@ static void all_steps(const u32 *steps, u32 nr)
 		rng = mix(sim.seed * 0x9e3779b97f4a7c15ull + sim.step + 1);
 		store_in_step(step, &rng, life_kill);
 		figures.steps++;
-		if (chance(&rng, sim.geometry.check_one_in))
+		if (chance(&rng, sim.geometry.check_one_in) || core_reroutes())
 			crash_check(&rng);
 	}
 	sim.step = UINT32_MAX;
