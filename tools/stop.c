@@ -6,13 +6,16 @@
 #include <time.h>
 #include <unistd.h>
 
-/* After an unmount udev takes a look at a device, for some milliseconds. */
-static u32 wait_for_closing(const char *name)
+#define LOOK_MS		50
+#define UDEV_MS		2000	/* after an unmount it takes a look at a device */
+#define GOODBYE_MS	500	/* the daemon notices that a client has left when it comes to that */
+
+static u32 wait_for_closing(const char *name, u32 ms)
 {
-	const struct timespec pause = { .tv_nsec = 50 * 1000000L };
+	const struct timespec pause = { .tv_nsec = LOOK_MS * 1000000L };
 	struct running r = { .open_count = 1 };
 
-	for (int i = 0; i < 40 && r.open_count; i++) {
+	for (u32 i = 0; i < ms / LOOK_MS && r.open_count; i++) {
 		nanosleep(&pause, NULL);
 		if (running_find(name, NULL, &r) != 1)
 			break;
@@ -22,7 +25,7 @@ static u32 wait_for_closing(const char *name)
 
 static enum xc stop_check_clients(const struct running *r)
 {
-	u32 clients = r->open_count;
+	u32 clients = r->open_count ? wait_for_closing(r->name, GOODBYE_MS) : 0;
 
 	return !clients ? XC_OK :
 	       complain(XC_REFUSED, r->name, "let them go first", "in use, by %u clients", clients);
@@ -48,7 +51,7 @@ enum xc stop_check(const struct running *r)
 	if (ret)
 		return ret;
 	if (open_count)
-		open_count = wait_for_closing(r->name);
+		open_count = wait_for_closing(r->name, UDEV_MS);
 	if (!open_count)
 		return XC_OK;
 	return complain(XC_REFUSED, r->name, "end that first", "in use, %s",
