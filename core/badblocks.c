@@ -272,6 +272,12 @@ int super_write_now(struct xp *c, const struct xp_media *m, void *block)
 	return error_of_place(err) && !older_is_left(s, m, block) ? 0 : err;
 }
 
+/* With the places of before in one copy, and those of now in the other, a cut and a bad sector would be the end. */
+static bool other_places_left(struct xp_super *s, const struct xp_media *m, struct xp_sb *block)
+{
+	return older_is_left(s, m, block) && !xp_sb_same_places(block, s->sb);
+}
+
 int super_mend(struct xp *c, const struct xp_media *m, void *block)
 {
 	struct xp_super *s = &c->super;
@@ -282,9 +288,19 @@ int super_mend(struct xp *c, const struct xp_media *m, void *block)
 		s->whole[s->copy] = !m->read(m->ctx, block_of[s->copy], 1, block) &&
 				    !memcmp(block, s->io, XP_BLOCK_SIZE);
 	for (s->copy = 0; s->copy < 2 && (!err || error_of_place(err)); s->copy++)
-		if (!s->whole[s->copy] && s->whole[!s->copy])
+		if (!s->whole[s->copy] && s->whole[!s->copy]) {
 			err = write_copy(s, m);
+			if (error_of_place(err) && other_places_left(s, m, block))
+				return err;
+		}
 	return error_of_place(err) ? 0 : err;
+}
+
+int super_both(struct xp *c, const struct xp_media *m, void *block)
+{
+	int err = super_mend(c, m, block);
+
+	return err || (c->super.whole[0] && c->super.whole[1]) ? err : -EIO;
 }
 
 /* ------------------------------------------------------------- the ring ---- */

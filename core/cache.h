@@ -474,6 +474,8 @@ int super_lose(struct xp *c, bool losing, const struct xp_media *m, void *block)
 int super_size(struct xp *c, u64 sectors, u64 was, const struct xp_media *m, void *block);
 /* At rest: a copy that is not as it should be is made so, if its place takes it. */
 int super_mend(struct xp *c, const struct xp_media *m, void *block);
+/* The same; and -EIO if one is not whole even then. */
+int super_both(struct xp *c, const struct xp_media *m, void *block);
 /* A block could not be written. False: the device is gone, or has no place to spare. */
 bool journal_refused(struct xp *c, struct xp_window *w, int err, struct xp_todo *todo);
 /* Goes on with that, once nothing is on its way (journal.rerouting). False: as above. */

@@ -78,22 +78,6 @@ struct xp_end xp_empty_after(const struct xp_sb *sb, const struct xp_end *end)
 	return (struct xp_end){ next_number(sb, end->seq), end->incarnation + 1 };
 }
 
-/* It is its own tail, so any number will do that a later look comes to: another where one cannot be written. */
-static int write_empty(const struct xp_media *m, struct xp_jblock *b, const struct xp_sb *sb,
-		       const struct xp_end *end, struct xp_end *at)
-{
-	int err;
-	u32 i;
-
-	*at = xp_empty_after(sb, end);
-	err = write_empty_as(m, b, sb, at);
-	for (i = 1; i < XP_WINDOW && error_of_place(err); i++) {
-		at->seq = next_number(sb, at->seq);
-		err = write_empty_as(m, b, sb, at);
-	}
-	return err;
-}
-
 static struct xp_end end_of(const struct xp *c)
 {
 	const struct xp_journal *j = &c->journal;
@@ -101,12 +85,20 @@ static struct xp_end end_of(const struct xp *c)
 	return (struct xp_end){ .seq = j->sealed_number, .incarnation = j->incarnation };
 }
 
+/* It is its own tail, so any number will do that a later look comes to: another where one cannot be written. */
 int xp_forget(struct xp *c, const struct xp_media *m, void *block)
 {
+	const struct xp_sb *sb = c->super.sb;
 	const struct xp_end end = end_of(c);
-	struct xp_end at;
+	struct xp_end at = xp_empty_after(sb, &end);
+	int err = write_empty_as(m, block, sb, &at);
+	u32 i;
 
-	return write_empty(m, block, c->super.sb, &end, &at);
+	for (i = 1; i < XP_WINDOW && error_of_place(err); i++) {
+		at.seq = next_number(sb, at.seq);
+		err = write_empty_as(m, block, sb, &at);
+	}
+	return err;
 }
 
 int xp_forget_after(const struct xp_sb *sb, const struct xp_end *end, const struct xp_media *m, void *block)
@@ -119,71 +111,139 @@ int xp_forget_after(const struct xp_sb *sb, const struct xp_end *end, const stru
 
 /* ------------------------------------- a fast device that has grown ---- */
 
-/* Of this cache, and not older than what says that it is empty? */
-static bool is_newer(const struct xp_sb *sb, const struct xp_jblock *b, const struct xp_end *end)
+struct growth {
+	const struct xp_media *m;
+	const struct xp_sb *was;	/* as it is on the medium */
+	struct xp_sb sb;
+	u64 kept[2];			/* blocks that say by the old superblock that the cache is empty */
+	u8 *zeros;
+	u32 nr;
+	struct xp_end *end;		/* the newest journal block */
+};
+
+/* Two: one may turn out not to be readable. As @sb says where the journal is. */
+static int write_empty_twice(struct growth *g, const struct xp_sb *sb, u64 block[2])
 {
-	return le32_to_cpu(b->head.magic) == XP_JOURNAL_MAGIC && !memcmp(b->head.uuid, sb->uuid, sizeof(sb->uuid)) &&
-	       le64_to_cpu(b->head.incarnation) >= end->incarnation;
+	u32 i, tries;
+	int err = 0;
+
+	for (i = 0; i < 2 && !err; i++)
+		for (tries = 0, err = -EIO; tries < XP_WINDOW && error_of_place(err); tries++) {
+			g->end->seq = next_number(sb, g->end->seq);
+			block[i] = block_at(sb, g->end->seq);
+			if (sb == g->was || (block[i] != g->kept[0] && block[i] != g->kept[1]))
+				err = write_empty_as(g->m, (struct xp_jblock *)g->zeros, sb, g->end);
+		}
+	return err;
 }
 
-/*
- * Where the journal will be, cached data was, and somebody may keep a copy of this very fast device on the slow one: what
- * was a block of its journal there would be one again. What cannot be read stays; recovery knows such places.
- */
-static int erase_copies(const struct xp_media *m, const struct xp_sb *sb, u64 kept, struct xp_jblock *chunk,
-			const struct xp_end *end)
+/* One that takes no write is given up. */
+static int write_zero(struct growth *g, u64 block)
 {
-	u64 at = le64_to_cpu(sb->journal_start), last = at + le64_to_cpu(sb->journal_blocks);
-	int err = 0;
-	u32 i, n;
+	int err = g->m->write(g->m->ctx, block, 1, g->zeros);
 
-	for (; at < last && !err; at += n) {
-		n = (u32)min(last - at, (u64)XP_RECOVER_CHUNK);
-		if (m->read(m->ctx, at, n, chunk))
+	return error_of_place(err) && xp_sb_add_bad(&g->sb, block) ? 0 : err;
+}
+
+static int write_zeros(struct growth *g, u64 block, u32 nr)
+{
+	int err = g->m->write(g->m->ctx, block, nr, g->zeros);
+
+	if (!error_of_place(err))
+		return err;
+	for (err = 0; nr && !err; block++, nr--)
+		err = write_zero(g, block);
+	return err;
+}
+
+static bool is_kept(const struct growth *g, u64 block)
+{
+	return block == g->kept[0] || block == g->kept[1] || xp_sb_place_is_bad(&g->sb, block - le64_to_cpu(g->sb.journal_start));
+}
+
+/* Whoever looks at a ring takes what is empty for erased up to some number: so the oldest numbers go first. */
+static int erase(struct growth *g, u64 from, u64 to)
+{
+	int err = 0;
+	u32 n;
+
+	memset(g->zeros, 0, (size_t)g->nr * XP_BLOCK_SIZE);
+	for (; from < to && !err; from += n) {
+		for (n = 0; n < g->nr && from + n < to && !is_kept(g, from + n); n++)
+			;
+		if (n)
+			err = write_zeros(g, from, n);
+		else
 			n = 1;
-		if (n == 1 && m->read(m->ctx, at, n, chunk))
-			continue;
-		for (i = 0; i < n && !err; i++)
-			if (at + i != kept && is_newer(sb, &chunk[i], end)) {
-				memset(&chunk[i], 0, sizeof(chunk[i]));
-				err = m->write(m->ctx, at + i, 1, &chunk[i]);
-			}
 	}
 	return err;
 }
 
-/*
- * I4: first the cache as it is forgets, so nothing that lies where the journal will be is mapped any more. Then a block
- * that needs no other lies where the journal as it will be is looked for; all else there is of an older incarnation, or
- * no block of it. So it is empty by either superblock, and the one write that changes over may be cut.
- */
-static int empty_for(const struct xp_media *m, const struct xp_sb *sb, const struct xp_sb *was, void *scratch,
-		     const struct xp_end *now, struct xp_end *end)
+static int erase_ring(struct growth *g)
 {
-	int err = write_empty(m, scratch, was, now, end);
+	u64 start = le64_to_cpu(g->was->journal_start), newest = g->kept[1];
+	int err = erase(g, newest, start + le64_to_cpu(g->was->journal_blocks));
 
 	if (!err)
-		err = erase_copies(m, sb, block_at(was, end->seq), scratch, end);
-	return err ? err : write_empty(m, scratch, sb, now, end);
+		err = erase(g, start, newest);
+	return err ? err : erase(g, start + le64_to_cpu(g->was->journal_blocks), start + le64_to_cpu(g->sb.journal_blocks));
 }
 
-int xp_grow(struct xp *c, const struct xp_media *m, struct xp_sb *sb, u64 fast_blocks, void *scratch,
+/*
+ * I4: first the cache as it is forgets, so nothing that lies where the journal will be is mapped any more. That becomes
+ * zeros: cached data was there, and somebody may keep a copy of this very fast device on the slow one. Then blocks that
+ * need no other lie where the journal as it will be is looked for. So the cache is empty by either superblock, and
+ * the one write that changes over may be cut.
+ */
+static int empty_both(struct growth *g)
+{
+	u64 block[2];
+	int err = write_empty_twice(g, g->was, g->kept);
+
+	if (!err)
+		err = erase_ring(g);
+	return err ? err : write_empty_twice(g, &g->sb, block);
+}
+
+/* Nothing depends on it, but whoever looks at the ring would take them for damage. */
+static void erase_kept(struct growth *g)
+{
+	memset(g->zeros, 0, XP_BLOCK_SIZE);
+	if (!g->m->write(g->m->ctx, g->kept[0], 1, g->zeros))
+		g->m->write(g->m->ctx, g->kept[1], 1, g->zeros);
+}
+
+int xp_grow(struct xp *c, const struct xp_media *m, struct xp_sb *sb, u64 fast_blocks, void *zeros, u32 nr,
 	    struct xp_end *end, struct xp_message *msg)
 {
-	const struct xp_end now = end_of(c);
-	struct xp_sb grown;
+	struct xp_end now = end_of(c);
+	struct growth g = { .m = m, .was = sb, .zeros = zeros, .nr = nr, .end = &now };
+	bool stays;
 	int err;
 
+	now.incarnation++;
 	if (c->nr_dirty)
 		return -EBUSY;
-	err = xp_sb_grow(&grown, sb, fast_blocks, msg);
-	if (!err && !xp_sb_same_places(&grown, sb))
-		err = empty_for(m, &grown, sb, scratch, &now, end);
+	err = xp_sb_grow(&g.sb, sb, fast_blocks, msg);
 	if (!err)
-		err = xp_sb_write(m, &grown);
-	if (!err)
-		*sb = grown;
-	return err;
+		err = super_both(c, m, zeros);
+	if (err)
+		return err;
+	stays = xp_sb_same_places(&g.sb, sb);
+	g.sb.generation = c->super.sb->generation;
+	err = stays ? 0 : empty_both(&g);
+	if (!err) {
+		*c->super.sb = g.sb;
+		err = super_write_now(c, m, zeros);
+	}
+	if (err)
+		return err;
+	*sb = *c->super.io;
+	if (!stays) {
+		*end = now;
+		erase_kept(&g);
+	}
+	return 0;
 }
 
 /* ------------------------------------------------------------- the mark ---- */

@@ -30,18 +30,31 @@ static u64 align_up(u64 n, u64 to)
 	return (n + to - 1) / to * to;
 }
 
-int xp_sb_layout(struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg)
+struct places {
+	u64 ring, data, slots;
+};
+
+/* Of a fast device of so many blocks. False: it is too small. */
+static bool find_places(u64 fast_blocks, struct places *p)
 {
 	u64 start = XP_SCRATCH_START + XP_SCRATCH_BLOCKS;
 	u64 limit = min(fast_blocks, (u64)XP_MAX_SLOTS);
-	u64 ring = ring_needed(limit) + RING_SLACK;
-	u64 data = align_up(start + ring, XP_DATA_ALIGN);
 
-	if (limit < data + XP_MIN_SLOTS) {
+	p->ring = ring_needed(limit) + RING_SLACK;
+	p->data = align_up(start + p->ring, XP_DATA_ALIGN);
+	p->slots = limit - min(limit, p->data);
+	return p->slots >= XP_MIN_SLOTS;
+}
+
+int xp_sb_layout(struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg)
+{
+	struct places p;
+
+	if (!find_places(fast_blocks, &p)) {
 		snprintf(msg->text, sizeof(msg->text),
 			 "fast device of %llu KiB is too small: at least %llu KiB are needed",
 			 (unsigned long long)fast_blocks * 4,
-			 (unsigned long long)(data + XP_MIN_SLOTS) * 4);
+			 (unsigned long long)(p.data + XP_MIN_SLOTS) * 4);
 		return -ENOSPC;
 	}
 	memcpy(sb->magic, XP_SB_MAGIC, sizeof(sb->magic));
@@ -50,10 +63,10 @@ int xp_sb_layout(struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg)
 	sb->fast_blocks = cpu_to_le64(fast_blocks);
 	sb->scratch_start = cpu_to_le64(XP_SCRATCH_START);
 	sb->scratch_blocks = cpu_to_le64(XP_SCRATCH_BLOCKS);
-	sb->journal_start = cpu_to_le64(start);
-	sb->journal_blocks = cpu_to_le64(ring);
-	sb->data_start = cpu_to_le64(data);
-	sb->nr_slots = cpu_to_le64(limit - data);
+	sb->journal_start = cpu_to_le64(XP_SCRATCH_START + XP_SCRATCH_BLOCKS);
+	sb->journal_blocks = cpu_to_le64(p.ring);
+	sb->data_start = cpu_to_le64(p.data);
+	sb->nr_slots = cpu_to_le64(p.slots);
 	return 0;
 }
 
@@ -70,12 +83,12 @@ static bool add_bad(__le32 *list, __le32 *nr, u32 room, u64 what)
 	return true;
 }
 
-/* What the journal and the slots do not have any more is of no interest. */
-static bool add_bad_block(struct xp_sb *sb, u64 block)
+bool xp_sb_add_bad(struct xp_sb *sb, u64 block)
 {
 	u64 journal = le64_to_cpu(sb->journal_start), data = le64_to_cpu(sb->data_start);
 	struct xp_sb_bad *bad = &sb->bad;
 
+	sb->incompat |= cpu_to_le64(XP_INCOMPAT_BAD);
 	if (block >= journal && block < journal + le64_to_cpu(sb->journal_blocks))
 		return add_bad(bad->place, &bad->nr_places, xp_sb_spare_places(sb), block - journal);
 	if (block >= data && block < data + le64_to_cpu(sb->nr_slots))
@@ -91,15 +104,19 @@ static bool bad_again(struct xp_sb *sb, const struct xp_sb *was)
 
 	memset(&sb->bad, 0, sizeof(sb->bad));
 	for (i = 0; fit && i < le32_to_cpu(was->bad.nr_places); i++)
-		fit = add_bad_block(sb, le64_to_cpu(was->journal_start) + le32_to_cpu(was->bad.place[i]));
+		fit = xp_sb_add_bad(sb, le64_to_cpu(was->journal_start) + le32_to_cpu(was->bad.place[i]));
 	for (i = 0; fit && i < le32_to_cpu(was->bad.nr_slots); i++)
-		fit = add_bad_block(sb, le64_to_cpu(was->data_start) + le32_to_cpu(was->bad.slot[i]));
+		fit = xp_sb_add_bad(sb, le64_to_cpu(was->data_start) + le32_to_cpu(was->bad.slot[i]));
 	return fit;
 }
 
+/* A few blocks more may cost a longer journal more slots than they are. */
 bool xp_sb_can_grow(const struct xp_sb *sb, u64 fast_blocks)
 {
-	return min(fast_blocks, (u64)XP_MAX_SLOTS) > le64_to_cpu(sb->data_start) + le64_to_cpu(sb->nr_slots);
+	struct places p;
+
+	return find_places(fast_blocks, &p) && p.slots > le64_to_cpu(sb->nr_slots) &&
+	       le64_to_cpu(sb->journal_start) == XP_SCRATCH_START + XP_SCRATCH_BLOCKS;
 }
 
 bool xp_sb_same_places(const struct xp_sb *a, const struct xp_sb *b)
@@ -116,7 +133,6 @@ int xp_sb_grow(struct xp_sb *sb, const struct xp_sb *was, u64 fast_blocks, struc
 	*sb = *was;
 	err = xp_sb_layout(sb, fast_blocks, msg);
 	sb->incompat = was->incompat;
-	sb->generation = cpu_to_le64(le64_to_cpu(was->generation) + 1);
 	if (err || xp_sb_same_places(sb, was) || bad_again(sb, was))
 		return err;
 	snprintf(msg->text, sizeof(msg->text), "more bad blocks lie where its journal would be than that has to spare");

@@ -657,12 +657,14 @@ bool xp_sb_place_is_bad(const struct xp_sb *sb, u64 position);
 /* Lays out a superblock for a fast device of @fast_blocks; the caller has set
  * uuid, name, created and slow. -ENOSPC: too small. No I/O. */
 int xp_sb_layout(struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg);
-/* Would a fast device of @fast_blocks, not less than what the superblock says, have more slots? */
+/* Would a fast device of @fast_blocks have more slots than the superblock says? */
 bool xp_sb_can_grow(const struct xp_sb *sb, u64 fast_blocks);
 /* Do the journal and slot 0 lie where they do there? Then what is mapped there is mapped here. */
 bool xp_sb_same_places(const struct xp_sb *a, const struct xp_sb *b);
-/* *@sb is @was, laid out for @fast_blocks. -ENOSPC, and why: bad blocks are in the way. No I/O. */
+/* *@sb is @was, laid out for @fast_blocks: xp_sb_can_grow(). -ENOSPC, and why: bad blocks are in the way. No I/O. */
 int xp_sb_grow(struct xp_sb *sb, const struct xp_sb *was, u64 fast_blocks, struct xp_message *msg);
+/* The block takes no write: it goes to its list, if it is of the journal or of a slot. False: no more may be bad. */
+bool xp_sb_add_bad(struct xp_sb *sb, u64 block);
 void xp_sb_seal(struct xp_sb *sb);		/* sets the checksum */
 /* 0, -ENOENT (no magic: not a cache), -EUCLEAN (damaged), -ENOTSUP (features). */
 int xp_sb_verify(const struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg);
@@ -810,13 +812,14 @@ struct xp_end xp_empty_after(const struct xp_sb *sb, const struct xp_end *end);
 int xp_forget_after(const struct xp_sb *sb, const struct xp_end *end, const struct xp_media *m, void *block);
 
 /*
- * After xp_look(), which found nothing dirty: the fast device has @fast_blocks now, which is more, and *@sb, as it was
- * read, becomes what it is laid out as. With xp_sb_same_places() what is clean stays, and *@end is not touched; else
- * nothing is mapped any more, and the journal ends at *@end. Each write leaves a cache that starts, and never one that maps
- * what is not there. @scratch: as for xp_recover(). -EBUSY: something is dirty. -ENOSPC, and why: xp_sb_grow(). Else the
- * device's -errno: whatever was done, once more may help. @c is of no more use.
+ * After xp_look(), which found nothing dirty: the fast device has @fast_blocks now, which is more, and the cache is laid
+ * out for that. *@sb: as xp_look() had it, and as it is then. With xp_sb_same_places() what is clean stays, and *@end is
+ * not touched; else nothing is mapped any more, and the journal ends at *@end. Each write leaves a cache that starts, and
+ * never one that maps what is not there. @zeros: memory of @nr blocks, which are written at once where the journal will be.
+ * -EBUSY: something is dirty. -ENOSPC, and why: too much is bad. Else the device's -errno: once more may help. @c is of no
+ * more use.
  */
-int xp_grow(struct xp *c, const struct xp_media *m, struct xp_sb *sb, u64 fast_blocks, void *scratch,
+int xp_grow(struct xp *c, const struct xp_media *m, struct xp_sb *sb, u64 fast_blocks, void *zeros, u32 nr,
 	    struct xp_end *end, struct xp_message *msg);
 
 /*

@@ -167,8 +167,8 @@ extern const struct xd_device_ops xd_uring_ops, xd_memory_ops, xd_nbd_ops;
 /* -errno: it cannot be mapped, or is no memory. */
 int xd_memory_open(struct xd_device *d);
 /* Gets its file all of its room: a hole is a write that may fail later for want of some. -ENODATA: it
- * is @used, and has holes, so something was cut out of it, and would be zeros. Says why not. */
-int xd_memory_fill(struct xd_device *d, bool used, struct xp_message *msg);
+ * has been used up to there (@used bytes; 0: never), and has less, so something was cut out of it, and would be zeros. Says why not. */
+int xd_memory_fill(struct xd_device *d, u64 used, struct xp_message *msg);
 /* xp_options.store; @ctx: the cache. A jump out of a signal must not meet another: one copy at a time and thread. */
 int xd_memory_store(void *ctx, u64 at, const void *from, u32 bytes);
 int xd_nbd_open(struct xd_device *d, const char *uri, struct xp_message *msg);

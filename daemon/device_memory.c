@@ -242,15 +242,15 @@ static bool in_memory(int fd)
 	return !fstatfs(fd, &fs) && (fs.f_type == TMPFS_MAGIC || fs.f_type == HUGETLBFS_MAGIC);
 }
 
-int xd_memory_fill(struct xd_device *d, bool used, struct xp_message *msg)
+int xd_memory_fill(struct xd_device *d, u64 used, struct xp_message *msg)
 {
 	struct stat st;
 	int err = fstat(d->dev.fd, &st) ? -errno : 0;
 
-	if (!err && used && (u64)st.st_blocks < d->map_bytes >> XP_SECTOR_SHIFT) {
+	if (!err && (u64)st.st_blocks < used >> XP_SECTOR_SHIFT) {
 		snprintf(msg->text, sizeof(msg->text),
 			 "the fast device has lost a part of its file, %llu of %llu KiB are there: bring it back whole, or give up what it held (xpcache create --force --discard-dirty)",
-			 (unsigned long long)st.st_blocks / 2, (unsigned long long)d->map_bytes >> 10);
+			 (unsigned long long)st.st_blocks / 2, (unsigned long long)used >> 10);
 		return -ENODATA;
 	}
 	if (!err && (fallocate(d->dev.fd, 0, 0, (off_t)d->map_bytes) || fstat(d->dev.fd, &st)))

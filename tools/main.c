@@ -194,7 +194,7 @@ static const struct verb {
 	  OPT_FAST | OPT_SLOW | OPT_DISCARD | OPT_PREFER | OPT_ACCEPT },
 	{ "resize", resize_run, "NAME [--fast DEV] [--slow DEV]",
 	  "a device has grown: the slow one of a cache that runs, or the fast one of a stopped cache", NEEDS_ROOT, ARG_MAY,
-	  OPT_FAST | OPT_SLOW },
+	  OPT_FAST | OPT_SLOW | OPT_FORCE | OPT_DISCARD | OPT_PREFER | OPT_ACCEPT },
 	{ "partitions", partitions_run, "NAME [--hide]",
 	  "show the partitions as the table has them now, or hide them", NEEDS_ROOT, ARG_MUST, OPT_HIDE },
 	{ "forget", forget_run, "NAME [--force]",

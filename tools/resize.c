@@ -216,10 +216,17 @@ static enum xc resize_running(struct running *r)
 enum xc resize_run(struct options *opt)
 {
 	struct running r;
+	enum xc ret;
 
 	if (!opt->fast && !opt->arg)
 		return complain(XC_USAGE, "resize", "xpcache list shows all", "the name is missing");
-	if (!opt->fast && running_named(cache_plain_name(opt->arg), &r) == 1 && r.uuid[0])
-		return resize_running(&r);
-	return resize_stopped(opt);
+	if (opt->fast || running_named(cache_plain_name(opt->arg), &r) != 1 || !r.uuid[0])
+		return resize_stopped(opt);
+	ret = accept_check_none(opt, "resize it without");
+	if (ret)
+		return ret;
+	if (opt->prefer_cache || opt->discard_dirty)
+		return complain(XC_USAGE, opt->prefer_cache ? "--prefer-cache" : "--discard-dirty", "resize it without",
+				"that is asked when a stopped cache starts");
+	return resize_running(&r);
 }

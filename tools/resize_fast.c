@@ -9,13 +9,31 @@
 #include "room.h"
 #include "tool.h"
 
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define AT_ONCE	1024u		/* blocks of the longer journal that are written together: 4 MiB */
+
 struct larger {
 	struct cache *c;
 	struct device fast;
 	struct offline o;
+	void *zeros;		/* AT_ONCE blocks */
 	u64 slots;		/* that it had */
 	struct xp_end end;	/* of its journal; 0: as it was */
+	struct xp_media slowly;	/* o.media, with a progress bar */
+	struct progress bar;
+	u64 left;		/* blocks to be written, about */
 };
+
+/* A file in memory that lacks what the cache had on it has lost that: room would only hide it. */
+static bool has_lost(const struct device *d, const struct cache *c)
+{
+	struct stat st;
+
+	return room_is_memory(d->fd) && !fstat(d->fd, &st) &&
+	       (u64)st.st_blocks < le64_to_cpu(c->sb.fast_blocks) * XP_BLOCK_SECTORS;
+}
 
 /* Holes of a file are allocated, as create does it. */
 static enum xc take_room(const struct cache *c)
@@ -24,8 +42,10 @@ static enum xc take_room(const struct cache *c)
 	struct room room;
 	enum xc ret = device_open(&d, c->fast.path, true);
 
-	if (ret)
+	if (ret || d.is_block || has_lost(&d, c)) {	/* the start that brings home what is dirty complains of that */
+		device_close(&d);
 		return ret;
+	}
 	ret = room_take(&room, &d, ROOM_ALL, "make room there, or truncate it to what it was");
 	room_done(&room);
 	device_close(&d);
@@ -45,8 +65,42 @@ static enum xc complain_of(const struct larger *l, int err)
 	}
 }
 
+static int write_slowly(void *ctx, u64 block, u32 nr_blocks, const void *buf)
+{
+	struct larger *l = ctx;
+	int err = l->o.media.io.write(l->o.media.io.ctx, block, nr_blocks, buf);
+
+	l->left -= min(l->left, (u64)nr_blocks);
+	progress_show(&l->bar, l->left);
+	return err;
+}
+
+static int read_it(void *ctx, u64 block, u32 nr_blocks, void *buf)
+{
+	struct larger *l = ctx;
+
+	return l->o.media.io.read(l->o.media.io.ctx, block, nr_blocks, buf);
+}
+
+static int grow(struct larger *l)
+{
+	u64 blocks = device_blocks(&l->fast);
+	struct xp_sb then;
+	int err = xp_sb_grow(&then, &l->o.sb, blocks, &l->o.message);
+
+	if (err)
+		return err;
+	l->slots = le64_to_cpu(l->o.sb.nr_slots);
+	l->left = le64_to_cpu(then.journal_blocks);
+	l->slowly = (struct xp_media){ .ctx = l, .read = read_it, .write = write_slowly };
+	progress_begin(&l->bar, l->left);
+	err = xp_grow(l->o.core, &l->slowly, &l->o.sb, blocks, l->zeros, AT_ONCE, &l->end, &l->o.message);
+	progress_end();
+	return err;
+}
+
 /* Once it is owned nobody starts it. */
-static enum xc lay_out(struct larger *l)
+static enum xc lay_out(struct larger *l, const struct options *opt)
 {
 	enum xc ret = device_open(&l->fast, l->c->fast.path, true);
 	int err;
@@ -56,12 +110,12 @@ static enum xc lay_out(struct larger *l)
 	if (ret)
 		return ret;
 	err = offline_open(&l->o, &l->fast);
+	l->o.slow = opt->slow;
 	if (!err)
 		err = offline_load(&l->o);
 	if (err)
 		return offline_complain(&l->o, &l->fast, err);
-	l->slots = le64_to_cpu(l->o.sb.nr_slots);
-	err = xp_grow(l->o.core, &l->o.media.io, &l->o.sb, device_blocks(&l->fast), l->o.scratch, &l->end, &l->o.message);
+	err = grow(l);
 	return err ? complain_of(l, err) : XC_OK;
 }
 
@@ -86,10 +140,13 @@ static enum xc make_larger(struct cache *c, const struct options *opt)
 		ret = flush_stopped(c, opt);
 	if (ret)
 		return ret;
+	if (posix_memalign(&l.zeros, XP_BLOCK_SIZE, (size_t)AT_ONCE << XP_BLOCK_SHIFT))
+		return complain_errno(ENOMEM, c->fast.path, "cannot lay it out anew");
 	signals_hold();
-	ret = lay_out(&l);
+	ret = lay_out(&l, opt);
 	offline_close(&l.o);
 	device_close(&l.fast);
+	free(l.zeros);
 	if (!ret && l.end.seq && slow_known(c, opt->slow, slow, sizeof(slow)))
 		fingerprint_at_rest(l.fast.path, slow, l.end.seq);
 	signals_release();

@@ -2,13 +2,16 @@
 /* A fast device that has grown, of a cache at rest. */
 #include "fixture.h"
 
-#define BLOCKS	8192u
+#define BLOCKS	2048u
 #define LBAS	100000u
 #define MAPPED	40u
+
+#define MORE	(8 * BLOCKS)
 
 static struct fixture f;
 static u32 dies_at;	/* the write that is cut, from 1 on; 0: none is */
 static u32 writes;
+static bool bad[MORE];	/* takes no write */
 
 /* Half of what it writes lands, and nothing after that. */
 static int media_write(void *ctx, u64 block, u32 nr, const void *buf)
@@ -16,6 +19,9 @@ static int media_write(void *ctx, u64 block, u32 nr, const void *buf)
 	struct fixture *fix = ctx;
 
 	assert_true(block + nr <= fix->fast_blocks);
+	for (u32 i = 0; i < nr; i++)
+		if (bad[block + i])
+			return -EIO;
 	if (dies_at && ++writes > dies_at)
 		return -ENODEV;
 	memcpy(fix->fast + block * XP_BLOCK_SIZE, buf, nr * XP_BLOCK_SIZE / (writes == dies_at && dies_at ? 2 : 1));
@@ -25,7 +31,7 @@ static int media_write(void *ctx, u64 block, u32 nr, const void *buf)
 static void add_room(u64 blocks)
 {
 	f.fast = realloc(f.fast, blocks * XP_BLOCK_SIZE);
-	memset(f.fast + f.fast_blocks * XP_BLOCK_SIZE, 0x5a, (blocks - f.fast_blocks) * XP_BLOCK_SIZE);
+	memset(f.fast + f.fast_blocks * XP_BLOCK_SIZE, 0x5a, min(blocks - f.fast_blocks, (u64)BLOCKS) * XP_BLOCK_SIZE);
 	f.fast_blocks = blocks;
 }
 
@@ -35,6 +41,7 @@ static int setup(void **state)
 	fixture_setup(&f, BLOCKS, LBAS);
 	f.media.write = media_write;
 	dies_at = writes = 0;
+	memset(bad, 0, sizeof(bad));
 	return 0;
 }
 
@@ -82,13 +89,10 @@ static void look(void)
 
 static int grow(struct xp_end *end)
 {
-	void *scratch = malloc(xp_recover_memory(&f.sb));
-	int err;
+	static u8 zeros[5 * XP_BLOCK_SIZE];
 
 	look();
-	err = xp_grow(f.c, &f.media, &f.sb, f.fast_blocks, scratch, end, &f.msg);
-	free(scratch);
-	return err;
+	return xp_grow(f.c, &f.media, &f.sb, f.fast_blocks, zeros, 5, end, &f.msg);
 }
 
 static u32 mapped_right(void)
@@ -104,6 +108,13 @@ static u32 mapped_right(void)
 	assert_int_equal(stats_of(&f).dirty, 0);
 	assert_int_equal(stats_of(&f).clean, n);
 	return n;
+}
+
+/* What the test has put into the superblock. */
+static void superblock_is(void)
+{
+	f.sb.generation = cpu_to_le64(le64_to_cpu(f.sb.generation) + 1);
+	assert_int_equal(xp_sb_write(&f.media, &f.sb), 0);
 }
 
 static u64 slots(void)
@@ -139,9 +150,9 @@ static void more_is_laid_out_anew(void **state)
 
 	(void)state;
 	rest_with_clean_blocks();
-	add_room(4 * BLOCKS);
+	add_room(MORE);
 	assert_int_equal(grow(&end), 0);
-	assert_int_equal(xp_sb_layout(&fresh, 4 * BLOCKS, &f.msg), 0);
+	assert_int_equal(xp_sb_layout(&fresh, MORE, &f.msg), 0);
 	assert_int_equal(f.sb.nr_slots, fresh.nr_slots);
 	assert_int_equal(f.sb.journal_blocks, fresh.journal_blocks);
 	assert_int_equal(f.sb.data_start, fresh.data_start);
@@ -165,8 +176,9 @@ static void features_stay(void **state)
 
 	(void)state;
 	f.sb.incompat = cpu_to_le64(XP_INCOMPAT_SUMS | XP_INCOMPAT_MARK);
+	superblock_is();
 	rest_with_clean_blocks();
-	add_room(4 * BLOCKS);
+	add_room(MORE);
 	assert_int_equal(grow(&end), 0);
 	assert_int_equal(le64_to_cpu(f.sb.incompat), XP_INCOMPAT_SUMS | XP_INCOMPAT_MARK);
 }
@@ -179,16 +191,17 @@ static void what_is_dirty_goes_first(void **state)
 	write_blocks(&f, 5, 3, 77);
 	flush(&f);
 	assert_int_equal(xp_close(f.c, &f.media), 0);
-	add_room(4 * BLOCKS);
+	add_room(MORE);
 	assert_int_equal(grow(&end), -EBUSY);
 	fixture_reopen(&f);
 	assert_int_equal(mapped_byte(&f, 6), 77);
 }
 
-/* After any write, and in the middle of it. */
-static void cut(u64 blocks, u32 at)
+/* After any write, and in the middle of it. False: so many there are not. */
+static bool cut(u64 blocks, u32 at)
 {
 	struct xp_end end;
+	bool died;
 	u32 nr;
 
 	fixture_teardown(&f);
@@ -196,7 +209,7 @@ static void cut(u64 blocks, u32 at)
 	rest_with_clean_blocks();
 	add_room(blocks);
 	dies_at = at;
-	assert_int_equal(grow(&end), at ? -ENODEV : 0);
+	died = grow(&end) == -ENODEV || writes >= at;
 	dies_at = writes = 0;
 	f.sb.generation = 0;
 	fixture_reopen(&f);
@@ -206,22 +219,144 @@ static void cut(u64 blocks, u32 at)
 	assert_int_equal(xp_close(f.c, &f.media), 0);
 	if (xp_sb_can_grow(&f.sb, f.fast_blocks))
 		assert_int_equal(grow(&end), 0);
+	assert_int_equal(le64_to_cpu(f.sb.fast_blocks), blocks);
 	fixture_reopen(&f);
 	mapped_right();
-	for (u64 lba = MAPPED; lba < 3000; lba++)
+	for (u64 lba = MAPPED; lba < 1200; lba++)
 		fill_block(&f, lba, byte_of(lba));
 	flush(&f);
 	fixture_reopen(&f);
-	assert_int_equal(mapped_byte(&f, 2999), byte_of(2999));
+	assert_int_equal(mapped_byte(&f, 1199), byte_of(1199));
+	return died;
 }
 
 static void every_cut_leaves_a_cache(void **state)
 {
+	u32 at = 1;
+
 	(void)state;
-	for (u32 at = 0; at <= 4; at++)
-		cut(4 * BLOCKS, at);
-	for (u32 at = 0; at <= 2; at++)
-		cut(BLOCKS + 20, at);
+	while (cut(MORE, at))
+		at++;
+	assert_in_range(at, 80, 200);	/* the longer journal is erased, five blocks at a time */
+	for (at = 1; cut(BLOCKS + 20, at);)
+		at++;
+	assert_int_equal(at, 3);
+}
+
+/* No place of the journal says anything but what a journal that was made there would have. */
+static void nothing_is_left_in_the_ring(void **state)
+{
+	u64 start, ring, i, n = 0;
+	struct xp_end end;
+
+	(void)state;
+	rest_with_clean_blocks();
+	add_room(MORE);
+	assert_int_equal(grow(&end), 0);
+	start = le64_to_cpu(f.sb.journal_start);
+	ring = le64_to_cpu(f.sb.journal_blocks);
+	for (i = 0; i < ring; i++) {
+		const struct xp_jblock *b = (struct xp_jblock *)(f.fast + (start + i) * XP_BLOCK_SIZE);
+
+		if (!b->head.magic)
+			continue;
+		n++;
+		assert_int_equal(le64_to_cpu(b->head.seq) % ring, i);
+		assert_in_range(le64_to_cpu(b->head.seq), end.seq - 1, end.seq);
+	}
+	assert_int_equal(n, 2);
+}
+
+static void it_grows_again(void **state)
+{
+	struct xp_end end;
+
+	(void)state;
+	rest_with_clean_blocks();
+	add_room(2 * BLOCKS);
+	assert_int_equal(grow(&end), 0);
+	fixture_reopen(&f);
+	for (u64 lba = 0; lba < MAPPED; lba++)
+		fill_block(&f, lba, byte_of(lba));
+	flush(&f);
+	assert_int_equal(xp_close(f.c, &f.media), 0);
+	add_room(MORE);
+	assert_int_equal(grow(&end), 0);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_right(), 0);
+	assert_int_equal(le64_to_cpu(f.sb.fast_blocks), MORE);
+}
+
+/* The journal is one block longer, and slot 0 a mebibyte further on. */
+static void fewer_slots_are_no_growth(void **state)
+{
+	struct xp_sb sb = { .slow.sectors = cpu_to_le64(8) };
+	u64 blocks = 9408, start;
+
+	(void)state;
+	assert_int_equal(xp_sb_layout(&sb, blocks, &f.msg), 0);
+	for (start = le64_to_cpu(sb.data_start); le64_to_cpu(sb.data_start) == start; blocks++)
+		assert_int_equal(xp_sb_layout(&sb, blocks, &f.msg), 0);
+	assert_int_equal(xp_sb_layout(&sb, blocks - 2, &f.msg), 0);
+	assert_false(xp_sb_can_grow(&sb, blocks - 1));
+	assert_true(xp_sb_can_grow(&sb, blocks + XP_DATA_ALIGN));
+}
+
+/* The one with the layout of before could be believed some day. */
+static void both_superblocks_are_needed(void **state)
+{
+	struct xp_end end;
+
+	(void)state;
+	for (u32 copy = 0; copy < 2; copy++) {
+		fixture_teardown(&f);
+		setup(NULL);
+		rest_with_clean_blocks();
+		add_room(MORE);
+		bad[copy ? XP_SB_BLOCK_B : XP_SB_BLOCK_A] = true;
+		f.fast[(copy ? XP_SB_BLOCK_B : XP_SB_BLOCK_A) * XP_BLOCK_SIZE + 100] ^= 1;
+		assert_int_equal(grow(&end), -EIO);
+		fixture_reopen(&f);
+		assert_int_equal(mapped_right(), MAPPED);
+	}
+}
+
+/* It takes no write, and can be read. */
+static void the_layout_of_before_must_not_stay(void **state)
+{
+	u8 *was = malloc(XP_BLOCK_SIZE);
+	struct xp_end end;
+
+	(void)state;
+	rest_with_clean_blocks();
+	memcpy(was, f.fast, XP_BLOCK_SIZE);
+	add_room(MORE);
+	assert_int_equal(grow(&end), 0);
+	memcpy(f.fast + XP_SB_BLOCK_A * XP_BLOCK_SIZE, was, XP_BLOCK_SIZE);
+	free(was);
+	bad[XP_SB_BLOCK_A] = true;
+	assert_int_equal(fixture_restart(&f), -EIO);
+	bad[XP_SB_BLOCK_A] = false;
+	fixture_reopen(&f);
+	assert_int_equal(mapped_right(), 0);
+}
+
+static void what_takes_no_zeros_is_bad(void **state)
+{
+	u64 journal = le64_to_cpu(f.sb.journal_start);
+	struct xp_end end;
+
+	(void)state;
+	rest_with_clean_blocks();
+	add_room(MORE);
+	bad[journal + 7] = true;
+	bad[journal + 400] = true;
+	bad[journal + (f.c->journal.sealed_number + 1) % f.c->journal.blocks] = true;
+	assert_int_equal(grow(&end), 0);
+	assert_int_equal(le32_to_cpu(f.sb.bad.nr_places), 3);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_right(), 0);
+	assert_int_equal(stats_of(&f).bad_places, 3);
 }
 
 /* An image of this very fast device was on the slow one, and cached: of a later life, even. */
@@ -237,13 +372,13 @@ static void no_copy_of_its_journal_counts(void **state)
 	ring = le64_to_cpu(f.sb.journal_start);
 	copy = malloc(XP_BLOCK_SIZE);
 	memcpy(copy, ring_block(&f, f.c->journal.sealed_number), XP_BLOCK_SIZE);
-	add_room(4 * BLOCKS);
+	add_room(MORE);
 	b = (struct xp_jblock *)copy;
 	b->head.incarnation = cpu_to_le64(1000);
-	for (u64 blocks = 800; blocks < 860; blocks++) {	/* wherever it would fit */
+	for (u64 blocks = 300; blocks < 360; blocks++) {	/* wherever it would fit */
 		b->head.seq = b->head.tail_seq = b->head.durable_seq = cpu_to_le64(blocks);
 		b->head.checksum = cpu_to_le64(jblock_checksum(b));
-		place = ring + blocks % ((4 * BLOCKS * 4 + XP_RECORDS - 1) / XP_RECORDS + XP_BAD_PLACES);
+		place = ring + blocks % ((MORE * 4 + XP_RECORDS - 1) / XP_RECORDS + XP_BAD_PLACES);
 		if (place >= ring + le64_to_cpu(f.sb.journal_blocks))
 			memcpy(f.fast + place * XP_BLOCK_SIZE, copy, XP_BLOCK_SIZE);
 	}
@@ -274,14 +409,15 @@ static void what_is_bad_stays_bad(void **state)
 	f.sb.bad.place[0] = cpu_to_le32(11);
 	f.sb.bad.nr_places = cpu_to_le32(1);
 	list_slot(data);		/* the journal's, then */
-	list_slot(data + 5000);
-	add_room(4 * BLOCKS);
+	list_slot(data + 1000);
+	superblock_is();
+	add_room(MORE);
 	assert_int_equal(grow(&end), 0);
 	assert_int_equal(le32_to_cpu(f.sb.bad.nr_places), 2);
 	assert_int_equal(le32_to_cpu(f.sb.bad.place[0]), 11);
 	assert_int_equal(le32_to_cpu(f.sb.bad.place[1]), data - journal);
 	assert_int_equal(le32_to_cpu(f.sb.bad.nr_slots), 1);
-	assert_int_equal(le32_to_cpu(f.sb.bad.slot[0]), data + 5000 - le64_to_cpu(f.sb.data_start));
+	assert_int_equal(le32_to_cpu(f.sb.bad.slot[0]), data + 1000 - le64_to_cpu(f.sb.data_start));
 	fixture_reopen(&f);
 	assert_int_equal(mapped_right(), 0);
 }
@@ -295,7 +431,9 @@ static void too_much_that_is_bad_is_refused(void **state)
 	rest_with_clean_blocks();
 	for (u32 i = 0; i <= XP_BAD_PLACES; i++)
 		list_slot(data + i);
-	add_room(4 * BLOCKS);
+	superblock_is();
+	writes = 0;
+	add_room(MORE);
 	dies_at = 100;
 	assert_int_equal(grow(&end), -ENOSPC);
 	assert_int_equal(writes, 0);
@@ -311,6 +449,12 @@ int main(void)
 		T(features_stay),
 		T(what_is_dirty_goes_first),
 		T(every_cut_leaves_a_cache),
+		T(nothing_is_left_in_the_ring),
+		T(it_grows_again),
+		T(fewer_slots_are_no_growth),
+		T(both_superblocks_are_needed),
+		T(the_layout_of_before_must_not_stay),
+		T(what_takes_no_zeros_is_bad),
 		T(no_copy_of_its_journal_counts),
 		T(what_is_bad_stays_bad),
 		T(too_much_that_is_bad_is_refused),
