@@ -225,10 +225,13 @@ int xp_grow(struct xp *c, const struct xp_media *m, struct xp_sb *sb, u64 fast_b
 	if (c->nr_dirty)
 		return -EBUSY;
 	err = xp_sb_grow(&g.sb, sb, fast_blocks, msg);
-	if (!err)
-		err = super_both(c, m, zeros);
 	if (err)
 		return err;
+	err = super_both(c, m, zeros);
+	if (err) {
+		snprintf(msg->text, sizeof(msg->text), "one of its two superblocks cannot be written, and both must be whole");
+		return err;
+	}
 	stays = xp_sb_same_places(&g.sb, sb);
 	g.sb.generation = c->super.sb->generation;
 	err = stays ? 0 : empty_both(&g);

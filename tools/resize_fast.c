@@ -61,7 +61,7 @@ static enum xc complain_of(const struct larger *l, int err)
 	case -ENOSPC:
 		return complain(XC_REFUSED, l->fast.path, "it goes on as large as it was", "%s", l->o.message.text);
 	default:
-		return complain_errno(err, l->fast.path, "cannot lay it out anew");
+		return complain_errno(err, l->fast.path, *l->o.message.text ? l->o.message.text : "cannot lay it out anew");
 	}
 }
 

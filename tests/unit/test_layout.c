@@ -316,6 +316,7 @@ static void both_superblocks_are_needed(void **state)
 		bad[copy ? XP_SB_BLOCK_B : XP_SB_BLOCK_A] = true;
 		f.fast[(copy ? XP_SB_BLOCK_B : XP_SB_BLOCK_A) * XP_BLOCK_SIZE + 100] ^= 1;
 		assert_int_equal(grow(&end), -EIO);
+		assert_non_null(strstr(f.msg.text, "superblocks"));
 		fixture_reopen(&f);
 		assert_int_equal(mapped_right(), MAPPED);
 	}
