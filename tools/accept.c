@@ -29,6 +29,14 @@ enum xc accept_check_none(const struct options *opt, const char *todo)
 			"what may be lost is said of one cache that does not run");
 }
 
+enum xc accept_check_running(const struct options *opt, const char *todo)
+{
+	if (opt->prefer_cache || opt->discard_dirty)
+		return complain(XC_USAGE, opt->prefer_cache ? "--prefer-cache" : "--discard-dirty", todo,
+				"that is asked when a stopped cache starts");
+	return accept_check_none(opt, todo);
+}
+
 static int look(struct acceptance *a, u32 accept)
 {
 	int err;

@@ -258,10 +258,7 @@ enum xc remove_run(struct options *opt)
 	enum xc ret;
 
 	if (!opt->fast && running_named(name, &r) == 1) {
-		if (opt->prefer_cache || opt->discard_dirty)
-			return complain(XC_USAGE, opt->prefer_cache ? "--prefer-cache" : "--discard-dirty",
-					"remove it without", "that is asked when a stopped cache starts");
-		ret = accept_check_none(opt, "remove it without");
+		ret = accept_check_running(opt, "remove it without");
 		if (ret)
 			return ret;
 		if (!r.uuid[0])

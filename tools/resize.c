@@ -195,6 +195,18 @@ static void say_size(const struct running *r, u64 was, u64 is)
 		       r->user ? "clients see that when they connect again" : "taken as it is");
 }
 
+static void say_fast(const struct running *r)
+{
+	struct device d;
+	struct cache c;
+
+	if (device_look(&d, r->fast_path))
+		return;
+	if (!cache_read(&c, &d))
+		fast_tell_grown(&c, r->name, r->slow_path);
+	device_close(&d);
+}
+
 static enum xc resize_running(struct running *r)
 {
 	int lock = sleep_lock();
@@ -206,7 +218,7 @@ static enum xc resize_running(struct running *r)
 	if (!ret) {
 		known_resized(r->uuid, is);
 		say_size(r, was, is);
-		fast_tell_grown(r->name, r->fast_path, r->slow_path);
+		say_fast(r);
 	}
 	if (lock >= 0)
 		close(lock);
@@ -222,11 +234,6 @@ enum xc resize_run(struct options *opt)
 		return complain(XC_USAGE, "resize", "xpcache list shows all", "the name is missing");
 	if (opt->fast || running_named(cache_plain_name(opt->arg), &r) != 1 || !r.uuid[0])
 		return resize_stopped(opt);
-	ret = accept_check_none(opt, "resize it without");
-	if (ret)
-		return ret;
-	if (opt->prefer_cache || opt->discard_dirty)
-		return complain(XC_USAGE, opt->prefer_cache ? "--prefer-cache" : "--discard-dirty", "resize it without",
-				"that is asked when a stopped cache starts");
-	return resize_running(&r);
+	ret = accept_check_running(opt, "resize it without");
+	return ret ? ret : resize_running(&r);
 }

@@ -155,17 +155,13 @@ static enum xc make_larger(struct cache *c, const struct options *opt)
 	return ret;
 }
 
-void fast_tell_grown(const char *name, const char *fast, const char *slow)
+void fast_tell_grown(const struct cache *c, const char *name, const char *slow)
 {
-	struct device d;
-	struct cache c;
+	const char *fast = c->fast.path;
 
-	if (device_look(&d, fast))
-		return;
-	if (!cache_read(&c, &d) && xp_sb_can_grow(&c.sb, device_blocks(&d)))
+	if (xp_sb_can_grow(&c->sb, device_blocks(&c->fast)))
 		printf("%s: %s has grown: xpcache stop %s, then %s, use that\n", name, fast, name,
 		       text_resize(name, fast, slow));
-	device_close(&d);
 }
 
 enum xc resize_stopped(const struct options *opt)

@@ -295,7 +295,7 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 	f->user = user;
 	if (!ret && !opt->offline) {
 		say_started(c, name, slow.path, user);
-		fast_tell_grown(name, c->fast.path, slow.path);
+		fast_tell_grown(c, name, slow.path);
 	}
 	return ret;
 }

@@ -726,6 +726,8 @@ enum xc replug_end(struct options *opt);
 u32 accept_of(const struct options *opt);
 /* Complains if they are given where they cannot be: they are said of one cache that does not run. @todo: what to do. */
 enum xc accept_check_none(const struct options *opt, const char *todo);
+/* Complains of what is asked of a stopped cache only, whether it may be lost or goes over what the disk has. */
+enum xc accept_check_running(const struct options *opt, const char *todo);
 /* Before @c starts: recovers it here as far as they say, and tells what is lost. After it the journal is as any. */
 enum xc accept_losses(const struct cache *c, const char *slow, const struct options *opt);
 
@@ -785,8 +787,8 @@ enum xc resize_run(struct options *opt);
 enum xc resize_in_kernel(const struct running *r, const struct device *slow);
 /* A cache that does not run, whose fast device may have grown: opt->arg or opt->fast says which. Complains. */
 enum xc resize_stopped(const struct options *opt);
-/* Of a cache that runs: says so if the fast device has more room than the cache takes. */
-void fast_tell_grown(const char *name, const char *fast, const char *slow);
+/* Of a cache that runs, as cache_read() has it: says so if the fast device has more room than the cache takes. */
+void fast_tell_grown(const struct cache *c, const char *name, const char *slow);
 enum xc check_run(struct options *opt);
 enum xc dump_run(struct options *opt);
 enum xc adopt_run(struct options *opt);
