@@ -38,6 +38,8 @@
 #include <asm/cpufeature.h>
 #endif
 
+#include "has.h"	/* what this kernel has: dm-target/probes.c */
+
 /* An index into the slow device, into the fast device, and a journal number
  * are three types: sparse refuses to mix them. */
 typedef u64 __bitwise xp_lba_t;		/* 4 KiB block of the slow device */
@@ -76,10 +78,14 @@ static inline void xp_unlock(struct xp_lock *l)
 }
 
 #define xp_xxh64(data, len)	xxh64(data, len, 0)
+#ifdef HAS_CRC32C_LE
 #define xp_crc32c(crc, p, len)	__crc32c_le(crc, (const u8 *)(p), len)
+#else
+#define xp_crc32c(crc, p, len)	crc32c(crc, p, len)
+#endif
 #ifdef CONFIG_X86_64
 #define XP_CRC32C_INSTRUCTION
-#define xp_has_crc32c_instruction()	static_cpu_has(X86_FEATURE_XMM4_2)
+#define xp_has_crc32c_instruction()	cpu_feature_enabled(X86_FEATURE_XMM4_2)
 #endif
 #define XP_ASSERT(cond)		BUG_ON(!(cond))
 #define XP_VERIFY(cond)		((void)0)	/* costs more than what it looks after */

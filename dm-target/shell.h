@@ -22,6 +22,7 @@
  *	lifecycle.c   first resume, suspend, resume; who owns a cache
  *	power.c       hibernation: not with a cache
  *	target.c      table line, status, messages; the module
+ *	kernel.h      what kernels have in different forms, in one; probes.c asks which
  *	needs.c       what the kernel must have, asked before the rest is compiled
  *
  * Terms. A *part* is what one answer of the core is about: often all of a bio.
@@ -56,6 +57,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "kernel.h"
 #include "xpcache.h"
 
 #define DM_MSG_PREFIX "xpcache"

@@ -79,7 +79,7 @@ static int alloc_parts(struct xs_cache *cache)
 	struct dm_target *ti = cache->ti;
 	int err = -ENOMEM;
 
-	cache->wq = alloc_workqueue("xpcache", WQ_MEM_RECLAIM | WQ_HIGHPRI, 0);
+	cache->wq = alloc_workqueue("xpcache", WQ_MEM_RECLAIM | WQ_HIGHPRI | XS_WQ_PERCPU, 0);
 	if (cache->wq)
 		err = xs_journal_alloc(cache);
 	if (!err)
@@ -295,7 +295,7 @@ static int target_message(struct dm_target *ti, unsigned int argc, char **argv,
  */
 static bool speaks_of_fast(const struct xs_cache *cache, const void *data)
 {
-	return data || bdev_stable_writes(xs_fast(cache)) || !bdev_nonrot(xs_fast(cache));
+	return data || bdev_stable_writes(xs_fast(cache)) || xs_rotational(xs_fast(cache));
 }
 
 static int target_iterate_devices(struct dm_target *ti,

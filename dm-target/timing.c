@@ -35,11 +35,9 @@ static u32 ns_per_tick = 1u << XS_TICK_SHIFT;	/* 1 << XS_TICK_SHIFT is one */
 /* Trusted is what the kernel's own clock reads now. */
 static bool __init is_clocksource(void)
 {
-	struct system_time_snapshot snap;
-	u64 before = get_cycles();
+	u64 before = get_cycles(), read = xs_clocksource_cycles();
 
-	ktime_get_snapshot(&snap);
-	return snap.cycles >= before && snap.cycles <= get_cycles();
+	return read >= before && read <= get_cycles();
 }
 
 void __init xs_timing_init(void)

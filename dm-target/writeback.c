@@ -210,7 +210,7 @@ static int write_home(struct xs_hauler *h, u32 first, u32 nr)
 	return err;
 }
 
-static void clear_pages(struct xs_hauler *h, u32 nr)
+static void zero_pages(struct xs_hauler *h, u32 nr)
 {
 	while (nr)
 		clear_highpage(h->page[--nr]);
@@ -263,7 +263,7 @@ static int bring_home(struct xs_hauler *h)
 		return 0;
 	get_pages(h, h->run.nr_blocks);
 	if (h->run.zeroes)
-		clear_pages(h, h->nr_pages);
+		zero_pages(h, h->nr_pages);
 	for (first = 0; first < h->run.nr_blocks && !err; first += nr) {
 		nr = min(h->nr_pages, h->run.nr_blocks - first);
 		if (!h->run.zeroes)
@@ -512,7 +512,7 @@ static u32 queue_room(struct block_device *bdev)
 int xs_writeback_alloc(struct xs_cache *cache)
 {
 	struct xs_writeback *w = &cache->writeback;
-	bool flash = bdev_nonrot(xs_slow(cache));
+	bool flash = !xs_rotational(xs_slow(cache));
 	u32 nr = min_t(u32, flash ? HAULERS_FLASH : HAULERS_ROTATIONAL, queue_room(xs_slow(cache)));
 	int err;
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kernel.h - interfaces that kernels have in different forms, in one. Which form it is the
+ * compiler was asked (probes.c). The core's are in platform.h.
+ */
+#ifndef XS_KERNEL_H
+#define XS_KERNEL_H
+
+#include <linux/blkdev.h>
+#include <linux/timekeeping.h>
+#include <linux/workqueue.h>
+
+#include "has.h"
+
+/* Seeks take time: a disk that turns. */
+static inline bool xs_rotational(struct block_device *bdev)
+{
+#ifdef HAS_BDEV_ROT
+	return bdev_rot(bdev);
+#else
+	return !bdev_nonrot(bdev);
+#endif
+}
+
+/* What the kernel's clock is read from, as it stands now. */
+static inline u64 xs_clocksource_cycles(void)
+{
+	struct system_time_snapshot now;
+
+#ifdef HAS_SNAPSHOT_ID
+	ktime_get_snapshot_id(CLOCK_MONOTONIC, &now);
+#else
+	ktime_get_snapshot(&now);
+#endif
+	return now.cycles;
+}
+
+/* Of a workqueue: work is done by the processor that queued it. */
+#ifdef HAS_WQ_PERCPU
+#define XS_WQ_PERCPU	WQ_PERCPU
+#else
+#define XS_WQ_PERCPU	0
+#endif
+
+#endif
