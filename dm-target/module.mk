@@ -25,7 +25,7 @@ module:
 	@mkdir -p $(module-dir)
 	@find $(module-dir) -maxdepth 1 -type l -delete
 	@ln -s $(addprefix $(CURDIR)/,$(module-sources)) $(module-dir)/
-	$(MAKE) -C $(KDIR) M=$(CURDIR)/$(module-dir) $(MODULE_FLAGS) modules
+	$(MODULE_IN) $(MAKE) -C $(KDIR) M=$(CURDIR)/$(module-dir) $(MODULE_FLAGS) modules
 
 .PHONY: module-install
 module-install: module ## the module, for the running kernel or KVER=; the package xpcache-dkms follows new kernels

@@ -48,6 +48,17 @@ class Refused(Exception):
     """Something is missing on the host; the message says what to do."""
 
 
+def kernels():
+    """The series of tests/vm/kernels that `make test` boots, the oldest first."""
+    rows = [line.split() for line in (HERE / "kernels").read_text().splitlines() if not line.startswith("#")]
+    return [row[0] for row in rows if row[2:] == ["test"]]
+
+
+def named(series):
+    """A series; "newest" is the last of them."""
+    return kernels()[-1] if series == "newest" else series
+
+
 def release(series):
     """The full version of the kernel of a series, unpacked if it was not."""
     done = subprocess.run([HERE / "kernel", series], stdout=subprocess.PIPE, text=True)

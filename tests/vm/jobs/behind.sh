@@ -7,11 +7,14 @@
 
 . ./lib.sh
 
+# The name of the kernel's driver; Linux 6.1 of Debian has none.
+NTFS=$(modinfo -F name ntfs3 2>/dev/null || modinfo -F name ntfs 2>/dev/null || echo vfat)
+
 KINDS=(ext4)
-MORE=(ntfs3)
+MORE=($NTFS)
 if [ "${PASSES:-1}" -gt 1 ]; then	# the campaign
 	KINDS=(ext4 xfs btrfs)
-	MORE=(xfs btrfs ntfs3 vfat)
+	MORE=(xfs btrfs $NTFS vfat)
 fi
 STEP=$((BOOT - 1))
 KIND=${KINDS[$((STEP / 3))]}
@@ -25,7 +28,7 @@ make_fs()
 	xfs)   must mkfs.xfs -q -f $SLOW ;;
 	btrfs) must mkfs.btrfs -q -f $SLOW ;;
 	vfat)  must mkfs.vfat $SLOW ;;
-	ntfs3) must mkfs.ntfs -q -Q -F $SLOW ;;
+	ntfs*) must mkfs.ntfs -q -Q -F $SLOW ;;
 	esac
 }
 
@@ -36,11 +39,9 @@ check_fs()
 	xfs)   xfs_repair -n "$2" ;;
 	btrfs) btrfs check "$2" ;;
 	vfat)  fsck.vfat -n "$2" ;;
-	ntfs3) ntfsfix -n "$2" ;;
+	ntfs*) ntfsfix -n "$2" ;;
 	esac
 }
-
-modinfo ntfs3 >/dev/null 2>&1 || MORE=("${MORE[@]/ntfs3/vfat}")	# Linux 6.1 of Debian has none
 
 # A / on a btrfs over both disks: one alone cannot go behind a cache.
 root_on_two_disks()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=64M slow=512M timeout=600 quick=6.12
+# vm: fast=64M slow=512M timeout=600 quick=6.12,newest
 #
 # The cache is warm after a stop and after a power cut: first reads are hits.
 
