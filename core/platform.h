@@ -13,6 +13,8 @@
  * XP_PLATFORM_SYMBOLS: memcpy memset memcmp memmove strcmp strcasecmp snprintf XXH64
  * XP_PLATFORM_SYMBOLS: pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock
  * XP_PLATFORM_SYMBOLS: xp_assert_failed __cpu_model _GLOBAL_OFFSET_TABLE_
+ * On arm64 an exchange is a function of the compiler's, which asks the CPU for the better instruction:
+ * XP_PLATFORM_SYMBOLS: getauxval __aarch64_cas4_acq_rel __aarch64_ldadd8_relax
  */
 #ifndef XP_PLATFORM_H
 #define XP_PLATFORM_H
@@ -34,7 +36,7 @@
 #include <linux/xxhash.h>
 #include <asm/byteorder.h>
 #include <asm/local64.h>
-#ifdef CONFIG_X86_64
+#if defined(CONFIG_X86_64) || defined(CONFIG_ARM64)
 #include <asm/cpufeature.h>
 #endif
 
@@ -83,9 +85,10 @@ static inline void xp_unlock(struct xp_lock *l)
 #else
 #define xp_crc32c(crc, p, len)	crc32c(crc, p, len)
 #endif
-#ifdef CONFIG_X86_64
-#define XP_CRC32C_INSTRUCTION
+#if defined(CONFIG_X86_64)
 #define xp_has_crc32c_instruction()	cpu_feature_enabled(X86_FEATURE_XMM4_2)
+#elif defined(CONFIG_ARM64)
+#define xp_has_crc32c_instruction()	cpus_have_cap(ARM64_HAS_CRC32)
 #endif
 #define XP_ASSERT(cond)		BUG_ON(!(cond))
 #define XP_VERIFY(cond)		((void)0)	/* costs more than what it looks after */
@@ -185,22 +188,13 @@ struct xp_lock {
 #endif
 
 #define xp_xxh64(data, len)	XXH64(data, len, 0)
-#ifdef __x86_64__
-#define XP_CRC32C_INSTRUCTION
+#include "crc32c.h"
+#if defined(__x86_64__)
 #define xp_has_crc32c_instruction()	__builtin_cpu_supports("sse4.2")
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
+#define xp_has_crc32c_instruction()	(getauxval(AT_HWCAP) & HWCAP_CRC32)
 #endif
-
-/* Where there is no instruction. */
-static inline u32 xp_crc32c(u32 crc, const void *p, size_t len)
-{
-	const u8 *byte = p;
-	int bit;
-
-	while (len--)
-		for (crc ^= *byte++, bit = 0; bit < 8; bit++)
-			crc = crc >> 1 ^ (crc & 1 ? 0x82f63b78u : 0);
-	return crc;
-}
 #define noinline		__attribute__((noinline))
 #define likely(x)		__builtin_expect(!!(x), 1)
 #define unlikely(x)		__builtin_expect(!!(x), 0)
@@ -273,11 +267,21 @@ void xp_assert_failed(const char *what, const char *file, int line)
 
 #endif /* __KERNEL__ */
 
-#ifdef XP_CRC32C_INSTRUCTION
+/* Both worlds: CRC32C of eight bytes by the CPU, the lowest of @word first. Where there is no such instruction,
+ * xp_has_crc32c_instruction is not defined. */
+#if defined(__x86_64__)
 static inline u64 xp_crc32c_word(u64 crc, u64 word)
 {
 	asm("crc32q %1, %0" : "+r" (crc) : "rm" (word));
 	return crc;
+}
+#elif defined(__aarch64__)
+static inline u64 xp_crc32c_word(u64 crc, u64 word)
+{
+	u32 sum = (u32)crc;
+
+	asm(".arch_extension crc\n\tcrc32cx %w0, %w0, %x1" : "+r" (sum) : "r" (word));
+	return sum;
 }
 #endif
 

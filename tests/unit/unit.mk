@@ -20,7 +20,9 @@ build/unit/%.o: tests/unit/%.c
 build/unit/test_%: build/unit/test_%.o $(unit-objects)
 	$(CC) $(UNIT_FLAGS) -o $@ $^ -lcmocka -lxxhash
 
--include $(unit-objects:.o=.d) $(unit-tests:=.d)
+build/unit/test_checksum: build/unit/by_table.o
+
+-include $(unit-objects:.o=.d) $(unit-tests:=.d) build/unit/by_table.d
 
 # Its threads are made to meet: the core is built anew for it.
 build/unit/race/core/%.o: core/%.c tests/unit/race.h
