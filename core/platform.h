@@ -93,10 +93,11 @@ static inline void xp_unlock(struct xp_lock *l)
 #define XP_ASSERT(cond)		BUG_ON(!(cond))
 #define XP_VERIFY(cond)		((void)0)	/* costs more than what it looks after */
 
-/* For what is read or changed without the lock. The exchange is a full barrier
- * where it succeeds; else *@was is what is there. It is one instruction, or a loop
- * of two that a plain store beside it breaks: where it is emulated with a lock, that
- * store would be lost. */
+/* For what is read or changed without the lock. Where the exchange succeeds nothing behind it is done
+ * before its load, and nothing before it after its store: more is the kernel's, and nobody's to rely on, since
+ * user space on arm64 has no more (docs/LOCKING.md, "What an exchange orders"). Else *@was is what is there, and
+ * nothing is ordered. It is one instruction, or a loop of two that a plain store beside it breaks: where it is
+ * emulated with a lock, that store would be lost. */
 #define XP_READ_ONCE(x)			READ_ONCE(x)
 #define XP_WRITE_ONCE(x, v)		WRITE_ONCE(x, v)
 /* Of what the lock's holder writes by plain stores of a word: KCSAN is told that it is meant. */
@@ -115,7 +116,7 @@ struct xp_counter {
 #define xp_processor()		raw_smp_processor_id()
 #define XP_RACE_WINDOW()	((void)0)
 
-/* A u64 that one processor counts up, in interrupts too. The exchange: as above. */
+/* A u64 that one processor counts up, in interrupts too. The exchange orders nothing. */
 static_assert(sizeof(local64_t) == sizeof(u64));
 
 #define xp_local(l)		((local64_t *)(l))

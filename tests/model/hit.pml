@@ -19,7 +19,8 @@
  * they have all been seen. There is one holder at a time, so one buffer. They are seen in
  * one of two orders: TSO, in the order of the program (x86); WEAK, in any order
  * but for barriers and for stores to the same place. Readers change memory by exchanges
- * alone, which are full barriers. Of their loads those before the pin may be of any age:
+ * alone, of one word, and load nothing else between an exchange's load and its store that the store must
+ * come before: tests/model/litmus shows that of arm64. Of their loads those before the pin may be of any age:
  * what they lead to is looked at again after it. So readers have no buffer.
  *
  * tests/model/run says which of the bugs below is in it, if any. Without one it must hold,

@@ -9,3 +9,7 @@ build/model/hit: tests/model/hit.pml
 .PHONY: model-test
 model-test: build/model/hit ## spin's model of the hit without the lock: it holds, and without any one of its barriers it does not
 	@tests/model/run
+
+.PHONY: litmus-test
+litmus-test: ## ARM's model of its memory, by herd7, on the same: with all its barriers never, without any one sometimes
+	@tests/model/litmus
