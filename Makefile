@@ -39,6 +39,7 @@ include tests/crash/crash.mk
 include tests/lab/lab.mk
 include tests/report/report.mk
 include tests/install/install.mk
+include tests/cross/cross.mk
 
 .PHONY: bootstrap
 bootstrap: ## install what is missing to build and test
@@ -117,8 +118,8 @@ build/vm/unknown-key.ko: vm-module-6.12
 
 vm-programs := build/xpcache build/vm/xpcached build/vm/ublkwords.so build/vm/ublkstop build/tests/forge build/vm/unknown-key.ko $(guest-programs) $(guest-scripts)
 
-.PHONY: vm-parts vm-selftest vm-module-debug vm-module-kcsan $(all-kernels:%=vm-module-%)
-vm-module-debug vm-module-kcsan $(all-kernels:%=vm-module-%): vm-module-%:
+.PHONY: vm-parts vm-selftest vm-module-debug vm-module-kcsan $(all-kernels:%=vm-module-%) $(arm64-modules)
+vm-module-debug vm-module-kcsan $(all-kernels:%=vm-module-%) $(arm64-modules): vm-module-%:
 	+@kver=$$(tests/vm/kernel $*) && \
 	$(MAKE) --no-print-directory module KDIR=build/kernel/$*/headers module-name=$$kver \
 		MODULE_IN="tests/vm/inside $*" >build/module-$*.log 2>&1 || \

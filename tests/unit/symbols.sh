@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The core imports only what core/platform.h names.
+# The core imports only what core/platform.h names, and LD and NM of its CPU see.
 
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 allowed=$(sed -n 's/^ \* XP_PLATFORM_SYMBOLS: //p' core/platform.h | tr ' ' '\n' | sort -u)
-ld -r -o build/core/all.o $(ls build/core/*.o | grep -v /all.o)
-used=$(nm -u build/core/all.o | awk '{ print $2 }' | sort -u)
+"${LD:-ld}" -r -o build/core/all.o $(ls build/core/*.o | grep -v /all.o)
+used=$("${NM:-nm}" -u build/core/all.o | awk '{ print $2 }' | sort -u)
 [ -n "$used" ] && [ -n "$allowed" ]
 extra=$(comm -23 <(echo "$used") <(echo "$allowed"))
 if [ -n "$extra" ]; then

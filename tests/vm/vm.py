@@ -32,9 +32,14 @@ WATCHFUL = {"6.12": "kfence.sample_interval=5 slub_debug=FZPU page_poison=1",
 # The emulator moves strings byte by byte: the kernel is not told that this is fast, or it clears
 # each page so, and where instructions are counted each byte is one.
 CPU = "max,-erms,-fsrm"
+# Pointers are signed by a cheaper sum than the architecture's, or that is most of what is emulated.
+ARM_CPU = "max,pauth-impdef=on"
 
 # What a kernel under sanitizers needs: times as long as a stock one.
-SLOWER = {"debug": 4, "kcsan": 4}
+SLOWER = {"debug": 4, "kcsan": 4, "arm64": 2, "arm64-16k": 2}
+
+# Guests with another CPU than ours. What they run is built in build/ARCH/ (tests/cross).
+FOREIGN = {"arm64": "arm64", "arm64-16k": "arm64"}
 
 SLOW_DEVICE = "scsi-hd,bus=scsi.0,dpofua=on,serial=slow0,wwn=0x5000c500a1b2c3d4"
 
@@ -77,7 +82,16 @@ def base_initramfs(series):
     return out
 
 
-def libraries(program):
+def build(series):
+    """Where the programs of a guest are built."""
+    return BUILD / FOREIGN[series] / "build" if series in FOREIGN else BUILD
+
+
+def libraries(program, series):
+    if series in FOREIGN:
+        listed = subprocess.run([ROOT / "tests/cross/libraries", FOREIGN[series], program],
+                                stdout=subprocess.PIPE, text=True, check=True).stdout
+        return listed.split()
     listed = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
     return re.findall(r"(/[^ )]+)", listed)
 
@@ -95,22 +109,22 @@ def payload(series, job, environment, folder):
 
     for script in (HERE / "jobs").glob("*.sh"):
         put(script, f"/job/{script.name}")
-    for program in (BUILD / "vm" / "bin").glob("*"):
+    for program in (build(series) / "vm" / "bin").glob("*"):
         put(program, f"/usr/bin/{program.name}")
-    tools = [BUILD / "xpcache", BUILD / "tests" / "forge"]
+    tools = [build(series) / "xpcache", build(series) / "tests" / "forge"]
     module = BUILD / f"module-{kver}" / "dm-xpcache.ko"
     for needed in (*tools, module):
         if not needed.exists():
-            raise Refused(f"{needed} is not built: run make vm-build")
+            raise Refused(f"{needed} is not built: run make {'vm-arm64' if series in FOREIGN else 'vm-build'}")
     for tool in tools:
         put(tool, f"/usr/bin/{tool.name}")
-        for library in libraries(tool):
+        for library in libraries(tool, series):
             put(library, "/usr/lib/" + os.path.basename(library))
     put(module, f"/usr/lib/modules/{kver}/extra/dm-xpcache.ko")
     want = wants(job)
     for name in filter(None, want.get("with", "").split(",")):
-        put(BUILD / "vm" / name, f"/usr/bin/{name}")
-        for library in [] if want.get("usr") == "host" else libraries(BUILD / "vm" / name):
+        put(build(series) / "vm" / name, f"/usr/bin/{name}")
+        for library in [] if want.get("usr") == "host" else libraries(build(series) / "vm" / name, series):
             put(library, "/usr/lib/" + os.path.basename(library))
     if want.get("usr") == "host":
         (stage / "job" / "usr").touch()
@@ -151,8 +165,10 @@ def disk(path, size):
     return path
 
 
-def accelerator():
+def accelerator(series="6.12"):
     """kvm if a guest really starts under it (nested it may hang), else tcg."""
+    if series in FOREIGN:
+        return "tcg"
     note = BUILD / "vm" / "accelerator"
     if not note.exists():
         note.parent.mkdir(parents=True, exist_ok=True)
@@ -259,6 +275,7 @@ class Machine(Guest):
     def __init__(self, series, job, folder, environment=None, watchful=True, served=None):
         super().__init__(folder)
         self.series = series
+        self.foreign = series in FOREIGN
         self.served = served        # by whom the disks are, if not files of ours
         self.wants = wants(job)
         self.watchful = watchful and self.wants.get("watch") != "no"
@@ -268,14 +285,16 @@ class Machine(Guest):
     def command(self):
         kver = release(self.series)
         want = self.wants
-        accel = accelerator()
+        accel = accelerator(self.series)
         # One processor until init: the emulator's may run code that another has just
         # patched, and a kernel patches most of its code while it boots.
         # And no look whether the timer ticks: on a loaded host an emulated one is late.
         # Code is at the same address in each process, or the emulator translates twice as much:
         # pages with many translations are cleared so slowly that the kernel sees a lockup.
-        append = ("console=ttyS0 panic=-1 oops=panic loglevel=5 mitigations=off no_timer_check "
-                  "maxcpus=1 noreplace-smp norandmaps ")
+        append = f"console={'ttyAMA0' if self.foreign else 'ttyS0'} panic=-1 oops=panic loglevel=5 " \
+                 "mitigations=off maxcpus=1 norandmaps "
+        if not self.foreign:
+            append += "no_timer_check noreplace-smp "
         if self.watchful:
             append += WATCHFUL.get(self.series, "")
         if want.get("clock") == "instructions":
@@ -286,10 +305,11 @@ class Machine(Guest):
         elif accel == "kvm":
             speed = ["-smp", want.get("cpus", "2"), "-accel", "kvm", "-cpu", "host"]
         else:
-            speed = ["-smp", want.get("cpus", "2"), "-accel", "tcg,thread=multi", "-cpu", CPU]
+            speed = ["-smp", want.get("cpus", "2"), "-accel", "tcg,thread=multi", "-cpu",
+                     ARM_CPU if self.foreign else CPU]
         memory, words = self.memory()
         command = [
-            "qemu-system-x86_64", *memory, "-display", "none", "-monitor", "none",
+            "qemu-system-aarch64" if self.foreign else "qemu-system-x86_64", *memory, "-display", "none", "-monitor", "none",
             "-no-reboot", "-nic", "none", *speed,
             "-kernel", str(BUILD / "kernel" / self.series / "root/boot" / f"vmlinuz-{kver}"),
             "-initrd", str(self.initrd), "-append", append + words,
@@ -312,6 +332,11 @@ class Machine(Guest):
     def memory(self):
         """The emulator's options for what memory there is, and the kernel's."""
         size = in_bytes(self.wants.get("memory", "1G"))
+        if self.foreign:
+            asked = {"pmem", "nvdimm", "usr", "clock"} & self.wants.keys()
+            if asked:
+                raise Refused(f"a machine of {self.series} has no {', '.join(asked)}: run the job on 6.12")
+            return ["-M", "virt", "-m", f"{size >> 20}M"], ""
         if "pmem" in self.wants:
             more = in_bytes(self.wants["pmem"])
             return (["-M", f"q35,max-ram-below-4g={min(size, 2 << 30)}", "-m", f"{size + more >> 20}M"],
