@@ -89,12 +89,15 @@ static void assert_refused(int err, const char *words)
 
 static u64 doubtful(void)
 {
-	void *scratch = malloc(xp_recover_memory(&f.sb)), *memory = calloc(1, xp_memory(&f.sb, false));
-	struct xp *c = xp_init(memory, &f.sb, &f.opt);
+	void *scratch = malloc(xp_recover_memory(&f.sb));
+	void *memory = aligned_alloc(4096, (xp_memory(&f.sb, false) + 4095) / 4096 * 4096);
 	struct xp_mapping m;
+	struct xp *c;
 	u32 cursor = 0;
 	u64 n = 0;
 
+	memset(memory, 0, xp_memory(&f.sb, false));
+	c = xp_init(memory, &f.sb, &f.opt);
 	f.media_writes = 0;
 	assert_int_equal(xp_look(c, &f.media, scratch, NULL, &f.msg), 0);
 	while (xp_walk(c, &cursor, &m))
