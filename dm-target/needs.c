@@ -122,6 +122,7 @@ NEEDS_USE(alloc_percpu, u64 __percpu *all = alloc_percpu(u64); int cpu;
 	  for_each_possible_cpu(cpu) KEEP(per_cpu_ptr(all, cpu));
 	  KEEP(get_cpu_ptr(all)); put_cpu_ptr(all); free_percpu(all))
 NEEDS_USE(clear_highpage, clear_highpage(p))
+NEEDS_USE(flush_dcache_page, flush_dcache_page(p))
 NEEDS_USE(copy_page, copy_page(p, p))
 NEEDS_USE(virt_to_page, KEEP(virt_to_page(p)))
 NEEDS_USE(memalloc_noio_save, memalloc_noio_restore(memalloc_noio_save()))
@@ -175,6 +176,10 @@ NEEDS(check_tsc_unstable, int, (void))
 NEEDS_USE(tsc_khz, KEEP(tsc_khz))
 NEEDS_USE(cpu_feature_enabled, KEEP(cpu_feature_enabled(X86_FEATURE_XMM4_2)))
 #endif
+#ifdef CONFIG_ARM64
+NEEDS_USE(cpus_have_cap, KEEP(cpus_have_cap(ARM64_HAS_CRC32)))
+#endif
+NEEDS_USE(get_cycles, KEEP(get_cycles()))
 NEEDS_USE(static_branch_enable, struct static_key_false *key = p;
 	  static_branch_enable(key); static_branch_disable(key); KEEP(static_key_enabled(key)))
 
