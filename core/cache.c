@@ -169,6 +169,7 @@ void xp_get_stats(struct xp *c, struct xp_stats *s)
 		s->read_hits += xp_counted(&c->hits[i]);
 	s->flushes += xp_counted(&c->idle_flushes);
 	s->slots = c->nr_slots;
+	s->fast_blocks = c->data_start + c->nr_slots;
 	s->free = c->nr_free;
 	s->dirty = c->nr_dirty;
 	s->clean = c->nr_clean;

@@ -35,6 +35,11 @@ int xp_fp_read(const struct xp_media *m, const u8 uuid[16], struct xp_fp fp[2])
 	return 1;
 }
 
+u64 xp_fp_fast_blocks(const struct xp_fp *fp)
+{
+	return le32_to_cpu(fp->count) < XP_FP_BLOCKS ? le64_to_cpu(fp->block[XP_FP_BLOCKS - 1].lba) : 0;
+}
+
 int xp_mark_place(const struct xp_media *m, const struct xp_sb *sb, struct xp_fp fp[2], u64 *lba)
 {
 	int newest;

@@ -51,7 +51,8 @@
  *   compat     may use the cache;
  *   ro_compat  may read it (check, dump, bring it home) but not write it;
  *   incompat   must not touch it. */
-#define XP_COMPAT_KNOWN		0ull
+#define XP_COMPAT_PART		(1ull << 0)	/* the cache has fast_blocks of the fast device, as its user said, and no more */
+#define XP_COMPAT_KNOWN		XP_COMPAT_PART
 #define XP_RO_COMPAT_KNOWN	0ull
 #define XP_INCOMPAT_MARK	(1ull << 0)	/* a mark on the slow device may say that writes have passed it */
 #define XP_INCOMPAT_GROWS	(1ull << 1)	/* journal blocks may have records behind their count */
@@ -105,7 +106,7 @@ struct xp_sb {
 	u8	name[XP_NAME_LEN];	/*  56 NUL-padded; the name under /dev/mapper: xp_name_valid() */
 	__le64	created;		/*  88 seconds since 1970 */
 	__le64	generation;		/*  96 of the superblock: the higher of two valid copies counts */
-	__le64	fast_blocks;		/* 104 size of the fast device when it was laid out */
+	__le64	fast_blocks;		/* 104 of the fast device, from its first on, are the cache's: all when it was laid out, or XP_COMPAT_PART */
 	__le64	scratch_start;		/* 112 block */
 	__le64	scratch_blocks;		/* 120 */
 	__le64	journal_start;		/* 128 block */
@@ -134,6 +135,7 @@ struct xp_fp_block {
 };
 
 #define XP_FP_BLOCKS	251u		/* (4088 - 64) / 16 */
+#define XP_FP_NOTED	250u		/* that are noted: the last one's place is for sb.fast_blocks */
 
 /* The slow device was found to be another, and dirty blocks have begun to go home all the same:
  * wherever the journal ends by now, what is clean is of no use. */
@@ -148,7 +150,7 @@ struct xp_fp {
 	__le64	seq;			/*  48 and its number: a journal that ends later was started since */
 	__le32	count;			/*  56 blocks that follow, by lba */
 	__le32	flags;			/*  60 XP_FP_*, others zero */
-	struct xp_fp_block block[XP_FP_BLOCKS];	/* 64 */
+	struct xp_fp_block block[XP_FP_BLOCKS];	/* 64; where count leaves out the last, its lba is sb.fast_blocks: xp_fp_fast_blocks() */
 	__le64	mark;			/* 4080 lba where a mark may be (struct xp_mark); 0: nowhere */
 	__le64	checksum;		/* 4088 XXH64, seed 0, of bytes 0 to 4087 */
 };

@@ -28,6 +28,7 @@ static void put_uuid(struct xp_text *l, const u8 *uuid)
 static void put_now(struct xp_text *l, const struct xp_shell *shell, const struct xp_stats *s)
 {
 	put_count(l, "slots", s->slots);
+	put_count(l, "fast_blocks", s->fast_blocks);
 	put_count(l, "free", s->free);
 	put_count(l, "dirty", s->dirty);
 	put_count(l, "clean", s->clean);

@@ -46,6 +46,14 @@ static bool find_places(u64 fast_blocks, struct places *p)
 	return p->slots >= XP_MIN_SLOTS;
 }
 
+u64 xp_sb_least_blocks(void)
+{
+	struct places p;
+
+	find_places(0, &p);
+	return p.data + XP_MIN_SLOTS;
+}
+
 int xp_sb_layout(struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg)
 {
 	struct places p;
@@ -54,7 +62,7 @@ int xp_sb_layout(struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg)
 		snprintf(msg->text, sizeof(msg->text),
 			 "fast device of %llu KiB is too small: at least %llu KiB are needed",
 			 (unsigned long long)fast_blocks * 4,
-			 (unsigned long long)(p.data + XP_MIN_SLOTS) * 4);
+			 (unsigned long long)xp_sb_least_blocks() * 4);
 		return -ENOSPC;
 	}
 	memcpy(sb->magic, XP_SB_MAGIC, sizeof(sb->magic));

@@ -480,6 +480,7 @@ bool xp_mark_is(const struct xp_sb *sb, const void *block);
 struct xp_stats {
 	/* now */
 	u64 slots, free, dirty, clean;		/* blocks; the rest is in flight */
+	u64 fast_blocks;			/* of the fast device, that are the cache's: slots, journal and all before it */
 	u64 journal_blocks, journal_used;
 	u64 seq, durable_seq, incarnation;
 	u64 memory;				/* bytes, all of it */
@@ -657,6 +658,8 @@ bool xp_sb_place_is_bad(const struct xp_sb *sb, u64 position);
 /* Lays out a superblock for a fast device of @fast_blocks; the caller has set
  * uuid, name, created and slow. -ENOSPC: too small. No I/O. */
 int xp_sb_layout(struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg);
+/* Blocks of the smallest fast device. */
+u64 xp_sb_least_blocks(void);
 /* Would a fast device of @fast_blocks have more slots than the superblock says? */
 bool xp_sb_can_grow(const struct xp_sb *sb, u64 fast_blocks);
 /* Do the journal and slot 0 lie where they do there? Then what is mapped there is mapped here. */
@@ -786,6 +789,8 @@ int xp_look(struct xp *c, const struct xp_media *m, void *scratch,
  * there is none, -EIO: ... and one cannot be read. @fp: 2 blocks for m->read(); the answer is in the
  * first. */
 int xp_fp_read(const struct xp_media *m, const u8 uuid[16], struct xp_fp fp[2]);
+/* The superblock's fast_blocks, as they were noted with it; 0: not known. */
+u64 xp_fp_fast_blocks(const struct xp_fp *fp);
 /* Before a start: where the slow device may hold a mark, as is noted (*@lba, 0: nowhere). The backend looks there, whatever
  * options it has: who starts it may not have. -EIO: that cannot be known, as no copy is whole and one cannot be read. */
 int xp_mark_place(const struct xp_media *m, const struct xp_sb *sb, struct xp_fp fp[2], u64 *lba);
@@ -813,7 +818,7 @@ int xp_forget_after(const struct xp_sb *sb, const struct xp_end *end, const stru
 
 /*
  * After xp_look(), which found nothing dirty: the fast device has @fast_blocks now, which is more, and the cache is laid
- * out for that. *@sb: as xp_look() had it, and as it is then. With xp_sb_same_places() what is clean stays, and *@end is
+ * out for that. *@sb: as xp_look() had it, but for what the larger one says besides; then as it is. With xp_sb_same_places() what is clean stays, and *@end is
  * not touched; else nothing is mapped any more, and the journal ends at *@end. Each write leaves a cache that starts, and
  * never one that maps what is not there. @zeros: memory of @nr blocks, which are written at once where the journal will be.
  * -EBUSY: something is dirty. -ENOSPC, and why: too much is bad. Else the device's -errno: once more may help. @c is of no

@@ -80,7 +80,7 @@ static int fill_memory(struct xd_cache *cache, struct xp_message *msg)
 	struct xp_stats s;
 
 	xp_get_stats(cache->core, &s);
-	return xd_memory_fill(cache->fast, s.free < s.slots ? le64_to_cpu(cache->sb.fast_blocks) << XP_BLOCK_SHIFT : 0, msg);
+	return xd_memory_fill(cache->fast, le64_to_cpu(cache->sb.fast_blocks) << XP_BLOCK_SHIFT, s.free < s.slots, msg);
 }
 
 /* What has these may be looked at, and not be written. */

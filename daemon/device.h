@@ -116,7 +116,8 @@ struct xd_device {
 	bool rotational;
 	bool many_loops;	/* a flush is for what all loops have written */
 	u8 *map;		/* device_memory.c; NULL: it is no memory */
-	u64 map_bytes, map_sectors;	/* mapped; of that in place */
+	u64 map_bytes;			/* mapped: all of the file; */
+	u64 used_bytes, map_sectors;	/* so much of it is the cache's; of that in place */
 	bool is_pmem;
 	bool cut, faulted;	/* atomic: of no more use; it was told where a fault came from */
 	void *remote;		/* device_nbd.c */
@@ -166,9 +167,9 @@ bool xd_uring_can_discard(const struct xd_device *d);
 extern const struct xd_device_ops xd_uring_ops, xd_memory_ops, xd_nbd_ops;
 /* -errno: it cannot be mapped, or is no memory. */
 int xd_memory_open(struct xd_device *d);
-/* Gets its file all of its room: a hole is a write that may fail later for want of some. -ENODATA: it
- * has been used up to there (@used bytes; 0: never), and has less, so something was cut out of it, and would be zeros. Says why not. */
-int xd_memory_fill(struct xd_device *d, u64 used, struct xp_message *msg);
+/* Gets the first @bytes of its file, which are the cache's, their room: a hole is a write that may fail later for want of
+ * some. -ENODATA: they were @used, and the file has less, so something was cut out of it, and would be zeros. Says why not. */
+int xd_memory_fill(struct xd_device *d, u64 bytes, bool used, struct xp_message *msg);
 /* xp_options.store; @ctx: the cache. A jump out of a signal must not meet another: one copy at a time and thread. */
 int xd_memory_store(void *ctx, u64 at, const void *from, u32 bytes);
 int xd_nbd_open(struct xd_device *d, const char *uri, struct xp_message *msg);

@@ -84,7 +84,7 @@ static bool lacks_pages(const struct xd_device *d)
 {
 	struct stat st;
 
-	return fstat(d->dev.fd, &st) || (u64)st.st_size < d->map_bytes ||
+	return fstat(d->dev.fd, &st) || (u64)st.st_size < d->used_bytes ||
 	       (u64)st.st_blocks < d->map_sectors;
 }
 
@@ -242,24 +242,26 @@ static bool in_memory(int fd)
 	return !fstatfs(fd, &fs) && (fs.f_type == TMPFS_MAGIC || fs.f_type == HUGETLBFS_MAGIC);
 }
 
-int xd_memory_fill(struct xd_device *d, u64 used, struct xp_message *msg)
+int xd_memory_fill(struct xd_device *d, u64 bytes, bool used, struct xp_message *msg)
 {
 	struct stat st;
 	int err = fstat(d->dev.fd, &st) ? -errno : 0;
 
-	if (!err && (u64)st.st_blocks < used >> XP_SECTOR_SHIFT) {
+	if (!err && used && (u64)st.st_blocks < bytes >> XP_SECTOR_SHIFT) {
 		snprintf(msg->text, sizeof(msg->text),
 			 "the fast device has lost a part of its file, %llu of %llu KiB are there: bring it back whole, or give up what it held (xpcache create --force --discard-dirty)",
-			 (unsigned long long)st.st_blocks / 2, (unsigned long long)used >> 10);
+			 (unsigned long long)st.st_blocks / 2, (unsigned long long)bytes >> 10);
 		return -ENODATA;
 	}
-	if (!err && (fallocate(d->dev.fd, 0, 0, (off_t)d->map_bytes) || fstat(d->dev.fd, &st)))
+	if (!err && (fallocate(d->dev.fd, 0, 0, (off_t)bytes) || fstat(d->dev.fd, &st)))
 		err = -errno;
 	if (err)
 		snprintf(msg->text, sizeof(msg->text), "the fast device's file cannot get all of its room: %s",
 			 strerror(-err));
-	else
-		d->map_sectors = min((u64)st.st_blocks, d->map_bytes >> XP_SECTOR_SHIFT);
+	if (!err) {
+		d->used_bytes = bytes;
+		d->map_sectors = min((u64)st.st_blocks, bytes >> XP_SECTOR_SHIFT);
+	}
 	return err;
 }
 

@@ -241,12 +241,34 @@ static enum xc check(struct adoption *a)
 
 /* -------------------------------------------------------------- the words ---- */
 
+/* What nobody has said fits the machine. */
+static enum xc choose_size(struct adoption *a)
+{
+	struct device fast = { .fd = -1 };
+	u64 all, blocks;
+	enum xc ret = device_open(&fast, a->opt->fast, false);
+
+	if (!ret)
+		ret = fast_size_blocks(a->opt, &fast, &blocks);
+	if (!ret && !a->opt->fast_size) {
+		all = blocks;
+		blocks = fast_size_that_fits(all, a->opt->tunables.verify);
+		a->opt->fast_size = blocks < all ? blocks << XP_BLOCK_SHIFT : 0;
+	}
+	device_close(&fast);
+	return ret;
+}
+
 static enum xc say_what(struct adoption *a)
 {
+	char part[64] = "";
+
+	if (a->opt->fast_size)
+		snprintf(part, sizeof(part), "the first %s of ", text_size(a->opt->fast_size >> XP_BLOCK_SHIFT));
 	printf("xpcache will, of this system:\n"
-	       "  make a cache on %s; what is there is lost\n"
+	       "  make a cache on %s%s; what is there is lost\n"
 	       "  start it at the next boot before %s, on which / is; until then the disk is used as ever\n",
-	       a->opt->fast, a->disk);
+	       part, a->opt->fast, a->disk);
 	a->fstab.tell = true;
 	return fstab_look(&a->fstab);
 }
@@ -446,6 +468,8 @@ enum xc adopt_run(struct options *opt)
 	if (!opt->fast)
 		return complain(XC_USAGE, "--fast", "xpcache adopt --fast DEV", "the fast device is missing");
 	ret = check(&a);
+	if (!ret)
+		ret = choose_size(&a);
 	if (!ret)
 		ret = say_what(&a);
 	if (!ret)

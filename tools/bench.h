@@ -41,8 +41,6 @@ struct bench_setup {
 	enum bench_engine engine;
 };
 enum xc bench_setup_read(struct bench_setup *s, const struct options *opt);
-/* "4k", "1M", "2GiB"; powers of 1024. */
-bool bench_bytes(const char *text, u64 *bytes);
 
 /* --------------------------------------------------- bench_target.c ---- */
 

@@ -111,7 +111,7 @@ enum xc bench_guard(struct bench_target *t, bool force)
 	       (ret = device_reopen(&t->dev, DEVICE_OWN)));
 	if (ret)
 		return ret;
-	signature_list(t->dev.fd, holds, sizeof(holds));
+	signature_list(t->dev.fd, 0, holds, sizeof(holds));
 	ret = check_caches(&t->dev, holds, sizeof(holds));
 	if (ret)
 		return ret;

@@ -12,30 +12,6 @@ static enum xc wrong(const char *option, const char *text, const char *what)
 	return complain(XC_USAGE, option, what, "not a value: \"%.40s\"", text);
 }
 
-bool bench_bytes(const char *text, u64 *bytes)
-{
-	static const char units[] = "kmgt";
-	const char *unit;
-	u32 shift = 0;
-	char *end;
-
-	errno = 0;
-	*bytes = strtoull(text, &end, 10);
-	if (errno || end == text || !isdigit((unsigned char)*text))
-		return false;
-	unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
-	if (unit) {
-		shift = 10 * (u32)(unit - units + 1);
-		end++;
-		if (!strcasecmp(end, "b") || !strcasecmp(end, "ib"))
-			end += strlen(end);
-	}
-	if (*end || *bytes > ~0ull >> shift)
-		return false;
-	*bytes <<= shift;
-	return true;
-}
-
 static bool positive(const char *text, double most, double *out)
 {
 	char *end;
@@ -78,7 +54,7 @@ static enum xc read_size(const char *text, u32 *size)
 {
 	u64 bytes = 0;
 
-	if (text && (!bench_bytes(text, &bytes) || !bytes || bytes > 64u << 20 || bytes % 512))
+	if (text && (!bytes_read(text, &bytes) || !bytes || bytes > 64u << 20 || bytes % 512))
 		return wrong("--size", text, "give a multiple of 512 up to 64M, such as 4k");
 	*size = (u32)bytes;
 	return XC_OK;
@@ -100,8 +76,8 @@ static enum xc read_range(const char *text, struct bench_setup *s)
 	plus = strchr(word, '+');
 	if (plus)
 		*plus++ = '\0';
-	if ((!plus || bench_bytes(word, &s->range_from)) &&
-	    bench_bytes(plus ? plus : word, &s->range_bytes) && s->range_bytes &&
+	if ((!plus || bytes_read(word, &s->range_from)) &&
+	    bytes_read(plus ? plus : word, &s->range_bytes) && s->range_bytes &&
 	    s->range_from % 4096 == 0)
 		return XC_OK;
 	return wrong("--range", text, "give a size, a begin in whole 4k and a size, or a part: 10G, 1T+10G, 25%");

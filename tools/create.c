@@ -21,6 +21,7 @@ struct making {
 	const struct options *opt;
 	struct device fast, slow;
 	struct xp_sb sb;
+	u64 blocks;		/* of the fast device that are the cache's */
 	bool user;		/* the engine in user space runs it */
 	bool adopted;		/* the slow device is in use, and stays so until the next boot */
 	bool wipe;		/* something else is on the fast device, and may go */
@@ -86,6 +87,8 @@ static enum xc take_devices(struct making *k)
 	bool files = opt->no_start || k->user;
 	enum xc ret = device_open(&k->fast, opt->fast, files);
 
+	if (!ret)
+		ret = fast_size_blocks(opt, &k->fast, &k->blocks);
 	if (!ret)
 		ret = device_open_any(&k->slow, opt->slow, files);
 	if (!ret)
@@ -154,7 +157,7 @@ static enum xc check_old_cache(struct making *k)
 static enum xc check_signatures(struct making *k)
 {
 	char list[512];
-	int n = signature_list(k->fast.fd, list, sizeof(list));
+	int n = signature_list(k->fast.fd, k->blocks << XP_BLOCK_SHIFT, list, sizeof(list));
 
 	if (n < 0)
 		return complain_errno(n, k->fast.path, "cannot look for signatures");
@@ -240,7 +243,9 @@ static enum xc check_fits(const struct making *k)
 	memory_look(&m);
 	if (!m.total || need <= m.total / 2 || (k->opt->force && !k->adopted))
 		return XC_OK;
-	return complain(XC_REFUSED, k->fast.path, k->adopted ? "give a partition of it" : "give a partition of it, or --force",
+	return complain(XC_REFUSED, k->fast.path,
+			text_todo("%s%s", text_fast_size_that_fits(k->blocks, k->opt->tunables.verify),
+				  k->adopted ? "" : "; --force makes it all the same"),
 			"a cache of this size takes %s of the %s of memory as long as it runs",
 			text_bytes(need), text_bytes(m.total));
 }
@@ -257,7 +262,9 @@ static enum xc prepare_superblock(struct making *k)
 		return complain_errno(errno, NULL, "no random numbers");
 	k->sb.created = cpu_to_le64(time(NULL));
 	identity_of(&k->slow, &k->sb.slow);
-	err = xp_sb_layout(&k->sb, device_blocks(&k->fast), &msg);
+	err = xp_sb_layout(&k->sb, k->blocks, &msg);
+	if (k->opt->fast_size)
+		k->sb.compat |= cpu_to_le64(XP_COMPAT_PART);
 	if (k->opt->tunables.verify)
 		k->sb.incompat |= cpu_to_le64(XP_INCOMPAT_SUMS);
 	if (err)
@@ -274,7 +281,7 @@ static enum xc format(struct making *k)
 {
 	struct xp_jblock block;
 	struct media m;
-	int err = k->wipe ? signature_wipe(k->fast.fd) : 0;
+	int err = k->wipe ? signature_wipe(k->fast.fd, k->blocks << XP_BLOCK_SHIFT) : 0;
 
 	if (err)
 		return complain_errno(err, k->fast.path, "cannot erase what is on it");
@@ -360,7 +367,7 @@ static enum xc make_in_its_room(struct making *k)
 	enum xc ret;
 
 	signals_catch(was);
-	ret = room_take(&room, &k->fast, ROOM_ALL, "make room there, or take a smaller file");
+	ret = room_take(&room, &k->fast, k->blocks << XP_BLOCK_SHIFT, "make room there, or take less of it by --fast-size");
 	if (!ret) {
 		ret = make(k);
 		if (ret)
@@ -389,11 +396,11 @@ static void tell(const struct making *k)
 	struct running r;
 
 	printf("%s: %s (%s, %s slots) %s %s (%s)\n", name, k->fast.path,
-	       text_bytes(k->fast.sectors << XP_SECTOR_SHIFT),
+	       text_bytes(k->blocks << XP_BLOCK_SHIFT),
 	       text_count(le64_to_cpu(k->sb.nr_slots)),
 	       k->opt->no_start ? "is made to cache" : "now caches", k->slow.path,
 	       text_bytes(k->slow.sectors << XP_SECTOR_SHIFT));
-	printf("it takes %s of memory while it runs\n", text_bytes(xp_memory(&k->sb, k->opt->tunables.verify)));
+	fast_size_tell_memory(&k->sb, k->opt->tunables.verify);
 	if (k->opt->no_start) {
 		printf("not started: %s does that\n", text_start(name, k->fast.path, k->slow.path));
 		return;

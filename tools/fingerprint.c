@@ -72,6 +72,18 @@ int fingerprint_place(const struct xp_media *m, const struct xp_sb *sb, u64 lba)
 	return write_both(m, &fp, newest);
 }
 
+int fingerprint_size(const struct xp_media *m, const struct xp_sb *sb, u64 fast_blocks)
+{
+	struct xp_fp fp;
+	int newest = read_newest(m, sb, &fp);
+
+	if (newest < 0 || le32_to_cpu(fp.count) == XP_FP_BLOCKS)	/* an older version has noted one block more */
+		return newest == -EIO ? -EIO : 0;
+	fp.block[XP_FP_BLOCKS - 1].lba = cpu_to_le64(fast_blocks);
+	fp.serial = cpu_to_le64(le64_to_cpu(fp.serial) + 1);
+	return write_both(m, &fp, newest);
+}
+
 u64 fingerprint_hash(const struct loader *l, u64 lba, const u8 block[XP_BLOCK_SIZE])
 {
 	u8 rest[XP_BLOCK_SIZE];
@@ -134,6 +146,7 @@ static int take(const struct xp_media *m, u64 fast_blocks, struct slow *s, u64 s
 	fp.taken = cpu_to_le64((u64)time(NULL));
 	fp.incarnation = cpu_to_le64(end.incarnation);
 	fp.seq = cpu_to_le64(end.seq);
+	fp.block[XP_FP_BLOCKS - 1].lba = sb.fast_blocks;
 	err = hash_slow(&fp, s);
 	return err ? err : write_both(m, &fp, newest);
 }

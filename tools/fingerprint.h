@@ -54,7 +54,7 @@ void slow_close(struct slow *s);
 /* ------------------------------------------------- fingerprint_places.c ---- */
 
 struct places {
-	u64 lba[XP_FP_BLOCKS];	/* ascending, each once */
+	u64 lba[XP_FP_NOTED];	/* ascending, each once */
 	u32 n;
 };
 
@@ -100,6 +100,8 @@ int fingerprint_blank(const struct xp_media *m);
 int fingerprint_take(const struct device *fast, const char *slow, u64 seq);
 /* Says in it that what is clean is of no use any more, or is none any more. */
 int fingerprint_mark(const struct xp_media *m, const struct xp_sb *sb, bool stale);
+/* How much of the fast device the cache has; 0: it is about to have more. Where nothing tells that it is no error. -errno. */
+int fingerprint_size(const struct xp_media *m, const struct xp_sb *sb, u64 fast_blocks);
 /* Remembers where a mark may be. -ENOENT: there is no fingerprint. */
 int fingerprint_place(const struct xp_media *m, const struct xp_sb *sb, u64 lba);
 

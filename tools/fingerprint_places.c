@@ -21,7 +21,7 @@
 
 static void add(struct places *p, const struct slow *s, u64 lba)
 {
-	if (p->n < XP_FP_BLOCKS && lba < slow_blocks(s))
+	if (p->n < XP_FP_NOTED && lba < slow_blocks(s))
 		p->lba[p->n++] = lba;
 }
 
@@ -393,7 +393,7 @@ static void add_spread(struct places *p, const struct slow *s, const u8 uuid[16]
 {
 	u64 step = max(slow_blocks(s) / SPREAD, (u64)1);
 
-	for (u64 i = 0; i < SPREAD && p->n < XP_FP_BLOCKS; i++) {
+	for (u64 i = 0; i < SPREAD && p->n < XP_FP_NOTED; i++) {
 		u8 seed[24];
 
 		memcpy(seed, uuid, 16);

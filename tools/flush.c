@@ -359,6 +359,8 @@ enum xc flush_run(struct options *opt)
 	if (opt->rescue ? !opt->offline : opt->json)
 		return complain(XC_USAGE, opt->rescue ? "--rescue" : "--json", opt->rescue ? "give --offline too" : "give --rescue too",
 				opt->rescue ? "it is for a cache that does not run" : "only a rescue has figures");
+	if (opt->fast_size && !opt->rescue)
+		return complain(XC_USAGE, "--fast-size", "leave it out, or give --rescue", "the superblock says it");
 	if (opt->offline || opt->fast || opt->slow)
 		return opt->offline ? flush_offline(opt) :
 		       complain(XC_USAGE, opt->fast ? "--fast" : "--slow", "give --offline too", "a running cache has a name");

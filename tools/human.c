@@ -99,6 +99,20 @@ const char *text_count(u64 n)
 	return s;
 }
 
+const char *text_size(u64 blocks)
+{
+	static const char units[] = "KMGT";
+	u64 n = blocks << (XP_BLOCK_SHIFT - 10);
+	u32 unit = 0;
+	size_t len;
+	char *s = next_text(&len);
+
+	for (; n && !(n % 1024) && unit < 3; unit++)
+		n /= 1024;
+	snprintf(s, len, "%" PRIu64 "%c", n, units[unit]);
+	return s;
+}
+
 const char *text_blocks(u64 n)
 {
 	size_t len;

@@ -41,10 +41,11 @@ enum {
 	OPT_SLEEP	= 1 << 24,
 	OPT_ACCEPT	= 1 << 25,
 	OPT_RESCUE	= 1 << 26,
+	OPT_SIZE	= 1 << 27,
 };
 
 /* TUNABLE, CLASS: the core knows the rest. */
-enum kind { FLAG, TEXT, TUNABLE, SECONDS, NUMBER, CLASS };
+enum kind { FLAG, TEXT, TUNABLE, SECONDS, NUMBER, CLASS, SIZE };
 
 static const struct option_row {
 	const char *name, *value;	/* value: its name in the help */
@@ -55,6 +56,7 @@ static const struct option_row {
 } option_table[] = {
 #define AT(member)	offsetof(struct options, member)
 	{ "fast", "DEV", OPT_FAST, TEXT, AT(fast), "the fast device" },
+	{ "fast-size", "SIZE", OPT_SIZE, SIZE, AT(fast_size), "so much of the fast device, from its begin on: 50G; all if nothing is said" },
 	{ "slow", "DEV", OPT_SLOW, TEXT, AT(slow), "the slow device" },
 	{ "name", "NAME", OPT_NAME, TEXT, AT(name), "name under /dev/mapper" },
 	{ "dirty-low", "PERCENT", OPT_LIMITS, TUNABLE, AT(tunables.dirty_low),
@@ -169,7 +171,8 @@ static const struct verb {
 } verbs[] = {
 	{ "create", create_run, "--fast DEV --slow DEV [OPTION...]",
 	  "make a cache of two devices; the slow one keeps what it holds", NEEDS_NOTHING, ARG_NONE,
-	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_ENGINE | OPT_UBLK | OPT_LIMITS | OPT_NO_START | OPT_FORCE | OPT_DISCARD },
+	  OPT_FAST | OPT_SIZE | OPT_SLOW | OPT_NAME | OPT_ENGINE | OPT_UBLK | OPT_LIMITS | OPT_NO_START | OPT_FORCE |
+	  OPT_DISCARD },
 	{ "list", list_run, "[--needed] [--json]",
 	  "show all caches, running and stopped", NEEDS_ROOT, ARG_NONE, OPT_NEEDED | OPT_JSON },
 	{ "status", status_run, "[NAME] [--json]",
@@ -182,7 +185,7 @@ static const struct verb {
 	{ "flush", flush_run, "NAME | --boot | --offline --fast DEV --slow DEV [--rescue]",
 	  "bring every dirty block home to the slow device", NEEDS_ROOT, ARG_MAY,
 	  OPT_BOOT | OPT_OFFLINE | OPT_FAST | OPT_SLOW | OPT_FORCE | OPT_DISCARD | OPT_PREFER | OPT_ACCEPT |
-	  OPT_RESCUE | OPT_JSON },
+	  OPT_RESCUE | OPT_SIZE | OPT_JSON },
 	{ "stop", stop_run, "NAME | --boot [--force]",
 	  "stop a cache; dirty blocks stay on the fast device", NEEDS_ROOT, ARG_MAY, OPT_FORCE | OPT_BOOT },
 	{ "start", start_run, "[NAME | --all | --boot] [OPTION...]",
@@ -192,9 +195,9 @@ static const struct verb {
 	{ "remove", remove_run, "NAME [--fast DEV] [--slow DEV]",
 	  "flush, then end the cache; the slow device is a plain disk again", NEEDS_ROOT, ARG_MUST,
 	  OPT_FAST | OPT_SLOW | OPT_DISCARD | OPT_PREFER | OPT_ACCEPT },
-	{ "resize", resize_run, "NAME [--fast DEV] [--slow DEV]",
+	{ "resize", resize_run, "NAME [--fast DEV] [--fast-size SIZE] [--slow DEV]",
 	  "a device has grown: the slow one of a cache that runs, or the fast one of a stopped cache", NEEDS_ROOT, ARG_MAY,
-	  OPT_FAST | OPT_SLOW | OPT_FORCE | OPT_DISCARD | OPT_PREFER | OPT_ACCEPT },
+	  OPT_FAST | OPT_SIZE | OPT_SLOW | OPT_FORCE | OPT_DISCARD | OPT_PREFER | OPT_ACCEPT },
 	{ "partitions", partitions_run, "NAME [--hide]",
 	  "show the partitions as the table has them now, or hide them", NEEDS_ROOT, ARG_MUST, OPT_HIDE },
 	{ "forget", forget_run, "NAME [--force]",
@@ -205,7 +208,7 @@ static const struct verb {
 	  "for the system's own hibernation: a machine that hibernates has no cache", NEEDS_ROOT, ARG_MAY, OPT_SLEEP },
 	{ "adopt", adopt_run, "--fast DEV [OPTION...] | --undo",
 	  "put the disk that / is on behind a cache, at the next boot", NEEDS_ROOT, ARG_NONE,
-	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_LIMITS | OPT_FORCE | OPT_DISCARD | OPT_ADOPT },
+	  OPT_FAST | OPT_SIZE | OPT_SLOW | OPT_NAME | OPT_LIMITS | OPT_FORCE | OPT_DISCARD | OPT_ADOPT },
 	{ "check", check_run, "FAST [--slow DEV] [--data] [--json]",
 	  "verify a stopped cache, without the kernel module; nothing is written", NEEDS_NOTHING, ARG_MUST,
 	  OPT_SLOW | OPT_DATA | OPT_JSON },
@@ -325,6 +328,17 @@ static enum xc set_number(u64 *to, const char *text)
 			"a count is a number from 1 to 999999999, not \"%s\"", text);
 }
 
+/* The least and the most are the devices': fast_size_blocks(). */
+static enum xc set_size(u64 *to, const struct option_row *row, const char *text)
+{
+	char option[32];
+
+	if (bytes_read(text, to) && *to && !(*to % XP_BLOCK_SIZE))
+		return XC_OK;
+	snprintf(option, sizeof(option), "--%s", row->name);
+	return complain(XC_USAGE, option, text_todo("--%s 50G, say: a multiple of 4K", row->name), "not a size: \"%.40s\"", text);
+}
+
 static enum xc set_class(int *to, const char *text)
 {
 	char all[256] = "one of";
@@ -350,6 +364,8 @@ static enum xc set_option(struct options *opt, const struct option_row *row, con
 		return set_number(to, text);
 	case CLASS:
 		return set_class(to, text);
+	case SIZE:
+		return set_size(to, row, text);
 	case FLAG:
 		*(bool *)to = true;
 		return XC_OK;

@@ -42,18 +42,36 @@ struct rescue {
 
 /* ------------------------------------------------------------ whose it is ---- */
 
+static enum xc refuse_size(const struct rescue *r, int err)
+{
+	const char *size = text_size(device_blocks(&r->fast));
+
+	if (r->opt->fast_size)
+		return complain(XC_DAMAGED, r->fast.path, text_todo("nothing was changed; --fast-size %s if the cache has all of it, else what it was given", size),
+				"its journal is not that of a cache of %s", text_bytes(r->opt->fast_size));
+	return complain(XC_DAMAGED, r->fast.path, text_todo("nothing was changed; give --fast-size too: %s if the cache has all of it, else what it was given", size),
+			err == -ESTALE ? "what is noted of how much of it the cache has cannot be" : "neither superblock will do, and nothing else tells how much of it the cache has");
+}
+
 /* The user's word is asked first: nothing can tell whether it is the slow device of this cache. */
 static enum xc take_bare(struct rescue *r, int err)
 {
 	const struct xp_message why = r->o.message;
+	u64 blocks;
+	enum xc ret = fast_size_blocks(r->opt, &r->fast, &blocks);
+	int bare = ret ? 0 : bare_superblock(&r->o.media.io, device_blocks(&r->fast), r->opt->fast_size ? blocks : 0, &r->o.sb);
 
-	if (err == -ENOTSUP || bare_superblock(&r->o.media.io, device_blocks(&r->fast), &r->o.sb))
+	if (ret)
+		return ret;
+	if (err == -ENOTSUP || bare == -ENOENT)
 		return offline_complain(&r->o, &r->fast, err);
 	if (!r->opt->force)
 		return complain(XC_DAMAGED, r->fast.path,
 				"nothing was changed; --force goes by its journal alone, if you know that --slow is its slow device",
 				"neither superblock will do (%s), so nothing tells whose slow device this is",
 				*why.text ? why.text : strerror(-err));
+	if (bare)
+		return refuse_size(r, bare);
 	if (!r->opt->json)
 		printf("%s: neither superblock will do (%s): by the journal it is the cache %s; that %s is its slow device you say\n",
 		       r->fast.path, *why.text ? why.text : strerror(-err), text_uuid(r->o.sb.uuid), r->opt->slow);
@@ -79,6 +97,9 @@ static enum xc open_fast(struct rescue *r)
 	if (ret)
 		return ret;
 	err = offline_open(&r->o, &r->fast);
+	if (!err && r->opt->fast_size && r->opt->fast_size >> XP_BLOCK_SHIFT != le64_to_cpu(r->o.sb.fast_blocks))
+		return complain(XC_USAGE, "--fast-size", "leave it out", "the superblock of %s says %s", r->fast.path,
+				text_size(le64_to_cpu(r->o.sb.fast_blocks)));
 	if (err)
 		ret = r->o.media.bounce ? take_bare(r, err) : complain_errno(err, r->fast.path, "cannot read it");
 	r->o.slow = r->opt->slow;

@@ -234,6 +234,9 @@ enum xc resize_run(struct options *opt)
 		return complain(XC_USAGE, "resize", "xpcache list shows all", "the name is missing");
 	if (opt->fast || running_named(cache_plain_name(opt->arg), &r) != 1 || !r.uuid[0])
 		return resize_stopped(opt);
+	if (opt->fast_size)
+		return complain(XC_REFUSED, r.name, text_todo("xpcache stop %s, then xpcache resize %s --fast-size %s", r.name, r.name,
+				text_size(opt->fast_size >> XP_BLOCK_SHIFT)), "it runs, and more of the fast device is for one that does not");
 	ret = accept_check_running(opt, "resize it without");
 	return ret ? ret : resize_running(&r);
 }

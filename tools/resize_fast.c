@@ -6,6 +6,7 @@
  * dirty block goes home first, then the core lays the cache out anew (core/rest.c), with nothing in it. Only where a few
  * blocks came that no journal is longer for does all stay.
  */
+#include "fingerprint.h"
 #include "room.h"
 #include "tool.h"
 
@@ -18,6 +19,8 @@ struct larger {
 	struct cache *c;
 	struct device fast;
 	struct offline o;
+	u64 blocks;		/* of the fast device, that are to be the cache's */
+	bool told;		/* by --fast-size */
 	void *zeros;		/* AT_ONCE blocks */
 	u64 slots;		/* that it had */
 	struct xp_end end;	/* of its journal; 0: as it was */
@@ -36,7 +39,7 @@ static bool has_lost(const struct device *d, const struct cache *c)
 }
 
 /* Holes of a file are allocated, as create does it. */
-static enum xc take_room(const struct cache *c)
+static enum xc take_room(const struct cache *c, u64 blocks)
 {
 	struct device d;
 	struct room room;
@@ -46,7 +49,7 @@ static enum xc take_room(const struct cache *c)
 		device_close(&d);
 		return ret;
 	}
-	ret = room_take(&room, &d, ROOM_ALL, "make room there, or truncate it to what it was");
+	ret = room_take(&room, &d, blocks << XP_BLOCK_SHIFT, "make room there, or truncate it to what it was");
 	room_done(&room);
 	device_close(&d);
 	return ret;
@@ -84,18 +87,23 @@ static int read_it(void *ctx, u64 block, u32 nr_blocks, void *buf)
 
 static int grow(struct larger *l)
 {
-	u64 blocks = device_blocks(&l->fast);
 	struct xp_sb then;
-	int err = xp_sb_grow(&then, &l->o.sb, blocks, &l->o.message);
+	int err = xp_sb_grow(&then, &l->o.sb, l->blocks, &l->o.message);
 
+	if (!err)	/* whoever finds no superblock is not to go by what was */
+		err = fingerprint_size(&l->o.media.io, &l->o.sb, 0);
 	if (err)
 		return err;
 	l->slots = le64_to_cpu(l->o.sb.nr_slots);
+	if (l->told)
+		l->o.sb.compat |= cpu_to_le64(XP_COMPAT_PART);
 	l->left = le64_to_cpu(then.journal_blocks);
 	l->slowly = (struct xp_media){ .ctx = l, .read = read_it, .write = write_slowly };
 	progress_begin(&l->bar, l->left);
-	err = xp_grow(l->o.core, &l->slowly, &l->o.sb, blocks, l->zeros, AT_ONCE, &l->end, &l->o.message);
+	err = xp_grow(l->o.core, &l->slowly, &l->o.sb, l->blocks, l->zeros, AT_ONCE, &l->end, &l->o.message);
 	progress_end();
+	if (!err)	/* it says nothing meanwhile, and then the user has to */
+		fingerprint_size(&l->o.media.io, &l->o.sb, l->blocks);
 	return err;
 }
 
@@ -130,11 +138,11 @@ static void say_larger(const struct larger *l)
 		printf("%s: %s takes %s more: what is cached stays\n", l->c->name, l->fast.path, text_blocks(more));
 }
 
-static enum xc make_larger(struct cache *c, const struct options *opt)
+static enum xc make_larger(struct cache *c, u64 blocks, const struct options *opt)
 {
-	struct larger l = { .c = c, .fast.fd = -1 };
+	struct larger l = { .c = c, .fast.fd = -1, .blocks = blocks, .told = opt->fast_size };
 	char slow[PATH_MAX];
-	enum xc ret = take_room(c);
+	enum xc ret = take_room(c, blocks);
 
 	if (!ret)
 		ret = flush_stopped(c, opt);
@@ -155,25 +163,53 @@ static enum xc make_larger(struct cache *c, const struct options *opt)
 	return ret;
 }
 
+static bool is_part(const struct cache *c)
+{
+	return le64_to_cpu(c->sb.compat) & XP_COMPAT_PART;
+}
+
 void fast_tell_grown(const struct cache *c, const char *name, const char *slow)
 {
 	const char *fast = c->fast.path;
 
-	if (xp_sb_can_grow(&c->sb, device_blocks(&c->fast)))
+	if (!is_part(c) && xp_sb_can_grow(&c->sb, device_blocks(&c->fast)))
 		printf("%s: %s has grown: xpcache stop %s, then %s, use that\n", name, fast, name,
 		       text_resize(name, fast, slow));
+}
+
+/* What the cache was told to leave is not taken before it is told otherwise. */
+static enum xc wanted_blocks(const struct cache *c, const struct options *opt, u64 *blocks)
+{
+	u64 has = le64_to_cpu(c->sb.fast_blocks);
+	enum xc ret = fast_size_blocks(opt, &c->fast, blocks);
+
+	if (!ret && !opt->fast_size && is_part(c))
+		*blocks = has;
+	if (!ret && *blocks < has)
+		ret = complain(XC_REFUSED, c->fast.path,
+			       text_todo("xpcache remove %s %s, then xpcache create --fast-size %s", c->name,
+					 text_devices(c->fast.path, opt->slow), text_size(*blocks)),
+			       "%s has %s of it, and no cache becomes smaller", c->name, text_bytes(has << XP_BLOCK_SHIFT));
+	return ret;
 }
 
 enum xc resize_stopped(const struct options *opt)
 {
 	struct cache c;
+	u64 blocks;
 	enum xc ret = caches_find_stopped(opt->arg, opt, &c);
 
+	if (!ret)
+		ret = wanted_blocks(&c, opt, &blocks);
 	if (ret)
 		return ret;
-	if (xp_sb_can_grow(&c.sb, device_blocks(&c.fast)))
-		return make_larger(&c, opt);
-	printf("%s: %s is as large as it was; %s takes the slow device as it is\n", c.name, c.fast.path,
-	       text_start(c.name, c.fast.path, opt->slow));
+	if (xp_sb_can_grow(&c.sb, blocks))
+		return make_larger(&c, blocks, opt);
+	if (is_part(&c) && xp_sb_can_grow(&c.sb, device_blocks(&c.fast)))
+		printf("%s: it has the first %s of %s, as it was told; %s --fast-size SIZE gives it more\n", c.name,
+		       text_bytes(blocks << XP_BLOCK_SHIFT), c.fast.path, text_resize(c.name, c.fast.path, opt->slow));
+	else
+		printf("%s: %s is as large as it was; %s takes the slow device as it is\n", c.name, c.fast.path,
+		       text_start(c.name, c.fast.path, opt->slow));
 	return XC_OK;
 }

@@ -6,7 +6,6 @@
 #include "tool.h"
 
 #define ROOM_TEXT	(PATH_MAX + 128)
-#define ROOM_ALL	(~0ull)
 
 struct room {
 	const char *path, *todo;

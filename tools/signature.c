@@ -4,11 +4,11 @@
 
 #include <blkid/blkid.h>
 
-static blkid_probe probe_new(int fd)
+static blkid_probe probe_new(int fd, u64 bytes)
 {
 	blkid_probe pr = blkid_new_probe();
 
-	if (!pr || blkid_probe_set_device(pr, fd, 0, 0)) {
+	if (!pr || blkid_probe_set_device(pr, fd, 0, (blkid_loff_t)bytes)) {
 		blkid_free_probe(pr);
 		return NULL;
 	}
@@ -40,9 +40,9 @@ static void describe(blkid_probe pr, char *buf, size_t len)
 		 usage && !strcmp(usage, "filesystem") ? " file system" : " signature");
 }
 
-int signature_list(int fd, char *buf, size_t len)
+int signature_list(int fd, u64 bytes, char *buf, size_t len)
 {
-	blkid_probe pr = probe_new(fd);
+	blkid_probe pr = probe_new(fd, bytes);
 	int n = 0, ret;
 
 	*buf = '\0';
@@ -57,9 +57,9 @@ int signature_list(int fd, char *buf, size_t len)
 }
 
 /* A found signature is overwritten and looked for again: some have copies. */
-int signature_wipe(int fd)
+int signature_wipe(int fd, u64 bytes)
 {
-	blkid_probe pr = probe_new(fd);
+	blkid_probe pr = probe_new(fd, bytes);
 	int ret;
 
 	if (!pr)
@@ -76,7 +76,7 @@ int signature_wipe(int fd)
 
 void signature_content(int fd, char *buf, size_t len)
 {
-	blkid_probe pr = probe_new(fd);
+	blkid_probe pr = probe_new(fd, 0);
 	const char *kind, *uuid;
 
 	*buf = '\0';

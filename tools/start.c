@@ -197,7 +197,7 @@ static enum xc take_room(const struct cache *c, const struct options *opt, const
 		return ret;
 	}
 	todo = text_todo("make room there; --force starts it all the same; xpcache flush --offline %s needs less", text_devices(c->fast.path, slow));
-	ret = room_take(&room, &d, opt->offline ? le64_to_cpu(c->sb.data_start) << XP_BLOCK_SHIFT : ROOM_ALL,
+	ret = room_take(&room, &d, le64_to_cpu(opt->offline ? c->sb.data_start : c->sb.fast_blocks) << XP_BLOCK_SHIFT,
 			opt->offline ? "make room there, or give --rescue, which needs none" : todo);
 	room_done(&room);
 	device_close(&d);

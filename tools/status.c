@@ -289,6 +289,14 @@ static void show_access(const struct status *s, const char *path)
 	printf("%s%s\n", why ? ", not as memory: " : "", why ? why : "");
 }
 
+/* It was told to take no more, or the device has grown; an older engine does not say. */
+static void show_size(u64 bytes, u64 used)
+{
+	if (used && used < bytes >> XP_BLOCK_SHIFT)
+		printf("the first %s of ", text_bytes(used << XP_BLOCK_SHIFT));
+	printf("%s", text_bytes(bytes));
+}
+
 static void show(const struct running *r, const struct status *s)
 {
 	struct part fast, slow;
@@ -309,7 +317,8 @@ static void show(const struct running *r, const struct status *s)
 		printf("            it leads there alone, for a hibernation; xpcache hibernate --end wakes it\n");
 		return;
 	}
-	printf("  fast      %s, %s", fast.path, text_bytes(fast.bytes));
+	printf("  fast      %s, ", fast.path);
+	show_size(fast.bytes, status_number(s, "fast_blocks"));
 	show_access(s, r->user ? "" : fast.path);	/* xpcached maps files, and no devices */
 	printf("  slow      %s, %s\n", slow.path, text_bytes(slow.bytes));
 	show_failure(r, s, fast.path);

@@ -96,6 +96,7 @@ struct options {
 	int class;		/* enum xp_class; -1: none was given */
 	double interval, wait;	/* seconds; 0: none was given */
 	u64 count;		/* looks; 0: no end */
+	u64 fast_size;		/* bytes, whole blocks; 0: none was given */
 	struct xp_tunables tunables;
 };
 
@@ -120,6 +121,7 @@ const char *shell_word(const char *word, char text[2 * PATH_MAX]);
 const char *text_word(const char *word);
 /* What complain() is to advise, until the next call; not a thread's but the program's own. */
 const char *text_todo(const char *format, ...) __attribute__((format(printf, 1, 2)));
+const char *text_size(u64 blocks);	/* of 4 KiB, as --fast-size takes it: 48M */
 const char *text_blocks(u64 n);		/* 12,288 blocks (48 MiB) */
 const char *text_count(u64 n);		/* 1,234,567 */
 const char *text_duration(u64 seconds);	/* 1:02:03 */
@@ -174,6 +176,23 @@ struct memory {
 	u64 unwritten;		/* of the available: dirty pages, which somebody must write first */
 };
 void memory_look(struct memory *m);
+
+/* ------------------------------------------------------- fast_size.c ---- */
+
+/* "4k", "1M", "2GiB"; powers of 1024. */
+bool bytes_read(const char *text, u64 *bytes);
+
+#define MEMORY_SHARE	4u	/* of the machine's memory: a cache that takes such a part or more is told of */
+
+struct device;
+/* So many blocks of the fast device are to be the cache's: opt->fast_size, or all. Complains of what is too much or too little. */
+enum xc fast_size_blocks(const struct options *opt, const struct device *fast, u64 *blocks);
+/* The same number if a cache of it takes less memory than that part; else what does: 0: none. */
+u64 fast_size_that_fits(u64 blocks, bool verify);
+/* That, as an option to be typed; until the next call. */
+const char *text_fast_size_that_fits(u64 blocks, bool verify);
+/* One line about the memory that the cache takes. */
+void fast_size_tell_memory(const struct xp_sb *sb, bool verify);
 
 /* ---------------------------------------------------------- device.c ---- */
 
@@ -262,8 +281,8 @@ bool claim_loop(dev_t dev, ino_t ino, char *who, size_t len);
 /* ------------------------------------------------------- signature.c ---- */
 
 /* "ext4 file system, gpt partition table"; 0 and "" if there is nothing. */
-int signature_list(int fd, char *buf, size_t len);
-int signature_wipe(int fd);
+int signature_list(int fd, u64 bytes, char *buf, size_t len);
+int signature_wipe(int fd, u64 bytes);
 /* "gpt:UUID" or "ext4:UUID", or "". */
 void signature_content(int fd, char *buf, size_t len);
 
@@ -732,10 +751,12 @@ enum xc accept_check_running(const struct options *opt, const char *todo);
 enum xc accept_losses(const struct cache *c, const char *slow, const struct options *opt);
 
 /*
- * A fast device without a superblock: @sb as it would be laid out today, of the cache whose journal
- * is there. What is said of the slow device, and the name, are missing. -ENOENT: there is no such journal.
+ * A fast device of @fast_blocks without a superblock: @sb as it would be laid out today, of the cache whose journal
+ * is there. What is said of the slow device, and the name, are missing. @told: blocks of it that are the cache's, or 0.
+ * -ENOENT: there is no such journal. -ENODATA: nothing tells how many they are. -ESTALE: the journal says that they are not so
+ * many.
  */
-int bare_superblock(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb);
+int bare_superblock(const struct xp_media *m, u64 fast_blocks, u64 told, struct xp_sb *sb);
 
 /* ------------------------------------ behind.c, mark.c, fingerprint.c ---- */
 

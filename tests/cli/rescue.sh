@@ -217,7 +217,10 @@ for kind in unreadable zeros damaged scribbled; do
 	mv fast.kept fast.then
 done
 again
-bad "0 16 8 24 257 258" rescued "nor the fingerprint, nor the journal's first places" 0 "home $all lost 0" --force
+bad "0 16 8 24 257 258" expect "rescue: nor the fingerprint: nothing tells how much of it the cache has" 4 \
+	"nothing else tells how much of it the cache has: fast: nothing was changed; give --fast-size too: 16M if the cache has all of it" \
+	flush --offline --rescue --fast fast --slow slow --force
+bad "0 16 8 24 257 258" rescued "nor the fingerprint, nor the journal's first places" 0 "home $all lost 0" --force --fast-size 16M
 again
 bad "0 16" expect "rescue: start names it" 1 "superblock: cannot read block 0.*: fast: .*flush --offline --rescue --force --fast fast --slow slow" start --fast fast --slow slow
 expect "rescue: of no cache" 5 "no xpcache on this device: slow.then" flush --offline --rescue --fast slow.then --slow slow --force
@@ -228,7 +231,7 @@ uuid=$(field superblock.uuid)
 "$forge" fast write 200 5
 newest=$(field superblock.uuid)
 [ "$uuid" != "$newest" ] && pass "rescue: a newer cache" || fail "rescue: a newer cache" "the same"
-bad "0 16 8 24" "$xpcache" flush --offline --rescue --fast fast --slow slow --force --json >report 2>out
+bad "0 16 8 24" "$xpcache" flush --offline --rescue --fast fast --slow slow --force --fast-size 16M --json >report 2>out
 same "rescue: of two the newest is taken" "$? $(python3 -c 'import json; r = json.load(open("report")); print(r["uuid"], r["home"])')" "0 $newest 5"
 bad "0 16 257" "$xpcache" flush --offline --rescue --fast fast --slow slow --force --json >report 2>out
 same "rescue: which the fingerprint says, too" "$(python3 -c 'import json; print(json.load(open("report"))["uuid"])')" "$newest"

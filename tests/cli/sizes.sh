@@ -286,6 +286,6 @@ while [ $n -lt 60 ]; do
 	size_stop
 done 2>/dev/null
 same "larger, killed before each write: what clients read" "$(tr , '\n' <<<"$seen" | sed '/^$/d' | sort | uniq -c | wc -l), ${seen%%,*}" "1, right"
-same "larger, killed before each write: check" "$(sed -E 's/^( 0){15,}/ sound/' <<<"$verdicts")" " sound 4 4 4 0 0"
+same "larger, killed before each write: check" "$(sed -E 's/^( 0){15,}/ sound/' <<<"$verdicts")" " sound 4 4 4 0 0 0 0"
 
 rm -f fast slow fast.then slow.then read report larger was

@@ -75,7 +75,7 @@ static void open_file(void)
 	assert_int_equal(ftruncate(dev.dev.fd, BYTES), 0);
 	dev.dev.sectors = BYTES >> XP_SECTOR_SHIFT;
 	assert_int_equal(xd_memory_open(&dev), 0);
-	assert_int_equal(xd_memory_fill(&dev, 0, &msg), 0);
+	assert_int_equal(xd_memory_fill(&dev, BYTES, false, &msg), 0);
 	nr_said = 0;
 	heals = false;
 }
@@ -214,23 +214,32 @@ static void a_hole_is_a_cut(void **state)
 static void what_was_cut_is_not_filled_with_zeros(void **state)
 {
 	begin(state);
-	assert_int_equal(xd_memory_fill(&dev, BYTES, &msg), 0);
+	assert_int_equal(xd_memory_fill(&dev, BYTES, true, &msg), 0);
 	assert_int_equal(ftruncate(dev.dev.fd, BYTES / 2), 0);
 	assert_int_equal(ftruncate(dev.dev.fd, BYTES), 0);
-	assert_int_equal(xd_memory_fill(&dev, BYTES, &msg), -ENODATA);
+	assert_int_equal(xd_memory_fill(&dev, BYTES, true, &msg), -ENODATA);
 	assert_non_null(strstr(msg.text, "has lost a part of its file, 32 of 64 KiB"));
-	assert_int_equal(xd_memory_fill(&dev, BYTES, &msg), -ENODATA);
-	assert_int_equal(xd_memory_fill(&dev, 0, &msg), 0);
-	assert_int_equal(xd_memory_fill(&dev, BYTES, &msg), 0);
+	assert_int_equal(xd_memory_fill(&dev, BYTES, true, &msg), -ENODATA);
+	assert_int_equal(xd_memory_fill(&dev, BYTES, false, &msg), 0);
+	assert_int_equal(xd_memory_fill(&dev, BYTES, true, &msg), 0);
 }
 
-/* What has grown lacks nothing that it had. */
-static void what_has_grown_is_filled(void **state)
+/* What has grown lacks nothing that it had; what is not the cache's is let alone, there or not. */
+static void what_is_not_the_cache_s_is_not_filled(void **state)
 {
+	struct stat st;
+
 	begin(state);
 	assert_int_equal(fallocate(dev.dev.fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, BYTES / 2, BYTES / 2), 0);
-	assert_int_equal(xd_memory_fill(&dev, BYTES / 2, &msg), 0);
-	assert_int_equal(xd_memory_fill(&dev, BYTES, &msg), 0);
+	assert_int_equal(xd_memory_fill(&dev, BYTES / 2, true, &msg), 0);
+	assert_int_equal(fstat(dev.dev.fd, &st), 0);
+	assert_int_equal(st.st_blocks, BYTES / 2 >> XP_SECTOR_SHIFT);
+	assert_int_equal(ftruncate(dev.dev.fd, BYTES / 2), 0);
+	dev.ops->watch(&dev);
+	assert_false(dev.cut);
+	assert_int_equal(ftruncate(dev.dev.fd, BYTES / 4), 0);
+	dev.ops->watch(&dev);
+	assert_true(dev.cut);
 }
 
 /* ---------------------------------------------------------------- poison ---- */
@@ -408,7 +417,7 @@ int main(void)
 		BOTH(a_cut_that_nobody_met_is_seen),
 		BOTH(a_hole_is_a_cut),
 		BOTH(what_was_cut_is_not_filled_with_zeros),
-		BOTH(what_has_grown_is_filled),
+		BOTH(what_is_not_the_cache_s_is_not_filled),
 		BOTH(poison_is_an_error_there_alone),
 		BOTH(a_part_of_a_block_does_not_heal_it),
 		BOTH(a_block_that_is_written_over_heals),

@@ -11,6 +11,7 @@
 static struct fixture f;
 static u32 dies_at;	/* the write that is cut, from 1 on; 0: none is */
 static u32 writes;
+static u64 tells;	/* that the larger cache is to say, of compat */
 static bool bad[MORE];	/* takes no write */
 
 /* Half of what it writes lands, and nothing after that. */
@@ -41,6 +42,7 @@ static int setup(void **state)
 	fixture_setup(&f, BLOCKS, LBAS);
 	f.media.write = media_write;
 	dies_at = writes = 0;
+	tells = 0;
 	memset(bad, 0, sizeof(bad));
 	return 0;
 }
@@ -92,6 +94,7 @@ static int grow(struct xp_end *end)
 	static u8 zeros[5 * XP_BLOCK_SIZE];
 
 	look();
+	f.sb.compat |= cpu_to_le64(tells);
 	return xp_grow(f.c, &f.media, &f.sb, f.fast_blocks, zeros, 5, end, &f.msg);
 }
 
@@ -179,8 +182,30 @@ static void features_stay(void **state)
 	superblock_is();
 	rest_with_clean_blocks();
 	add_room(MORE);
+	tells = XP_COMPAT_PART;
 	assert_int_equal(grow(&end), 0);
 	assert_int_equal(le64_to_cpu(f.sb.incompat), XP_INCOMPAT_SUMS | XP_INCOMPAT_MARK);
+	memset(&f.sb, 0, sizeof(f.sb));
+	assert_int_equal(xp_sb_read(&f.media, f.fast_blocks, &f.sb, &f.msg), 0);
+	assert_int_equal(le64_to_cpu(f.sb.compat), XP_COMPAT_PART);
+}
+
+static void a_part_is_laid_out_as_a_device_of_that_size(void **state)
+{
+	struct xp_sb sb = { 0 };
+	u64 least = xp_sb_least_blocks();
+	struct xp_fp fp = { .block[XP_FP_BLOCKS - 1].lba = cpu_to_le64(77) };
+
+	(void)state;
+	assert_int_equal(xp_sb_layout(&sb, least - 1, &f.msg), -ENOSPC);
+	assert_int_equal(xp_sb_layout(&sb, least, &f.msg), 0);
+	assert_int_equal(le64_to_cpu(sb.nr_slots), XP_MIN_SLOTS);
+	assert_int_equal(stats_of(&f).fast_blocks, BLOCKS);
+	assert_int_equal(xp_fp_fast_blocks(&fp), 77);
+	fp.count = cpu_to_le32(XP_FP_NOTED);
+	assert_int_equal(xp_fp_fast_blocks(&fp), 77);
+	fp.count = cpu_to_le32(XP_FP_BLOCKS);	/* of an older version: a block of the slow device */
+	assert_int_equal(xp_fp_fast_blocks(&fp), 0);
 }
 
 static void what_is_dirty_goes_first(void **state)
@@ -448,6 +473,7 @@ int main(void)
 		T(a_little_more_keeps_all),
 		T(more_is_laid_out_anew),
 		T(features_stay),
+		T(a_part_is_laid_out_as_a_device_of_that_size),
 		T(what_is_dirty_goes_first),
 		T(every_cut_leaves_a_cache),
 		T(nothing_is_left_in_the_ring),
