@@ -117,7 +117,7 @@ static u32 alike(struct xp *c, const struct xp_req *req, bool (*so)(const struct
 /* Or it waits, or is of zeros. */
 static enum xp_act read_mapped(struct xp *c, struct xp_req *req, xp_slot_t slot)
 {
-	if (unlikely(c->opt.verify))
+	if (req_is_private(c, req))
 		verify_trim(req);
 	return hit_slot(c, slot, req) ? hit_act(c, req) : read_hit(c, req, slot);
 }

@@ -267,7 +267,7 @@ static noinline enum xp_act submit_locked(struct xp *c, struct xp_req *req,
 
 static inline u32 submit_hit(struct xp *c, struct xp_req *req)
 {
-	return likely(!c->opt.verify) ? xp_hit(c, req) : verify_hit(c, req);
+	return req_is_private(c, req) ? verify_hit(c, req) : xp_hit(c, req);
 }
 
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)

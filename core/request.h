@@ -100,7 +100,13 @@ static inline enum xp_act req_sync(struct xp *c, struct xp_req *req, u64 point)
 	return req_wait_point(c, req, point, REQ_SYNC);
 }
 
-/* verify.c; with xp_options.verify */
+/* It is read, and written, by way of a private buffer. */
+static inline bool req_is_private(const struct xp *c, const struct xp_req *req)
+{
+	return unlikely(c->opt.verify || req->private);
+}
+
+/* verify.c; of such a request */
 /* Of a read so much that can be checked in one go. */
 void verify_trim(struct xp_req *req);
 /* xp_hit(), of so much. */
@@ -112,7 +118,7 @@ void verify_set(struct xp *c, xp_slot_t slot, u64 hash);
 
 static inline enum xp_act hit_act(const struct xp *c, struct xp_req *req)
 {
-	return likely(!c->opt.verify) ? XP_FAST : verify_read(c, req);
+	return req_is_private(c, req) ? verify_read(c, req) : XP_FAST;
 }
 
 /* hit.c; false: zeros, or as many readers as there may be */

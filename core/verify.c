@@ -2,6 +2,8 @@
 /*
  * verify.c - with xp_options.verify: what a slot should hold, and what follows when it holds something else.
  *
+ * And reads by way of a private buffer for another reason (xp_req.private): the same, with nothing to compare.
+ *
  * A sum is set while its slot is WRITING or FILLING, by who writes there, and stays until the
  * slot is used again: who has it pinned reads it without the lock. Each MAP record bears it
  * (journal_put), so it survives with the mapping. A record that was placed without bears none for good.
@@ -38,7 +40,7 @@ void xp_fill_hash(struct xp *c, const struct xp_fill *fill, u32 i, u64 hash)
 /* Of a pinned slot, as long as nothing is known to the contrary. */
 static bool holds(const struct xp *c, xp_slot_t slot, u64 hash)
 {
-	u32 sum = c->sum[xp_slot_n(slot)];
+	u32 sum = c->sum ? c->sum[xp_slot_n(slot)] : 0;
 
 	return !sum || sum == xp_sum(hash);
 }
@@ -94,15 +96,20 @@ u32 verify_hit(struct xp *c, struct xp_req *req)
 	return hit;
 }
 
-/* It is read by whole blocks if there is anything to compare it with. */
-enum xp_act verify_read(const struct xp *c, struct xp_req *req)
+static bool has_sums(const struct xp *c, const struct xp_req *req)
 {
 	u32 i;
 
-	for (i = 0; i < req->nr_blocks; i++)
+	for (i = 0; c->sum && i < req->nr_blocks; i++)
 		if (c->sum[xp_slot_n(req->slot) + i])
-			break;
-	if (i == req->nr_blocks)
+			return true;
+	return false;
+}
+
+/* It is read by whole blocks if there is anything to compare it with, or nothing else can be read. */
+enum xp_act verify_read(const struct xp *c, struct xp_req *req)
+{
+	if (!req->private && !has_sums(c, req))
 		return XP_FAST;
 	req->target -= req_offset(req);
 	req->copy.offset = req_offset(req) << XP_SECTOR_SHIFT;

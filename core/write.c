@@ -70,7 +70,7 @@ static __always_inline void write_begin(struct xp *c, struct xp_req *req, u32 nr
 static enum xp_act write_whole(struct xp *c, struct xp_req *req,
 			       struct xp_todo *todo)
 {
-	u32 start = slots_next(c), n = 0, most = likely(!c->opt.verify) ? XP_RUN_MAX : min(XP_RUN_MAX, XP_COPY_MAX);
+	u32 start = slots_next(c), n = 0, most = req_is_private(c, req) ? min(XP_RUN_MAX, XP_COPY_MAX) : XP_RUN_MAX;
 	u32 want = min(req->nr_sectors / XP_BLOCK_SECTORS, most);
 	struct xp_found f;
 	bool busy;
@@ -91,7 +91,7 @@ static enum xp_act write_whole(struct xp *c, struct xp_req *req,
 			      write_without_slot(c, req, is_slot(f.mapped), todo);
 	req->slot = XP_SLOT(start);
 	write_begin(c, req, n);
-	if (!req->copy.hashed)
+	if (likely(!req->copy.hashed && !req->private))
 		return XP_FAST;
 	req->copy.check = false;
 	req->copy.base = XP_BASE_NONE;

@@ -123,7 +123,8 @@ enum xp_act {
 				 * as for XP_SLOW */
 	XP_COPY,		/* a write of req->nr_blocks whole blocks from a private buffer;
 				 * see struct xp_copy */
-	XP_CHECK,		/* a read of data whose sums are known; see xp_checked() */
+	XP_CHECK,		/* a read of whole blocks into a private buffer: their sums are known, or
+				 * req->private; see xp_checked() */
 };
 
 /* Where the bytes of a block that a partial write leaves alone come from. */
@@ -179,6 +180,9 @@ struct xp_req {
 	bool fua;		/* XP_WRITE: durable when it ends (zeroes: flush after them) */
 	bool ordered;		/* XP_WRITE: it may come behind an XP_FLUSH of whose error its
 				 * sender was not told; -EIO then */
+	bool private;		/* before each xp_submit(): the fast device must not see the caller's buffer, as it takes
+				 * whole blocks alone, and this is of parts of some, or its memory is (xp_is_partial()).
+				 * Never XP_FAST then, but XP_CHECK or XP_COPY */
 	u8 class;		/* enum xp_class; 0 at first. Of all its parts, when it has ended */
 	u8 tries;		/* 0 at first. The core's since: slots that the fast device has refused */
 	bool fast_failed;	/* false at first. The core's since: what is clean, from the slow device */
@@ -201,6 +205,12 @@ struct xp_req {
 	xp_seq_t record_seq;	/* journal block its records went to beside the data */
 	u64 bypassed;		/* XP_FLUSH: bypassing writes its slow flush covers */
 };
+
+/* Do the sectors begin or end within a block? A fast device with logical sectors of 4096 bytes cannot be sent that. */
+static inline bool xp_is_partial(u64 sector, u32 nr_sectors)
+{
+	return (sector | nr_sectors) % XP_BLOCK_SECTORS;
+}
 
 /* --------------------------------------------------------------- todo ---- */
 

@@ -5,7 +5,7 @@
  *	xd_check_begin --> [read] --> compared, by the core --> the request, or once more, or elsewhere
  *
  * Whole blocks are read to where the request wants them: nobody else changes its buffer. Of a part
- * of a block all is read, into a buffer of copy.c's.
+ * of a block all is read, into a buffer of copy.c's; and what the fast device cannot be asked to put there.
  */
 #include "engine.h"
 

@@ -5,7 +5,7 @@
  *	xd_copy_start --> [read the base] --> merge --> hash, [write] --> written
  *
  * A front-end's buffer is such bytes already: a write of whole blocks goes out of it. Only a
- * part of a block, and zeroes, need a buffer of their own. When none can be had they wait for
+ * part of a block, zeroes, and what a fast device that takes whole blocks would find within one, need a buffer of their own. When none can be had they wait for
  * the reserve, of which each loop has one, big enough for any.
  */
 #include "engine.h"
@@ -186,11 +186,11 @@ void xd_copy_start(struct xd_part *part)
 	struct xd_loop *loop = part->io->loop;
 	const struct xp_req *req = &part->req;
 
-	if (part->act == XP_CHECK && req->nr_sectors == req->nr_blocks * XP_BLOCK_SECTORS) {
+	if (part->act == XP_CHECK && !req->private && req->nr_sectors == req->nr_blocks * XP_BLOCK_SECTORS) {
 		xd_check_begin(part);
 		return;
 	}
-	if (part->act == XP_COPY && req->copy.base == XP_BASE_NONE && req->op == XP_WRITE) {
+	if (part->act == XP_COPY && req->copy.base == XP_BASE_NONE && req->op == XP_WRITE && !req->private) {
 		copy_write(part, xd_part_data(part), part->io->buffer->registered);
 		return;
 	}

@@ -110,7 +110,9 @@ bool xd_fill_read(struct xd_part *part)
 	struct xd_loop *loop = part->io->loop;
 	struct xp_req *req = &part->req;
 
-	if (loop->fill_blocks + req->fill.nr_blocks > FILL_BLOCKS_MAX) {
+	/* Before Linux 6.0 a device with larger sectors writes from no address that is within one. */
+	if (loop->fill_blocks + req->fill.nr_blocks > FILL_BLOCKS_MAX ||
+	    (loop->cache->fast_whole && xp_is_partial(part->io->sector, 0))) {
 		xp_fill_end(loop->cache->core, &req->fill, -ENOMEM, &loop->todo);
 		req->fill.nr_blocks = 0;
 		xp_not_filled(req);

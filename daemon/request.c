@@ -250,13 +250,21 @@ static bool try_hit(struct xd_part *part)
 	return true;
 }
 
+/* Nothing of it can be sent to a device that takes whole blocks: it begins or ends within one, or its buffer does. */
+static bool is_private(const struct xd_part *part)
+{
+	return part->io->loop->cache->fast_whole &&
+	       xp_is_partial(part->io->sector | part->req.sector, (u32)(part->end - part->req.sector));
+}
+
 void xd_part_submit(struct xd_part *part)
 {
 	struct xd_loop *loop = part->io->loop;
 	enum xp_act act;
 
+	part->req.private = is_private(part);
 	part->req.nr_sectors = part->end - part->req.sector;
-	if (part->req.op == XP_READ && !part->req.fast_failed && !loop->cache->tunables.verify && try_hit(part))
+	if (part->req.op == XP_READ && !part->req.fast_failed && !loop->cache->hit_asks && try_hit(part))
 		return;
 	part->req.nr_sectors = part->end - part->req.sector;
 	act = xp_submit(loop->cache->core, &part->req, &loop->todo);

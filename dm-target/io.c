@@ -308,11 +308,31 @@ static noinline bool io_follow(struct xs_cache *cache, struct xs_io *io, enum xp
 	return false;
 }
 
+/*
+ * Nothing of it can be sent to a device that takes whole blocks: it begins or ends within one, or its pages do. A driver
+ * may have to split a bio where one page does not go on where the last has ended, and then no whole block may be left.
+ */
+static noinline bool is_private(const struct xs_io *io)
+{
+	struct bvec_iter at;
+	struct bio_vec bv;
+
+	if (xp_is_partial(io->iter.bi_sector, io->iter.bi_size >> SECTOR_SHIFT))
+		return true;
+	if (!bio_has_data(io->bio))
+		return false;
+	__bio_for_each_segment(bv, io->bio, at, io->iter)
+		if ((bv.bv_offset | bv.bv_len) % XP_BLOCK_SIZE)
+			return true;
+	return false;
+}
+
 /* Asks the core for the present part and what follows. */
 static enum xp_act io_ask(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo)
 {
 	io->req.sector = io->iter.bi_sector;
 	io->req.nr_sectors = io->iter.bi_size >> SECTOR_SHIFT;
+	io->req.private = unlikely(cache->fast_whole) && is_private(io);
 	return xp_submit(cache->core, &io->req, todo);
 }
 
@@ -573,7 +593,7 @@ int xs_map(struct dm_target *ti, struct bio *bio)
 
 	io->begun = xs_time(cache);
 	xs_clock_request(cache);
-	if (bio_op(bio) == REQ_OP_READ && likely(!cache->options.verify) && map_hit(cache, io, bio, sector))
+	if (bio_op(bio) == REQ_OP_READ && likely(!cache->hit_asks) && map_hit(cache, io, bio, sector))
 		return hit_follow(cache, io, bio);
 	io_init(io, bio);
 	if (unlikely(bio->bi_opf & REQ_NOWAIT) && !begin_nowait(bio))

@@ -185,6 +185,8 @@ struct xs_cache {
 	struct xp_tunables options;
 	struct workqueue_struct *wq;
 	u64 slow_sectors;
+	bool fast_whole;	/* the fast device's logical sector is larger than the slow one's: it takes whole blocks */
+	bool hit_asks;		/* the core says of each hit how it is to be read: for that, or to verify */
 	u64 started;		/* ktime_get_ns() */
 
 	/* timing.c */

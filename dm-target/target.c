@@ -50,15 +50,12 @@ static int check_devices(struct xs_cache *cache)
 		ti->error = "Zoned devices are not supported";
 		return -EINVAL;
 	}
-	if (bdev_logical_block_size(xs_fast(cache)) >
-	    bdev_logical_block_size(xs_slow(cache))) {
-		ti->error = "The fast device's logical sector is larger than the slow device's";
+	if (max(bdev_logical_block_size(xs_fast(cache)), bdev_logical_block_size(xs_slow(cache))) > XP_BLOCK_SIZE) {
+		ti->error = "A device's logical sector is larger than 4096 bytes";
 		return -EINVAL;
 	}
-	if (bdev_logical_block_size(xs_slow(cache)) > XP_BLOCK_SIZE) {
-		ti->error = "The slow device's logical sector is larger than 4096 bytes";
-		return -EINVAL;
-	}
+	cache->fast_whole = bdev_logical_block_size(xs_fast(cache)) > bdev_logical_block_size(xs_slow(cache));
+	cache->hit_asks = cache->fast_whole || cache->options.verify;
 	return 0;
 }
 
@@ -288,7 +285,7 @@ static int target_message(struct dm_target *ti, unsigned int argc, char **argv,
 
 /*
  * With @data the device mapper stacks limits: a caller's pages go to either device, so what one of
- * them asks for holds for both (whose sectors are not larger than the slow device's). Without, it
+ * them asks for holds for both (but for a larger logical sector of the fast one: target_io_hints()). Without, it
  * asks whether any device needs something, or whether all can do something. What the fast one
  * needs of a caller must be said; what it cannot do is not asked of it (zeroes, discards), or is
  * seen to (NOWAIT).
@@ -310,13 +307,14 @@ static int target_iterate_devices(struct dm_target *ti,
 	return ret;
 }
 
-/* Any sector can be written, as on the slow device; whole blocks are better. What carries no data
- * is the slow device's. */
+/* Any sector can be written, as on the slow device; whole blocks are better. Where the fast device takes these alone
+ * the rest goes by private buffers (io.c). What carries no data is the slow device's. */
 static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 {
 	struct xs_cache *cache = ti->private;
 	const struct queue_limits *slow = &bdev_get_queue(xs_slow(cache))->limits;
 
+	limits->logical_block_size = slow->logical_block_size;
 	limits->physical_block_size = max(limits->physical_block_size, XP_BLOCK_SIZE);
 	limits->io_min = max(limits->io_min, XP_BLOCK_SIZE);
 	limits->discard_granularity = max(slow->discard_granularity, XP_BLOCK_SIZE);

@@ -59,6 +59,13 @@ static enum xc check_no_partition(const struct device *d)
 			"it is a partition of a running cache");
 }
 
+static enum xc refuse_sectors(const struct device *d)
+{
+	return complain(XC_REFUSED, d->path,
+			"take another; of an NVMe device nvme format, of an encrypted one cryptsetup luksFormat --sector-size 4096 makes smaller ones, and destroys what it holds",
+			"its logical sector is %u bytes, and a cache takes at most %u", d->logical, XP_BLOCK_SIZE);
+}
+
 static enum xc check_pair(const struct device *fast, const struct device *slow)
 {
 	if (fast->dev == slow->dev && fast->ino == slow->ino)
@@ -67,11 +74,8 @@ static enum xc check_pair(const struct device *fast, const struct device *slow)
 	if (device_overlap(fast, slow))
 		return complain(XC_REFUSED, slow->path, "give two different disks",
 				"on the same disk as the fast device %s", fast->path);
-	if (fast->logical > slow->logical)
-		return complain(XC_REFUSED, fast->path,
-				"format it to smaller sectors (nvme format, ndctl create-namespace), or take another",
-				"its logical sector, %u bytes, is bigger than the %u of %s",
-				fast->logical, slow->logical, slow->path);
+	if (fast->logical > XP_BLOCK_SIZE || slow->logical > XP_BLOCK_SIZE)
+		return refuse_sectors(fast->logical > XP_BLOCK_SIZE ? fast : slow);
 	if (!slow->sectors)
 		return complain(XC_REFUSED, slow->path, NULL, "the slow device is empty");
 	if (device_blocks(slow) >= XP_MAX_LBAS)

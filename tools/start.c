@@ -129,6 +129,16 @@ bool slow_same(const struct cache *c, const struct device *slow, char *why, size
 	return identity_same(&c->sb.slow, slow, true, why, len) && !is_another(c, slow, why, len);
 }
 
+/* What is on it counts in sectors, so a copy on others is of no use. */
+static enum xc refuse_sectors(const struct cache *c, const struct device *slow)
+{
+	u32 had = le32_to_cpu(c->sb.slow.logical_size);
+
+	return complain(XC_REFUSED, slow->path,
+			text_todo("give the right one, not in a USB case that changes its sectors; a copy of it needs sectors of %u bytes, by nvme format or cryptsetup luksFormat --sector-size %u, which destroy what is there", had, had),
+			"not the slow device of %s: its logical sector is %u bytes, and was %u", c->name, slow->logical, had);
+}
+
 /* The user named it: what is known of it must still agree. */
 enum xc slow_named(const struct cache *c, const struct options *opt, bool remote, struct device *slow)
 {
@@ -137,7 +147,9 @@ enum xc slow_named(const struct cache *c, const struct options *opt, bool remote
 
 	if (ret || slow_same(c, slow, why, sizeof(why)))
 		return ret;
-	if (opt->force && slow->logical == le32_to_cpu(c->sb.slow.logical_size))
+	if (slow->logical != le32_to_cpu(c->sb.slow.logical_size))
+		return refuse_sectors(c, slow);
+	if (opt->force)
 		return XC_OK;
 	return complain(XC_REFUSED, slow->path, "give the right one, or --force if it is an exact copy of it, or that one resized",
 			"not the slow device of %s: %s", c->name, why);

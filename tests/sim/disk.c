@@ -23,7 +23,7 @@ void disk_init(struct disk *d, const char *name, u64 sectors, u64 tail, bool vol
 	d->max = sectors;
 	d->tail = tail;
 	d->volatile_cache = volatile_cache;
-	d->memory = false;
+	d->memory = d->whole = false;
 	d->floor = arena_alloc(&sim.arena, disk_all(d) * sizeof(*d->floor));
 	d->seen = arena_alloc(&sim.arena, disk_all(d) * sizeof(*d->seen));
 	for (i = 0; i < disk_all(d); i++)

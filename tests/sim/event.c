@@ -42,6 +42,13 @@ struct event *event_add(enum event_kind kind, struct part *p)
 	return e;
 }
 
+/* What a device with logical sectors of 4 KiB would refuse. */
+static void check_grid(const struct disk *d, u64 sector, u32 nr)
+{
+	if (d->whole && (sector | nr) % XP_BLOCK_SECTORS)
+		violation(P_HOST, "%s: sectors %llu+%u, and it takes whole blocks alone", d->name, (unsigned long long)sector, nr);
+}
+
 void start_write(struct event *e, struct disk *d, u64 sector, u32 nr, const u8 *bytes, bool fua)
 {
 	sim.now++;
@@ -49,6 +56,7 @@ void start_write(struct event *e, struct disk *d, u64 sector, u32 nr, const u8 *
 	e->op = OP_WRITE;
 	e->sector = sector;
 	e->nr = nr;
+	check_grid(d, sector, nr);
 	e->w = disk_submit(d, sector, nr, bytes, fua);
 	e->w->thread = e->thread;
 }
@@ -68,6 +76,7 @@ void start_read(struct event *e, struct disk *d, u64 sector, u32 nr, u8 *data)
 	e->sector = sector;
 	e->nr = nr;
 	e->data = data;
+	check_grid(d, sector, nr);
 	e->sampled = chance(step.rng, 2);
 	if (!e->sampled)
 		return;

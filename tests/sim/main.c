@@ -106,6 +106,8 @@ static u64 print_faults(void)
 	       (unsigned long long)figures.rots[0], (unsigned long long)figures.rots[1],
 	       (unsigned long long)figures.rot_read, (unsigned long long)figures.rot_based,
 	       (unsigned long long)figures.rot_destaged);
+	printf("fast devices of 4 KiB sectors: %llu runs, %llu requests that they could not be sent\n",
+	       (unsigned long long)figures.whole_runs, (unsigned long long)figures.privates);
 	printf("sizes: %llu runs; the slow device was longer %llu times, shorter %llu, too short %llu, longer while running %llu; "
 	       "%llu writes of a last block by recovery\n",
 	       (unsigned long long)figures.resizing, (unsigned long long)figures.grown, (unsigned long long)figures.shrunk,

@@ -278,6 +278,7 @@ static void draw_geometry(u64 *rng)
 	g->at_once = g->memory && mix(sim.seed ^ 0x5a1d) % 4;
 	g->grows = g->at_once && mix(sim.seed ^ 0x6707) % 4;
 	g->fast_volatile &= !g->memory;
+	g->whole = !g->memory && mix(sim.seed ^ 0x4096) % 4 == 0;
 	g->refuses = mix(sim.seed ^ 0xbadd) % 3 ? 0 : 1 + mix(sim.seed ^ 0xbadc) % 3;
 	g->verifies = mix(sim.seed ^ 0x5e51f) % 3 == 0;
 	if (g->verifies && mix(sim.seed ^ 0x2073e) % 2 && !g->bad)
@@ -350,6 +351,7 @@ static void make_disks(u64 *rng)
 	disk_init(&sim.fast, "fast", le64_to_cpu(sim.sb.fast_blocks) * XP_BLOCK_SECTORS, 0,
 		  sim.geometry.fast_volatile);
 	sim.fast.memory = sim.geometry.memory;
+	sim.fast.whole = sim.geometry.whole;
 	disk_init(&sim.slow, "slow", sim.geometry.slow_sectors, 2 * XP_BLOCK_SECTORS, true);
 	for (s = 0; s < sim.slow.sectors; s++) {
 		payload_fill(bytes, s, ++sim.next_id);
@@ -647,6 +649,7 @@ static void begin(u64 seed, bool tracing)
 	figures.memory_runs += sim.geometry.memory;
 	figures.bad_runs += sim.geometry.bad;
 	figures.verifying += sim.geometry.verifies;
+	figures.whole_runs += sim.geometry.whole;
 	figures.resizing += sim.geometry.resizes;
 }
 

@@ -260,6 +260,9 @@ static void part_perform(struct part *p, enum xp_act act, struct xp_todo *todo)
 		part_end(p, todo);
 		break;
 	case XP_FAST:
+		if (p->req.private)
+			violation(P_HOST, "%s %llu+%u: the fast device is to be given memory that it cannot take",
+				  op_name(p->u->op), (unsigned long long)p->req.sector, p->req.nr_sectors);
 		start_part(p, &sim.fast, p->req.target);
 		break;
 	case XP_SLOW:
@@ -324,12 +327,22 @@ static void once_more(struct part *p)
 	figures.written_again++;
 }
 
+/* Or its pages are not whole blocks, which the core cannot tell. */
+static bool is_private(const struct part *p)
+{
+	bool private = sim.geometry.whole && (xp_is_partial(p->req.sector, p->req.nr_sectors) || mix(p->u->id) % 8 == 0);
+
+	figures.privates += private;
+	return private;
+}
+
 static void part_submit(struct part *p, struct xp_todo *todo)
 {
 	u64 end = p->end;
 	enum xp_act act;
 
 	p->req.nr_sectors = (u32)(end - p->req.sector);
+	p->req.private = is_private(p);
 	if (p->req.tries)
 		once_more(p);
 	act = xp_submit(sim.c, &p->req, todo);

@@ -116,6 +116,7 @@ struct disk {
 	u64 tail;		/* more of them behind, which no request ever reaches: for the mark */
 	bool volatile_cache;
 	bool memory;		/* behind the processor's caches */
+	bool whole;		/* its logical sectors are of 4 KiB */
 	const struct content **floor;	/* what survives a cut for certain */
 	const struct content **seen;	/* what a read finds */
 	struct write *pending, **pending_end;
@@ -323,6 +324,7 @@ struct geometry {
 	u32 completing;		/* 0: any; 1: oldest first; 2: newest first */
 	u32 destage, ticks;	/* of 100 steps */
 	bool has_place;		/* for a mark */
+	bool whole;		/* the fast device has logical sectors of 4 KiB, and the slow one of 512 bytes */
 	bool fast_goes;		/* the error is that the fast device is gone */
 	bool short_ring;	/* not as xp_sb_verify() would have it */
 	u32 refuses;		/* blocks of the fast device that take no write: 0: none; to 3: more */
@@ -429,6 +431,7 @@ struct figures {
 	u64 healed, came_back;		/* sectors written, blocks that were read again as they were */
 	u64 unneeded, refusals, losses, unended, doubtful, older, undecided, took_older, rested, rewritten;
 	u64 written_again, refused, rerouted, given_up;
+	u64 whole_runs, privates;	/* requests that it must not see */
 	u64 verifying, checks, rots[2];		/* runs; reads of sums; sectors: clean, dirty */
 	u64 rot_read, rot_based, rot_destaged;	/* and where it was found */
 	u64 resizing, grown, shrunk, too_short, grown_live, short_homes;

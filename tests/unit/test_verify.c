@@ -705,6 +705,74 @@ static void a_write_heals(void **state)
 	assert_int_equal(req.err, 0);
 }
 
+/* ---- a fast device that takes whole blocks, and nobody verifies ---- */
+
+static int setup_plain(void **state)
+{
+	(void)state;
+	fixture_setup(&f, 8192, 100000);
+	fixture_reopen(&f);
+	return 0;
+}
+
+static enum xp_act submit_private(struct xp_req *req, enum xp_op op, u64 sector, u32 nr)
+{
+	*req = (struct xp_req){ .op = (u8)op, .sector = sector, .nr_sectors = nr, .private = true };
+	return xp_submit(f.c, req, &f.todo);
+}
+
+static void parts_of_blocks_are_read_by_whole_ones(void **state)
+{
+	struct xp_rot found;
+	struct xp_req req;
+
+	(void)state;
+	assert_true(xp_is_partial(3, 8) && xp_is_partial(8, 3) && xp_is_partial(3, 5));
+	assert_false(xp_is_partial(8, 16));
+	write_blocks(&f, 5, 20, 77);
+	assert_int_equal(submit_private(&req, XP_READ, 5 * 8 + 3, 2), XP_CHECK);
+	assert_int_equal(req.target, xp_slot_sector(f.c, mapping(5).slot));
+	assert_int_equal(req.nr_blocks, 1);
+	assert_int_equal(req.nr_sectors, 2);
+	assert_int_equal(req.copy.offset, 3 * 512);
+	assert_int_equal(pins(5), 1);
+	assert_int_equal(check(&req, &found), XP_DONE);
+	assert_int_equal(req.err, 0);
+	assert_int_equal(found.nr, 0);
+	assert_int_equal(pins(5), 0);
+
+	/* As many as fit into a buffer; the device's error as of any hit. */
+	assert_int_equal(submit_private(&req, XP_READ, 5 * 8 + 3, 18 * 8), XP_CHECK);
+	assert_int_equal(req.nr_blocks, XP_COPY_MAX);
+	assert_int_equal(req.nr_sectors, XP_COPY_MAX * 8 - 3);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+	assert_int_equal(submit(&f, &req, XP_READ, 5 * 8, 18 * 8, false), XP_FAST);
+	assert_int_equal(req.nr_blocks, 18);
+	xp_end(f.c, &req, 0, &f.todo);
+}
+
+/* From memory that is not of whole blocks. */
+static void whole_blocks_are_written_from_a_copy(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	assert_int_equal(submit_private(&req, XP_WRITE, 40, 8 * 20), XP_COPY);
+	assert_false(req.copy.hashed);
+	assert_int_equal(req.nr_blocks, XP_COPY_MAX);
+	assert_int_equal(req.copy.base, XP_BASE_NONE);
+	memset(f.fast + req.target * 512, 9, XP_COPY_MAX * XP_BLOCK_SIZE);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_int_equal(mapped_byte(&f, 5), 9);
+	/* A part of one is written to another slot, whose base is a whole block. */
+	assert_int_equal(submit_private(&req, XP_WRITE, 41, 2), XP_COPY);
+	assert_int_equal(req.copy.base, XP_BASE_FAST);
+	assert_int_equal(req.copy.from % 8, 0);
+	assert_int_not_equal(req.target, req.copy.from);
+	xp_base_failed(f.c, &req, -EIO, &f.todo);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -740,6 +808,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rot_does_not_go_home, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_misread_once_goes_home, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_write_heals, setup, teardown),
+		cmocka_unit_test_setup_teardown(parts_of_blocks_are_read_by_whole_ones, setup_plain, teardown),
+		cmocka_unit_test_setup_teardown(whole_blocks_are_written_from_a_copy, setup_plain, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -320,7 +320,9 @@ class Machine(Guest):
                                    "readonly=on,multidevs=remap"]
         if self.served:
             return command + self.served_drives()
-        command += self.drive("fast", want.get("fast", "256M"), "nvme,serial=fast0")
+        sector = want.get("fast-sector", "512")
+        command += self.drive("fast", want.get("fast", "256M"),
+                              f"nvme,serial=fast0,logical_block_size={sector},physical_block_size={sector}")
         throttle = f",throttling.iops-total={want['slow-iops']}" if "slow-iops" in want else ""
         command += self.drive("slow", want.get("slow", "1G"),
                               SLOW_DEVICE, throttle)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# vm: fast=24M fast-sector=4096 slow=40M usr=host timeout=1800
+#
+# A fast disk with logical sectors of 4096 bytes before a slow one of 512: the cache has sectors of 512. Requests of any
+# sectors, from any place of a page, directly and through the page cache; each is compared. The fast disk is an NVMe one: it
+# refuses what is off its grid, and its driver splits what it cannot send at once.
+
+. ./lib.sh
+
+no_fast_error() { equal "$1" "0 0" "$(counter fast_errors) $(counter slow_errors)"; }
+
+# sectors FROM COUNT - of 512 bytes, in one request.
+sectors() { dd if="${3:-$CACHE}" bs=$(($2 * 512)) skip=$(($1 * 512)) count=1 iflag=skip_bytes"${4-,direct}" status=none; }
+
+equal fast-sector "4096 512" "$(blockdev --getss $FAST) $(blockdev --getss $SLOW)"
+for verify in 0 1; do
+	must xpcache create --fast $FAST --slow $SLOW --idle-ms 300 --verify $verify
+	equal "sector-$verify" "512 4096" "$(blockdev --getss $CACHE) $(blockdev --getpbsz $CACHE)"
+
+	# One sector, in each place of a block; in and out of the cache, some over the end of a block.
+	must dd if=/dev/urandom of=/tmp/wanted bs=512 count=4096 status=none
+	must dd if=/tmp/wanted of=$CACHE bs=512 count=4096 oflag=direct status=none
+	for n in 1 3 7 9 13; do
+		got=$(for at in $(seq 0 $n 200); do sectors "$at" "$n"; done | md5sum)
+		wanted=$(for at in $(seq 0 $n 200); do sectors "$at" "$n" /tmp/wanted ""; done | md5sum)
+		equal "read-of-$n-$verify" "$wanted" "$got"
+	done
+	for n in 1 5 11; do
+		for at in $(seq 1 $((n + 7)) 200); do
+			dd if=/dev/urandom of=/tmp/part bs=512 count=$n status=none
+			dd if=/tmp/part of=/tmp/wanted bs=512 seek="$at" conv=notrunc status=none
+			dd if=/tmp/part of=$CACHE bs=$((n * 512)) seek=$((at * 512)) oflag=direct,seek_bytes conv=notrunc,fdatasync status=none ||
+				fail "write-of-$n-$verify" "at sector $at"
+		done
+	done
+	equal "written-$verify" "$(md5sum </tmp/wanted)" "$(sectors 0 4096 | md5sum)"
+
+	# Blocks of 1 KiB, through the page cache.
+	must mkfs.ext4 -q -b 1024 $CACHE
+	must mount $CACHE /mnt
+	fill /mnt/a 60 300
+	fill /mnt/b 300 9
+	files=$(tree /mnt)
+	must umount /mnt
+	echo 3 >/proc/sys/vm/drop_caches
+	must mount $CACHE /mnt
+	equal "files-$verify" "$files" "$(tree /mnt)"
+	must umount /mnt
+	try "fsck-$verify" e2fsck -fn $CACHE
+	no_fast_error "no-errors-$verify"
+	note "$(counter read_hits) hits, $(counter read_misses) misses, $(counter writes) writes, $(counter evicted) evicted"
+	must xpcache stop xpcache0
+	try "check-$verify" xpcache check $FAST --slow $SLOW --data
+	must xpcache start
+	before=$(md5sum <$CACHE)
+	must xpcache remove xpcache0
+	equal "alone-$verify" "$before" "$(md5sum <$SLOW)"
+done
+
+# Many at once, which the core splits in the middle of a page: the book knows what each sector may hold.
+must xpcache create --fast $FAST --slow $SLOW --idle-ms 300
+must ledger open $CACHE /tmp/book
+for mix in read write flush; do
+	ledger load $CACHE /tmp/book $mix >/tmp/load 2>&1 &
+	load=$!
+	sleep 8
+	kill -TERM $load
+	wait $load && pass "ledger-$mix" || fail "ledger-$mix" "$(grep -m 1 . /tmp/load)"
+	note "$(tail -n 1 /tmp/load)"
+done
+try ledger-check ledger check $CACHE /tmp/book
+no_fast_error ledger-no-errors
+must xpcache flush xpcache0
+must xpcache remove xpcache0
+try ledger-alone ledger check $SLOW /tmp/book
