@@ -333,6 +333,14 @@ static enum xc undo(struct making *k, enum xc why)
 	return why;
 }
 
+/* Nothing tells whether it is true. */
+static void tell_hidden_cache(const struct device *d)
+{
+	if (device_hides_cache(d))
+		printf("%s: it is behind USB, and says that it has no volatile cache, so no FLUSH is sent to it: if it has one, a power cut loses what was synced; hdparm -W 0 %s turns it off (man xpcache, DISKS)\n",
+		       d->path, text_word(d->path));
+}
+
 /* The kernel claims both devices for itself, so ours must be closed before. */
 static enum xc make(struct making *k)
 {
@@ -340,6 +348,8 @@ static enum xc make(struct making *k)
 	u64 doubt;	/* of a cache that has nothing yet? */
 	enum xc ret;
 
+	tell_hidden_cache(&k->fast);
+	tell_hidden_cache(&k->slow);
 	signals_hold();
 	ret = format(k);
 	if (!ret && *k->replaced)

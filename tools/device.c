@@ -341,6 +341,17 @@ u64 device_blocks(const struct device *d)
 	return d->sectors / XP_BLOCK_SECTORS;
 }
 
+bool device_hides_cache(const struct device *d)
+{
+	char kname[64], path[PATH_MAX], at[PATH_MAX], text[32];
+
+	if (!d->is_block || !device_kname(d->disk, kname, sizeof(kname)) ||
+	    !sysfs_read(kname, "queue/write_cache", text, sizeof(text)) || strcmp(text, "write through") != 0)
+		return false;
+	snprintf(path, sizeof(path), SYSFS_BLOCK "/%s", kname);
+	return realpath(path, at) && strstr(at, "/usb");
+}
+
 static bool has_size(const char *kname)
 {
 	char size[32];
