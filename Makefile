@@ -27,6 +27,7 @@ all: build/xpcache build/xpcached module ## the command line, the daemon, and th
 include tools/tools.mk
 include daemon/daemon.mk
 include dm-target/module.mk
+include dkms/dkms.mk
 include boot/boot.mk
 include tests/unit/unit.mk
 include tests/model/model.mk

@@ -25,7 +25,11 @@ enum xc images_make(struct known *k, enum start_when start)
 	err = known_write(k);
 	if (err)
 		return complain_errno(err, "/etc/xpcache", "cannot note what the boot is to do with the cache");
+	/* The boot menu is not made anew for this: any kernel may be its default. Read by boot/'s hooks. */
+	if (start == START_IN_INITRAMFS)
+		setenv("XPCACHE_EVERY_KERNEL", "1", 1);
 	ret = initramfs_make();
+	unsetenv("XPCACHE_EVERY_KERNEL");
 	sync();
 	return ret;
 }

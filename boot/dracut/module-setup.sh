@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # dracut's module: keeps the slow devices of known caches from others, and starts the cache that / is
-# on, or will be on at the next boot. Without the kernel's module there is no such boot: then no
-# image is made, and the one that was there stays as it is.
+# on, or will be on at the next boot. Without the kernel's module there is no such boot: the image keeps the
+# disks from others all the same, and stops; the boot menu passes it over. Where the menu would not, or an
+# image that starts the cache would be lost by it, none is made, and what was there stays as it is.
 
 xpcache_records() {
 	local record
@@ -31,12 +32,13 @@ depends() {
 # Whether this machine has it loaded now says nothing of the next boot.
 installkernel() {
 	hostonly='' instmods dm_mod
-	if xpcache_starts && ! hostonly='' instmods -c dm_xpcache; then
-		# shellcheck disable=SC2154 # kernel is dracut's
-		dfatal "xpcache: no module dm-xpcache for Linux $kernel, and / is on a cache: install" \
-			"linux-headers-$kernel, then: dkms autoinstall -k $kernel && dracut --force --kver $kernel"
-		return 1
-	fi
+	xpcache_starts || return 0
+	hostonly='' instmods -c dm_xpcache && return
+	# shellcheck disable=SC2154 # kernel is dracut's
+	dfatal "xpcache: no module dm-xpcache for Linux $kernel, and / is on a cache: install" \
+		"linux-headers-$kernel, then: dkms autoinstall -k $kernel && dracut --force --kver $kernel"
+	[ -z "${XPCACHE_EVERY_KERNEL:-}" ] && @WORDSDIR@/kernels guarded && ! @WORDSDIR@/kernels starts "$kernel" || return 1
+	dwarn "xpcache: Linux $kernel is not the boot menu's default meanwhile, and would stop in its initramfs"
 }
 
 install() {

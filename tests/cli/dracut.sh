@@ -12,7 +12,7 @@ cp "$dir/installed$dir/words/did-not-start" words
 asked()
 (
 	dracutsysrootdir=$dir/sysroot moddir=MODULE kernel=6.1.0-test initdir=$dir/image
-	for name in require_binaries inst_multiple inst_rules inst_hook dracut_need_initqueue dfatal; do
+	for name in require_binaries inst_multiple inst_rules inst_hook dracut_need_initqueue dfatal dwarn; do
 		eval "$name() { echo $name \"\$@\"; }"
 	done
 	inst_simple() { echo inst_simple "$@"; [ -z "${2:-}" ] || command install -D "$1" "$initdir$2"; }
@@ -37,6 +37,14 @@ for start in '"start": "initramfs"' '"start":"initramfs"' '"start" : "initramfs"
 	record $two "$start"
 	MISSING=1 asked installkernel >out
 	same "dracut: $start, and no module: no image" "$(tail -n 1 out) $(grep -c 'dfatal xpcache: no module dm-xpcache for Linux 6.1.0-test, .*dkms autoinstall -k 6.1.0-test' out)" "exit code 1 1"
+	# Where the boot menu passes such a kernel over, its image keeps the disks and stops.
+	printf '#!/bin/sh\n[ "$1" != %s ]\n' starts >words/kernels
+	chmod +x words/kernels
+	same "dracut: $start, passed over" "$(MISSING=1 asked installkernel | tail -n 1)" "exit code 0"
+	same "dracut: $start, but all are to start it" "$(XPCACHE_EVERY_KERNEL=1 MISSING=1 asked installkernel | tail -n 1)" "exit code 1"
+	printf '#!/bin/sh\n' >words/kernels
+	same "dracut: $start, or this one does" "$(MISSING=1 asked installkernel | tail -n 1)" "exit code 1"
+	rm words/kernels
 	same "dracut: $start" "$(asked installkernel | xargs)" "instmods hostonly= dm_mod instmods hostonly= -c dm_xpcache exit code 0"
 done
 same "dracut: what is in it" "$(asked install)" "inst_simple $etc/$one.json /etc/xpcache/$one.json

@@ -38,6 +38,62 @@ same "initramfs: but who leaves it" "$(grep -c 'program xpcached' out)" 1
 record $one '"start" : "initramfs"'
 image "initramfs: one to start needs it" "1 $one.json did-not-start"
 same "initramfs: that is said" "$(grep -c 'no module dm-xpcache for Linux 6.1.0-test, .*dkms autoinstall -k 6.1.0-test' out)" 1
+
+# Where the boot menu passes such a kernel over, its image keeps the disks and stops. But one that starts the
+# cache is not given up for it, nor is one made while every kernel is to have one that does.
+cp "$dir/installed$dir/words/kernels" words
+mkdir -p boot/grub boot/loader/entries menu
+touch boot/grub/grub.cfg menu/xpcache.cfg boot/vmlinuz-6.1.0-test boot/vmlinuz-6.9 boot/vmlinuz-6.10
+printf '#!/bin/sh\ncat "$1"\n' >sbin/lsinitramfs
+chmod +x sbin/lsinitramfs
+export XPCACHE_KERNELS=$dir/boot XPCACHE_GRUB=$dir/menu
+kernels() { PATH=$dir/sbin:$PATH "$dir/words/kernels" "$@" 2>&1; }
+with() { echo "usr/lib/modules/$1/updates/dkms/dm-xpcache.ko.xz" >"boot/initrd.img-$1"; }
+PATH=$dir/sbin:$PATH image "initramfs: passed over" "0 $one.json did-not-start"
+same "initramfs: that is said" "$(grep -c 'Linux 6.1.0-test is not the boot menu.s default' out)" 1
+XPCACHE_EVERY_KERNEL=1 PATH=$dir/sbin:$PATH image "initramfs: not where all are to start it" "1 $one.json did-not-start"
+with 6.1.0-test
+PATH=$dir/sbin:$PATH image "initramfs: nor in place of one that does" "1 $one.json did-not-start"
+touch boot/loader/entries/6.10.conf
+same "kernels: another loader's menu" "$(kernels guarded; echo $?)" 1
+rm boot/loader/entries/6.10.conf
+same "kernels: GRUB's alone" "$(kernels guarded; echo $?)" 0
+same "kernels: the newest that can start the cache" "$(kernels default)" 6.1.0-test
+with 6.9
+same "kernels: and no older one" "$(kernels default)" 6.9
+with 6.10
+same "kernels: the newest of all" "$(kernels default)" ""
+rm boot/initrd.img-*
+same "kernels: none can" "$(kernels default | grep -c '^xpcache: no kernel in .* can start the cache')" 1
+with 6.9
+record $one '"start": "boot"'
+same "kernels: / is on no cache" "$(kernels default)" ""
+printf '#!/bin/sh\necho "$0 $*" | sed s,.*/,,\n' | tee sbin/update-grub >sbin/update-initramfs
+chmod +x sbin/update-*
+touch boot/initrd.img-6.10
+same "kernels: an image needs nothing" "$(kernels complete 6.10)" ""
+record $one '"start": "initramfs"'
+same "kernels: an image is completed, and the menu" "$(kernels complete 6.10 | xargs)" "update-initramfs -u -k 6.10 update-grub"
+same "kernels: not one that is complete, nor one that is not there" "$(kernels complete 6.9; kernels complete 6.1.0-test)" ""
+
+# What GRUB takes by default: the newest that can, if nobody has chosen otherwise.
+printf '#!/bin/sh\necho saved_entry=$SAVED\n' >sbin/grub-editenv
+chmod +x sbin/grub-editenv
+# menu DEFAULT SAVED [DISABLE_SUBMENU]
+menu() { (GRUB_DEFAULT=$1 SAVED=${2:-} GRUB_DISABLE_SUBMENU=${3:-} GRUB_DISABLE_UUID= GRUB_DEVICE=/dev/x GRUB_DEVICE_UUID=${UUID-U} PATH=$dir/sbin:$PATH
+	export SAVED; set -e; . "$dir/installed/etc/default/grub.d/xpcache.cfg" 2>/dev/null; echo "$GRUB_DEFAULT"); }
+id='gnulinux-advanced-U>gnulinux-6.9-advanced-U'
+same "menu: by default" "$(menu 0; menu ''; menu saved; menu saved 0; menu gnulinux-simple-U)" "$(printf '%s\n' "$id" "$id" "$id" "$id" "$id")"
+same "menu: chosen" "$(menu 2; menu saved own; menu '1>2')" "2
+saved
+1>2"
+same "menu: without a submenu, and UUID" "$(menu 0 '' y; UUID= menu 0)" "gnulinux-6.9-advanced-U
+gnulinux-advanced-/dev/x>gnulinux-6.9-advanced-/dev/x"
+with 6.10
+same "menu: the newest can" "$(menu 0; menu saved)" "0
+saved"
+unset XPCACHE_KERNELS XPCACHE_GRUB
+rm -rf boot menu sbin/*
 record $one '"start": "boot"'
 
 # Its fast device's driver is in it; of one asleep, or not here, nobody knows it.

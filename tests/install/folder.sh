@@ -28,7 +28,7 @@ same "folder: no place is left to be filled in" "$(grep -rIlE '@[A-Z]+@' image |
 same "folder: programs run" "$(image/usr/sbin/xpcache version | cut -d , -f 1) $(image/usr/sbin/xpcached --version)" \
 	"xpcache $(dpkg-parsechangelog -l "$root/debian/changelog" -S Version) xpcached $(dpkg-parsechangelog -l "$root/debian/changelog" -S Version)"
 same "folder: what is to be run can be" "$(cd image && find . -type f -perm /111 -printf '%P\n' | sed 's,^usr/,,' | sort | xargs)" \
-	"$(printf '%s\n' $programs $at_boot $of_system | grep -v -e '[.]rules$' -e '[.]conf$' | sort | xargs)"
+	"$(printf '%s\n' $programs $at_boot $of_system | grep -v -e '[.]rules$' -e '[.]conf$' -e '[.]cfg$' | sort | xargs)"
 same "folder: modes" "$(find image -type f -printf '%m\n' | sort -u | xargs)" "644 755"
 in_root uninstall DESTDIR="$dir/image" PREFIX=/usr || fail "folder: uninstall" "status $?"
 same "folder: uninstall leaves nothing" "$(there image)" ""

@@ -76,7 +76,7 @@ same "packages: files" "$(inside dpkg -L xpcache | while read -r file; do [ -d "
 same "packages: documents can be read" "$(cd "$tree/usr/share/doc/xpcache" && ls ./*.md* | xargs)" \
 	"$(cd "$root" && { ls docs/*.md; echo README.md; } | sed 's,.*/,,; s,^,./,' | sort | xargs)"
 same "packages: sources" "$(cd "$tree/usr/src/xpcache-$version" && ls | xargs)" \
-	"$(cd "$root" && { ls core/*.[ch] dm-target/*.[ch] dm-target/Kbuild | xargs -n 1 basename; echo dkms.conf; } | sort | xargs)"
+	"$(cd "$root" && { ls core/*.[ch] dm-target/*.[ch] dm-target/Kbuild | xargs -n 1 basename; printf '%s\n' dkms.conf installed try; } | sort | xargs)"
 same "packages: version" "$(inside xpcache version | cut -d , -f 1)" "xpcache $version"
 same "packages: caches start with the machine, and no port is opened" "$(find "$tree/etc/systemd" -name '*xpcache*' -printf '%f\n' | sort | xargs)" \
 	"xpcache-boot-files.path xpcache-left.service xpcache.service"
