@@ -2,9 +2,28 @@
 # The daemon: build/xpcached. It shares what the command line knows about caches,
 # devices and latencies; all of tools/ but its main() is build/tools/tools.a.
 
-DAEMON_LIBS	:= liburing libpmem libmicrohttpd libsystemd libcap-ng
+# What it can be built without is in optional.h. WITHOUT="libpmem ..." leaves out what is there.
+DAEMON_OPTIONAL	:= libpmem libmicrohttpd libsystemd libcap-ng
+WITHOUT		?=
+DAEMON_ABSENT	:= $(filter $(WITHOUT),$(DAEMON_OPTIONAL) liburing-2.3)
+DAEMON_ABSENT	+= $(filter-out $(DAEMON_ABSENT),$(shell for lib in $(DAEMON_OPTIONAL); do pkg-config --exists $$lib || echo $$lib; done))
+WITHOUT_FLAGS	:= $(addprefix -D,$(shell echo $(addprefix without-,$(DAEMON_ABSENT)) | tr a-z.- A-Z__))
+TOOLS_CFLAGS	+= $(WITHOUT_FLAGS)
+
+DAEMON_LIBS	:= liburing $(filter-out $(DAEMON_ABSENT),$(DAEMON_OPTIONAL))
 DAEMON_CFLAGS	:= $(TOOLS_CFLAGS) -Idaemon
-DAEMON_OBJ	:= $(patsubst daemon/%.c,build/daemon/%.o,$(wildcard daemon/*.c)) build/daemon/watch_page.o
+DAEMON_WATCHES	:= $(if $(filter libmicrohttpd libsystemd,$(DAEMON_ABSENT)),,yes)
+DAEMON_SRC	:= $(filter-out $(if $(DAEMON_WATCHES),,daemon/watch%),$(wildcard daemon/*.c))
+DAEMON_OBJ	:= $(DAEMON_SRC:daemon/%.c=build/daemon/%.o) $(if $(DAEMON_WATCHES),build/daemon/watch_page.o)
+
+# Who asks what is there is compiled anew when that changes.
+DAEMON_ASKS	:= $(shell grep -lE 'optional[.]h|uring_abi[.]h|HAVE_LIB' daemon/*.c tools/*.c)
+$(DAEMON_ASKS:%.c=build/%.o): build/without
+build/without: always
+	@mkdir -p $(@D)
+	@echo "$(strip $(DAEMON_ABSENT))" | cmp -s - $@ || echo "$(strip $(DAEMON_ABSENT))" >$@
+
+.PHONY: always
 
 build/tools/tools.a: $(filter-out build/tools/main.o,$(TOOLS_OBJ))
 	@rm -f $@
@@ -25,9 +44,11 @@ build/xpcached: $(DAEMON_OBJ) build/tools/tools.a
 .PHONY: daemon-install
 daemon-install: build/xpcached
 	install -D -m 755 build/xpcached $(DESTDIR)$(sbindir)/xpcached
+ifdef DAEMON_WATCHES
 	install -d $(DESTDIR)$(unitdir)
 	sed 's,@SBINDIR@,$(sbindir),' daemon/xpcached-watch.service >$(DESTDIR)$(unitdir)/xpcached-watch.service
 	chmod 644 $(DESTDIR)$(unitdir)/xpcached-watch.service
+endif
 
 -include $(DAEMON_OBJ:.o=.d)
 
@@ -45,7 +66,7 @@ build/$(1)/tools.a: $$(SANITIZED_TOOLS:%.c=build/$(1)/%.o) build/tools/bench_pag
 	@rm -f $$@
 	$$(AR) rcs $$@ $$^
 
-build/$(1)/xpcached: $$(patsubst daemon/%.c,build/$(1)/daemon/%.o,$$(wildcard daemon/*.c)) build/daemon/watch_page.o build/$(1)/tools.a
+build/$(1)/xpcached: $$(DAEMON_SRC:%.c=build/$(1)/%.o) $$(filter %/watch_page.o,$$(DAEMON_OBJ)) build/$(1)/tools.a
 	$$(CC) $$(SANITIZE_$(1)) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ \
 		$$$$(pkg-config --libs $$(TOOLS_LIBS) $$(DAEMON_LIBS)) -lpthread -lm
 

@@ -11,7 +11,7 @@
 #include "engine.h"
 #include "verbs.h"
 
-#include <cap-ng.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <time.h>
 

@@ -12,9 +12,9 @@
  * daemon goes on. Nothing but such a copy touches the mapping.
  */
 #include "engine.h"
+#include "optional.h"
 
 #include <fcntl.h>
-#include <libpmem.h>
 #include <linux/magic.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -22,6 +22,10 @@
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+
+#if HAVE_LIBPMEM
+#include <libpmem.h>
+#endif
 
 /* ----------------------------------------------------------------- SIGBUS ---- */
 
@@ -114,6 +118,12 @@ static void tell_fault(struct xd_device *d, const struct guard *g)
 
 enum way { LOAD, LOAD_DURABLE, STORE };
 
+#if HAVE_LIBPMEM
+static void *map_file(struct xd_device *d, size_t *bytes, int *is_pmem)
+{
+	return pmem_map_file(d->dev.path, 0, 0, 0, bytes, is_pmem);
+}
+
 /*
  * LOAD_DURABLE: what a life that was killed has stored, and not yet flushed, is still in the
  * processor's caches and looks like any other. It is written back before anybody builds on it.
@@ -132,6 +142,51 @@ static void copy(struct xd_device *d, enum way way, u8 *at, void *data, u32 byte
 		pmem_persist(at, bytes);
 	memcpy(data, at, bytes);
 }
+
+#else
+
+static bool may_be_synced(struct xd_device *d, size_t bytes)
+{
+	void *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED_VALIDATE | MAP_SYNC, d->dev.fd, 0);
+
+	if (map == MAP_FAILED)
+		return false;
+	munmap(map, bytes);
+	return true;
+}
+
+/* Without libpmem nothing here knows how to make a store durable: persistent memory is used as a file. */
+static void *map_file(struct xd_device *d, size_t *bytes, int *is_pmem)
+{
+	struct stat st;
+	void *map;
+
+	if (fstat(d->dev.fd, &st))
+		return NULL;
+	*bytes = (size_t)st.st_size;
+	*is_pmem = 0;
+	if (may_be_synced(d, *bytes))
+		xd_log_event("%s: persistent memory is used as any file, which is slower: this xpcached was built without libpmem",
+			     d->dev.path);
+	map = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED, d->dev.fd, 0);
+	return map == MAP_FAILED ? NULL : map;
+}
+
+static int pmem_unmap(void *map, size_t bytes)
+{
+	return munmap(map, bytes);
+}
+
+static void copy(struct xd_device *d, enum way way, u8 *at, void *data, u32 bytes)
+{
+	(void)d;
+	if (way == STORE)
+		memcpy(at, data, bytes);
+	else
+		memcpy(data, at, bytes);
+}
+
+#endif
 
 /* False: it has met SIGBUS. The guard is the caller's: a jump leaves it as the handler wrote it. */
 static bool guarded_copy(struct guard *g, enum way way, struct xd_device *d, u8 *at, void *data, u32 bytes)
@@ -272,7 +327,7 @@ int xd_memory_open(struct xd_device *d)
 
 	if (d->dev.is_block)
 		return -ENOTSUP;
-	d->map = pmem_map_file(d->dev.path, 0, 0, 0, &mapped, &is_pmem);
+	d->map = map_file(d, &mapped, &is_pmem);
 	if (!d->map)
 		return -errno;
 	d->map_bytes = mapped;

@@ -36,7 +36,7 @@
 #ifndef XD_ENGINE_H
 #define XD_ENGINE_H
 
-#include <liburing.h>
+#include "uring_abi.h"
 #include <pthread.h>
 #include <semaphore.h>
 

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* xpcached - the daemon. Its verbs, and what each is given. */
+#include "optional.h"
 #include "verbs.h"
 #include "watch.h"
+
+#if !HAVE_LIBMICROHTTPD || !HAVE_LIBSYSTEMD
+enum xc watch_run(int argc, char **argv)
+{
+	(void)argc;
+	return complain(XC_FAILED, argv[0], "install its headers, and build xpcached again",
+			"this xpcached was built without %s", HAVE_LIBMICROHTTPD ? "libsystemd" : "libmicrohttpd");
+}
+#endif
 
 static const struct verb {
 	const char *name, *usage, *description;
@@ -27,7 +37,7 @@ static enum xc run(int argc, char **argv)
 		return argc < 2 ? XC_USAGE : XC_OK;
 	}
 	if (!strcmp(argv[1], "--version")) {
-		printf("xpcached %s\n", XPCACHE_VERSION);
+		printf("xpcached %s%s%s\n", XPCACHE_VERSION, *XD_WITHOUT ? ", without " : "", *XD_WITHOUT ? &XD_WITHOUT[2] : "");
 		return XC_OK;
 	}
 	for (const struct verb *v = verbs; v->name; v++)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* privileges.c - what the daemon gives up, once it has what it needs. */
+#include "optional.h"
 #include "verbs.h"
 
-#include <cap-ng.h>
 #include <sys/prctl.h>
 #include <unistd.h>
+
+#if HAVE_LIBCAP_NG
+#include <cap-ng.h>
 
 enum xc privileges_keep(int capability, int another)
 {
@@ -27,3 +30,22 @@ enum xc privileges_give_up(int capability)
 		return complain(XC_FAILED, NULL, NULL, "cannot give up privileges");
 	return XC_OK;
 }
+
+#else
+
+/* New ones it cannot get, at least: that the kernel sees to. */
+enum xc privileges_keep(int capability, int another)
+{
+	(void)capability, (void)another;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return complain(XC_FAILED, NULL, NULL, "cannot give up privileges");
+	return XC_OK;
+}
+
+enum xc privileges_give_up(int capability)
+{
+	(void)capability;
+	return XC_OK;
+}
+
+#endif

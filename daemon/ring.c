@@ -15,8 +15,10 @@
 static int uring_init(struct io_uring *uring)
 {
 	static const u32 flags[] = {
+#if HAVE_LIBURING_2_3
 		IORING_SETUP_R_DISABLED | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN |
 			IORING_SETUP_TASKRUN_FLAG,
+#endif
 		IORING_SETUP_R_DISABLED,
 	};
 	int err = -EINVAL;
@@ -121,8 +123,8 @@ struct io_uring_sqe *xd_ring_sqe(struct xd_ring *ring, struct xd_event *event)
 /* As Linux 6.12 has it; the headers that we are built with may be older. The entry's addr3 lies where commands' words do. */
 void xd_ring_prep_discard(struct io_uring_sqe *sqe, int fd, u64 offset, u64 bytes)
 {
-	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, fd, (void *)(uintptr_t)offset, 0, XD_RING_DISCARD);
-	sqe->addr3 = bytes;
+	io_uring_prep_rw(URING_OP_CMD, sqe, fd, (void *)(uintptr_t)offset, 0, XD_RING_DISCARD);
+	memcpy(uring_words(sqe), &bytes, sizeof(bytes));
 }
 
 /* ------------------------------------------------------------------- ends ---- */
@@ -135,7 +137,7 @@ bool xd_ring_can_spin(const struct xd_ring *ring)
 /* Or would have, if the kernel were entered. */
 bool xd_ring_has_news(const struct xd_ring *ring)
 {
-	return io_uring_cq_ready(&ring->uring) || (xd_get(*ring->uring.sq.kflags) & IORING_SQ_TASKRUN);
+	return io_uring_cq_ready(&ring->uring) || (xd_get(*ring->uring.sq.kflags) & URING_TASKRUN);
 }
 
 void xd_ring_wait(struct xd_ring *ring)

@@ -11,10 +11,10 @@
 #ifndef XD_RING_H
 #define XD_RING_H
 
-#include <liburing.h>
 #include <sys/ioctl.h>
 
 #include "device.h"
+#include "uring_abi.h"
 
 struct xd_plain;
 

@@ -155,8 +155,8 @@ static int perform(const struct io_uring_sqe *sqe)
 	case IORING_OP_FSYNC:
 		n = fdatasync(sqe->fd);
 		break;
-	case IORING_OP_URING_CMD:
-		n = ioctl(sqe->fd, BLKDISCARD, (u64[]){ sqe->addr, sqe->addr3 });
+	case URING_OP_CMD:
+		n = ioctl(sqe->fd, BLKDISCARD, (u64[]){ sqe->addr, *(const u64 *)uring_words(sqe) });
 		break;
 	default:
 		n = fallocate(sqe->fd, (int)sqe->len, (off_t)sqe->off, (off_t)sqe->addr);
@@ -337,7 +337,7 @@ static bool is_of_device(const struct xd_plain *p, const struct io_uring_sqe *sq
 	case IORING_OP_WRITE_FIXED:
 	case IORING_OP_FSYNC:
 	case IORING_OP_FALLOCATE:
-	case IORING_OP_URING_CMD:
+	case URING_OP_CMD:
 		return sqe->fd != p->wake_fd;
 	default:
 		return false;

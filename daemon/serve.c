@@ -5,18 +5,18 @@
  * With --detach the program returns when clients can connect, with the exit code that says
  * whether they can; what runs on has the log file for its complaints.
  */
+#include "optional.h"
 #include "server.h"
 #include "ublk.h"
 #include "verbs.h"
 
-#include <cap-ng.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-#include <systemd/sd-daemon.h>
 #include <unistd.h>
 
 #define THREADS_DEFAULT	1u

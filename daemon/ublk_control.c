@@ -9,6 +9,7 @@
 #include "ublk.h"
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define NODE		"/dev/ublk-control"
@@ -19,6 +20,9 @@ enum xc xd_ublk_control_open(struct xd_ublk_control *c)
 	enum xc ret;
 
 	c->fd = c->ring.ring_fd = -1;
+	if (!HAVE_LIBURING_2_3)
+		return complain(XC_FAILED, "ublk", "build xpcached again with liburing 2.3 or later; or leave --ublk out",
+				"this xpcached was built with an older liburing, whose rings cannot ask the driver");
 	ret = ublk_ready();
 	if (ret)
 		return ret;
@@ -29,18 +33,21 @@ enum xc xd_ublk_control_open(struct xd_ublk_control *c)
 static int restrict_ring(struct io_uring *ring)
 {
 	struct io_uring_restriction only[] = {
-		{ .opcode = IORING_RESTRICTION_SQE_OP, .sqe_op = IORING_OP_URING_CMD },
+		{ .opcode = IORING_RESTRICTION_SQE_OP, .sqe_op = URING_OP_CMD },
 		{ .opcode = IORING_RESTRICTION_SQE_FLAGS_REQUIRED, .sqe_flags = IOSQE_FIXED_FILE },
 	};
-	int err = io_uring_register((u32)ring->ring_fd, IORING_REGISTER_RESTRICTIONS, only,
-				    sizeof(only) / sizeof(*only));
+	const u32 n = sizeof(only) / sizeof(*only);
 
-	return err < 0 ? err : io_uring_register((u32)ring->ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0);
+	/* By the system call: liburing before 2.3 exports none of it. */
+	if (syscall(__NR_io_uring_register, ring->ring_fd, IORING_REGISTER_RESTRICTIONS, only, n) ||
+	    syscall(__NR_io_uring_register, ring->ring_fd, IORING_REGISTER_ENABLE_RINGS, NULL, 0))
+		return -errno;
+	return 0;
 }
 
 int xd_ublk_control_start(struct xd_ublk_control *c)
 {
-	struct io_uring_params p = { .flags = IORING_SETUP_SQE128 | IORING_SETUP_R_DISABLED };
+	struct io_uring_params p = { .flags = URING_SQE128 | IORING_SETUP_R_DISABLED };
 	int err = io_uring_queue_init_params(4, &c->ring, &p);
 
 	if (err) {
@@ -74,7 +81,7 @@ static int submit(struct xd_ublk_control *c, u32 op, const struct ublksrv_ctrl_c
 	ublk_prepare(sqe, 0, op, cmd, sizeof(*cmd));	/* 0: the only one of the registered files */
 	sqe->flags |= IOSQE_FIXED_FILE;
 	sqe->personality = (u16)c->creds;
-	io_uring_sqe_set_data64(sqe, ++c->asked);
+	sqe->user_data = ++c->asked;
 	n = io_uring_submit(&c->ring);
 	return n < 0 ? n : 0;
 }
@@ -82,7 +89,7 @@ static int submit(struct xd_ublk_control *c, u32 op, const struct ublksrv_ctrl_c
 /* Answers to what nobody waits for any more are passed over. */
 static bool answered(struct xd_ublk_control *c, struct io_uring_cqe *cqe, int *res)
 {
-	bool mine = io_uring_cqe_get_data64(cqe) == c->asked;
+	bool mine = cqe->user_data == c->asked;
 
 	*res = cqe->res;
 	io_uring_cqe_seen(&c->ring, cqe);

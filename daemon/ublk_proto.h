@@ -9,12 +9,13 @@
 #ifndef XD_UBLK_PROTO_H
 #define XD_UBLK_PROTO_H
 
-#include <liburing.h>
 #include <linux/ublk_cmd.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
+
+#include "uring_abi.h"
 
 /* @nr: UBLK_CMD_... */
 static inline __u32 ublk_control_op(__u32 nr, bool encoded)
@@ -35,9 +36,9 @@ static inline __u32 ublk_io_op(__u32 nr, bool encoded)
 /* @words: of an entry of 64 bytes 16, of one of 128 bytes 80. */
 static inline void ublk_prepare(struct io_uring_sqe *sqe, int fd, __u32 op, const void *words, size_t bytes)
 {
-	io_uring_prep_rw(IORING_OP_URING_CMD, sqe, fd, NULL, 0, 0);
-	sqe->cmd_op = op;
-	memcpy((char *)sqe + offsetof(struct io_uring_sqe, cmd), words, bytes);
+	io_uring_prep_rw(URING_OP_CMD, sqe, fd, NULL, 0, 0);
+	uring_set_cmd_op(sqe, op);
+	memcpy(uring_words(sqe), words, bytes);
 }
 
 #endif /* XD_UBLK_PROTO_H */

@@ -14,7 +14,7 @@
 #include "ublk.h"
 #include "verbs.h"
 
-#include <cap-ng.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 

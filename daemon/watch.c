@@ -3,8 +3,8 @@
 #include "verbs.h"
 #include "watch.h"
 
-#include <cap-ng.h>
 #include <getopt.h>
+#include <linux/capability.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <systemd/sd-daemon.h>

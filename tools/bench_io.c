@@ -8,7 +8,7 @@
  */
 #include "bench_engine.h"
 
-#include <liburing.h>
+#include "uring_abi.h"
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -84,9 +84,12 @@ struct queue {
 /* What one thread submits and reaps needs no interrupts: as fio asks for it. */
 static int ring_open(struct io_uring *ring, u32 depth)
 {
-	int err = io_uring_queue_init(depth, ring, IORING_SETUP_SINGLE_ISSUER |
-				      IORING_SETUP_COOP_TASKRUN | IORING_SETUP_DEFER_TASKRUN);
+	int err = -EINVAL;
 
+#if HAVE_LIBURING_2_3
+	err = io_uring_queue_init(depth, ring, IORING_SETUP_SINGLE_ISSUER |
+				  IORING_SETUP_COOP_TASKRUN | IORING_SETUP_DEFER_TASKRUN);
+#endif
 	return err == -EINVAL ? io_uring_queue_init(depth, ring, 0) : err;
 }
 
@@ -130,7 +133,7 @@ static void prepare(struct queue *q)
 		io_uring_prep_write(sqe, w->job->fd, buf, size, r->place);
 	else
 		io_uring_prep_read(sqe, w->job->fd, buf, size, r->place);
-	io_uring_sqe_set_data64(sqe, number);
+	sqe->user_data = number;
 	q->fresh[q->nr_fresh++] = number;
 }
 
@@ -140,11 +143,22 @@ static void prepare_all(struct queue *q, u64 now)
 		prepare(q);
 }
 
+static int submit_and_wait_until(struct queue *q, struct __kernel_timespec *t)
+{
+	struct io_uring_cqe *cqe;
+#if HAVE_LIBURING_2_3
+	return io_uring_submit_and_wait_timeout(&q->ring, &cqe, 1, t, NULL);
+#else
+	int ret = io_uring_submit(&q->ring);
+
+	return ret < 0 ? ret : io_uring_wait_cqe_timeout(&q->ring, &cqe, t);
+#endif
+}
+
 /* Returns when one has ended at least or, open loop, when the next is due. */
 static int submit_and_wait(struct queue *q, u64 now)
 {
 	struct bench_worker *w = q->w;
-	struct io_uring_cqe *cqe;
 	int ret;
 
 	if (w->gap > 0 && q->nr_idle && bench_goes_on(w, now)) {
@@ -152,7 +166,7 @@ static int submit_and_wait(struct queue *q, u64 now)
 		struct __kernel_timespec t = { .tv_sec = (long long)(wait / NS),
 					       .tv_nsec = (long long)(wait % NS) };
 
-		ret = io_uring_submit_and_wait_timeout(&q->ring, &cqe, 1, &t, NULL);
+		ret = submit_and_wait_until(q, &t);
 	} else {
 		ret = io_uring_submit_and_wait(&q->ring, 1);
 	}
@@ -165,7 +179,7 @@ static void reap(struct queue *q, u64 now)
 	u32 head, n = 0;
 
 	io_uring_for_each_cqe(&q->ring, head, cqe) {
-		u32 number = (u32)io_uring_cqe_get_data64(cqe);
+		u32 number = (u32)cqe->user_data;
 		struct request *r = &q->request[number];
 
 		bench_record(q->w, r->began, r->due, now, r->write, r->place, cqe->res);

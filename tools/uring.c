@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Is there an io_uring for us? Containers and administrators refuse it, and old kernels count it as locked memory. */
 #include "uring.h"
+#include "uring_abi.h"
 
-#include <liburing.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/syscall.h>

@@ -34,7 +34,8 @@ build/unit/daemon/test_memory_durable: tests/daemon/test_memory_durable.c daemon
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -Itools -o $@ $< daemon/device_memory.c daemon/device_op.c daemon/journal_io.c -lcmocka -lpthread
 
-daemon-unit-tests := $(nbd-tests) $(ublk-tests) $(patsubst %,build/unit/daemon/test_%,device_op device_memory memory_durable spin)
+daemon-unit-tests := $(nbd-tests) $(ublk-tests) $(patsubst %,build/unit/daemon/test_%,device_op spin \
+	$(if $(filter libpmem,$(DAEMON_ABSENT)),,device_memory memory_durable))
 
 build/tests/nbd-toy: tests/daemon/nbd-toy.c $(nbd-sources) $(wildcard daemon/nbd_*.h) core/platform.h
 	@mkdir -p $(@D)
@@ -63,6 +64,13 @@ build/tests/ublkstop: tests/daemon/ublkstop.c build/daemon/ublk_control.o build/
 
 kill9-programs := build/xpcached build/xpcache build/tests/kill9 build/tests/faulty.so build/tests/recorder.so build/tests/noring
 KILLS ?= 200
+
+.PHONY: daemon-unit-test without-test
+daemon-unit-test: $(daemon-unit-tests)
+	@status=0; for test in $^; do tests/unit/run $$test || status=1; done; exit $$status
+
+without-test: build/xpcached build/xpcache ## the daemon built without each library that it can do without, and without all
+	@tests/daemon/without
 
 .PHONY: daemon-test kill9
 daemon-test: $(daemon-unit-tests) build/tests/nbd-toy $(kill9-programs) ## the daemon's protocol, clients of others against it, a few kills

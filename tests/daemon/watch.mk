@@ -7,13 +7,14 @@ build/tests/many.so: tests/daemon/many.c
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
 
 watch-tests := $(patsubst tests/daemon/test_%.c,build/unit/daemon/test_%,$(wildcard tests/daemon/test_watch*.c))
-daemon-objects := $(patsubst daemon/%.c,build/unit/daemon/%.o,$(wildcard daemon/*.c)) build/daemon/watch_page.o
+watch-tests := $(if $(DAEMON_WATCHES),$(watch-tests))
+daemon-objects := $(DAEMON_SRC:daemon/%.c=build/unit/daemon/%.o) $(filter %/watch_page.o,$(DAEMON_OBJ))
 
 build/unit/daemon/main.o: TOOL_TEST_FLAGS += -Dmain=xpcached_main
 
 build/unit/daemon/%.o: daemon/%.c
 	@mkdir -p $(@D)
-	$(CC) $(TOOL_TEST_FLAGS) -Idaemon -MMD -MP -c -o $@ $<
+	$(CC) $(TOOL_TEST_FLAGS) $(WITHOUT_FLAGS) -Idaemon -MMD -MP -c -o $@ $<
 
 $(watch-tests): build/unit/daemon/test_%: tests/daemon/test_%.c tests/tools/planted.c tests/tools/planted.h \
 		$(daemon-objects) $(tool-objects)
