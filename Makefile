@@ -29,6 +29,7 @@ include daemon/daemon.mk
 include dm-target/module.mk
 include dkms/dkms.mk
 include boot/boot.mk
+include packaging/packaging.mk
 include tests/unit/unit.mk
 include tests/model/model.mk
 include tests/daemon/daemon-test.mk

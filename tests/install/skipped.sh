@@ -32,7 +32,7 @@ forge()
 	(cd "$tree/lib/modules/$was" && find kernel/drivers/md kernel/drivers/dax kernel/lib kernel/crypto kernel/fs/ext4 kernel/fs/jbd2 -name '*.ko*' -print0 |
 		cpio -0pd --quiet "$tree/root/image/lib/modules/$new") 2>/dev/null
 	mkdir -p "$tree/root/headers/usr/src"
-	common=$(cd "$tree/usr/src" && echo linux-headers-*-common)
+	common=linux-headers-${was%-amd64}-common
 	cp -a "$tree/usr/src/linux-headers-$was" "$tree/root/headers/usr/src/linux-headers-$new"
 	cp -a "$tree/usr/src/$common" "$tree/root/headers/usr/src/linux-headers-${new%-amd64}-common"
 	for file in Makefile .kernelvariables include/generated/utsrelease.h include/config/kernel.release include/config/auto.conf; do
@@ -67,7 +67,7 @@ boots()
 	local default entry
 	default=$(sed -n 's/^ *set default="\(.*\)"$/\1/p' "$tree/boot/grub/grub.cfg" | grep -v next_entry | tail -n 1)
 	case $default in
-	0) entry=$(grep -m 1 '^menuentry ' -A 20 "$tree/boot/grub/grub.cfg") ;;
+	0 | '${saved_entry}') entry=$(grep -m 1 '^menuentry ' -A 20 "$tree/boot/grub/grub.cfg") ;;
 	*) entry=$(grep -F "'${default##*>}'" -A 20 "$tree/boot/grub/grub.cfg") ;;
 	esac
 	sed -n 's/^[[:space:]]*linux[[:space:]].*vmlinuz-\([^ ]*\) .*/\1/p' <<<"$entry" | head -n 1
