@@ -22,7 +22,8 @@ SEED	?= 1
 CFLAGS_ALL := -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icore
 
 .PHONY: all
-all: build/xpcache build/xpcached module ## the command line, the daemon, and the module for the running kernel
+all: bootstrap-build ## the command line, the daemon, and the module for the running kernel
+	+@$(MAKE) --no-print-directory build/xpcache build/xpcached module
 
 include tools/tools.mk
 include daemon/daemon.mk
@@ -43,9 +44,12 @@ include tests/report/report.mk
 include tests/install/install.mk
 include tests/cross/cross.mk
 
-.PHONY: bootstrap
-bootstrap: ## install what is missing to build and test
-	@scripts/bootstrap
+parts := build demo check test
+
+.PHONY: bootstrap $(parts:%=bootstrap-%)
+bootstrap: bootstrap-test ## install what is missing to build and test; bootstrap-build, -demo, -check: for so much of it
+$(parts:%=bootstrap-%): bootstrap-%:
+	@scripts/bootstrap $*
 
 # ------------------------------------------------------------- core ----
 
@@ -62,23 +66,24 @@ build/core/%.o: core/%.c
 .PHONY: demo test check vm-build vm-quick vm-test vm-powercut vm-kernels vm-debug vm-kcsan
 
 .PHONY: demo-user
-demo-user: bootstrap ## a cache at work in user space, in seconds: cold, warm, and a page with charts
+demo-user: bootstrap-demo ## a cache at work in user space, in seconds: cold, warm, and a page with charts
 	+@$(MAKE) --no-print-directory build/xpcache build/xpcached
 	@tests/daemon/demo build/demo
 
-demo: vm-build ## a cache at work in a virtual machine: latency before and after
+demo: bootstrap-test ## a cache at work in a virtual machine: latency before and after
+	+@$(MAKE) --no-print-directory $(vm-programs) vm-module-6.12
 	@tests/vm/demo
 
-test: bootstrap ## everything a commit must pass: check, simulator, the quick set of machines
+test: bootstrap-test ## everything a commit must pass: check, simulator, the quick set of machines
 	@tests/tally check sim mutants-quick fuzz vm-quick
 
 lints := $(addprefix lint-,$(shell tests/lint --list))
 
-check: bootstrap ## fast: unit tests and linters
+check: bootstrap-check ## fast: unit tests and linters
 	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test model-test sim-short tools-test folder-test daemon-test watch-test bench-test vm-selftest $(lints)
 
 .PHONY: lint-deep $(lints)
-lint-deep: bootstrap ## clang's analyzer with ten times the patience it has in `make check`: minutes
+lint-deep: bootstrap-check ## clang's analyzer with ten times the patience it has in `make check`: minutes
 
 lint-deep $(lints): lint-%:
 	@tests/lint $*
@@ -130,7 +135,7 @@ vm-module-debug vm-module-kcsan $(all-kernels:%=vm-module-%) $(arm64-modules): v
 
 vm-parts: $(vm-programs) $(kernels:%=vm-module-%)
 
-vm-build: bootstrap ## all that the machines need: kernels, module, tool
+vm-build: bootstrap-test ## all that the machines need: kernels, module, tool
 	+@$(MAKE) --no-print-directory vm-parts
 
 # And that the judge of recorded crashes builds: it shares the simulator's sources.
@@ -146,7 +151,7 @@ vm-quick: vm-build ## the machines that `make test` boots: most jobs, and power 
 	exit $$status
 
 # Jobs that use most of what a kernel may have changed.
-vm-kernels: bootstrap ## the module on every kernel of tests/vm/kernels: built with its suite's compiler, booted, used
+vm-kernels: bootstrap-test ## the module on every kernel of tests/vm/kernels: built with its suite's compiler, booted, used
 	+@$(MAKE) --no-print-directory $(vm-programs) $(all-kernels:%=vm-module-%)
 	@status=0; tests/vm/fences $(all-kernels) || status=1; \
 	tests/vm/run $(all-kernels:%=--kernel %) warm messages verify pmem partitions reload deadslow || status=1; \
@@ -191,14 +196,14 @@ vm-bench: vm-build ## xpcache bench against fio, and its headline by hand, where
 vm-commands: vm-build ## mkfs, fstrim, blkdiscard: requests and time beside dm-linear and dm-cache, where an instruction is a nanosecond
 	@tests/vm/run --campaign commands
 
-vm-debug: bootstrap ## every job and two power cuts under KASAN and lockdep; builds that kernel first
+vm-debug: bootstrap-test ## every job and two power cuts under KASAN and lockdep; builds that kernel first
 	@scripts/bootstrap vm-debug
 	+@$(MAKE) --no-print-directory $(vm-programs) vm-module-debug
 	@status=0; tests/vm/run --kernel debug || status=1; \
 	tests/vm/powercut --kernel debug --kind raw --kind ext4 --cuts 2 --seed $(SEED) || status=1; \
 	exit $$status
 
-vm-kcsan: bootstrap ## jobs that let hits race with writes, under KCSAN; builds that kernel first
+vm-kcsan: bootstrap-test ## jobs that let hits race with writes, under KCSAN; builds that kernel first
 	@scripts/bootstrap vm-debug
 	+@$(MAKE) --no-print-directory $(vm-programs) vm-module-kcsan
 	@tests/vm/run --kernel kcsan racing verify reload suspend

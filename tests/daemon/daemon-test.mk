@@ -86,10 +86,10 @@ daemon-test: $(daemon-unit-tests) build/tests/nbd-toy $(kill9-programs) ## the d
 	exit $$status
 
 .PHONY: daemon-commands
-daemon-commands: bootstrap build/xpcached build/xpcache ## what discards and zeroes of 64 GiB cost through the daemon
+daemon-commands: bootstrap-check build/xpcached build/xpcache ## what discards and zeroes of 64 GiB cost through the daemon
 	@tests/daemon/commands build
 
-kill9: bootstrap $(kill9-programs) build/asan/xpcached build/tsan/xpcached ## the daemon killed KILLS= times before the simulator's oracle, SEED=; with failing devices, sanitizers and mutants
+kill9: bootstrap-check $(kill9-programs) build/asan/xpcached build/tsan/xpcached ## the daemon killed KILLS= times before the simulator's oracle, SEED=; with failing devices, sanitizers and mutants
 	@status=0; export SEED=$(SEED) KILLS=$(KILLS); \
 	tests/daemon/kill9 || status=1; \
 	LABEL=kill9-faults FAULTS=1 tests/daemon/kill9 || status=1; \

@@ -25,8 +25,9 @@ same "folder: install, and each file is where it belongs" "$(there image/usr; th
 same "folder: and nowhere else" "$(ls image | xargs)" "etc usr"
 same "folder: the unit names the daemon" "$(sed -n 's/^ExecStart=//p' image/usr/lib/systemd/system/xpcached-watch.service)" "/usr/sbin/xpcached watch"
 same "folder: no place is left to be filled in" "$(grep -rIlE '@[A-Z]+@' image | grep -v /doc/)" ""
+version=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$root/debian/changelog")
 same "folder: programs run" "$(image/usr/sbin/xpcache version | cut -d , -f 1) $(image/usr/sbin/xpcached --version)" \
-	"xpcache $(dpkg-parsechangelog -l "$root/debian/changelog" -S Version) xpcached $(dpkg-parsechangelog -l "$root/debian/changelog" -S Version)"
+	"xpcache $version xpcached $version"
 same "folder: what is to be run can be" "$(cd image && find . -type f -perm /111 -printf '%P\n' | sed 's,^usr/,,' | sort | xargs)" \
 	"$(printf '%s\n' $programs $at_boot $of_system | grep -v -e '[.]rules$' -e '[.]conf$' -e '[.]cfg$' | sort | xargs)"
 same "folder: modes" "$(find image -type f -printf '%m\n' | sort -u | xargs)" "644 755"
