@@ -10,6 +10,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "range.h"
+
 #define BLOCKS	512u
 
 static int fd;
@@ -115,7 +117,7 @@ static void it_begins_where_it_is_told(void **state)
 		assert_int_equal(ftruncate(fd, 0), 0);
 		assert_int_equal(ftruncate(fd, sizeof(image)), 0);
 		assert_int_equal(bench_run(&job, &o), 0);
-		assert_in_range(o.drawn, 160, 166);
+		assert_uint_in_range(o.drawn, 160, 166);
 		assert_int_equal(pread(fd, image, sizeof(image), 0), sizeof(image));
 		for (u64 k = 0; k < BLOCKS; k++)
 			assert_int_equal(memcmp(image + bench_place(&job.places, k), none, 64) != 0,
@@ -161,7 +163,7 @@ static void a_mix_is_as_asked_for(void **state)
 	(void)state;
 	job.requests = 10000;
 	assert_int_equal(bench_run(&job, &o), 0);
-	assert_in_range(xp_histogram_count(&o.read), 6800, 7200);
+	assert_uint_in_range(xp_histogram_count(&o.read), 6800, 7200);
 	assert_int_equal(xp_histogram_count(&o.read) + xp_histogram_count(&o.write), 10000);
 }
 
@@ -190,7 +192,7 @@ static void a_device_that_is_gone_ends_it(void **state)
 	(void)state;
 	assert_int_equal(ftruncate(fd, 0), 0);
 	assert_int_equal(bench_run(&job, &o), 0);
-	assert_in_range(o.errors, 1000, 1004);
+	assert_uint_in_range(o.errors, 1000, 1004);
 }
 
 /* All threads together see so many, and those that were under way then. */
@@ -202,7 +204,7 @@ static void a_device_that_is_gone_ends_all_threads(void **state)
 
 		assert_int_equal(ftruncate(fd, 0), 0);
 		assert_int_equal(bench_run(&job, &o), 0);
-		assert_in_range(o.errors, 1000, 1000 + way[i].depth * way[i].threads);
+		assert_uint_in_range(o.errors, 1000, 1000 + way[i].depth * way[i].threads);
 		bench_outcome_free(&o);
 	}
 }
@@ -216,7 +218,7 @@ static void an_open_loop_keeps_its_rate(void **state)
 		job.rate = 500;
 		job.seconds = 1;
 		assert_int_equal(bench_run(&job, &o), 0);
-		assert_in_range(xp_histogram_count(&o.read), 400, 501);	/* a busy machine misses some */
+		assert_uint_in_range(xp_histogram_count(&o.read), 400, 501);	/* a busy machine misses some */
 		assert_int_equal(xp_histogram_count(&o.intended), xp_histogram_count(&o.read) + o.never_begun);
 		assert_true(o.intended.sum >= o.read.sum);
 		bench_outcome_free(&o);
@@ -229,7 +231,7 @@ static void a_rate_is_not_rounded(void **state)
 	struct bench_worker w = { .gap = 1e9 / 7e8, .drawn = 700000000 };
 
 	(void)state;
-	assert_in_range(bench_due(&w), 999999000, 1000001000);
+	assert_uint_in_range(bench_due(&w), 999999000, 1000001000);
 }
 
 /* What is due and cannot begin has waited all the same. */
@@ -246,10 +248,10 @@ static void no_request_that_was_due_is_left_out(void **state)
 		n = xp_histogram_count(&o.intended);
 		assert_true(o.never_begun > 20000000);
 		assert_int_equal(n, xp_histogram_count(&o.read) + o.never_begun);
-		assert_in_range(n, 24990000, 25010000);		/* all that were due, */
+		assert_uint_in_range(n, 24990000, 25010000);		/* all that were due, */
 		assert_true(o.intended.sum / n > 200000000);	/* for half of the time on average */
-		assert_in_range(o.intended.most, 400000000, 4000000000);
-		assert_in_range(xp_histogram_count(&o.read) * 2, 0, n);
+		assert_uint_in_range(o.intended.most, 400000000, 4000000000);
+		assert_uint_in_range(xp_histogram_count(&o.read) * 2, 0, n);
 		bench_outcome_free(&o);
 	}
 }
@@ -278,7 +280,7 @@ static void a_long_wait_can_be_ended(void **state)
 		job.stop = &stopped;
 		job.tick = stop_it;
 		assert_int_equal(bench_run(&job, &o), 0);
-		assert_in_range(bench_clock() - begun, 0, 3000000000ull);
+		assert_uint_in_range(bench_clock() - begun, 0, 3000000000ull);
 		bench_outcome_free(&o);
 	}
 }
@@ -297,7 +299,7 @@ static void what_is_due_too_late_is_not_waited_for(void **state)
 		job.seconds = 1;
 		assert_int_equal(bench_run(&job, &o), 0);
 		assert_int_equal(xp_histogram_count(&o.read), 1);
-		assert_in_range(bench_clock() - begun, 0, 3000000000ull);
+		assert_uint_in_range(bench_clock() - begun, 0, 3000000000ull);
 		bench_outcome_free(&o);
 	}
 }
@@ -343,7 +345,7 @@ static void seconds_and_what_is_dropped(void **state)
 		n += o.second[i].n;
 	}
 	assert_int_equal(n, xp_histogram_count(&o.read));
-	assert_in_range(n, 300, 440);	/* on a busy machine some of those dropped end late */
+	assert_uint_in_range(n, 300, 440);	/* on a busy machine some of those dropped end late */
 }
 
 /* A part of a second is none, and makes no other longer. */
@@ -360,7 +362,7 @@ static void seconds_are_whole(void **state)
 		assert_int_equal(bench_run(&job, &o), 0);
 		assert_int_equal(o.nr_seconds, of[i].whole);
 		for (u32 s = 0; s < o.nr_seconds; s++)
-			assert_in_range(o.second[s].n, 300, 460);
+			assert_uint_in_range(o.second[s].n, 300, 460);
 		bench_outcome_free(&o);
 	}
 }

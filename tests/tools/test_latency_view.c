@@ -7,6 +7,7 @@
 #include <json-c/json.h>
 
 #include "planted.h"
+#include "range.h"
 
 static struct latency l;
 
@@ -208,14 +209,14 @@ static void too_many_rows_are_merged_and_it_says_so(void **state)
 			plant(&l.class[XP_CLASS_WRITE], 3, (u64)ns, (u64)ns);
 		text = show(true, XP_CLASS_WRITE, false);
 		assert_non_null(strstr(text, wanted[i].step));
-		assert_in_range(count_lines(text), 6 + 40, 6 + 60);
+		assert_uint_in_range(count_lines(text), 6 + 40, 6 + 60);
 		free(text);
 	}
 	memset(&l, 0, sizeof(l));
 	for (u64 ns = 1; ns < 1ull << 50; ns += ns / 64 + 1)	/* all there is */
 		xp_histogram_add(&l.class[XP_CLASS_WRITE], ns);
 	all = show(true, XP_CLASS_WRITE, false);
-	assert_in_range(count_lines(all), 6 + 50, 6 + 60);
+	assert_uint_in_range(count_lines(all), 6 + 50, 6 + 60);
 	free(all);
 }
 
@@ -227,7 +228,7 @@ static void few_are_not_a_row_each(void **state)
 	planted_disk(&l);
 	text = show(false, XP_CLASS_WRITE_STALLED, false);
 	assert_non_null(strstr(text, "1/5 of a decade"));
-	assert_in_range(count_lines(text), 5, 15);
+	assert_uint_in_range(count_lines(text), 5, 15);
 	free(text);
 }
 
@@ -249,7 +250,7 @@ static void it_fits_a_terminal_of_80_columns(void **state)
 
 		for (const char *line = text; line; line = strchr(line, '\n')) {
 			line += *line == '\n';
-			assert_in_range(columns(line), 0, CANVAS_WIDTH);
+			assert_uint_in_range(columns(line), 0, CANVAS_WIDTH);
 			assert_true(!*line || strcspn(line, "\n") == 0 ||
 				    line[strcspn(line, "\n") - 1] != ' ');
 		}

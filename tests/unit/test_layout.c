@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A fast device that has grown, of a cache at rest. */
 #include "fixture.h"
+#include "range.h"
 
 #define BLOCKS	2048u
 #define LBAS	100000u
@@ -262,7 +263,7 @@ static void every_cut_leaves_a_cache(void **state)
 	(void)state;
 	while (cut(MORE, at))
 		at++;
-	assert_in_range(at, 80, 200);	/* the longer journal is erased, five blocks at a time */
+	assert_uint_in_range(at, 80, 200);	/* the longer journal is erased, five blocks at a time */
 	for (at = 1; cut(BLOCKS + 20, at);)
 		at++;
 	assert_int_equal(at, 3);
@@ -287,7 +288,7 @@ static void nothing_is_left_in_the_ring(void **state)
 			continue;
 		n++;
 		assert_int_equal(le64_to_cpu(b->head.seq) % ring, i);
-		assert_in_range(le64_to_cpu(b->head.seq), end.seq - 1, end.seq);
+		assert_uint_in_range(le64_to_cpu(b->head.seq), end.seq - 1, end.seq);
 	}
 	assert_int_equal(n, 2);
 }
