@@ -59,8 +59,9 @@ old=$(cat "$root/build/kernel/6.1/version") new=$(cat "$root/build/kernel/6.12/v
 # The newer kernel comes later.
 mv "$tree/lib/modules/$new" "$tree/newer"
 ok "packages: installed" inside sh -c 'dpkg -i /root/xpcache_*.deb /root/xpcache-dkms_*.deb'
+# Units are in /lib or in /usr/lib, as the release has them: lintian tells if it is the other.
 same "packages: files" "$(inside dpkg -L xpcache | while read -r file; do [ -d "$tree/$file" ] || echo "$file"; done |
-		grep -v -e '^/usr/share/doc/' -e '^/usr/share/lintian/' | sort | xargs)" \
+		sed 's,^/usr/lib/systemd/system/,/lib/systemd/system/,' | grep -v -e '^/usr/share/doc/' -e '^/usr/share/lintian/' | sort | xargs)" \
 	"$({
 		printf '%s\n' $(printf '/lib/systemd/system/%s ' $units) /usr/sbin/xpcache /usr/sbin/xpcached \
 			/usr/share/bash-completion/completions/xpcache
