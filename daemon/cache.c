@@ -15,11 +15,11 @@ static int no_memory(struct xp_message *msg, const char *what, u64 bytes)
 }
 
 /* Whoever names it is believed where it cannot be known. */
-static int check_identity(const struct xd_cache *cache, struct xp_message *msg)
+static int check_identity(const struct xd_cache *cache, bool force, struct xp_message *msg)
 {
 	char why[160];
 
-	if (cache->slow->remote ||
+	if (cache->slow->remote || (force && cache->slow->dev.logical == le32_to_cpu(cache->sb.slow.logical_size)) ||
 	    identity_same(&cache->sb.slow, &cache->slow->dev, true, why, sizeof(why)))
 		return 0;
 	snprintf(msg->text, sizeof(msg->text), "not the slow device of this cache: %s", why);
@@ -105,7 +105,7 @@ static int allow_sums(struct xd_cache *cache, const struct xp_media *media, stru
 	return err;
 }
 
-static int load(struct xd_cache *cache, struct xp_message *msg)
+static int load(struct xd_cache *cache, bool force, struct xp_message *msg)
 {
 	struct xp_media media;
 	int err;
@@ -123,7 +123,7 @@ static int load(struct xd_cache *cache, struct xp_message *msg)
 	if (err)
 		return err;
 	cache->sectors = cache->slow->dev.sectors;
-	err = check_identity(cache, msg);
+	err = check_identity(cache, force, msg);
 	if (err)
 		return err;
 	/* Writes around the cache that an earlier life acknowledged. */
@@ -252,7 +252,7 @@ int xd_cache_start(struct xd_cache *cache, const struct xd_setup *setup, struct 
 	cache->started = xd_now();
 	pthread_mutex_init(&cache->pace_lock, NULL);
 	pthread_mutex_init(&cache->devices_lock, NULL);
-	err = load(cache, msg);
+	err = load(cache, setup->force, msg);
 	if (!err)
 		err = make_parts(cache, msg);
 	for (u32 i = 0; !err && i < cache->nr_loops; i++)

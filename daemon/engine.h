@@ -302,6 +302,7 @@ struct xd_setup {
 	struct xd_device *fast, *slow;	/* the cache's from here on, also after an error */
 	struct xp_tunables tunables;
 	u32 loops;
+	bool force;	/* the slow device may be another than the cache knows, with the same logical sector */
 };
 /* Reads the metadata, recovers and starts the threads. 0 or -errno and *msg. */
 int xd_cache_start(struct xd_cache *cache, const struct xd_setup *setup, struct xp_message *msg);

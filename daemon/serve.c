@@ -25,7 +25,7 @@ struct words {
 	const char *fast, *slow, *socket, *control, *log;
 	struct xp_tunables tunables;
 	u32 threads;
-	bool detach, ublk;
+	bool detach, ublk, force;
 };
 
 #define PATIENCE_NS	5000000000ull	/* of a stop: then it says what it waits for, again and again */
@@ -63,14 +63,14 @@ static enum xc set_threads(struct words *w, const char *value)
 }
 
 enum { OPT_FAST = 1, OPT_SLOW, OPT_SOCKET, OPT_CONTROL, OPT_LOG, OPT_THREADS, OPT_DETACH, OPT_UBLK,
-       OPT_HELP, OPT_TUNABLE };	/* the first of them */
+       OPT_FORCE, OPT_HELP, OPT_TUNABLE };	/* the first of them */
 
 static const struct option fixed[] = {
 	{ "fast", 1, NULL, OPT_FAST }, { "slow", 1, NULL, OPT_SLOW },
 	{ "socket", 1, NULL, OPT_SOCKET }, { "control", 1, NULL, OPT_CONTROL },
 	{ "log", 1, NULL, OPT_LOG }, { "threads", 1, NULL, OPT_THREADS },
 	{ "detach", 0, NULL, OPT_DETACH }, { "ublk", 0, NULL, OPT_UBLK },
-	{ "help", 0, NULL, OPT_HELP },
+	{ "force", 0, NULL, OPT_FORCE }, { "help", 0, NULL, OPT_HELP },
 };
 #define NR_FIXED	(sizeof(fixed) / sizeof(*fixed))
 
@@ -82,6 +82,7 @@ static void help(void)
 	       "  --socket PATH     NBD clients connect here: nbd+unix:///?socket=PATH; without it, nobody\n"
 	       "  --ublk            a block device as well, /dev/ublkbN, by the kernel's ublk driver\n"
 	       "  --control PATH    xpcache asks here\n"
+	       "  --force           the slow device is a copy of the one that the cache knows\n"
 	       "  --threads N       1 to %u (%u)\n"
 	       "  --detach          return when clients can connect\n"
 	       "  --log FILE        with --detach: complaints go there\n",
@@ -131,6 +132,9 @@ static enum xc set_word(struct words *w, int option, const char *value)
 		return XC_OK;
 	case OPT_UBLK:
 		w->ublk = true;
+		return XC_OK;
+	case OPT_FORCE:
+		w->force = true;
 		return XC_OK;
 	case OPT_THREADS:
 		return set_threads(w, value);
@@ -209,7 +213,7 @@ static enum xc leave_folder(struct words *w)
 
 static enum xc start_cache_of(struct serving *s, const struct words *w)
 {
-	struct xd_setup setup = { .tunables = w->tunables, .loops = w->threads };
+	struct xd_setup setup = { .tunables = w->tunables, .loops = w->threads, .force = w->force };
 	struct xp_message msg = { "" };
 	enum xc ret = xd_device_open(&setup.fast, w->fast, "fast");
 	int err;
@@ -236,7 +240,8 @@ static enum xc start_cache_of(struct serving *s, const struct words *w)
 		return complain(XC_DAMAGED, w->fast, loss_advice(w->fast, w->slow), "%s", msg.text);
 	return complain(err == -EUCLEAN || err == -ENOTSUP ? XC_DAMAGED :
 			err == -ENOENT || err == -ENODEV ? XC_NOT_FOUND : XC_FAILED,
-			w->fast, err == -EUCLEAN ? text_todo("nothing was changed; xpcache check %s tells more", text_word(w->fast)) : NULL,
+			w->fast, err == -EUCLEAN ? text_todo("nothing was changed; xpcache check %s tells more", text_word(w->fast)) :
+			err == -ENODEV ? "give the right --slow, or --force if it is an exact copy" : NULL,
 			"%s", msg.text);
 }
 

@@ -3,13 +3,32 @@
 #include "tool.h"
 
 #include <blkid/blkid.h>
+#include <fcntl.h>
 
-static blkid_probe probe_new(int fd, u64 bytes)
+/* With O_DIRECT libblkid of Debian 12 (util-linux 2.38) reads nothing, and says so to nobody: it is off meanwhile. */
+struct probe {
+	blkid_probe pr;
+	int fd, flags;
+};
+
+static void probe_free(struct probe *p)
+{
+	blkid_free_probe(p->pr);
+	if (p->flags & O_DIRECT)
+		fcntl(p->fd, F_SETFL, p->flags);
+}
+
+static blkid_probe probe_new(struct probe *p, int fd, u64 bytes)
 {
 	blkid_probe pr = blkid_new_probe();
 
+	*p = (struct probe){ .pr = pr, .fd = fd, .flags = fcntl(fd, F_GETFL) };
+	if (p->flags < 0)
+		p->flags = 0;
+	if (p->flags & O_DIRECT)
+		fcntl(fd, F_SETFL, p->flags & ~O_DIRECT);
 	if (!pr || blkid_probe_set_device(pr, fd, 0, (blkid_loff_t)bytes)) {
-		blkid_free_probe(pr);
+		probe_free(p);
 		return NULL;
 	}
 	blkid_probe_enable_superblocks(pr, 1);
@@ -42,7 +61,8 @@ static void describe(blkid_probe pr, char *buf, size_t len)
 
 int signature_list(int fd, u64 bytes, char *buf, size_t len)
 {
-	blkid_probe pr = probe_new(fd, bytes);
+	struct probe p;
+	blkid_probe pr = probe_new(&p, fd, bytes);
 	int n = 0, ret;
 
 	*buf = '\0';
@@ -52,14 +72,15 @@ int signature_list(int fd, u64 bytes, char *buf, size_t len)
 		describe(pr, buf, len);
 		n++;
 	}
-	blkid_free_probe(pr);
+	probe_free(&p);
 	return ret < 0 ? -EIO : n;
 }
 
 /* A found signature is overwritten and looked for again: some have copies. */
 int signature_wipe(int fd, u64 bytes)
 {
-	blkid_probe pr = probe_new(fd, bytes);
+	struct probe p;
+	blkid_probe pr = probe_new(&p, fd, bytes);
 	int ret;
 
 	if (!pr)
@@ -70,13 +91,14 @@ int signature_wipe(int fd, u64 bytes)
 			break;
 		}
 	}
-	blkid_free_probe(pr);
+	probe_free(&p);
 	return ret < 0 ? -EIO : 0;
 }
 
 void signature_content(int fd, char *buf, size_t len)
 {
-	blkid_probe pr = probe_new(fd, 0);
+	struct probe p;
+	blkid_probe pr = probe_new(&p, fd, 0);
 	const char *kind, *uuid;
 
 	*buf = '\0';
@@ -91,5 +113,5 @@ void signature_content(int fd, char *buf, size_t len)
 			snprintf(buf, len, "%s:%s", kind, uuid);
 		xp_words_clean(buf, (u32)len);	/* some UUIDs are text, as it is on the disk */
 	}
-	blkid_free_probe(pr);
+	probe_free(&p);
 }

@@ -498,6 +498,8 @@ enum xc user_create(const char *name, const char *fast, const char *slow, const 
 		add(w, "--detach", NULL);
 		if (opt->ublk)
 			add(w, "--ublk", NULL);
+		if (opt->force)
+			add(w, "--force", NULL);
 		add_tunables(w, &opt->tunables);
 		ret = run_program(w->v);
 	}

@@ -197,3 +197,25 @@ same "user: discards are not offered" "$(offers)" "False True"
 expect "user: remove that" 0 "removed" remove xpcache0
 rm -rf "$memory"
 trap 'rm -rf "$dir"' EXIT
+
+# By itself the daemon knows the slow device too, by what that holds: also where it reads with O_DIRECT.
+rm -f fast slow
+truncate -s 64M fast
+truncate -s 256M slow
+mkfs.ext4 -qF slow
+"$xpcache" create --fast fast --slow slow --name knows --no-start >out 2>&1
+cp --sparse=always slow another
+tune2fs -U random another >out 2>&1
+knows() { "$dir/bin/xpcached" serve --fast fast --slow "$1" --control "$dir/knows.ctl" --detach "${@:2}" >out 2>&1; }
+knows another
+same "user: the daemon is given another slow device" "$? $(grep -c '^xpcache: not the slow device of this cache: it holds .*/fast: give the right --slow, or --force if it is an exact copy$' out)" "5 1"
+trap 'pkill -f "xpcached serve.*$dir"; rm -rf "$dir"' EXIT
+knows another --force
+same "user: a copy, and it is told so" "$?" 0
+pkill -f "xpcached serve.*$dir/knows.ctl"
+for _ in $(seq 100); do pgrep -f "xpcached serve.*$dir/knows.ctl" >/dev/null || break; sleep 0.1; done
+knows slow
+same "user: its own" "$?" 0
+pkill -f "xpcached serve.*$dir/knows.ctl"
+for _ in $(seq 100); do pgrep -f "xpcached serve.*$dir/knows.ctl" >/dev/null || break; sleep 0.1; done
+trap 'rm -rf "$dir"' EXIT
