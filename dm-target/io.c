@@ -311,17 +311,20 @@ static noinline bool io_follow(struct xs_cache *cache, struct xs_io *io, enum xp
 /*
  * Nothing of it can be sent to a device that takes whole blocks: it begins or ends within one, or its pages do. A driver
  * may have to split a bio where one page does not go on where the last has ended, and then no whole block may be left.
+ * Looked at is what one answer of the core can be about.
  */
 static noinline bool is_private(const struct xs_io *io)
 {
-	struct bvec_iter at;
+	struct bvec_iter part = io->iter, at;
 	struct bio_vec bv;
 
-	if (xp_is_partial(io->iter.bi_sector, io->iter.bi_size >> SECTOR_SHIFT))
+	if (bio_has_data(io->bio))
+		part.bi_size = min(part.bi_size, XP_RUN_MAX * XP_BLOCK_SIZE);
+	if (xp_is_partial(part.bi_sector, part.bi_size >> SECTOR_SHIFT))
 		return true;
 	if (!bio_has_data(io->bio))
 		return false;
-	__bio_for_each_segment(bv, io->bio, at, io->iter)
+	__bio_for_each_segment(bv, io->bio, at, part)
 		if ((bv.bv_offset | bv.bv_len) % XP_BLOCK_SIZE)
 			return true;
 	return false;

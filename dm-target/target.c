@@ -315,6 +315,8 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 	const struct queue_limits *slow = &bdev_get_queue(xs_slow(cache))->limits;
 
 	limits->logical_block_size = slow->logical_block_size;
+	if (cache->fast_whole)	/* an encrypted device of such sectors asks it of memory as well */
+		limits->dma_alignment = slow->dma_alignment;
 	limits->physical_block_size = max(limits->physical_block_size, XP_BLOCK_SIZE);
 	limits->io_min = max(limits->io_min, XP_BLOCK_SIZE);
 	limits->discard_granularity = max(slow->discard_granularity, XP_BLOCK_SIZE);

@@ -128,20 +128,28 @@ static u64 noted_blocks(const struct xp_media *m, const struct xp_sb *sb)
 	return xp_fp_read(m, sb->uuid, fp) < 0 ? 0 : xp_fp_fast_blocks(fp);
 }
 
-int bare_superblock(const struct xp_media *m, u64 fast_blocks, u64 told, struct xp_sb *sb)
+/* Is what is noted true, as far as can be told? */
+static bool is_so(const struct xp_media *m, u64 noted, u64 fast_blocks)
 {
-	u64 noted = 0;
+	struct xp_sb sb;
+
+	return noted <= fast_blocks && !lay_out(m, noted, &sb) && prove(m, &sb) != CONTRADICTS;
+}
+
+int bare_superblock(const struct xp_media *m, u64 fast_blocks, u64 told, u64 *noted, struct xp_sb *sb)
+{
 	enum proof proof;
 	int err = lay_out(m, told ? told : fast_blocks, sb);
 
-	if (!err && !told) {
-		noted = noted_blocks(m, sb);
-		err = noted && noted != fast_blocks ? lay_out(m, noted, sb) : 0;
-	}
+	*noted = err ? 0 : noted_blocks(m, sb);
+	if (told && *noted && *noted != told && is_so(m, *noted, fast_blocks))
+		return -EEXIST;
+	if (!told && *noted && *noted != fast_blocks)
+		err = lay_out(m, *noted, sb);
 	if (err)
 		return err;
 	proof = prove(m, sb);
-	if (told || noted)
-		return proof == CONTRADICTS || max(told, noted) > fast_blocks ? -ESTALE : 0;
+	if (told || *noted)
+		return proof == CONTRADICTS || (told ? told : *noted) > fast_blocks ? -ESTALE : 0;
 	return proof == FITS ? 0 : -ENODATA;
 }

@@ -161,8 +161,11 @@ static enum xc check_old_cache(struct making *k)
 static enum xc check_signatures(struct making *k)
 {
 	char list[512];
-	int n = signature_list(k->fast.fd, k->blocks << XP_BLOCK_SHIFT, list, sizeof(list));
+	int n = signature_list(k->fast.fd, 0, list, sizeof(list));
 
+	/* What is there may be known by its end: of the device, or of the part that another cache had. */
+	if (!n && k->opt->fast_size)
+		n = signature_list(k->fast.fd, k->blocks << XP_BLOCK_SHIFT, list, sizeof(list));
 	if (n < 0)
 		return complain_errno(n, k->fast.path, "cannot look for signatures");
 	if (n && !k->opt->force)

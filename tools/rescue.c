@@ -42,10 +42,14 @@ struct rescue {
 
 /* ------------------------------------------------------------ whose it is ---- */
 
-static enum xc refuse_size(const struct rescue *r, int err)
+static enum xc refuse_size(const struct rescue *r, int err, u64 noted)
 {
 	const char *size = text_size(device_blocks(&r->fast));
 
+	if (err == -EEXIST)
+		return complain(XC_DAMAGED, r->fast.path, "nothing was changed; leave --fast-size out",
+				"it is noted that the cache has %s of it, and --fast-size says %s", text_bytes(noted << XP_BLOCK_SHIFT),
+				text_bytes(r->opt->fast_size));
 	if (r->opt->fast_size)
 		return complain(XC_DAMAGED, r->fast.path, text_todo("nothing was changed; --fast-size %s if the cache has all of it, else what it was given", size),
 				"its journal is not that of a cache of %s", text_bytes(r->opt->fast_size));
@@ -57,9 +61,9 @@ static enum xc refuse_size(const struct rescue *r, int err)
 static enum xc take_bare(struct rescue *r, int err)
 {
 	const struct xp_message why = r->o.message;
-	u64 blocks;
+	u64 blocks, noted = 0;
 	enum xc ret = fast_size_blocks(r->opt, &r->fast, &blocks);
-	int bare = ret ? 0 : bare_superblock(&r->o.media.io, device_blocks(&r->fast), r->opt->fast_size ? blocks : 0, &r->o.sb);
+	int bare = ret ? 0 : bare_superblock(&r->o.media.io, device_blocks(&r->fast), r->opt->fast_size ? blocks : 0, &noted, &r->o.sb);
 
 	if (ret)
 		return ret;
@@ -71,7 +75,7 @@ static enum xc take_bare(struct rescue *r, int err)
 				"neither superblock will do (%s), so nothing tells whose slow device this is",
 				*why.text ? why.text : strerror(-err));
 	if (bare)
-		return refuse_size(r, bare);
+		return refuse_size(r, bare, noted);
 	if (!r->opt->json)
 		printf("%s: neither superblock will do (%s): by the journal it is the cache %s; that %s is its slow device you say\n",
 		       r->fast.path, *why.text ? why.text : strerror(-err), text_uuid(r->o.sb.uuid), r->opt->slow);

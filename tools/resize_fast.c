@@ -207,7 +207,7 @@ enum xc resize_stopped(const struct options *opt)
 		return make_larger(&c, blocks, opt);
 	if (is_part(&c) && xp_sb_can_grow(&c.sb, device_blocks(&c.fast)))
 		printf("%s: it has the first %s of %s, as it was told; %s --fast-size SIZE gives it more\n", c.name,
-		       text_bytes(blocks << XP_BLOCK_SHIFT), c.fast.path, text_resize(c.name, c.fast.path, opt->slow));
+		       text_bytes(le64_to_cpu(c.sb.fast_blocks) << XP_BLOCK_SHIFT), c.fast.path, text_resize(c.name, c.fast.path, opt->slow));
 	else
 		printf("%s: %s is as large as it was; %s takes the slow device as it is\n", c.name, c.fast.path,
 		       text_start(c.name, c.fast.path, opt->slow));

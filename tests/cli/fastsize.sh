@@ -34,6 +34,19 @@ same "fast size: nothing was written" "$(fs_rest) $(head -c 48M fast | tr -d '\0
 expect "fast size: the least" 0 "made to cache" create --fast fast --slow slow --no-start --fast-size "$least"
 expect "fast size: the least is sound" 0 "sound" check fast
 
+# ---- what is known by the end of the device ----
+truncate -s 128M member
+python3 - <<'EOF'
+import struct
+place = (128 << 11) - 16
+with open("member", "r+b") as f:	# a superblock of md, version 1.0
+	f.seek(place * 512)
+	f.write(struct.pack("<IIII16s32s", 0xa92b4efc, 1, 0, 0, bytes(range(16)), b"array").ljust(144, b"\0") + struct.pack("<Q", place))
+EOF
+expect "fast size: a signature at the end" 3 "holds data: linux_raid_member" create --fast member --slow slow --no-start --fast-size 48M
+expect "fast size: it may go" 0 "made to cache" create --fast member --slow slow --no-start --fast-size 48M --force
+rm -f member
+
 # ---- a part ----
 fs_devices
 expect "fast size: create" 0 "^part: fast .48.0 MiB, 11,[0-9]+ slots. is made to cache slow" create --fast fast --slow slow --no-start --name part --fast-size 48M
@@ -85,6 +98,10 @@ again_part() { cp --sparse=always fast.then fast; cp slow.then slow; no_superblo
 again_part
 rescue_part "the fingerprint tells the size" 0 "every block is home"
 home "the fingerprint tells the size"
+again_part
+rescue_part "the user tells otherwise" 4 "noted that the cache has 48.0 MiB of it, and --fast-size says 128 MiB: fast: nothing was changed; leave --fast-size out" \
+	--fast-size 128M
+same "fast size: no superblock: otherwise: nothing was written" "$(cmp slow slow.then && echo same)" "same"
 again_part 8 24
 rescue_part "no fingerprint, and the journal contradicts the whole device" 4 \
 	"nothing else tells how much of it the cache has: fast: nothing was changed; give --fast-size too: 128M if the cache has all of it, else what it was given"
