@@ -404,9 +404,12 @@ static u64 fill_poll(struct xd_plain *p)
 	u32 n = 1;
 
 	if (p->nr_waits + 1 > p->poll_room) {
+		struct pollfd *more;
+
 		p->poll_room = 2 * (p->nr_waits + 1);
-		p->poll = realloc(p->poll, p->poll_room * sizeof(*p->poll));
-		XP_ASSERT(p->poll);
+		more = realloc(p->poll, p->poll_room * sizeof(*p->poll));
+		XP_ASSERT(more);
+		p->poll = more;
 	}
 	p->poll[0] = (struct pollfd){ .fd = p->done_fd, .events = POLLIN };
 	for (struct job *j = p->waits; j; j = j->next) {

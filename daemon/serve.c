@@ -366,9 +366,14 @@ static void leave_terminal(const char *log)
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int fd = log ? open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600) : -1;
 
-	dup2(null, STDIN_FILENO);
-	dup2(null, STDOUT_FILENO);
-	dup2(fd >= 0 ? fd : null, STDERR_FILENO);
+	if (fd < 0)
+		fd = null;
+	if (null >= 0) {
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+	}
+	if (fd >= 0)
+		dup2(fd, STDERR_FILENO);
 }
 
 static enum xc run(const struct words *w, int ready)

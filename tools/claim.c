@@ -135,12 +135,13 @@ static bool has_open(const char *pid, const struct device *d)
 	struct stat st;
 	bool found = false;
 	DIR *dir;
+	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
 	dir = opendir(path);
-	while (dir && !found && (e = readdir(dir)))
-		found = e->d_name[0] != '.' && !fstatat(dirfd(dir), e->d_name, &st, 0) &&
-			is_open_as(&st, d);
+	fd = dir ? dirfd(dir) : -1;
+	while (fd >= 0 && !found && (e = readdir(dir)))
+		found = e->d_name[0] != '.' && !fstatat(fd, e->d_name, &st, 0) && is_open_as(&st, d);
 	if (dir)
 		closedir(dir);
 	return found;

@@ -28,7 +28,9 @@ int latency_parse(const char *text, struct latency *l)
 	err = parse_header(text, l);
 	for (u32 i = 0; i < XP_CLASSES && !err; i++) {
 		text = strchr(text, '\n');
-		if (!text || timing_parse(++text, &class, &l->class[i]) || class != i)
+		if (text)
+			text++;
+		if (!text || timing_parse(text, &class, &l->class[i]) || class != i)
 			err = -EPROTO;
 	}
 	return err;

@@ -167,7 +167,7 @@ static int put_local(const struct slow *s, const u8 *data, size_t len, u64 at)
 	}
 	if (direct)
 		return err;
-	if (!err && fdatasync(s->own))
+	if (!err && s->own >= 0 && fdatasync(s->own))
 		err = -errno;
 	set_direct(s->own, true);
 	return err;

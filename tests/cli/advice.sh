@@ -39,7 +39,22 @@ not given (--slow) | the same
 --rescue says the opposite | the same
 or --boot | the name is typed
 give --boot too | it would start what else this machine knows
-give a partition of it, or --force | a fast device that takes half of the memory
+; --force makes it all the same | a fast device that takes half of the memory
+--fast-size %s is all of it, as is no --fast-size | a number, of a refusal that names it: tests/cli/fastsize.sh
+it has %s, and --fast-size says %s | the same
+--fast-size %s is the least | the same
+--fast-size %s takes less | the same
+--fast-size %s if the cache has all of it | both superblocks are gone: tests/cli/fastsize.sh
+give --fast-size too: | the same
+leave --fast-size out | the same
+and --fast-size says | the same
+take less of it by --fast-size | the room is for the user to make: tests/cli/room.sh
+xpcache stop %s, then xpcache resize %s --fast-size %s | the size that was typed: tests/cli/fastsize.sh
+xpcache remove %s %s, then xpcache create --fast-size %s | the size that was typed: tests/cli/fastsize.sh
+%s --fast-size SIZE gives it more | the same
+cryptsetup luksFormat --sector-size | it makes another device, and destroys this one
+leave it out, or give --rescue | what was typed is to be left out
+or leave --ublk out | the daemon is built anew: tests/daemon/without
 give a lower one, or a higher --dirty-high | a number is for the user to say
 --threads | a number, of a refusal that names it
 give --rescue alone | what was typed is to be left out

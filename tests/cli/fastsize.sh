@@ -7,6 +7,7 @@ fs_start() { "$xpcache" start --fast fast --slow slow --idle-ms 0 "$@" >out 2>&1
 fs_kill() {
 	pkill -9 -f "xpcached serve.*$dir/run/part"
 	while "$xpcache" status part >/dev/null 2>&1; do sleep 0.05; done
+	rm -f "$dir/run/part.sock"	# as the next start does
 }
 # What is behind the first 48 MiB is somebody's, up to the last byte.
 fs_devices() {
