@@ -189,7 +189,8 @@ struct xp_lock {
 #endif
 
 #define xp_xxh64(data, len)	XXH64(data, len, 0)
-#include "crc32c.h"
+/* As the kernel's crc32c(): @crc goes in and comes out as it is, without an inversion. */
+u32 xp_crc32c(u32 crc, const void *p, size_t len);
 #if defined(__x86_64__)
 #define xp_has_crc32c_instruction()	__builtin_cpu_supports("sse4.2")
 #elif defined(__aarch64__)
