@@ -339,9 +339,11 @@ static enum xc undo(struct making *k, enum xc why)
 /* Nothing tells whether it is true. */
 static void tell_hidden_cache(const struct device *d)
 {
-	if (device_hides_cache(d))
+	char disk[PATH_MAX];
+
+	if (device_hides_cache(d, disk, sizeof(disk)))
 		printf("%s: it is behind USB, and says that it has no volatile cache, so no FLUSH is sent to it: if it has one, a power cut loses what was synced; hdparm -W 0 %s turns it off (man xpcache, DISKS)\n",
-		       d->path, text_word(d->path));
+		       d->path, text_word(disk));
 }
 
 /* The kernel claims both devices for itself, so ours must be closed before. */

@@ -341,17 +341,6 @@ u64 device_blocks(const struct device *d)
 	return d->sectors / XP_BLOCK_SECTORS;
 }
 
-bool device_hides_cache(const struct device *d)
-{
-	char kname[64], path[PATH_MAX], at[PATH_MAX], text[32];
-
-	if (!d->is_block || !device_kname(d->disk, kname, sizeof(kname)) ||
-	    !sysfs_read(kname, "queue/write_cache", text, sizeof(text)) || strcmp(text, "write through") != 0)
-		return false;
-	snprintf(path, sizeof(path), SYSFS_BLOCK "/%s", kname);
-	return realpath(path, at) && strstr(at, "/usb");
-}
-
 static bool has_size(const char *kname)
 {
 	char size[32];
@@ -423,6 +412,35 @@ static int is_suspended(const char *kname, void *ctx)
 bool device_is_suspended(const char *kname)
 {
 	return is_suspended(kname, NULL);
+}
+
+/* @ctx: room for its disk's kernel name. Of a partition it is the disk that has a queue. */
+static int hides_cache(const char *kname, void *ctx)
+{
+	char path[PATH_MAX], at[PATH_MAX], text[32];
+	const char *disk = kname;
+
+	snprintf(path, sizeof(path), SYSFS_BLOCK "/%s", kname);
+	if (realpath(path, at) && strstr(at, "/usb")) {
+		if (!sysfs_read(disk, "queue/write_cache", text, sizeof(text))) {
+			disk = basename(dirname(at));
+			if (!sysfs_read(disk, "queue/write_cache", text, sizeof(text)))
+				return 0;
+		}
+		snprintf(ctx, 64, "%s", disk);
+		return !strcmp(text, "write through");
+	}
+	return device_each_below(kname, hides_cache, ctx);
+}
+
+bool device_hides_cache(const struct device *d, char *disk, size_t len)
+{
+	char kname[64], usb[64];
+
+	if (!d->is_block || !device_kname(d->disk, kname, sizeof(kname)) || !hides_cache(kname, usb))
+		return false;
+	device_node(usb, disk, len);
+	return true;
 }
 
 int device_each_above(const char *kname, int (*fn)(const char *kname, void *ctx), void *ctx)

@@ -230,8 +230,9 @@ void device_close(struct device *d);
 /* The same disk, or one a part of the other. Both partitions of one disk too. */
 bool device_overlap(const struct device *a, const struct device *b);
 u64 device_blocks(const struct device *d);
-/* Its disk is behind USB, and says that it has no volatile cache: many of those bridges say so of every disk. */
-bool device_hides_cache(const struct device *d);
+/* A disk that it is of, or made of, is behind USB, and says that it has no volatile cache: many of those bridges say so of
+ * every disk. @disk: its "/dev/sdb". */
+bool device_hides_cache(const struct device *d, char *disk, size_t len);
 /* Of a disk or a file that is open, as it is by now. Negative errno. */
 int device_bytes(int fd, u64 *bytes);
 /* Bytes that offsets of direct I/O are multiples of, if it can be told; else 0. */
