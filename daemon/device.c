@@ -172,7 +172,7 @@ static enum xc open_local(struct xd_device *d, const char *path)
 	if (!ret)
 		wait_until_free(d);
 	if (!ret)
-		ret = claim_not_zoned(&d->dev);
+		ret = claim_kind(&d->dev);
 	if (!ret)
 		ret = claim_check(&d->dev);
 	if (!ret)

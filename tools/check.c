@@ -260,13 +260,13 @@ enum xc check_run(struct options *opt)
 
 	if (ret)
 		return ret;
-	ret = claim_not_zoned(&k.dev);
+	ret = claim_kind(&k.dev);
 	if (!ret)
 		ret = refuse_holder(&k);
 	if (!ret && opt->slow)
 		ret = device_open(&slow, opt->slow, true);
 	if (!ret && opt->slow)
-		ret = claim_not_zoned(&slow);
+		ret = claim_kind(&slow);
 	if (!ret)
 		ret = check_device(&k, opt->slow ? &slow : NULL, opt);
 	offline_close(&k.o);

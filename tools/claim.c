@@ -282,8 +282,12 @@ static int partition_is_free(const char *kname, void *ctx)
 	return refuse(node, who);
 }
 
-enum xc claim_not_zoned(const struct device *d)
+enum xc claim_kind(const struct device *d)
 {
+	if (d->logical > XP_BLOCK_SIZE)
+		return complain(XC_REFUSED, d->path,
+				"take another; of an NVMe device nvme format, of an encrypted one cryptsetup luksFormat --sector-size 4096 makes smaller ones, and destroys what it holds",
+				"its logical sector is %u bytes, and a cache takes at most %u", d->logical, XP_BLOCK_SIZE);
 	if (!d->zoned)
 		return XC_OK;
 	return complain(XC_REFUSED, d->path, "take a disk that is not, or what dm-zoned makes of it (dmzadm --format, dmzadm --start)",

@@ -59,13 +59,6 @@ static enum xc check_no_partition(const struct device *d)
 			"it is a partition of a running cache");
 }
 
-static enum xc refuse_sectors(const struct device *d)
-{
-	return complain(XC_REFUSED, d->path,
-			"take another; of an NVMe device nvme format, of an encrypted one cryptsetup luksFormat --sector-size 4096 makes smaller ones, and destroys what it holds",
-			"its logical sector is %u bytes, and a cache takes at most %u", d->logical, XP_BLOCK_SIZE);
-}
-
 static enum xc check_pair(const struct device *fast, const struct device *slow)
 {
 	if (fast->dev == slow->dev && fast->ino == slow->ino)
@@ -74,8 +67,6 @@ static enum xc check_pair(const struct device *fast, const struct device *slow)
 	if (device_overlap(fast, slow))
 		return complain(XC_REFUSED, slow->path, "give two different disks",
 				"on the same disk as the fast device %s", fast->path);
-	if (fast->logical > XP_BLOCK_SIZE || slow->logical > XP_BLOCK_SIZE)
-		return refuse_sectors(fast->logical > XP_BLOCK_SIZE ? fast : slow);
 	if (!slow->sectors)
 		return complain(XC_REFUSED, slow->path, NULL, "the slow device is empty");
 	if (device_blocks(slow) >= XP_MAX_LBAS)
@@ -96,9 +87,9 @@ static enum xc take_devices(struct making *k)
 	if (!ret)
 		ret = device_open_any(&k->slow, opt->slow, files);
 	if (!ret)
-		ret = claim_not_zoned(&k->fast);
+		ret = claim_kind(&k->fast);
 	if (!ret)
-		ret = claim_not_zoned(&k->slow);
+		ret = claim_kind(&k->slow);
 	if (!ret)
 		ret = check_pair(&k->fast, &k->slow);
 	if (!ret)

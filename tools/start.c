@@ -164,7 +164,7 @@ enum xc slow_check_free(const struct device *fast, const struct device *slow)
 	if (device_overlap(fast, slow))
 		return complain(XC_REFUSED, slow->path, "give the slow device",
 				"on the same disk as the fast device %s", fast->path);
-	ret = claim_not_zoned(slow);
+	ret = claim_kind(slow);
 	return ret ? ret : claim_check(slow);
 }
 
@@ -268,7 +268,7 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 	if (!ret)
 		ret = check_features(c);
 	if (!ret)
-		ret = claim_not_zoned(&c->fast);
+		ret = claim_kind(&c->fast);
 	if (!ret)
 		ret = claim_check(&c->fast);
 	if (!ret && running_has_name(name))

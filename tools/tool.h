@@ -266,8 +266,8 @@ int device_each(int (*fn)(const char *kname, void *ctx), void *ctx);
 
 /* Complains if it is mounted, swap, part of another device, or read-only. */
 enum xc claim_check(const struct device *d);
-/* Complains if it is zoned: no cache lies on one, and none is written back to one. */
-enum xc claim_not_zoned(const struct device *d);
+/* Complains of a device that no cache can use, as fast or slow: zoned, or with sectors larger than a block. */
+enum xc claim_kind(const struct device *d);
 /* Who has the device open: "mounted at /x"; false: nobody that can be named. */
 bool claim_holder(const char *kname, char *who, size_t len);
 /* The same of a running cache, but its partitions, which have it open whether used or not. */

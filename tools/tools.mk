@@ -35,13 +35,13 @@ build/tests/forge: tests/cli/forge.c build/tools/media.o $(filter build/tools/co
 # Preloaded: dieat kills a program before its n-th write of metadata, badread
 # fails its reads of some blocks, running is a device mapper with a cache in it, holding one that
 # remembers its devices, noublk a kernel without ublk, noroom a file system that is full,
-# zoned a disk of zones, usb one behind USB.
+# zoned a disk of zones, usb one behind USB, wide one with sectors of 8192 bytes.
 build/tests/%.so: tests/cli/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
 
 .PHONY: tools-test tools-install
-tools-test: build/xpcache build/xpcached build/tests/forge build/tests/dieat.so build/tests/badread.so build/tests/faulty.so build/tests/running.so build/tests/holding.so build/tests/noublk.so build/tests/noroom.so build/tests/zoned.so build/tests/usb.so build/tests/noring ## the command line's own tests, on plain files
+tools-test: build/xpcache build/xpcached build/tests/forge build/tests/dieat.so build/tests/badread.so build/tests/faulty.so build/tests/running.so build/tests/holding.so build/tests/noublk.so build/tests/noroom.so build/tests/zoned.so build/tests/usb.so build/tests/wide.so build/tests/noring ## the command line's own tests, on plain files
 	tests/cli/run build/xpcache build/tests
 
 tools-install: build/xpcache

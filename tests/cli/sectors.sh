@@ -84,6 +84,15 @@ h.pwrite(b"4" * 8192, 4096); assert h.pread(8192, 4096) == b"4" * 8192; h.flush(
 	truncate -s 16M slow.copy
 	expect "sectors: a copy with smaller ones" 3 "not the slow device of sectors: its logical sector is 512 bytes, and was 4096: slow.copy: give the right one.* a copy of it needs sectors of 4096 bytes, by nvme format or cryptsetup luksFormat --sector-size 4096, which destroy what is there" \
 		start --fast fast.small --slow slow.copy --force
+	# Larger than a block is too large, in whatever way it is given.
+	too_wide() { LD_PRELOAD=$wide WIDE=$2 expect "sectors: $1, of 8192" 3 "its logical sector is 8192 bytes, and a cache takes at most 4096: $2: take another" "${@:3}"; }
+	for disk in "$four" "$large"; do
+		too_wide "create, $disk" "$disk" create --fast "$four" --slow "$large" --no-start --force
+		too_wide "check, $disk" "$disk" check "$four" --slow "$large"
+		LD_PRELOAD=$wide WIDE=$disk "${xpcache}d" serve --fast "$four" --slow "$large" --control run/wide.control >out 2>&1
+		same "sectors: the daemon, $disk, of 8192" "$? $(grep -c "its logical sector is 8192 bytes, and a cache takes at most 4096: $disk: take another" out)" "3 1"
+	done
+	too_wide "start" "$four" start --fast "$four" --slow "$large" --engine user
 	losetup -d "$four" "$large"
 	trap 'rm -rf "$dir"' EXIT
 fi
