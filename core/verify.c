@@ -96,7 +96,7 @@ u32 verify_hit(struct xp *c, struct xp_req *req)
 	return hit;
 }
 
-static bool has_sums(const struct xp *c, const struct xp_req *req)
+bool xp_has_sums(const struct xp *c, const struct xp_req *req)
 {
 	u32 i;
 
@@ -109,7 +109,7 @@ static bool has_sums(const struct xp *c, const struct xp_req *req)
 /* It is read by whole blocks if there is anything to compare it with, or nothing else can be read. */
 enum xp_act verify_read(const struct xp *c, struct xp_req *req)
 {
-	if (!req->private && !has_sums(c, req))
+	if (!req->private && !xp_has_sums(c, req))
 		return XP_FAST;
 	req->target -= req_offset(req);
 	req->copy.offset = req_offset(req) << XP_SECTOR_SHIFT;

@@ -357,10 +357,12 @@ struct xp_rot {
  * XP_CHECK: the shell
  *  1. reads req->nr_blocks whole blocks, at most XP_COPY_MAX, from fast sector req->target into a
  *     buffer that nobody else writes; an error ends in xp_end(), as of XP_FAST;
- *  2. puts xp_checksum() of each into hash[] and calls xp_checked(), which says
+ *  2. puts xp_checksum() of each into hash[], if xp_has_sums(), and calls xp_checked(), which says
  *     XP_DONE: copy the caller's part, from byte copy.offset on, and end it with req->err (no xp_end());
  *     XP_CHECK: once more from 1; XP_WAIT: the core keeps it, and the buffer is of no use.
  */
+/* Of XP_CHECK, until it is answered: hash[] is looked at. No lock; any context. */
+bool xp_has_sums(const struct xp *c, const struct xp_req *req);
 enum xp_act xp_checked(struct xp *c, struct xp_req *req, const u64 *hash, struct xp_rot *rot,
 		       struct xp_todo *todo);
 /* Of a base that has been read, with copy.check. XP_COPY: go on with it; XP_CHECK: read it once

@@ -246,7 +246,6 @@ int xd_cache_start(struct xd_cache *cache, const struct xd_setup *setup, struct 
 	cache->slow = setup->slow;
 	cache->tunables = setup->tunables;
 	cache->fast_whole = max(setup->fast->dev.logical, 1u << XP_SECTOR_SHIFT) > max(setup->slow->dev.logical, 1u << XP_SECTOR_SHIFT);
-	cache->hit_asks = cache->fast_whole || cache->tunables.verify;
 	cache->timed = setup->tunables.histogram;
 	cache->nr_loops = setup->loops;
 	cache->started = xd_now();

@@ -52,7 +52,8 @@ static void check_read(struct xd_op *op, int err)
 		act = xp_end(cache->core, &part->req, err, &loop->todo);
 	} else {
 		xd_timed(loop, XP_CLASS_FAST_READ, part->sent);
-		xd_hash_blocks(place(part), part->req.nr_blocks, part->hash);
+		if (xp_has_sums(cache->core, &part->req))
+			xd_hash_blocks(place(part), part->req.nr_blocks, part->hash);
 		act = xp_checked(cache->core, &part->req, part->hash, &rot, &loop->todo);
 	}
 	xd_rot_tell(cache, &rot);

@@ -255,7 +255,6 @@ struct xd_cache {
 	u64 memory_bytes;
 	u64 sectors;		/* of the slow device */
 	bool fast_whole;	/* the fast device's logical sector is larger than the slow one's: it takes whole blocks */
-	bool hit_asks;		/* the core says of each hit how it is to be read: for that, or to verify */
 	u64 started;
 	bool timed;
 	struct xp_histogram *histograms;	/* all loops' */

@@ -264,7 +264,8 @@ void xd_part_submit(struct xd_part *part)
 
 	part->req.private = is_private(part);
 	part->req.nr_sectors = part->end - part->req.sector;
-	if (part->req.op == XP_READ && !part->req.fast_failed && !loop->cache->hit_asks && try_hit(part))
+	if (part->req.op == XP_READ && !part->req.fast_failed && !part->req.private &&
+	    !loop->cache->tunables.verify && try_hit(part))
 		return;
 	part->req.nr_sectors = part->end - part->req.sector;
 	act = xp_submit(loop->cache->core, &part->req, &loop->todo);

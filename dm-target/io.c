@@ -313,21 +313,30 @@ static noinline bool io_follow(struct xs_cache *cache, struct xs_io *io, enum xp
  * may have to split a bio where one page does not go on where the last has ended, and then no whole block may be left.
  * Looked at is what one answer of the core can be about.
  */
-static noinline bool is_private(const struct xs_io *io)
+static noinline bool is_private(struct bio *bio, struct bvec_iter part)
 {
-	struct bvec_iter part = io->iter, at;
+	struct bvec_iter at;
 	struct bio_vec bv;
 
-	if (bio_has_data(io->bio))
+	if (bio_has_data(bio))
 		part.bi_size = min(part.bi_size, XP_RUN_MAX * XP_BLOCK_SIZE);
 	if (xp_is_partial(part.bi_sector, part.bi_size >> SECTOR_SHIFT))
 		return true;
-	if (!bio_has_data(io->bio))
+	if (!bio_has_data(bio))
 		return false;
-	__bio_for_each_segment(bv, io->bio, at, part)
+	__bio_for_each_segment(bv, bio, at, part)
 		if ((bv.bv_offset | bv.bv_len) % XP_BLOCK_SIZE)
 			return true;
 	return false;
+}
+
+/* A hit of it is sent to the fast device as it is, with nothing compared. */
+static noinline bool is_plain_read(const struct xs_cache *cache, struct bio *bio, u64 sector)
+{
+	struct bvec_iter part = bio->bi_iter;
+
+	part.bi_sector = sector;
+	return !cache->options.verify && !is_private(bio, part);
 }
 
 /* Asks the core for the present part and what follows. */
@@ -335,7 +344,7 @@ static enum xp_act io_ask(struct xs_cache *cache, struct xs_io *io, struct xp_to
 {
 	io->req.sector = io->iter.bi_sector;
 	io->req.nr_sectors = io->iter.bi_size >> SECTOR_SHIFT;
-	io->req.private = unlikely(cache->fast_whole) && is_private(io);
+	io->req.private = unlikely(cache->fast_whole) && is_private(io->bio, io->iter);
 	return xp_submit(cache->core, &io->req, todo);
 }
 
@@ -596,7 +605,8 @@ int xs_map(struct dm_target *ti, struct bio *bio)
 
 	io->begun = xs_time(cache);
 	xs_clock_request(cache);
-	if (bio_op(bio) == REQ_OP_READ && likely(!cache->hit_asks) && map_hit(cache, io, bio, sector))
+	if (bio_op(bio) == REQ_OP_READ && (likely(!cache->hit_asks) || is_plain_read(cache, bio, sector)) &&
+	    map_hit(cache, io, bio, sector))
 		return hit_follow(cache, io, bio);
 	io_init(io, bio);
 	if (unlikely(bio->bi_opf & REQ_NOWAIT) && !begin_nowait(bio))
