@@ -57,7 +57,7 @@ bool xp_mark_make(struct xp *c, void *block)
 	memcpy(m->uuid, c->journal.uuid, sizeof(m->uuid));
 	xp_lock(&c->lock);
 	m->incarnation = cpu_to_le64(c->journal.incarnation);
-	m->seq = cpu_to_le64(c->journal.durable);
+	m->seq = cpu_to_le64(c->journal.durable_number);
 	xp_unlock(&c->lock);
 	m->checksum = cpu_to_le64(xp_xxh64(m, offsetof(struct xp_mark, checksum)));
 	return true;

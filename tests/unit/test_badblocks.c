@@ -139,6 +139,20 @@ static void a_bad_place_is_skipped(void **state)
 	assert_int_equal(stats_of(&f).bad_places, 1);
 }
 
+/* It is compared with numbers on the medium, of which a bad place has taken one. */
+static void a_mark_counts_as_the_medium_does(void **state)
+{
+	static struct xp_mark block[XP_BLOCK_SIZE / sizeof(struct xp_mark) + 1];
+
+	(void)state;
+	bad[place_of(stats_of(&f).seq + 1)] = true;
+	assert_true(synced(5, 7));
+	assert_true(synced(6, 8));
+	memset(block, 0, sizeof(block));
+	assert_true(xp_mark_make(f.c, block));
+	assert_int_equal(le64_to_cpu(block->seq), stats_of(&f).durable_seq);
+}
+
 static void so_are_several_and_round_the_ring(void **state)
 {
 	u64 blocks = le64_to_cpu(f.sb.journal_blocks), n;
@@ -569,6 +583,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(one_failed_write_is_tried_again),
 		T(a_bad_place_is_skipped),
+		T(a_mark_counts_as_the_medium_does),
 		T(so_are_several_and_round_the_ring),
 		T(the_superblock_comes_last),
 		T(before_that_it_was_never_there),
