@@ -43,6 +43,7 @@ include tests/lab/lab.mk
 include tests/report/report.mk
 include tests/install/install.mk
 include tests/cross/cross.mk
+include tests/docs/docs.mk
 
 parts := build demo check test
 
@@ -80,7 +81,7 @@ test: bootstrap-test ## everything a commit must pass: check, simulator, the qui
 lints := $(addprefix lint-,$(shell tests/lint --list))
 
 check: bootstrap-check ## fast: unit tests and linters
-	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test model-test sim-short tools-test folder-test daemon-test watch-test bench-test vm-selftest $(lints)
+	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test model-test sim-short tools-test folder-test daemon-test watch-test bench-test docs-test vm-selftest $(lints)
 
 .PHONY: lint-deep $(lints)
 lint-deep: bootstrap-check ## clang's analyzer with ten times the patience it has in `make check`: minutes
@@ -213,6 +214,7 @@ vm-kcsan: bootstrap-test ## jobs that let hits race with writes, under KCSAN; bu
 .PHONY: install uninstall clean help
 install: tools-install daemon-install boot-install ## programs, manuals, completion, units; PREFIX= and DESTDIR= are heeded
 	install -D -m 644 -t $(DESTDIR)$(docdir) README.md $(wildcard docs/*.md)
+	install -D -m 644 -t $(DESTDIR)$(docdir)/pictures $(wildcard docs/pictures/*.svg)
 
 # Nobody could stop or flush a cache afterwards. An image in DESTDIR has none of its own.
 uninstall: ## what install has put there; not while a cache needs it
@@ -221,8 +223,8 @@ uninstall: ## what install has put there; not while a cache needs it
 		$(addprefix $(DESTDIR)$(mandir)/man8/,$(notdir $(wildcard docs/*.8))) \
 		$(DESTDIR)$(completiondir)/xpcache $(DESTDIR)$(unitdir)/xpcached-watch.service \
 		$(addprefix $(DESTDIR),$(boot-files))
-	rm -f $(addprefix $(DESTDIR)$(docdir)/,README.md $(notdir $(wildcard docs/*.md)))
-	for dir in $(docdir) $(dracut-module) $(wordsdir); do \
+	rm -f $(addprefix $(DESTDIR)$(docdir)/,README.md $(notdir $(wildcard docs/*.md)) $(patsubst docs/%,%,$(wildcard docs/pictures/*.svg)))
+	for dir in $(docdir)/pictures $(docdir) $(dracut-module) $(wordsdir); do \
 		[ ! -d $(DESTDIR)$$dir ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$dir; \
 	done
 
