@@ -40,9 +40,12 @@ build/tests/%.so: tests/cli/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
 
-.PHONY: tools-test tools-install
-tools-test: build/xpcache build/xpcached build/tests/forge build/tests/dieat.so build/tests/badread.so build/tests/faulty.so build/tests/running.so build/tests/holding.so build/tests/noublk.so build/tests/noroom.so build/tests/zoned.so build/tests/usb.so build/tests/wide.so build/tests/noring ## the command line's own tests, on plain files
-	tests/cli/run build/xpcache build/tests
+cli-parts := $(addprefix cli-,$(shell tests/cli/run --list))
+
+.PHONY: tools-test tools-install $(cli-parts)
+tools-test: $(cli-parts) ## the command line's own tests, on plain files
+$(cli-parts): cli-%: build/xpcache build/xpcached build/tests/forge build/tests/dieat.so build/tests/badread.so build/tests/faulty.so build/tests/running.so build/tests/holding.so build/tests/noublk.so build/tests/noroom.so build/tests/zoned.so build/tests/usb.so build/tests/wide.so build/tests/noring
+	@tests/cli/run build/xpcache build/tests $*
 
 tools-install: build/xpcache
 	install -D -m 755 build/xpcache $(DESTDIR)$(sbindir)/xpcache

@@ -245,26 +245,6 @@ unreadable "0 16" expect "no superblock readable" 1 "superblock: cannot read blo
 
 # ---- a terminal, and other places ----
 
-# in a terminal of its own: standard error
-on_terminal() {
-	python3 -c '
-import os, pty, sys
-pid, fd = pty.fork()
-if pid == 0:
-    os.dup2(os.open("stdout", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
-    os.execv(sys.argv[1], sys.argv[1:])
-seen = b""
-try:
-    while True:
-        some = os.read(fd, 4096)
-        if not some:
-            break
-        seen += some
-except OSError:
-    pass
-os.waitpid(pid, 0)
-sys.stdout.buffer.write(seen)' "$@"
-}
 lived
 same "no progress bar when it is quick" "$(on_terminal "$xpcache" check fast --data)" ""
 for lba in 400 410 420 430 440 450 460 470; do

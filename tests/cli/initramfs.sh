@@ -4,7 +4,7 @@
 
 make -s -C "$root" boot-install DESTDIR="$dir/installed" PREFIX=/usr sbindir="$dir/sbin" wordsdir="$dir/words" >out 2>&1 ||
 	fail "initramfs: install" "make"
-mkdir -p etc image sbin words rules
+mkdir -p etc image mapper sbin words rules
 cp "$dir/installed$dir/words/did-not-start" words
 touch rules/59-xpcache.rules rules/65-xpcache-md.rules
 cat >functions <<'END'

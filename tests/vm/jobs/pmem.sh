@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: nvdimm=64M fast=16M slow=64M timeout=600 quick=6.12,newest
+# vm: nvdimm=64M fast=16M slow=64M timeout=600 quick=6.12
 #
 # The fast device is memory: worked on by load and store, without a request of the block
 # layer; what callers see is as with any other, also where a line is poisoned, and after a
