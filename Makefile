@@ -42,6 +42,7 @@ include tests/crash/crash.mk
 include tests/lab/lab.mk
 include tests/report/report.mk
 include tests/install/install.mk
+include tests/docs/docs.mk
 include tests/cross/cross.mk
 include tests/docs/docs.mk
 
@@ -213,7 +214,7 @@ vm-kcsan: bootstrap-test ## jobs that let hits race with writes, under KCSAN; bu
 
 .PHONY: install uninstall clean help
 install: tools-install daemon-install boot-install ## programs, manuals, completion, units; PREFIX= and DESTDIR= are heeded
-	install -D -m 644 -t $(DESTDIR)$(docdir) README.md $(wildcard docs/*.md)
+	install -D -m 644 -t $(DESTDIR)$(docdir) README.md $(wildcard docs/*.md docs/*.rst)
 	install -D -m 644 -t $(DESTDIR)$(docdir)/pictures $(wildcard docs/pictures/*.svg)
 
 # Nobody could stop or flush a cache afterwards. An image in DESTDIR has none of its own.
@@ -223,7 +224,7 @@ uninstall: ## what install has put there; not while a cache needs it
 		$(addprefix $(DESTDIR)$(mandir)/man8/,$(notdir $(wildcard docs/*.8))) \
 		$(DESTDIR)$(completiondir)/xpcache $(DESTDIR)$(unitdir)/xpcached-watch.service \
 		$(addprefix $(DESTDIR),$(boot-files))
-	rm -f $(addprefix $(DESTDIR)$(docdir)/,README.md $(notdir $(wildcard docs/*.md)) $(patsubst docs/%,%,$(wildcard docs/pictures/*.svg)))
+	rm -f $(addprefix $(DESTDIR)$(docdir)/,README.md $(notdir $(wildcard docs/*.md docs/*.rst)) $(patsubst docs/%,%,$(wildcard docs/pictures/*.svg)))
 	for dir in $(docdir)/pictures $(docdir) $(dracut-module) $(wordsdir); do \
 		[ ! -d $(DESTDIR)$$dir ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$dir; \
 	done

@@ -16,7 +16,7 @@ alone()
 programs='sbin/xpcache
 sbin/xpcached'
 manuals=$(cd "$root/docs" && ls ./*.8 | sed 's,^\./,share/man/man8/,')
-documents=$(cd "$root/docs" && ls ./*.md ./pictures/*.svg | sed 's,^\./,share/doc/xpcache/,'; echo share/doc/xpcache/README.md)
+documents=$(cd "$root/docs" && ls ./*.md ./*.rst ./pictures/*.svg | sed 's,^\./,share/doc/xpcache/,'; echo share/doc/xpcache/README.md)
 wanted=$(printf '%s\n' "$programs" "$manuals" "$documents" share/bash-completion/completions/xpcache \
 	$(printf 'lib/systemd/system/%s ' $units) $at_boot $of_system | sort)
 

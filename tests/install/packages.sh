@@ -74,8 +74,8 @@ same "packages: files" "$(inside dpkg -L xpcache | while read -r file; do [ -d "
 		done
 		cd "$root/docs" && ls ./*.8 | sed 's,^\./\(.*\),/usr/share/man/man8/\1.gz,'
 	} | sort | xargs)"
-same "packages: documents can be read" "$(cd "$tree/usr/share/doc/xpcache" && ls ./*.md* | xargs)" \
-	"$(cd "$root" && { ls docs/*.md; echo README.md; } | sed 's,.*/,,; s,^,./,' | sort | xargs)"
+same "packages: documents can be read" "$(cd "$tree/usr/share/doc/xpcache" && ls ./*.md* ./*.rst* | xargs)" \
+	"$(cd "$root" && { ls docs/*.md docs/*.rst; echo README.md; } | sed 's,.*/,,; s,^,./,' | sort | xargs)"
 same "packages: sources" "$(cd "$tree/usr/src/xpcache-$version" && ls | xargs)" \
 	"$(cd "$root" && { ls core/*.[ch] dm-target/*.[ch] dm-target/Kbuild | xargs -n 1 basename; printf '%s\n' dkms.conf installed try; } | sort | xargs)"
 same "packages: version" "$(inside xpcache version | cut -d , -f 1)" "xpcache $version"

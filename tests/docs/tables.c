@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * tables.c - what the target takes and tells, as the core has it, for tests/docs/rst.
+ *
+ *	tables			options, messages, states, status fields and classes, a line each
+ *	tables table WORD...	is that a table line? No: exit code 1, and the core's sentence
+ *	tables message WORD...	is that a message?
+ */
+#include <stdlib.h>
+#include "cache.h"
+
+#define FAST_BLOCKS	3072
+
+void xp_assert_failed(const char *what, const char *file, int line)
+{
+	fprintf(stderr, "%s:%d: assertion %s\n", file, line, what);
+	abort();
+}
+
+static struct xp *make_cache(void)
+{
+	static u8 memory[1 << 20] __attribute__((aligned(XP_BLOCK_SIZE)));
+	static const struct xp_options opt = {
+		.dirty_low = XP_DEFAULT_DIRTY_LOW, .dirty_high = XP_DEFAULT_DIRTY_HIGH,
+	};
+	struct xp_sb sb = { .slow.sectors = cpu_to_le64(1 << 20) };
+	struct xp_message msg;
+
+	if (xp_sb_layout(&sb, FAST_BLOCKS, &msg) || xp_memory(&sb, false) > sizeof(memory))
+		exit(1);
+	return xp_init(memory, &sb, &opt);
+}
+
+static void print_status(struct xp *c, bool running)
+{
+	static const u8 uuid[16];
+	struct xp_shell shell = { .running = running, .uuid = uuid, .not_memory = "word" };
+	char text[4096];
+
+	if (xp_status_print(c, &shell, text, sizeof(text)) >= sizeof(text))
+		exit(1);
+	printf("status %s\n", text);
+}
+
+static void print_all(void)
+{
+	struct xp *c = make_cache();
+	u32 i;
+
+	for (i = 0; i < XP_TUNABLES; i++)
+		printf("option %s %u %u %u\n", xp_tunable_rows[i].name, xp_tunable_rows[i].min,
+		       xp_tunable_rows[i].max, xp_tunable_rows[i].initial);
+	for (i = 0; i < XP_COMMANDS; i++)
+		printf("message %s\n", xp_command_name((enum xp_command)i));
+	for (i = 0; i < XP_CLASSES; i++)
+		printf("class %s\n", xp_class_name[i]);
+	printf("bins %u\n", XP_BINS);
+	for (i = 0; i < XP_BINS; i++)
+		printf("bin %u %llu\n", i, (unsigned long long)xp_bin_low(i));
+	print_status(c, true);
+	print_status(c, false);
+	c->failed = -EIO;
+	print_status(c, true);
+}
+
+int main(int argc, char **argv)
+{
+	enum xp_command command;
+	struct xp_message msg;
+	struct xp_table table;
+	int err = 0;
+
+	if (argc < 2)
+		print_all();
+	else if (!strcmp(argv[1], "table"))
+		err = xp_table_parse(&table, (u32)argc - 2, argv + 2, &msg);
+	else
+		err = xp_command_parse(&command, (u32)argc - 2, argv + 2, &msg);
+	if (err)
+		printf("%s\n", msg.text);
+	return !!err;
+}
