@@ -28,6 +28,7 @@ untold=$(awk '
 ' "$document" | xargs)
 same "remote: all other blocks are said not to be tested" "$untold" ""
 
+uri="nbd+unix:///?socket=$dir/run/xpcache0.sock"
 server=127.0.0.1 disk=$dir/disk.img fast=$dir/fast
 port=$(python3 -c 'import socket; s = socket.create_server(("127.0.0.1", 0)); print(s.getsockname()[1])')
 export server port disk fast
