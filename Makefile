@@ -31,6 +31,7 @@ include dm-target/module.mk
 include dkms/dkms.mk
 include boot/boot.mk
 include packaging/packaging.mk
+include docs/docs.mk
 include tests/unit/unit.mk
 include tests/model/model.mk
 include tests/daemon/daemon-test.mk
@@ -42,7 +43,6 @@ include tests/crash/crash.mk
 include tests/lab/lab.mk
 include tests/report/report.mk
 include tests/install/install.mk
-include tests/docs/docs.mk
 include tests/cross/cross.mk
 include tests/docs/docs.mk
 

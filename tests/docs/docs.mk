@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The documents say what the code does, and their pictures are what their sources say.
+# The documents say what the code does, their pictures are what their sources say, and their links lead somewhere.
 
-build/docs/tables: tests/docs/tables.c $(wildcard core/*.c core/*.h)
+build/tests/tables: tests/docs/tables.c $(wildcard core/*.c core/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -o $@ $(filter %.c,$^) $$(pkg-config --libs libxxhash)
 
 .PHONY: docs-test
-docs-test: build/docs/tables ## docs/xpcache.rst has the code's options, status, messages, limits; pictures are drawn from their sources
-	@status=0; tests/docs/rst $< || status=1; tests/docs/pictures || status=1; exit $$status
+docs-test: build/tests/tables ## docs/xpcache.rst against the code, pictures against their sources, links, and a test of each command of README.md
+	@status=0; tests/docs/rst $< || status=1; \
+	for test in pictures links commands; do tests/docs/$$test || status=1; done; exit $$status
