@@ -21,7 +21,7 @@ untold=$(awk '
 	/^### / { told = whole }
 	/[Nn]ot tested here/ { told = 1 }
 	/None of this is tested here/ { told = whole = 1 }
-	/^What follows needs nothing but these/ { settings = 1 }
+	/^The commands below use only these variables/ { settings = 1 }
 	/^<!-- tested: / { tested = 1 }
 	/^```/ && !inside { inside = 1; if (!told && !tested && !settings) print NR; settings = tested = 0; next }
 	/^```/ { inside = 0 }
