@@ -14,8 +14,11 @@
 #include <err.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -31,6 +34,7 @@
 
 static u8 buf[LONGEST * SECTOR] __attribute__((aligned(4096)));
 static struct diary entry __attribute__((aligned(4096)));
+static bool discards;	/* the device takes them; else zeroes come in their place */
 
 static int open_device(const char *path)
 {
@@ -48,6 +52,23 @@ static u64 sectors_of(int fd)
 	if (ioctl(fd, BLKGETSIZE64, &bytes))
 		err(1, "BLKGETSIZE64");
 	return bytes / SECTOR;
+}
+
+/* A cache offers no discards if it could not send them on: xpcached before a disk, on a kernel older than 6.12. */
+static bool takes_discards(int fd)
+{
+	char path[96], text[32] = "";
+	struct stat st;
+	FILE *f;
+
+	if (fstat(fd, &st))
+		err(1, "fstat");
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/queue/discard_max_bytes", major(st.st_rdev), minor(st.st_rdev));
+	f = fopen(path, "r");
+	if (!f || !fgets(text, sizeof(text), f))
+		err(1, "%s", path);
+	fclose(f);
+	return strtoull(text, NULL, 10) > 0;
 }
 
 static void write_entry(int diary, u32 place, enum diary_event event)
@@ -81,7 +102,7 @@ static void draw_request(u64 *rng, u64 sectors)
 	u32 dice = below(rng, 100);
 
 	entry.op = dice < 22 ? XP_READ : dice < 80 ? XP_WRITE : dice < 94 ? XP_FLUSH :
-		   dice < 97 ? XP_DISCARD : XP_ZEROES;
+		   dice < 97 && discards ? XP_DISCARD : XP_ZEROES;
 	entry.fua = entry.op == XP_WRITE && chance(rng, 3);
 	entry.err = 0;
 	entry.sector = entry.nr = 0;
@@ -156,6 +177,7 @@ static void work(const char *dev, const char *diary_path, u32 worker, u64 first_
 	u64 sectors = sectors_of(fd);
 	time_t end = time(NULL) + seconds;
 
+	discards = takes_discards(fd);
 	entry.id = first_id;
 	while (time(NULL) < end) {
 		give_way(worker);
