@@ -41,6 +41,11 @@ build/tests/%.so: tests/cli/%.c
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
 
 cli-parts := $(addprefix cli-,$(shell tests/cli/run --list))
+# Caches are looked for on all disks of a machine: parts with loop devices run one after another, and the others after them.
+cli-loops := $(filter $(addprefix cli-,$(basename $(notdir $(shell grep -l losetup tests/cli/*.sh)))),$(cli-parts))
+cli-last :=
+$(foreach part,$(cli-loops),$(if $(cli-last),$(eval $(part): | $(cli-last)))$(eval cli-last := $(part)))
+$(filter-out $(cli-loops),$(cli-parts)): | $(cli-last)
 
 .PHONY: tools-test tools-install $(cli-parts)
 tools-test: $(cli-parts) ## the command line's own tests, on plain files
