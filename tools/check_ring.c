@@ -140,7 +140,11 @@ static void tell_all_damaged(struct check *k)
 	}
 }
 
-/* Neither falls along a chain: what was durable, or needless, stays so. */
+/*
+ * Neither falls along a chain: what was durable, or needless, stays so. But where an incarnation begins: of blocks that
+ * were refused the first may lie behind the others' old places, if they have landed all the same. It says what it said
+ * at its own old place, and is as true as there.
+ */
 static void tell_contradictions(struct check *k)
 {
 	const struct ring *r = &k->ring;
@@ -149,6 +153,8 @@ static void tell_contradictions(struct check *k)
 		const struct xp_ring_block *b = &r->block[seq % r->blocks];
 		const struct xp_ring_block *before = &r->block[(seq - 1) % r->blocks];
 
+		if (b->incarnation != before->incarnation)
+			continue;
 		if (b->tail < before->tail)
 			finding_problem(&k->found, "journal block %" PRIu64 " needs blocks from %" PRIu64 " on, the one "
 					"before it only from %" PRIu64, seq, b->tail, before->tail);

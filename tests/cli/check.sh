@@ -150,6 +150,12 @@ damaged "a tail that falls" "journal block 15 needs blocks from 3 on, the one be
 lived
 "$forge" fast head 15 durable 9
 damaged "a durable_seq that falls" "journal block 15 says that 9 was durable, the one before it says 13"
+# Writes were refused that had landed, and the first of them was given a place behind them all: it says what it said there.
+lived
+"$forge" fast head "$(newest)" tail 3
+"$forge" fast head "$(newest)" durable 9
+"$forge" fast head "$(newest)" incarnation 100
+sound "a block that was given another place" "recovery takes journal blocks 3 to $(newest), incarnation [0-9]+ to 100"
 
 # ---- records ----
 
