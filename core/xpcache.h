@@ -353,6 +353,8 @@ struct xp_rot {
 	bool dirty;
 };
 
+/* Of XP_CHECK, until it is answered: hash[] is looked at. No lock; any context. */
+bool xp_has_sums(const struct xp *c, const struct xp_req *req);
 /*
  * XP_CHECK: the shell
  *  1. reads req->nr_blocks whole blocks, at most XP_COPY_MAX, from fast sector req->target into a
@@ -361,8 +363,6 @@ struct xp_rot {
  *     XP_DONE: copy the caller's part, from byte copy.offset on, and end it with req->err (no xp_end());
  *     XP_CHECK: once more from 1; XP_WAIT: the core keeps it, and the buffer is of no use.
  */
-/* Of XP_CHECK, until it is answered: hash[] is looked at. No lock; any context. */
-bool xp_has_sums(const struct xp *c, const struct xp_req *req);
 enum xp_act xp_checked(struct xp *c, struct xp_req *req, const u64 *hash, struct xp_rot *rot,
 		       struct xp_todo *todo);
 /* Of a base that has been read, with copy.check. XP_COPY: go on with it; XP_CHECK: read it once

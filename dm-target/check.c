@@ -59,8 +59,9 @@ static enum xp_act judge(struct xs_copy *copy, struct xp_todo *todo)
 	enum xp_act act;
 	u32 i;
 
-	for (i = 0; xp_has_sums(cache->core, &io->req) && i < io->req.nr_blocks; i++)
-		copy->hash[i] = xs_hash_page(copy->page[i]);
+	if (xp_has_sums(cache->core, &io->req))
+		for (i = 0; i < io->req.nr_blocks; i++)
+			copy->hash[i] = xs_hash_page(copy->page[i]);
 	act = xp_checked(cache->core, &io->req, copy->hash, &rot, todo);
 	xs_rot_tell(cache, &rot);
 	if (act == XP_CHECK)

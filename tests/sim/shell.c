@@ -575,12 +575,13 @@ static void part_io_end(struct part *p, int err, struct xp_todo *todo)
 static void check_end(struct part *p, int err, struct xp_todo *todo)
 {
 	u64 hash[XP_COPY_MAX];
+	bool sums = xp_has_sums(sim.c, &p->req);
 	struct xp_rot rot;
 	enum xp_act act;
 	u32 i;
 
 	for (i = 0; i < p->req.nr_blocks; i++)	/* a backend may leave in there what was there */
-		hash[i] = xp_has_sums(sim.c, &p->req) ? xp_checksum(p->copy + i * XP_BLOCK_SIZE, XP_BLOCK_SIZE) : i;
+		hash[i] = sums ? xp_checksum(p->copy + i * XP_BLOCK_SIZE, XP_BLOCK_SIZE) : i;
 	act = err ? xp_end(sim.c, &p->req, err, todo) : xp_checked(sim.c, &p->req, hash, &rot, todo);
 	figures.rot_read += !err && rot.nr;
 	if (act == XP_CHECK)
