@@ -10,26 +10,26 @@
  *      FREE ----------------> WRITING ------------------------> MAPPED
  *       ^  \                     | data failed                  |  |  |
  *       |   \ slots_alloc        v                              |  |  | evict, or zeros
- *       |    `------> FILLING  FREE          superseded by a    |  |  | brought home
+ *       |    `------> FILLING  FREE          superseded by a    |  |  | written back
  *       |              |    \                newer write        |  |  | (+ UNMAP record)
  *       |   touched by |     `- xp_fill_end ---> MAPPED         |  |  v
- *       |   a write    v        (+ MAP record)       LIMBO <----'  | UNMAPPING
- *       |<---------- DOOMED                            | durable   |  | durable
+ *       |   a write    v        (+ MAP record)  PENDING_FREE <--'  | UNMAPPING
+ *       |<------- CANCELLED                            | durable   |  | durable
  *       |             xp_fill_end                      v           |  v
- *       `------------------------------------------- DEAD <--------'--'
+ *       `--------------------------------------- RELEASED <--------'--'
  *                       last pin goes
  *
  * True in each state:
- *   FREE       no recoverable mapping names it, nobody reads it
- *   WRITING    in the hash: its lba is busy. No record names it, or (beside) a
- *              record whose checksum tells recovery whether the data landed
- *   FILLING    in the hash; no record names it
- *   DOOMED     not in the hash; the fill's write may still be in flight
- *   MAPPED     in the hash, the only MAPPED slot of its lba; on the list of the
- *              journal block that holds its newest MAP record
- *   UNMAPPING  in the hash, not read from: blocks bypassing writes (I8)
- *   LIMBO      not in the hash; older recoverable states may name it (I1)
- *   DEAD       no recoverable mapping names it; pinned by a reader
+ *   FREE          no recoverable mapping names it, nobody reads it
+ *   WRITING       in the hash: its lba is busy. No record names it, or (parallel commit)
+ *                 a record whose checksum tells recovery whether the data landed
+ *   FILLING       in the hash; no record names it
+ *   CANCELLED     not in the hash; the fill's write may still be in flight
+ *   MAPPED        in the hash, the only MAPPED slot of its lba; on the list of the
+ *                 journal block that holds its newest MAP record
+ *   UNMAPPING     in the hash, not read from: blocks bypassing writes (I8)
+ *   PENDING_FREE  not in the hash; older recoverable states may name it (I1)
+ *   RELEASED      no recoverable mapping names it; pinned by a reader
  *
  * Locking: every function of core/ that is not in xpcache.h is called with
  * c->lock held, unless it says otherwise.
@@ -45,11 +45,11 @@ enum xp_state {
 	SLOT_FREE,
 	SLOT_WRITING,
 	SLOT_FILLING,
-	SLOT_DOOMED,
+	SLOT_CANCELLED,
 	SLOT_MAPPED,
 	SLOT_UNMAPPING,
-	SLOT_LIMBO,
-	SLOT_DEAD,
+	SLOT_PENDING_FREE,
+	SLOT_RELEASED,
 };
 
 /*
@@ -57,7 +57,7 @@ enum xp_state {
  * (hit.c), so pins are changed by an exchange of the whole word, which fails if
  * anything else in it has changed. Who changes that has the lock, and need not
  * exchange: pins are bytes of their own. (A hit's "referenced" may be lost so.)
- * The record of a slot that is held must not be carried past that of the write.
+ * The record of a slot that is held must not be relocated past that of the write.
  */
 #define XP_WORD_FIELDS							\
 	u8 lba_high;							\
@@ -65,9 +65,9 @@ enum xp_state {
 	u8 dirty : 1;		/* MAPPED: the slow device does not hold it */ \
 	u8 zeros : 1;		/* MAPPED: reads as zeros, whatever the slot holds; dirty as well */ \
 	u8 referenced : 1;	/* MAPPED: second chance */		\
-	u8 held : 1;		/* MAPPED: a write beside its record may supersede it or fall back to it */ \
+	u8 held : 1;		/* MAPPED: a parallel commit may supersede it or fall back to it */ \
 	u8 listed : 1;		/* on the list of a journal block */	\
-	u16 pins		/* readers, and destage */
+	u16 pins		/* readers, and writeback */
 
 union xp_word {
 	u32 all;
@@ -95,16 +95,16 @@ struct xp_entry {
  * partial write are all that pin a slot and are not readers. */
 static_assert(XP_HIT_PINS > 2, "a slot at its most pins has a reader");
 
-/* Records that are new in a block; the rest of it is for carried ones. With a
+/* Records that are new in a block; the rest of it is for relocated ones. With a
  * ring of which a full map fills a quarter, that keeps the head from ever
  * reaching the tail (docs/ARCHITECTURE.md, "The ring never fills"). */
 #define XP_NEW_MAX	(XP_PUT_MAX / 2)
-#define XP_CARRY_MAX	(XP_PUT_MAX - XP_NEW_MAX)
+#define XP_RELOCATE_MAX	(XP_PUT_MAX - XP_NEW_MAX)
 
 enum xp_block_state {
 	BLOCK_IDLE,		/* no journal block */
 	BLOCK_OPEN,		/* takes records; where it grows, some are on the medium */
-	BLOCK_SEALED,		/* with the shell */
+	BLOCK_SEALED,		/* with the backend */
 	BLOCK_REFUSED,		/* its place cannot be written (badblocks.c) */
 	BLOCK_MOVED,		/* has another place, and waits for the one before it to be written */
 	BLOCK_WRITTEN,
@@ -116,8 +116,8 @@ struct xp_window {
 	u64 number;		/* on the medium: the same, but for those of bad places, which it skips */
 	u64 tail;		/* once sealed, or stored: a number */
 	u32 position;		/* in the ring */
-	u32 nr, nr_carried;	/* records; those of them that only repeat */
-	u32 stored;		/* OPEN: so many are on the medium already, the carried ones among them */
+	u32 nr, nr_relocated;	/* records; those of them that only repeat */
+	u32 stored;		/* OPEN: so many are on the medium already, the relocated ones among them */
 	u32 nr_freed;
 	u8 state;		/* enum xp_block_state */
 	u8 tries;		/* SEALED: writes of it that have failed at this place */
@@ -138,7 +138,7 @@ struct xp_journal {
 	bool grows;		/* xp_options.store is used: recovery's own blocks are whole, by its media */
 
 	/* open == sealed + 1; durable <= written <= sealed. A block grows only with written == sealed */
-	u64 sealed;		/* newest block given to the shell, or closed */
+	u64 sealed;		/* newest block given to the backend, or closed */
 	u64 written;		/* it and all before it are on the medium */
 	u64 reached;		/* journal_point() of the newest record that is, and all before it */
 	u64 durable;		/* ... and the data their records name */
@@ -147,7 +147,7 @@ struct xp_journal {
 	u64 stamp;		/* durable_seq while recovery restates; 0: durable_number */
 	u64 tail;		/* oldest block with a live record, or open */
 	u64 tail_written;	/* tail of the newest block written: what a recovery may need */
-	u64 leave;		/* all that lives in blocks up to this one is carried, however full the ring */
+	u64 leave;		/* all that lives in blocks up to this one is relocated, however full the ring */
 	bool seal_wanted;	/* as soon as window and ring allow */
 	bool rerouting;		/* a block was refused: nothing is sealed until those from it on have
 				 * other places, and the superblock says so */
@@ -180,7 +180,7 @@ struct xp_bypass {
 struct xp_batch_entry {
 	u32 slot;
 	u8 zeros;
-	u8 home;		/* its data is on the slow device, not yet flushed */
+	u8 written_back;		/* its data is on the slow device, not yet flushed */
 };
 
 struct xp_lbas {
@@ -202,7 +202,7 @@ enum xp_batch_state {
 struct xp_batch {
 	struct xp_batch_entry *entry;
 	u32 max, nr, next;
-	u32 nr_home, nr_failed;	/* blocks */
+	u32 nr_written_back, nr_failed;	/* blocks */
 	struct xp_lbas failed;	/* from the first to the last of these */
 	u8 state;		/* enum xp_batch_state */
 	bool has_all;		/* that was dirty, from c->alone on */
@@ -272,7 +272,7 @@ struct xp {
 	u64 *free_sum;		/* bit a word of free_map: has a free slot */
 	u32 *sum;		/* of what is in a slot, 0: not known; NULL: not xp_options.verify (verify.c) */
 	u32 alloc_hand, evict_hand;
-	u32 nr_free, nr_dirty, nr_clean, nr_limbo;
+	u32 nr_free, nr_dirty, nr_clean, nr_pending_free;
 
 	struct xp_journal journal;
 	struct xp_super super;
@@ -281,7 +281,7 @@ struct xp {
 	bool any_suspect;
 	bool fast_suspected;	/* it has failed something since the last tick */
 	bool tables_written;	/* somebody may have made new partitions */
-	u8 pass;		/* enum xp_pass, passing.c */
+	u8 pass;		/* enum xp_pass, passthrough.c */
 	u64 cleaned;		/* journal_point() of the newest record that made a dirty block clean */
 
 	struct xp_batch batch;
@@ -319,7 +319,7 @@ struct xp {
 	struct xp_counter hits[XP_HIT_COUNTERS];
 	struct xp_counter idle_flushes;
 
-	bool draining;		/* the shell's wish, while it lasts */
+	bool draining;		/* the backend's wish, while it lasts */
 	bool flushing;		/* the user's: until nothing is dirty, if only for a moment */
 	bool running;		/* recovered; else look only */
 	u64 lost;		/* recovery went on without journal blocks up to this number, or 0: */
@@ -395,14 +395,14 @@ u32 slots_search(const struct xp *c);
  * Returns how many; 0: none. */
 u32 slots_alloc(struct xp *c, u32 want, enum xp_state state, xp_lba_t lba,
 		xp_slot_t *first);
-/* Nobody names it any more: FREE, or DEAD until the last pin goes. Must be
+/* Nobody names it any more: FREE, or RELEASED until the last pin goes. Must be
  * neither in the hash nor on a list. */
 void slot_release(struct xp *c, xp_slot_t slot);
 void slot_pin(struct xp *c, xp_slot_t slot);
 void slot_unpin(struct xp *c, xp_slot_t slot);
-/* DEAD, and the last pin has gone: FREE. */
-void slot_bury(struct xp *c, xp_slot_t slot);
-/* FILLING -> DOOMED: the fill must not land. */
+/* RELEASED, and the last pin has gone: FREE. */
+void slot_free(struct xp *c, xp_slot_t slot);
+/* FILLING -> CANCELLED: the fill must not land. */
 void slot_doom(struct xp *c, xp_slot_t slot);
 /* MAPPED -> UNMAPPING; stays in the hash. */
 void slot_unmap(struct xp *c, xp_slot_t slot);
@@ -418,7 +418,7 @@ u64 journal_commit(struct xp *c, struct xp_todo *todo);
  * newest that is on the medium by then, it will be overwritten (xp_forget_after()). */
 void journal_close(struct xp *c, struct xp_todo *todo);
 /* Carries records into the open block before it is sealed: while a device works. */
-void journal_carry_ahead(struct xp *c);
+void journal_relocate_ahead(struct xp *c);
 /* Forces an empty block out (recovery). */
 void journal_seal_now(struct xp *c, struct xp_todo *todo);
 /* Data named by the records of block @seq is durable, or they are undone. */
@@ -535,7 +535,7 @@ static inline void requests_hand_on(struct xp *c, struct xp_todo *todo)
 /* Has their slow flush made when it is due. */
 void bypass_tick(struct xp *c, struct xp_todo *todo);
 
-/* passing.c */
+/* passthrough.c */
 bool pass_possible(const struct xp *c);
 /* The cache has failed. */
 void pass_begin(struct xp *c, struct xp_todo *todo);
@@ -570,13 +570,13 @@ static inline bool policy_sync_follows(const struct xp *c, u32 nr_blocks)
 	       c->writes_unsynced == c->writes_a_sync;
 }
 
-/* destage.c */
-/* A flush that xp_bring_home() asked for arrives when nothing is dirty. */
-void destage_note_arrival(struct xp *c);
+/* writeback.c */
+/* A flush that xp_write_back_all() asked for arrives when nothing is dirty. */
+void writeback_note_arrival(struct xp *c);
 /* Called by requests_progress(). */
-void destage_progress(struct xp *c, struct xp_todo *todo);
+void writeback_progress(struct xp *c, struct xp_todo *todo);
 /* Somebody gets an error because nothing goes home: whether that is still so is soon to be seen. */
-static inline void destage_soon(struct xp *c, struct xp_todo *todo)
+static inline void writeback_soon(struct xp *c, struct xp_todo *todo)
 {
 	c->failing = min(c->failing, 1u);
 	todo->work = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * checksum.c - of journal blocks, and of a block that is written beside its record.
+ * checksum.c - of journal blocks, and of a block that is written by a parallel commit.
  *
  * A sync waits for both, so it is the quickest that CPUs have: CRC32C, which is
  * an instruction on x86 and arm64. Two of them, of the even and of the odd 64-bit words: they

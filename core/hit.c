@@ -5,8 +5,8 @@
  * A hit pins its slots until it ends: they are not reused under it (I1). To pin
  * is to exchange the word of the entry that says: MAPPED, of this lba, not zeros.
  * What then turns the slot over to somebody else finds the pin: slot_release()
- * says DEAD first and looks for pins after it, and whoever takes the last pin
- * away sees DEAD in the same exchange.
+ * says RELEASED first and looks for pins after it, and whoever takes the last pin
+ * away sees RELEASED in the same exchange.
  *
  * The way through the hash may be wrong while others change it: it leads to an
  * entry that is not the lba's, or nowhere. Then the lock's way is tried.
@@ -41,7 +41,7 @@ static __always_inline bool unpin(struct xp_entry *e)
 	union xp_word was = pins_change(e, -1);
 	u32 pins = was.pins;
 
-	return (pins == 1 && was.state == SLOT_DEAD) || pins + 2 >= XP_HIT_PINS;
+	return (pins == 1 && was.state == SLOT_RELEASED) || pins + 2 >= XP_HIT_PINS;
 }
 
 /* What is left to do when the pins of such slots have gone. */
@@ -52,7 +52,7 @@ static void owe(struct xp_req *req, xp_slot_t slot, u32 nr)
 }
 
 /* By now they may be of other lbas; whoever made them that has woken those who waited. */
-void xp_hit_bury(struct xp *c, const struct xp_req *req, struct xp_todo *todo)
+void xp_hit_free(struct xp *c, const struct xp_req *req, struct xp_todo *todo)
 {
 	u32 i;
 
@@ -60,7 +60,7 @@ void xp_hit_bury(struct xp *c, const struct xp_req *req, struct xp_todo *todo)
 	for (i = 0; i < req->progress; i++) {
 		xp_slot_t s = slot_add(req->base_slot, i);
 
-		slot_bury(c, s);
+		slot_free(c, s);
 		requests_wake(c, entry_lba(entry_of(c, s)), 1, todo);
 	}
 	if (!c->failed)

@@ -12,8 +12,8 @@
  *
  * A slot whose newest record lies in a block is on that block's list, so the
  * records that are still alive in the oldest block are found without reading
- * it. seal() carries them over into the room a new block has left, or
- * journal_carry_ahead() has done so, and the tail moves on. Carried is only what is
+ * it. seal() relocates them to the room a new block has left, or
+ * journal_relocate_ahead() has done so, and the tail moves on. Relocated is only what is
  * alive at that moment and cannot be superseded by an earlier block: a slot that is
  * not held.
  */
@@ -34,7 +34,7 @@ static bool open_block(struct xp *c)
 	w->position = journal_position(c, w->number);
 	w->undone = false;
 	w->tries = 0;
-	w->nr = w->nr_carried = w->stored = 0;
+	w->nr = w->nr_relocated = w->stored = 0;
 	w->nr_freed = 0;
 	return true;
 }
@@ -43,11 +43,11 @@ static bool open_block(struct xp *c)
 
 /* Up to @room live records of the oldest block, into the open one. What is held stays,
  * but keeps no other from leaving. */
-static u32 carry_oldest(struct xp *c, u32 room)
+static u32 relocate_oldest(struct xp *c, u32 room)
 {
-	u32 i = c->journal.list[journal_position(c, c->journal.tail)], next, carried = 0;
+	u32 i = c->journal.list[journal_position(c, c->journal.tail)], next, relocated = 0;
 
-	for (; i != XP_NIL && carried < room; i = next) {
+	for (; i != XP_NIL && relocated < room; i = next) {
 		struct xp_entry *e = &c->entry[i];
 
 		/* A WRITING one's is in the window, half a ring from here. */
@@ -58,48 +58,48 @@ static u32 carry_oldest(struct xp *c, u32 room)
 		journal_put(c, XP_REC_MAP, (e->dirty ? XP_REC_DIRTY : 0) |
 			    (e->zeros ? XP_REC_ZEROS : 0), entry_lba(e),
 			    XP_SLOT(i), 0);
-		carried++;
+		relocated++;
 	}
-	return carried;
+	return relocated;
 }
 
 /* Moves live records into the open block, and the tail on. Only as far as needed to
  * keep the ring half full: the fuller, the fewer of them are alive. And not more than
- * keeps it from filling, so that no sync has much more to carry than another. */
-static void carry(struct xp *c)
+ * keeps it from filling, so that no sync has much more to relocate than another. */
+static void relocate(struct xp *c)
 {
 	struct xp_journal *j = &c->journal;
 	struct xp_window *w = journal_window(c, journal_open(c));
-	u32 room = XP_CARRY_MAX - w->nr_carried, carried = 0;
+	u32 room = XP_RELOCATE_MAX - w->nr_relocated, relocated = 0;
 
 	while (j->tail < w->number) {
 		if (j->list[journal_position(c, j->tail)] == XP_NIL) {
 			j->tail++;
 			continue;
 		}
-		if (carried == room || (w->number - j->tail < j->usable / 2 && j->tail > j->leave))
+		if (relocated == room || (w->number - j->tail < j->usable / 2 && j->tail > j->leave))
 			break;
-		carried += carry_oldest(c, room - carried);
+		relocated += relocate_oldest(c, room - relocated);
 		if (j->list[journal_position(c, j->tail)] != XP_NIL)
 			break;
 	}
-	w->nr_carried += carried;
-	c->stats.carried += carried;
+	w->nr_relocated += relocated;
+	c->stats.carried += relocated;
 }
 
-/* A record that was carried is true when it is placed; whatever happens to its slot until
+/* A record that was relocated is true when it is placed; whatever happens to its slot until
  * the block is sealed has its own record behind it, in this block or a later one. */
-void journal_carry_ahead(struct xp *c)
+void journal_relocate_ahead(struct xp *c)
 {
 	if (open_block(c))
-		carry(c);
+		relocate(c);
 }
 
 /*
  * The last place of the window is for records that undo those of the oldest
  * block in it. That block cannot leave while its request has failed and that is
  * not recorded, and without it leaving there is no further place. One request is
- * all that a block has (records_beside), and what undoes it fits the last place.
+ * all that a block has (records_parallel), and what undoes it fits the last place.
  */
 static bool open_is_last(struct xp *c)
 {
@@ -124,7 +124,7 @@ static void head(struct xp *c, struct xp_window *w)
 	struct xp_jheader *h = &journal_buffer(c, w->seq)->head;
 
 	XP_ASSERT(ring_has_place(c));
-	carry(c);
+	relocate(c);
 	w->tail = j->tail;
 	h->magic = cpu_to_le32(XP_JOURNAL_MAGIC);
 	memcpy(h->uuid, j->uuid, sizeof(h->uuid));
@@ -210,7 +210,7 @@ static void freed_slot(struct xp *c, u32 i, struct xp_todo *todo)
 
 	if (unmapping)
 		map_remove(c, XP_SLOT(i));
-	c->nr_limbo--;
+	c->nr_pending_free--;
 	slot_release(c, XP_SLOT(i));
 	if (unmapping)
 		requests_wake(c, entry_lba(e), 1, todo);
@@ -227,7 +227,7 @@ static void set_free(struct xp *c, struct xp_window *w, struct xp_todo *todo)
 }
 
 /* With all that was sealed written: so the journal has not failed. And the ring has a place: no slot
- * of such a medium is held (xp_options.fast_at_once), so carry() has made one in time. */
+ * of such a medium is held (xp_options.fast_at_once), so relocate() has made one in time. */
 static bool may_store(const struct xp *c)
 {
 	return c->journal.grows && c->journal.written == c->journal.sealed;

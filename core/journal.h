@@ -94,7 +94,7 @@ static inline u32 journal_new(struct xp *c)
 {
 	const struct xp_window *w = journal_window(c, journal_open(c));
 
-	return w->state == BLOCK_OPEN ? w->nr - w->nr_carried : 0;
+	return w->state == BLOCK_OPEN ? w->nr - w->nr_relocated : 0;
 }
 
 /* After all records placed so far; there is one in the open block. */
@@ -103,10 +103,10 @@ static inline u64 journal_here(struct xp *c)
 	return journal_point(journal_open(c), journal_window(c, journal_open(c))->nr);
 }
 
-/* Does it hold nothing that needs a commit? What it carries alone needs none. */
+/* Does it hold nothing that needs a commit? What it relocates alone needs none. */
 static inline bool window_rests(const struct xp_window *w)
 {
-	return w->nr == max(w->nr_carried, w->stored);
+	return w->nr == max(w->nr_relocated, w->stored);
 }
 
 /* Is a record not on its way to the medium yet? */
@@ -123,7 +123,7 @@ static inline bool journal_room(struct xp *c, u32 n, struct xp_todo *todo)
 	const struct xp_window *w = journal_window(c, journal_open(c));
 
 	/* Mostly it is open, has room, and is not the last place. */
-	if (w->state != BLOCK_OPEN || w->nr - w->nr_carried + n > XP_NEW_MAX ||
+	if (w->state != BLOCK_OPEN || w->nr - w->nr_relocated + n > XP_NEW_MAX ||
 	    journal_window(c, journal_open(c) + 1)->state != BLOCK_IDLE)
 		return journal_make_room(c, n, todo);
 	todo->tick |= window_rests(w);
@@ -194,7 +194,7 @@ static inline void journal_free_later(struct xp *c, xp_slot_t slot)
 
 	XP_ASSERT(w->state == BLOCK_OPEN && w->nr_freed < XP_RECORDS);
 	w->freed[w->nr_freed++] = xp_slot_n(slot);
-	c->nr_limbo++;
+	c->nr_pending_free++;
 }
 
 #endif /* XP_JOURNAL_H */

@@ -3,7 +3,7 @@
  * policy.c - what is admitted and what is evicted. Nothing here can make the
  * cache wrong, only slow.
  *
- * A write before a FLUSH: beside its record, if the FLUSH is sure to come.
+ * A write before a FLUSH: a parallel commit, if the FLUSH is sure to come.
  * Admit on a read miss; evict clean blocks by second chance, a hand going
  * round the slots: slots evicted side by side are free side by side.
  */
@@ -82,10 +82,10 @@ u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo)
 
 void policy_evict_some(struct xp *c, struct xp_todo *todo)
 {
-	u32 coming = c->nr_free + c->nr_limbo;
+	u32 coming = c->nr_free + c->nr_pending_free;
 
 	if (coming < c->low_free)
 		policy_evict(c, min(c->low_free - coming, 32u), todo);
-	if (c->nr_limbo && c->nr_free < c->low_free / 2)
+	if (c->nr_pending_free && c->nr_free < c->low_free / 2)
 		journal_commit(c, todo);
 }

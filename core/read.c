@@ -230,7 +230,7 @@ enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err)
 static void fill_block_end(struct xp *c, xp_lba_t lba, xp_slot_t slot,
 			   int err, struct xp_todo *todo)
 {
-	if (err || c->failed || entry_of(c, slot)->state == SLOT_DOOMED ||
+	if (err || c->failed || entry_of(c, slot)->state == SLOT_CANCELLED ||
 	    !journal_room(c, 1, todo)) {
 		fill_drop(c, slot);
 		return;

@@ -781,7 +781,7 @@ static u32 alive_in(const struct xp *c, u64 seq)
 /*
  * The ring never fills, whatever comes (docs/ARCHITECTURE.md): that is so of every chain that a cache writes, and any
  * other is refused. The oldest k + 1 blocks are behind the tail when so many new ones are written as it takes
- * to carry what is alive in them, XP_CARRY_MAX records each; the last of these has a place if
+ * to carry what is alive in them, XP_RELOCATE_MAX records each; the last of these has a place if
  * the tail has passed k blocks by then. One comes at least: step 5's.
  */
 static int check_room(struct recovery *r)
@@ -793,7 +793,7 @@ static int check_room(struct recovery *r)
 		length++;
 	for (seq = r->head.tail; seq <= r->head.seq; seq = number_after(r->c, seq), k++) {
 		alive += alive_in(r->c, seq);
-		if (length + max((alive + XP_CARRY_MAX - 1) / XP_CARRY_MAX, 1u) >= good + k)
+		if (length + max((alive + XP_RELOCATE_MAX - 1) / XP_RELOCATE_MAX, 1u) >= good + k)
 			return refuse(r, "leaves no room in the ring for what is to be carried, as no cache does; records",
 				      r->head.seq, alive);
 	}

@@ -12,7 +12,7 @@
  *                 `-- data failed: DOUBTED until it is known whether the device is gone;
  *                     if not, again, into other slots
  *   write   DATA -- xp_copied --> BESIDE: records with checksums are on their
- *               way beside the data -- xp_end --> SYNC_BESIDE until they are
+ *               way beside the data -- xp_end --> SYNC_PARALLEL until they are
  *               written --> flip without records -- done
  *                 `-- data failed: UNDO record, SYNC_UNDO, again, into other slots
  *   around the cache: BYPASS ---------------------------------- xp_end -> done
@@ -22,7 +22,7 @@
  * True in DATA, BESIDE, PARKED: no other write to those lbas runs.
  * True at "done" of a FUA write or a FLUSH: what it covers is on the medium (I2).
  *
- * hit.c, read.c, write.c, beside.c, zeroes.c and bypass.c each hold one of these ways;
+ * hit.c, read.c, write.c, parallel.c, zeroes.c and bypass.c each hold one of these ways;
  * here are the entry points, FLUSH, and what wakes those that wait.
  */
 #include "journal.h"
@@ -77,7 +77,7 @@ static enum xp_act flush_slow_end(struct xp *c, struct xp_req *req, int err,
 		return req_finish(req, err);
 	}
 	c->bypass_flushed = max(c->bypass_flushed, req->bypassed);
-	destage_note_arrival(c);
+	writeback_note_arrival(c);
 	if (c->failed)	/* all that was acknowledged is there now, or it is not known to be */
 		return req_finish(req, c->pass == PASS_OFF ? -EIO : 0);
 	return req_sync(c, req, req->point);
@@ -113,10 +113,10 @@ static void settle(struct xp_req *req, enum xp_act act, struct xp_todo *todo)
 static enum xp_act sync_end(struct xp *c, struct xp_req *req,
 			    struct xp_todo *todo)
 {
-	if (req->state == REQ_SYNC_BESIDE)
-		return beside_flip(c, req, todo);
+	if (req->state == REQ_SYNC_PARALLEL)
+		return parallel_flip(c, req, todo);
 	if (req->state == REQ_SYNC_UNDO)
-		return beside_undone(c, req, todo);
+		return parallel_undone(c, req, todo);
 	if (req->state == REQ_DOUBTED)
 		return write_elsewhere(c, req, todo);
 	if (req->state != REQ_CLEARING)
@@ -152,7 +152,7 @@ static void progress_parked(struct xp *c, struct xp_todo *todo)
 	while ((link = xp_list_pop(&all))) {
 		struct xp_req *req = req_of(link);
 
-		settle(req, req->state == REQ_UNDO ? beside_undo(c, req, todo) :
+		settle(req, req->state == REQ_UNDO ? parallel_undo(c, req, todo) :
 						     write_flip(c, req, todo),
 		       todo);
 	}
@@ -167,8 +167,8 @@ static void fail_all(struct xp *c, struct xp_todo *todo)
 	while ((link = xp_list_pop(&c->sync))) {
 		struct xp_req *req = req_of(link);
 
-		if (req->state == REQ_SYNC_BESIDE)
-			beside_abort(c, req, todo);
+		if (req->state == REQ_SYNC_PARALLEL)
+			parallel_abort(c, req, todo);
 		else if (req->state == REQ_DOUBTED)
 			write_abort(c, req, todo);
 		else if (req->state == REQ_CLEARING)
@@ -181,7 +181,7 @@ static void fail_all(struct xp *c, struct xp_todo *todo)
 		if (req->state == REQ_PARKED)
 			write_abort(c, req, todo);
 		else
-			beside_abort(c, req, todo);
+			parallel_abort(c, req, todo);
 		settle(req, pass_again(c, req, -EIO, todo), todo);
 	}
 	xp_list_splice(&todo->ready, &c->busy);
@@ -217,7 +217,7 @@ void requests_progress(struct xp *c, struct xp_todo *todo)
 		progress_sync(c, todo);
 	if (!xp_list_empty(&c->parked))
 		progress_parked(c, todo);
-	destage_progress(c, todo);
+	writeback_progress(c, todo);
 	if (!xp_list_empty(&c->room) && journal_room(c, 1, todo))
 		xp_list_splice(&todo->ready, &c->room);
 	requests_relieve(c, todo);
@@ -278,7 +278,7 @@ enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 	if (req->op == XP_FLUSH && !XP_READ_ONCE(c->owes))
 		return flush_idle(c, req);
 	if (hit & XP_HIT_OWES)
-		xp_hit_bury(c, req, todo);
+		xp_hit_free(c, req, todo);
 	return hit & XP_HIT ? hit_act(c, req) : submit_locked(c, req, todo);
 }
 
@@ -292,8 +292,8 @@ static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,
 		return bypass_end(c, req, err, todo);
 	case REQ_DATA:
 		return write_end(c, req, err, todo);
-	case REQ_BESIDE:
-		return beside_end(c, req, err, todo);
+	case REQ_PARALLEL:
+		return parallel_end(c, req, err, todo);
 	case REQ_SLOW_FLUSH:
 		return flush_slow_end(c, req, err, todo);
 	case REQ_HIT:
@@ -301,7 +301,7 @@ static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,
 	case REQ_PARKED:
 	case REQ_UNDO:
 	case REQ_SYNC:
-	case REQ_SYNC_BESIDE:
+	case REQ_SYNC_PARALLEL:
 	case REQ_SYNC_UNDO:
 	case REQ_DOUBTED:
 	case REQ_CLEARING:
@@ -314,14 +314,14 @@ static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,
 static noinline enum xp_act end_locked(struct xp *c, struct xp_req *req, int err,
 				       struct xp_todo *todo)
 {
-	bool beside = req->state == REQ_BESIDE;
+	bool parallel = req->state == REQ_PARALLEL;
 	enum xp_act act;
 
 	xp_lock(&c->lock);
-	if ((req->state == REQ_DATA || beside) && is_slot(req->base_slot))
+	if ((req->state == REQ_DATA || parallel) && is_slot(req->base_slot))
 		slot_unpin(c, req->base_slot);
 	act = end_by_state(c, req, err, todo);
-	if (beside && !c->failed)
+	if (parallel && !c->failed)
 		journal_advance(c, todo);
 	else if (!c->failed)
 		requests_relieve(c, todo);
@@ -350,6 +350,6 @@ enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
 	if (req->state != REQ_HIT || err)
 		return end_locked(c, req, err, todo);
 	if (xp_hit_end(c, req))
-		xp_hit_bury(c, req, todo);
+		xp_hit_free(c, req, todo);
 	return req_finish(req, 0);
 }

@@ -16,12 +16,12 @@ enum xp_req_state {
 	REQ_BYPASS,
 	REQ_CLEARING,
 	REQ_DATA,
-	REQ_BESIDE,
+	REQ_PARALLEL,
 	REQ_PARKED,
 	REQ_UNDO,
 	REQ_SLOW_FLUSH,
 	REQ_SYNC,
-	REQ_SYNC_BESIDE,
+	REQ_SYNC_PARALLEL,
 	REQ_SYNC_UNDO,
 	REQ_DOUBTED,
 };
@@ -151,20 +151,20 @@ enum xp_act write_elsewhere(struct xp *c, struct xp_req *req, struct xp_todo *to
 /* Gives back the slots from req->progress on, which no record names. */
 void write_abort(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 
-/* beside.c */
+/* parallel.c */
 /* The data is in its slots, or @err. */
-enum xp_act beside_end(struct xp *c, struct xp_req *req, int err,
+enum xp_act parallel_end(struct xp *c, struct xp_req *req, int err,
 		       struct xp_todo *todo);
 /* Data and records are durable. */
-enum xp_act beside_flip(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+enum xp_act parallel_flip(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 /* Goes on with undoing the records from req->progress. */
-enum xp_act beside_undo(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+enum xp_act parallel_undo(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 
 /* That is on the medium. */
-enum xp_act beside_undone(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+enum xp_act parallel_undone(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 
 /* The journal failed: gives up slots whose records may be out. */
-void beside_abort(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+void parallel_abort(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 
 /* zeroes.c */
 enum xp_act zeroes_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
@@ -211,7 +211,7 @@ static inline bool bypass_in_doubt(const struct xp *c)
 enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 		       struct xp_todo *todo);
 
-/* passing.c */
+/* passthrough.c */
 struct xp_found;
 /* Of a cache that has failed; not a read. */
 enum xp_act pass_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);

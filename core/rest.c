@@ -251,7 +251,7 @@ int xp_grow(struct xp *c, const struct xp_media *m, struct xp_sb *sb, u64 fast_b
 
 /* ------------------------------------------------------------- the mark ---- */
 
-/* Passing began with nothing dirty (passing.c), and the cache has not run since. */
+/* Passing began with nothing dirty (passthrough.c), and the cache has not run since. */
 static bool dirty_before(struct xp *c, u64 seq)
 {
 	u32 i;

@@ -76,7 +76,7 @@ static inline void slot_map(struct xp *c, xp_slot_t slot, bool dirty)
 		c->nr_clean++;
 }
 
-/* Out of the hash and of the counts of MAPPED slots; -> LIMBO. */
+/* Out of the hash and of the counts of MAPPED slots; -> PENDING_FREE. */
 static inline void slot_supersede(struct xp *c, xp_slot_t slot)
 {
 	struct xp_entry *e = entry_of(c, slot);
@@ -84,7 +84,7 @@ static inline void slot_supersede(struct xp *c, xp_slot_t slot)
 	XP_ASSERT(e->state == SLOT_MAPPED);
 	slot_uncount(c, e);
 	map_remove(c, slot);
-	e->state = SLOT_LIMBO;
+	e->state = SLOT_PENDING_FREE;
 }
 
 /* What the data of a WRITING slot is to supersede, if that is still there. Nobody else

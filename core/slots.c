@@ -82,16 +82,16 @@ void slot_release(struct xp *c, xp_slot_t slot)
 	struct xp_entry *e = entry_of(c, slot);
 
 	XP_ASSERT(!e->listed);
-	e->state = SLOT_DEAD;
+	e->state = SLOT_RELEASED;
 	xp_barrier();	/* whoever takes the last pin away sees that, or we see none */
-	slot_bury(c, slot);
+	slot_free(c, slot);
 }
 
-void slot_bury(struct xp *c, xp_slot_t slot)
+void slot_free(struct xp *c, xp_slot_t slot)
 {
 	struct xp_entry *e = entry_of(c, slot);
 
-	if (e->state != SLOT_DEAD || XP_READ_ONCE(e->pins))
+	if (e->state != SLOT_RELEASED || XP_READ_ONCE(e->pins))
 		return;
 	e->state = SLOT_FREE;
 	if (!slot_is_bad(c, xp_slot_n(slot)))
@@ -106,7 +106,7 @@ void slot_pin(struct xp *c, xp_slot_t slot)
 void slot_unpin(struct xp *c, xp_slot_t slot)
 {
 	(void)pins_change(entry_of(c, slot), -1);
-	slot_bury(c, slot);
+	slot_free(c, slot);
 }
 
 void slot_unmap(struct xp *c, xp_slot_t slot)
@@ -121,5 +121,5 @@ void slot_unmap(struct xp *c, xp_slot_t slot)
 void slot_doom(struct xp *c, xp_slot_t slot)
 {
 	map_remove(c, slot);
-	entry_of(c, slot)->state = SLOT_DOOMED;
+	entry_of(c, slot)->state = SLOT_CANCELLED;
 }

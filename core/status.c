@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* status.c - a cache's state in words: the same of every shell. */
+/* status.c - a cache's state in words: the same of every backend. */
 #include "text.h"
 #include "xpcache.h"
 
@@ -25,7 +25,7 @@ static void put_uuid(struct xp_text *l, const u8 *uuid)
 	text_word(l, hex);
 }
 
-static void put_now(struct xp_text *l, const struct xp_shell *shell, const struct xp_stats *s)
+static void put_now(struct xp_text *l, const struct xp_backend *backend, const struct xp_stats *s)
 {
 	put_count(l, "slots", s->slots);
 	put_count(l, "fast_blocks", s->fast_blocks);
@@ -37,8 +37,8 @@ static void put_now(struct xp_text *l, const struct xp_shell *shell, const struc
 	put_count(l, "seq", s->seq);
 	put_count(l, "durable_seq", s->durable_seq);
 	put_count(l, "incarnation", s->incarnation);
-	put_count(l, "memory", s->memory + shell->memory);
-	put_count(l, "histogram_memory", shell->histogram_memory);
+	put_count(l, "memory", s->memory + backend->memory);
+	put_count(l, "histogram_memory", backend->histogram_memory);
 	put_count(l, "pressure", s->pressure);
 	put_count(l, "flushing", s->flushing);
 	put_count(l, "home", s->home);
@@ -46,11 +46,11 @@ static void put_now(struct xp_text *l, const struct xp_shell *shell, const struc
 	put_count(l, "stranded", s->stranded);
 	put_count(l, "bad_places", s->bad_places);
 	put_count(l, "bad_slots", s->bad_slots);
-	put_count(l, "failed_since", shell->failed_since);
+	put_count(l, "failed_since", backend->failed_since);
 	put_count(l, "destage_failing_since", s->destage_failing_since);
 }
 
-static void put_totals(struct xp_text *l, const struct xp_shell *shell, const struct xp_stats *s)
+static void put_totals(struct xp_text *l, const struct xp_backend *backend, const struct xp_stats *s)
 {
 	put_count(l, "read_hits", s->read_hits);
 	put_count(l, "read_misses", s->read_misses);
@@ -69,33 +69,33 @@ static void put_totals(struct xp_text *l, const struct xp_shell *shell, const st
 	put_count(l, "waits", s->waits);
 	put_count(l, "homes", s->homes);
 	put_count(l, "reroutes", s->reroutes);
-	put_count(l, "destage_flushes", shell->destage_flushes);
-	put_count(l, "fast_bytes_written", shell->fast_bytes_written);
-	put_count(l, "fast_errors", shell->fast_errors);
-	put_count(l, "slow_errors", shell->slow_errors);
+	put_count(l, "destage_flushes", backend->destage_flushes);
+	put_count(l, "fast_bytes_written", backend->fast_bytes_written);
+	put_count(l, "fast_errors", backend->fast_errors);
+	put_count(l, "slow_errors", backend->slow_errors);
 	put_count(l, "sum_errors", s->sum_errors);
 }
 
-static void put_fast(struct xp_text *l, const struct xp_shell *shell)
+static void put_fast(struct xp_text *l, const struct xp_backend *backend)
 {
 	text_word(l, " fast_access ");
-	text_word(l, shell->fast_is_memory ? "memory" : "blocks");
-	if (shell->not_memory) {
+	text_word(l, backend->fast_is_memory ? "memory" : "blocks");
+	if (backend->not_memory) {
 		text_word(l, " not_memory ");
-		text_word(l, shell->not_memory);
+		text_word(l, backend->not_memory);
 	}
 }
 
-u32 xp_status_print(struct xp *c, const struct xp_shell *shell, char *text, u32 room)
+u32 xp_status_print(struct xp *c, const struct xp_backend *backend, char *text, u32 room)
 {
 	struct xp_text l = { .text = text, .room = room };
 	struct xp_stats s;
 
 	xp_get_stats(c, &s);
-	text_word(&l, s.failed ? "failed" : shell->running ? "running" : "suspended");
-	put_uuid(&l, shell->uuid);
-	put_now(&l, shell, &s);
-	put_totals(&l, shell, &s);
-	put_fast(&l, shell);
+	text_word(&l, s.failed ? "failed" : backend->running ? "running" : "suspended");
+	put_uuid(&l, backend->uuid);
+	put_now(&l, backend, &s);
+	put_totals(&l, backend, &s);
+	put_fast(&l, backend);
 	return l.needs;
 }

@@ -158,7 +158,7 @@ enum xp_act xp_checked(struct xp *c, struct xp_req *req, const u64 *hash, struct
 	return XP_CHECK;
 }
 
-/* ------------------------------------------------------- writes, destage ---- */
+/* ------------------------------------------------------- writes, writeback ---- */
 
 enum xp_act xp_base_checked(struct xp *c, struct xp_req *req, u64 hash, struct xp_rot *rot,
 			    struct xp_todo *todo)
@@ -176,7 +176,7 @@ enum xp_act xp_base_checked(struct xp *c, struct xp_req *req, u64 hash, struct x
 	return xp_base_failed(c, req, -EIO, todo);
 }
 
-int xp_destage_checked(struct xp *c, struct xp_run *run, u32 i, u64 hash, struct xp_rot *rot)
+int xp_writeback_checked(struct xp *c, struct xp_run *run, u32 i, u64 hash, struct xp_rot *rot)
 {
 	rot->nr = 0;
 	if (likely(holds(c, run->slot[i], hash)))

@@ -20,7 +20,7 @@ static bool lba_busy(struct xp *c, const struct xp_found *f, xp_lba_t lba)
 }
 
 /* No slot for the first block. Space that is on its way is waited for; a
- * mapped block must wait for destage, unless that gets nowhere; any other goes
+ * mapped block must wait for writeback, unless that gets nowhere; any other goes
  * around the cache. */
 static enum xp_act write_without_slot(struct xp *c, struct xp_req *req,
 				      bool mapped, struct xp_todo *todo)
@@ -29,9 +29,9 @@ static enum xp_act write_without_slot(struct xp *c, struct xp_req *req,
 
 	policy_evict(c, c->low_free, todo);
 	journal_commit(c, todo);
-	coming = c->nr_free || c->nr_limbo || c->nr_clean > c->nr_slots / 64;
+	coming = c->nr_free || c->nr_pending_free || c->nr_clean > c->nr_slots / 64;
 	if (mapped && !coming && c->futile == XP_FUTILE_MAX) {
-		destage_soon(c, todo);
+		writeback_soon(c, todo);
 		return req_finish(req, -EIO);
 	}
 	if (mapped || coming) {
@@ -42,7 +42,7 @@ static enum xp_act write_without_slot(struct xp *c, struct xp_req *req,
 }
 
 /* I2 asks for it of a FUA write alone. Any other may be treated as one. */
-static bool may_go_beside(const struct xp *c, const struct xp_req *req, u32 nr_blocks)
+static bool may_go_parallel(const struct xp *c, const struct xp_req *req, u32 nr_blocks)
 {
 	return !c->opt.fast_at_once && (req->fua || policy_sync_follows(c, nr_blocks)) &&
 	       nr_blocks <= XP_COPY_MAX && !journal_tight(c);
@@ -63,8 +63,8 @@ static __always_inline void write_begin(struct xp *c, struct xp_req *req, u32 nr
 	req_trim(req, nr_blocks);
 	req->state = REQ_DATA;
 	req->target = slot_sector(c, req->slot);
-	req->copy.beside = may_go_beside(c, req, nr_blocks);
-	req->copy.hashed = req->copy.beside || c->opt.verify;
+	req->copy.parallel = may_go_parallel(c, req, nr_blocks);
+	req->copy.hashed = req->copy.parallel || c->opt.verify;
 }
 
 static enum xp_act write_whole(struct xp *c, struct xp_req *req,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * xpcache.h - what a shell (dm target, daemon, tool, simulator) asks of the core.
+ * xpcache.h - what a backend (dm target, daemon, tool, simulator) asks of the core.
  *
- * The core decides; the shell performs. Nothing here does I/O, sleeps, reads a
+ * The core decides; the backend performs. Nothing here does I/O, sleeps, reads a
  * clock or allocates, but for recovery.c, which reads and writes metadata
  * through the blocking callbacks of struct xp_media before the first request, and
  * for records stored into a fast device that is memory: xp_options.store.
@@ -10,7 +10,7 @@
  * A request's way:
  *
  *   xp_submit() -> what to do with the first req->nr_sectors of it
- *        |              (the shell splits off the rest and submits that too)
+ *        |              (the backend splits off the rest and submits that too)
  *        |-- XP_DONE ---------------------------------> end it with req->err
  *        |-- XP_ZERO -- clear the caller's buffer ----> end it
  *        |-- XP_WAIT -- the core keeps it ------------> comes back in todo:
@@ -23,7 +23,7 @@
  *   xp_end() -> XP_DONE or XP_WAIT, as above. A read that the fast device failed may
  *   come back in .ready: what it asks for is on the slow device, too.
  *
- * Every call that takes a struct xp_todo adds to it what else the shell must
+ * Every call that takes a struct xp_todo adds to it what else the backend must
  * now do. It must do it (xp_todo_empty() says whether there is anything),
  * without holding a lock that a completion needs; order does not matter.
  *
@@ -115,7 +115,7 @@ enum xp_act {
 				 * xp_end(). An XP_FLUSH so answered flushes the slow device. A FUA
 				 * write keeps its FUA. */
 	XP_SLOW_FILL,		/* as XP_SLOW, for a read whose req->fill the cache wants: read into
-				 * a buffer of the shell's own and copy to the caller's. After
+				 * a buffer of the backend's own and copy to the caller's. After
 				 * xp_end() without error write the fill from that buffer (never
 				 * from the caller's, which may have changed meanwhile), then
 				 * xp_fill_end(). Or give the fill back at once by xp_fill_end()
@@ -137,14 +137,14 @@ enum xp_base {
 };
 
 /*
- * XP_COPY: the shell
+ * XP_COPY: the backend
  *  1. takes a buffer of nr_blocks * 4096 bytes (nr_blocks is 1 where base is
  *     not NONE) and reads or clears the base into it; an error ends in xp_base_failed();
  *     if copy.check, asks xp_base_checked() whether that is what it should be;
  *  2. copies the caller's data in at byte copy.offset (XP_ZEROES: clears there);
  *  3. if copy.hashed, puts xp_checksum() of each block into hash[] and calls
  *     xp_copied(), which may add journal writes to the todo;
- *  4. writes the buffer to fast sector req->target (with FUA if copy.beside and
+ *  4. writes the buffer to fast sector req->target (with FUA if copy.parallel and
  *     the fast device has a volatile cache), at the same time as those journal
  *     writes; then xp_end().
  */
@@ -152,7 +152,7 @@ struct xp_copy {
 	enum xp_base base;
 	u64 from;		/* sector */
 	u32 offset;		/* bytes */
-	bool beside;		/* the record goes to the journal beside the data */
+	bool parallel;		/* the record goes to the journal in parallel with the data */
 	bool hashed;		/* and for that, or to verify it later, the blocks' checksums are wanted */
 	bool check;		/* of a base on the fast device a sum is known */
 };
@@ -173,7 +173,7 @@ struct xp_fill {
 struct xp_req {
 	struct xp_link link;	/* the core's while it keeps the request, and in todo lists */
 
-	/* Set by the shell before the first xp_submit(). */
+	/* Set by the backend before the first xp_submit(). */
 	u64 sector;
 	u32 nr_sectors;		/* xp_submit() lowers it to what its answer is about */
 	u8 op;			/* enum xp_op */
@@ -198,9 +198,9 @@ struct xp_req {
 	/* The core's own. */
 	u8 state;		/* enum xp_req_state, request.c */
 	u8 bypass;		/* place in the table of bypassing writes */
-	u32 progress;		/* blocks whose records are placed; slots from base_slot on, to be buried */
+	u32 progress;		/* blocks whose records are placed; slots from base_slot on, to be freed */
 	xp_slot_t slot;		/* first of nr_blocks */
-	xp_slot_t base_slot;	/* pinned: what a partial write reads; or xp_hit_bury()'s first */
+	xp_slot_t base_slot;	/* pinned: what a partial write reads; or xp_hit_free()'s first */
 	u64 point;		/* of the journal, that it waits for */
 	xp_seq_t record_seq;	/* journal block its records went to beside the data */
 	u64 bypassed;		/* XP_FLUSH: bypassing writes its slow flush covers */
@@ -232,7 +232,7 @@ struct xp_todo {
 	struct xp_list done;	/* struct xp_req: end them with req->err */
 	struct xp_list ready;	/* struct xp_req: xp_submit() them again, in order */
 	u32 journal;		/* bit i: xp_journal_io(i), write it, xp_journal_end(i); of XP_JOURNAL_IOS */
-	bool work;		/* xp_destage_wanted() may have become true */
+	bool work;		/* xp_writeback_wanted() may have become true */
 	bool tick;		/* records wait in memory: xp_tick() within about a second */
 	bool mark;		/* write the mark, see xp_mark_make() */
 };
@@ -278,13 +278,13 @@ static inline void xp_req_is(struct xp_req *req, enum xp_class class)
 	req->class = max(req->class, (u8)class);
 }
 
-/* The shell lets a write wait, for its own reasons. */
+/* The backend lets a write wait, for its own reasons. */
 static inline void xp_held_back(struct xp_req *req)
 {
 	xp_req_is(req, XP_CLASS_WRITE_STALLED);
 }
 
-/* The shell has given the fill back. */
+/* The backend has given the fill back. */
 static inline void xp_not_filled(struct xp_req *req)
 {
 	xp_req_is(req, XP_CLASS_READ_BYPASS);
@@ -309,14 +309,14 @@ enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
  * up until they are fewer. Takes no lock; any context. */
 #define XP_AROUND_MAX	1024u
 bool xp_crowded(const struct xp *c);
-/* What xp_submit() and xp_end() do with a read that hits, for a shell in a hurry, and
- * when the device has not failed it. They take no lock. After XP_HIT_OWES, and when xp_hit_end() says true, xp_hit_bury() is next,
+/* What xp_submit() and xp_end() do with a read that hits, for a backend in a hurry, and
+ * when the device has not failed it. They take no lock. After XP_HIT_OWES, and when xp_hit_end() says true, xp_hit_free() is next,
  * before anything else is done with @req; it takes the lock. */
 #define XP_HIT		1u	/* as if XP_FAST had been answered; else xp_submit() knows */
 #define XP_HIT_OWES	2u
 u32 xp_hit(struct xp *c, struct xp_req *req);
 bool xp_hit_end(struct xp *c, struct xp_req *req);
-void xp_hit_bury(struct xp *c, const struct xp_req *req, struct xp_todo *todo);
+void xp_hit_free(struct xp *c, const struct xp_req *req, struct xp_todo *todo);
 void xp_copied(struct xp *c, struct xp_req *req, const u64 *hash,
 	       struct xp_todo *todo);
 /* In place of xp_end(), of the reading of an XP_COPY's base. */
@@ -345,7 +345,7 @@ void xp_fill_end(struct xp *c, const struct xp_fill *fill, int err,
 u32 xp_sum(u64 checksum);
 
 /* Blocks that were found to hold something else: how many, and the first of them. With .nr the
- * shell tells its user. */
+ * backend tells its user. */
 struct xp_rot {
 	u32 nr;
 	xp_lba_t lba;
@@ -356,7 +356,7 @@ struct xp_rot {
 /* Of XP_CHECK, until it is answered: hash[] is looked at. No lock; any context. */
 bool xp_has_sums(const struct xp *c, const struct xp_req *req);
 /*
- * XP_CHECK: the shell
+ * XP_CHECK: the backend
  *  1. reads req->nr_blocks whole blocks, at most XP_COPY_MAX, from fast sector req->target into a
  *     buffer that nobody else writes; an error ends in xp_end(), as of XP_FAST;
  *  2. puts xp_checksum() of each into hash[], if xp_has_sums(), and calls xp_checked(), which says
@@ -373,7 +373,7 @@ enum xp_act xp_base_checked(struct xp *c, struct xp_req *req, u64 hash, struct x
 /* ------------------------------------------------------------ journal ---- */
 
 struct xp_journal_io {
-	void *data;		/* one block; the shell must not keep it past xp_journal_end() */
+	void *data;		/* one block; the backend must not keep it past xp_journal_end() */
 	u32 bytes;		/* of it, from its start, have a meaning: a multiple of XP_LINE_SIZE.
 				 * What the medium holds behind them may stay */
 	u64 target;		/* fast sector */
@@ -396,14 +396,14 @@ bool xp_has_failed(const struct xp *c);
  * with .tick set: nothing acknowledged stays out of the journal for longer. */
 void xp_tick(struct xp *c, struct xp_todo *todo);
 
-/* ------------------------------------------------------------ destage ---- */
+/* ------------------------------------------------------------ writeback ---- */
 
 /* Dirty blocks, consecutive on the slow device. */
 struct xp_run {
 	xp_lba_t lba;
 	u32 nr_blocks;		/* up to XP_RUN_MAX */
 	bool zeroes;		/* write zeroes (fall back to a buffer of them); else read the slots */
-	int err;		/* of its I/O; set by the shell before xp_destage_end() */
+	int err;		/* of its I/O; set by the backend before xp_writeback_end() */
 	u32 batch_index;	/* the core's, */
 	u32 doubted;		/* and this */
 	xp_slot_t slot[XP_RUN_MAX];
@@ -420,39 +420,39 @@ enum xp_next {
 /*
  * One batch at a time, from one thread. May take long, but lets others in:
  *
- *	if (xp_destage_wanted(c) && xp_destage_begin(c, todo)) {
+ *	if (xp_writeback_wanted(c) && xp_writeback_begin(c, todo)) {
  *		perform todo;
- *		while (xp_destage_next(c, run) != XP_NEXT_END)   any number in flight
- *			read its slots, write it to the slow device, xp_destage_end(c, run);
+ *		while (xp_writeback_next(c, run) != XP_NEXT_END)   any number in flight
+ *			read its slots, write it to the slow device, xp_writeback_end(c, run);
  *		when all have ended: err = flush the slow device;
- *		xp_destage_commit(c, err, now, todo);
+ *		xp_writeback_commit(c, err, now, todo);
  *	}
  *
- * The shell may stop asking for runs early; what is left stays dirty. A batch
+ * The backend may stop asking for runs early; what is left stays dirty. A batch
  * may hold no run at all, when only the slow flush is owed. A run may reach
  * past the end of a slow device whose size is no multiple of 4 KiB: clip it.
  * After the journal failed there is XP_NEXT_END. When batch after batch brings
  * nothing home, writes that wait for one to free a slot get -EIO.
  */
-bool xp_destage_wanted(struct xp *c);
-bool xp_destage_begin(struct xp *c, struct xp_todo *todo);
-enum xp_next xp_destage_next(struct xp *c, struct xp_run *run);
+bool xp_writeback_wanted(struct xp *c);
+bool xp_writeback_begin(struct xp *c, struct xp_todo *todo);
+enum xp_next xp_writeback_next(struct xp *c, struct xp_run *run);
 /* With xp_options.verify, of each block @i of a run that was read from its slot: xp_checksum() of it.
  * 0: it may go home. -EAGAIN: read that slot once more, and ask again. -EIO: the run has failed. */
-int xp_destage_checked(struct xp *c, struct xp_run *run, u32 i, u64 hash, struct xp_rot *rot);
-void xp_destage_end(struct xp *c, struct xp_run *run);
+int xp_writeback_checked(struct xp *c, struct xp_run *run, u32 i, u64 hash, struct xp_rot *rot);
+void xp_writeback_end(struct xp *c, struct xp_run *run);
 /* @now in seconds since 1970, for xp_stats.destage_failing_since. */
-void xp_destage_commit(struct xp *c, int err, u64 now, struct xp_todo *todo);
+void xp_writeback_commit(struct xp *c, int err, u64 now, struct xp_todo *todo);
 /* ms to wait after the last batch before the next one, since it had errors; 0: it had none,
  * or somebody cannot wait: to be asked again about once a second. Any context. */
-u32 xp_destage_pause(struct xp *c);
+u32 xp_writeback_pause(struct xp *c);
 
-/* Makes xp_destage_wanted() true while there is a dirty block (the cache is
+/* Makes xp_writeback_wanted() true while there is a dirty block (the cache is
  * idle, say); @on false ends it. */
 void xp_drain(struct xp *c, bool on);
 /* The same until a moment comes when everything is home, which stats.homes counts:
  * the next write may have made a block dirty before anybody looks. @on false gives it up. */
-void xp_bring_home(struct xp *c, bool on);
+void xp_write_back_all(struct xp *c, bool on);
 
 /* Fast sector of a slot. */
 u64 xp_slot_sector(const struct xp *c, xp_slot_t slot);
@@ -474,7 +474,7 @@ u64 xp_pace(u64 *next, u64 now, u32 blocks, u64 block_ns, u32 pressure);
 
 /*
  * The fast device is gone, with nothing dirty on it; writes wait until that is noted on the slow
- * device (passing.c). After a todo with .mark set, once in a cache's life, the shell
+ * device (passthrough.c). After a todo with .mark set, once in a cache's life, the backend
  *  1. reads the block at slow sector xp_mark_sector();
  *  2. asks xp_mark_make(), which makes the mark of it; false: it is somebody's, -EEXIST;
  *  3. writes it there, and when that has ended flushes the slow device;
@@ -496,7 +496,7 @@ struct xp_stats {
 	u64 journal_blocks, journal_used;
 	u64 seq, durable_seq, incarnation;
 	u64 memory;				/* bytes, all of it */
-	/* since start, requests as the shell submitted them after splitting */
+	/* since start, requests as the backend submitted them after splitting */
 	u64 read_hits, read_misses, writes, write_bypass, flushes, discards;
 	u64 flushes_slow;			/* flushes that had to go to the slow device */
 	u64 fills, fills_dropped;		/* blocks */
@@ -504,13 +504,13 @@ struct xp_stats {
 	u64 journal_writes, carried;		/* blocks, records */
 	u64 waits;				/* requests that had to wait */
 	u64 reroutes;				/* of journal blocks to other places; the incarnation grows by each */
-	u64 homes;				/* times that an xp_bring_home() has arrived */
+	u64 homes;				/* times that an xp_write_back_all() has arrived */
 	u64 sum_errors;				/* blocks found not to hold what their sum says, each time */
 	u64 pressure;				/* 0 to 1024 */
 	u64 stranded;				/* dirty blocks of a cache that has failed */
 	u64 bad_places, bad_slots;		/* of the ring, and slots: given up, as they cannot be written */
 	bool passing;				/* writes go to the slow device */
-	bool flushing, home;			/* xp_bring_home() is under way; xp_is_clean() */
+	bool flushing, home;			/* xp_write_back_all() is under way; xp_is_clean() */
 	u64 destage_failing_since;		/* seconds since 1970: batches have had errors since then; 0: they
 						 * have none, or nothing is left to bring home */
 	int failed;				/* 0, or the error that stopped it */
@@ -518,13 +518,13 @@ struct xp_stats {
 
 void xp_get_stats(struct xp *c, struct xp_stats *s);
 
-/* What a shell adds to them. */
-struct xp_shell {
+/* What a backend adds to them. */
+struct xp_backend {
 	bool running;			/* else suspended */
 	const u8 *uuid;			/* 16 bytes */
 	bool fast_is_memory;		/* worked on by load and store; else through blocks */
 	const char *not_memory;		/* a word: why not, of a device that could be; or NULL */
-	u64 memory, histogram_memory;	/* bytes, the shell's own */
+	u64 memory, histogram_memory;	/* bytes, the backend's own */
 	u64 destage_flushes, fast_bytes_written;
 	u64 fast_errors, slow_errors;	/* operations of the devices that failed */
 	u64 failed_since;		/* seconds since 1970; 0: it has not */
@@ -532,7 +532,7 @@ struct xp_shell {
 
 /* "<state> uuid <hex> <name> <count>...": @room bytes at @text with the NUL. Returns the bytes
  * it needs without the NUL: if that is @room or more, the text is cut. */
-u32 xp_status_print(struct xp *c, const struct xp_shell *shell, char *text, u32 room);
+u32 xp_status_print(struct xp *c, const struct xp_backend *backend, char *text, u32 room);
 
 /* True when nothing acknowledged would be lost by a power cut and the slow
  * device alone is complete: no dirty block, no unflushed bypassing write. */
@@ -560,7 +560,7 @@ struct xp_options {
 	 */
 	int (*store)(void *ctx, u64 at, const void *from, u32 bytes);
 	void *store_ctx;
-	u32 dirty_low;		/* percent of slots: destage above */
+	u32 dirty_low;		/* percent of slots: writeback above */
 	u32 dirty_high;		/* percent: writers are slowed towards, and held at, it */
 	u64 mark_lba;		/* where a mark may be written; 0: nowhere */
 	u64 slow_sectors;	/* size of the slow device now; 0: as the superblock has it */
@@ -579,8 +579,8 @@ struct xp_options {
 struct xp_tunables {
 	u32 dirty_low;		/* as in struct xp_options */
 	u32 dirty_high;
-	u32 idle_ms;		/* the shell's: all dirty blocks go home when idle so long; 0: never */
-	u32 histogram;		/* the shell's: 1: how long requests take is recorded; 0: not */
+	u32 idle_ms;		/* the backend's: all dirty blocks go home when idle so long; 0: never */
+	u32 histogram;		/* the backend's: 1: how long requests take is recorded; 0: not */
 	u32 mark;		/* mark_lba of struct xp_options; start's, not the user's */
 	u32 verify;		/* as in struct xp_options; the cache gets what it needs for that */
 };
@@ -697,7 +697,7 @@ int xp_sb_erase(const struct xp_media *m, void *block);
  * @sb and @block (4096 bytes) are given to m->write(): aligned as it needs. */
 int xp_format(const struct xp_media *m, struct xp_sb *sb, void *block);
 
-/* Bytes of memory for a cache of this superblock, with xp_options.verify or not; the shell gives them
+/* Bytes of memory for a cache of this superblock, with xp_options.verify or not; the backend gives them
  * zeroed and aligned to 4096 to xp_init() and frees them after the last call. */
 u64 xp_memory(const struct xp_sb *sb, bool verify);
 struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *opt);
@@ -707,7 +707,7 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
  * @scratch: xp_recover_memory() bytes.
  * @restate: write what was decided and begin a new incarnation; required before
  * xp_submit(). False: look only (check, dump). Before the first xp_submit() the
- * shell also flushes the slow device: writes around the cache that an earlier
+ * backend also flushes the slow device: writes around the cache that an earlier
  * life acknowledged may still be in its volatile cache, and nobody knows.
  * What cannot be read, and is not needed, is overwritten while restating: it may be readable again
  * some day. Refused with *msg, and nothing was written:

@@ -189,9 +189,9 @@ static int make_parts(struct xd_cache *cache, struct xp_message *msg)
 	if (!err)
 		err = xd_timing_alloc(cache);
 	if (!err)
-		err = xd_destage_setup(cache);
+		err = xd_writeback_setup(cache);
 	xd_journal_setup(cache);
-	cache->memory_bytes = sizeof(*cache) + xd_destage_bytes() +
+	cache->memory_bytes = sizeof(*cache) + xd_writeback_bytes() +
 		cache->nr_loops * (sizeof(struct xd_loop) + xd_buffers_bytes() +
 				   SPARE_PARTS * sizeof(struct xd_part));
 	return err;
@@ -230,7 +230,7 @@ static void release(struct xd_cache *cache)
 	}
 	if (cache->loop)
 		xd_timing_free(cache);
-	xd_destage_free(cache);
+	xd_writeback_free(cache);
 	free(cache->loop);
 	free(cache->memory);
 	free(cache->mark.block);
@@ -273,9 +273,9 @@ int xd_cache_stop(struct xd_cache *cache)
 
 	xd_device_hurry(cache->slow);
 	xd_set(cache->suspending, 1);
-	xd_set(cache->destage.stopping, true);
-	xd_destage_kick(cache);
-	/* The first one last: what the others end may still concern destage. */
+	xd_set(cache->writeback.stopping, true);
+	xd_writeback_kick(cache);
+	/* The first one last: what the others end may still concern writeback. */
 	for (u32 i = cache->nr_loops; i--;)
 		xd_loop_stop(&cache->loop[i]);
 	xd_device_media(cache->fast, &media);

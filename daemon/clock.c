@@ -30,7 +30,7 @@ static void watch_idle(struct xd_cache *cache)
 	if (idle != cache->idle) {
 		cache->idle = idle;
 		xp_drain(cache->core, idle);
-		xd_destage_kick(cache);
+		xd_writeback_kick(cache);
 	}
 }
 
@@ -54,7 +54,7 @@ static void start(struct xd_call *call)
 
 	cache->tick.event.end = tick;
 	xd_timer_arm(call->loop, &cache->tick, tick_ms(cache) * 1000000ull);
-	xd_destage_kick(cache);
+	xd_writeback_kick(cache);
 }
 
 void xd_clock_start(struct xd_cache *cache)

@@ -57,7 +57,7 @@ static void say_ok(int fd, const char *text)
 static void status(struct xd_control *c, int fd)
 {
 	const struct xd_counts *counts = &c->cache->counts;
-	struct xp_shell shell = {
+	struct xp_backend backend = {
 		.running = true,
 		.uuid = c->cache->sb.uuid,
 		.fast_is_memory = c->cache->fast->map,
@@ -70,7 +70,7 @@ static void status(struct xd_control *c, int fd)
 		.failed_since = xd_get(counts->failed_since),
 	};
 	char text[2048];
-	u32 at = xp_status_print(c->cache->core, &shell, text, sizeof(text));
+	u32 at = xp_status_print(c->cache->core, &backend, text, sizeof(text));
 
 	snprintf(text + at, sizeof(text) - at, " clients %u\n", xd_server_clients(c->server));
 	say_ok(fd, text);
@@ -129,8 +129,8 @@ static void message(struct xd_control *c, int fd, char *word)
 	switch (command) {
 	case XP_COMMAND_FLUSH:
 	case XP_COMMAND_FLUSH_STOP:
-		xp_bring_home(c->cache->core, command == XP_COMMAND_FLUSH);
-		xd_destage_kick(c->cache);
+		xp_write_back_all(c->cache->core, command == XP_COMMAND_FLUSH);
+		xd_writeback_kick(c->cache);
 		break;
 	case XP_COMMAND_COMMIT:
 		err = xd_cache_commit(c->cache);

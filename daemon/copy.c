@@ -63,7 +63,7 @@ static void copy_write(struct xd_part *part, u8 *data, int registered)
 	struct xp_req *req = &part->req;
 
 	part->op.kind = XD_WRITE;
-	part->op.fua = req->copy.beside;
+	part->op.fua = req->copy.parallel;
 	part->op.preflush = false;
 	part->op.data = data;
 	part->op.registered = registered;

@@ -2,10 +2,10 @@
 /*
  * destage.c - brings dirty blocks home, a batch of the core's at a time; on the first loop.
  *
- *	rest --> gathering --> batch: haulers take runs --none left--> flush --commit--> rest
+ *	rest --> gathering --> batch: workers take runs --none left--> flush --commit--> rest
  *	  ^          `--nothing--> rest                                   `--error--> back off
  *
- * A hauler takes a run, reads its slots into its own memory, writes that to the slow device in
+ * A worker takes a run, reads its slots into its own memory, writes that to the slow device in
  * one piece, and takes the next.
  */
 #include "engine.h"
@@ -24,36 +24,36 @@
 #define BLOCK_NS_ROTATIONAL	2000000u
 #define BLOCK_NS_FLASH		50000u
 
-static struct xd_hauler *hauler_of(struct xd_op *op)
+static struct xd_worker *worker_of(struct xd_op *op)
 {
 	return op->owner;
 }
 
-static void haul(struct xd_hauler *h);
+static void take_runs(struct xd_worker *h);
 
 /* ----------------------------------------------------------------- a run ---- */
 
-static void run_end(struct xd_hauler *h, int err)
+static void run_end(struct xd_worker *h, int err)
 {
 	struct xd_cache *cache = h->cache;
 
 	h->state = XD_HAUL_NONE;
 	h->run.err = err;
 	if (err)
-		cache->destage.errors++;
-	xp_destage_end(cache->core, &h->run);
-	cache->destage.busy--;
-	xd_destage_kick(cache);	/* it takes the next, or was the last */
+		cache->writeback.errors++;
+	xp_writeback_end(cache->core, &h->run);
+	cache->writeback.busy--;
+	xd_writeback_kick(cache);	/* it takes the next, or was the last */
 }
 
-static u64 run_sector(const struct xd_hauler *h)
+static u64 run_sector(const struct xd_worker *h)
 {
 	return xp_lba_n(h->run.lba) * XP_BLOCK_SECTORS;
 }
 
 static void written(struct xd_op *op, int err)
 {
-	struct xd_hauler *h = hauler_of(op);
+	struct xd_worker *h = worker_of(op);
 
 	if (err)
 		xd_slow_error(h->cache, "write of dirty blocks", run_sector(h), err);
@@ -62,12 +62,12 @@ static void written(struct xd_op *op, int err)
 	run_end(h, err);
 }
 
-static void slow_operation(struct xd_hauler *h, enum xd_kind kind, void (*end)(struct xd_op *, int))
+static void slow_operation(struct xd_worker *h, enum xd_kind kind, void (*end)(struct xd_op *, int))
 {
 	struct xd_cache *cache = h->cache;
 	struct xd_op *op = &h->op[0];
 
-	*op = (struct xd_op){ .kind = kind, .consumer = XD_DESTAGE, .registered = -1, .end = end, .owner = h,
+	*op = (struct xd_op){ .kind = kind, .consumer = XD_WRITEBACK, .registered = -1, .end = end, .owner = h,
 			      .data = kind == XD_WRITE ? h->data : NULL,
 			      .bytes = xd_slow_bytes(cache, run_sector(h), h->run.nr_blocks),
 			      .offset = run_sector(h) << XP_SECTOR_SHIFT };
@@ -77,7 +77,7 @@ static void slow_operation(struct xd_hauler *h, enum xd_kind kind, void (*end)(s
 
 static void zeroed(struct xd_op *op, int err)
 {
-	struct xd_hauler *h = hauler_of(op);
+	struct xd_worker *h = worker_of(op);
 
 	if (!err) {
 		run_end(h, 0);
@@ -90,7 +90,7 @@ static void zeroed(struct xd_op *op, int err)
 static void slot_read_again(struct xd_op *op, int err);
 
 /* One slot, of which what was read is doubted. */
-static void read_again(struct xd_hauler *h)
+static void read_again(struct xd_worker *h)
 {
 	struct xd_cache *cache = h->cache;
 
@@ -103,7 +103,7 @@ static void read_again(struct xd_hauler *h)
 }
 
 /* Of the run's slots, which have been read: those not compared yet. Milliseconds for a long run at most. */
-static void compare(struct xd_hauler *h)
+static void compare(struct xd_worker *h)
 {
 	struct xd_cache *cache = h->cache;
 	struct xp_rot rot = { .nr = 0 };
@@ -112,7 +112,7 @@ static void compare(struct xd_hauler *h)
 	for (; cache->tunables.verify && h->checked < h->run.nr_blocks; h->checked++) {
 		u8 *data = h->data + ((size_t)h->checked << XP_BLOCK_SHIFT);
 
-		err = xp_destage_checked(cache->core, &h->run, h->checked, xp_checksum(data, XP_BLOCK_SIZE), &rot);
+		err = xp_writeback_checked(cache->core, &h->run, h->checked, xp_checksum(data, XP_BLOCK_SIZE), &rot);
 		if (err)
 			break;
 	}
@@ -127,7 +127,7 @@ static void compare(struct xd_hauler *h)
 
 static void slot_read_again(struct xd_op *op, int err)
 {
-	struct xd_hauler *h = hauler_of(op);
+	struct xd_worker *h = worker_of(op);
 
 	if (!err) {
 		compare(h);
@@ -139,7 +139,7 @@ static void slot_read_again(struct xd_op *op, int err)
 
 static void slot_read(struct xd_op *op, int err)
 {
-	struct xd_hauler *h = hauler_of(op);
+	struct xd_worker *h = worker_of(op);
 	struct xd_cache *cache = h->cache;
 
 	if (err) {
@@ -167,7 +167,7 @@ static u32 side_by_side(const struct xp_run *run, u32 i)
 	return n;
 }
 
-static u32 prepare_reads(struct xd_hauler *h)
+static u32 prepare_reads(struct xd_worker *h)
 {
 	u32 nr = 0;
 
@@ -182,7 +182,7 @@ static u32 prepare_reads(struct xd_hauler *h)
 	return nr;
 }
 
-static void bring_home(struct xd_hauler *h)
+static void write_back(struct xd_worker *h)
 {
 	struct xd_cache *cache = h->cache;
 	u32 nr;
@@ -208,29 +208,29 @@ static bool gives_way(struct xd_cache *cache)
 
 static void yield_over(struct xd_event *event, int res)
 {
-	struct xd_hauler *h = container_of(event, struct xd_hauler, yield.event);
+	struct xd_worker *h = container_of(event, struct xd_worker, yield.event);
 
 	(void)res;
 	h->yield.armed = false;
 	h->patience = false;
-	xd_destage_kick(h->cache);
+	xd_writeback_kick(h->cache);
 }
 
 /* --------------------------------------------------------------- a batch ---- */
 
-static enum xp_next next_run(struct xd_hauler *h)
+static enum xp_next next_run(struct xd_worker *h)
 {
-	struct xd_destage *d = &h->cache->destage;
+	struct xd_writeback *d = &h->cache->writeback;
 
 	if (d->errors >= ERRORS_MAX || xd_get(d->stopping))
 		return XP_NEXT_END;
-	return xp_destage_next(h->cache->core, &h->run);
+	return xp_writeback_next(h->cache->core, &h->run);
 }
 
-static void haul(struct xd_hauler *h)
+static void take_runs(struct xd_worker *h)
 {
 	struct xd_cache *cache = h->cache;
-	struct xd_destage *d = &cache->destage;
+	struct xd_writeback *d = &cache->writeback;
 
 	switch (next_run(h)) {
 	case XP_NEXT_WAIT:
@@ -249,18 +249,18 @@ static void haul(struct xd_hauler *h)
 		xd_timer_arm(xd_first_loop(cache), &h->yield, YIELD_NS);
 }
 
-static void go_on(struct xd_hauler *h)
+static void go_on(struct xd_worker *h)
 {
 	if (h->state == XD_HAUL_NONE)
-		haul(h);
+		take_runs(h);
 	if (h->state == XD_HAUL_YIELD && !(h->patience && gives_way(h->cache)))
-		bring_home(h);
+		write_back(h);
 }
 
 /* A running mean, so that one slow run does not stop writers for long. */
 static void measure(struct xd_cache *cache)
 {
-	const struct xd_destage *d = &cache->destage;
+	const struct xd_writeback *d = &cache->writeback;
 
 	if (d->taken)
 		xd_set(cache->block_ns,
@@ -270,8 +270,8 @@ static void measure(struct xd_cache *cache)
 /* Step by step: somebody may come who cannot wait. */
 static void back_off(struct xd_cache *cache)
 {
-	struct xd_destage *d = &cache->destage;
-	u64 pause_ns = xp_destage_pause(cache->core) * 1000000ull;
+	struct xd_writeback *d = &cache->writeback;
+	u64 pause_ns = xp_writeback_pause(cache->core) * 1000000ull;
 
 	if (xd_now() < d->ended + pause_ns && !xd_get(d->stopping)) {
 		d->state = XD_BACK_OFF;
@@ -279,28 +279,28 @@ static void back_off(struct xd_cache *cache)
 		return;
 	}
 	d->state = XD_REST;
-	xd_destage_kick(cache);
+	xd_writeback_kick(cache);
 }
 
 static void back_off_over(struct xd_event *event, int res)
 {
-	struct xd_cache *cache = container_of(event, struct xd_cache, destage.back_off.event);
+	struct xd_cache *cache = container_of(event, struct xd_cache, writeback.back_off.event);
 
 	(void)res;
-	cache->destage.back_off.armed = false;
+	cache->writeback.back_off.armed = false;
 	back_off(cache);
 }
 
 static void flushed(struct xd_op *op, int err)
 {
 	struct xd_cache *cache = op->owner;
-	struct xd_destage *d = &cache->destage;
+	struct xd_writeback *d = &cache->writeback;
 
 	if (err)
 		xd_slow_error(cache, "flush of dirty blocks", 0, err);
 	else
 		xd_timed(op->loop, XP_CLASS_SLOW_FLUSH, d->sent);
-	xp_destage_commit(cache->core, err, (u64)time(NULL), &op->loop->todo);
+	xp_writeback_commit(cache->core, err, (u64)time(NULL), &op->loop->todo);
 	measure(cache);
 	d->ended = xd_now();
 	back_off(cache);
@@ -309,11 +309,11 @@ static void flushed(struct xd_op *op, int err)
 /* With all runs of the batch over: the flush, and what follows from it. */
 static void finish_batch(struct xd_cache *cache)
 {
-	struct xd_destage *d = &cache->destage;
+	struct xd_writeback *d = &cache->writeback;
 
 	d->state = XD_FLUSHING;
 	xd_count(cache->counts.destage_flushes, 1);
-	d->op = (struct xd_op){ .kind = XD_FLUSH, .consumer = XD_DESTAGE, .registered = -1,
+	d->op = (struct xd_op){ .kind = XD_FLUSH, .consumer = XD_WRITEBACK, .registered = -1,
 				.end = flushed, .owner = cache };
 	d->sent = xd_time(cache);
 	xd_device_submit(cache->slow, xd_first_loop(cache), &d->op);
@@ -322,7 +322,7 @@ static void finish_batch(struct xd_cache *cache)
 static void *gather_batches(void *arg)
 {
 	struct xd_cache *cache = arg;
-	struct xd_gatherer *g = &cache->destage.gatherer;
+	struct xd_gatherer *g = &cache->writeback.gatherer;
 
 	privileges_give_up(CAP_SYS_ADMIN);	/* it may be there yet, for a block device (ublk_queue.c) */
 	for (;;) {
@@ -330,7 +330,7 @@ static void *gather_batches(void *arg)
 			;	/* EINTR */
 		if (g->quit)
 			return NULL;
-		g->begun = xp_destage_begin(cache->core, &g->todo);
+		g->begun = xp_writeback_begin(cache->core, &g->todo);
 		xd_loop_call(xd_first_loop(cache), &g->gathered);
 	}
 }
@@ -338,7 +338,7 @@ static void *gather_batches(void *arg)
 static void gathered(struct xd_call *call)
 {
 	struct xd_cache *cache = call->loop->cache;
-	struct xd_destage *d = &cache->destage;
+	struct xd_writeback *d = &cache->writeback;
 	struct xd_gatherer *g = &d->gatherer;
 
 	xp_todo_splice(&call->loop->todo, &g->todo);
@@ -346,25 +346,25 @@ static void gathered(struct xd_call *call)
 	d->errors = d->taken = 0;
 	d->begun = xd_now();
 	if (g->begun || g->kicked)
-		xd_destage_kick(cache);
+		xd_writeback_kick(cache);
 }
 
 static void begin_batch(struct xd_cache *cache)
 {
-	struct xd_destage *d = &cache->destage;
+	struct xd_writeback *d = &cache->writeback;
 
 	if (xd_get(d->stopping))
 		return;
-	if (!xp_destage_wanted(cache->core))
+	if (!xp_writeback_wanted(cache->core))
 		return;
 	d->state = XD_GATHERING;
 	d->gatherer.kicked = false;
 	sem_post(&d->gatherer.wanted);
 }
 
-void xd_destage_run(struct xd_cache *cache)
+void xd_writeback_run(struct xd_cache *cache)
 {
-	struct xd_destage *d = &cache->destage;
+	struct xd_writeback *d = &cache->writeback;
 
 	if (!xd_get(cache->kicked) || !__atomic_exchange_n(&cache->kicked, 0, __ATOMIC_SEQ_CST))
 		return;
@@ -374,28 +374,28 @@ void xd_destage_run(struct xd_cache *cache)
 	if (d->state != XD_BATCH)
 		return;
 	d->waiting = false;
-	for (u32 i = 0; i < XD_HAULERS; i++)
-		go_on(d->hauler[i]);
+	for (u32 i = 0; i < XD_WORKERS; i++)
+		go_on(d->worker[i]);
 	if (!d->busy && (!d->waiting || xd_get(d->stopping)))
 		finish_batch(cache);
 }
 
-void xd_destage_kick(struct xd_cache *cache)
+void xd_writeback_kick(struct xd_cache *cache)
 {
 	if (!__atomic_exchange_n(&cache->kicked, 1, __ATOMIC_SEQ_CST))
 		xd_loop_wake(xd_first_loop(cache));
 }
 
-bool xd_destage_at_rest(const struct xd_cache *cache)
+bool xd_writeback_at_rest(const struct xd_cache *cache)
 {
-	return cache->destage.state == XD_REST || cache->destage.state == XD_BACK_OFF;
+	return cache->writeback.state == XD_REST || cache->writeback.state == XD_BACK_OFF;
 }
 
 /* --------------------------------------------------------- start and stop ---- */
 
-static struct xd_hauler *hauler_new(struct xd_cache *cache)
+static struct xd_worker *worker_new(struct xd_cache *cache)
 {
-	struct xd_hauler *h = calloc(1, sizeof(*h));
+	struct xd_worker *h = calloc(1, sizeof(*h));
 	void *data;
 
 	if (!h)
@@ -412,7 +412,7 @@ static struct xd_hauler *hauler_new(struct xd_cache *cache)
 
 static int gatherer_start(struct xd_cache *cache)
 {
-	struct xd_gatherer *g = &cache->destage.gatherer;
+	struct xd_gatherer *g = &cache->writeback.gatherer;
 	int err;
 
 	g->gathered.fn = gathered;
@@ -433,34 +433,34 @@ static void gatherer_stop(struct xd_gatherer *g)
 	sem_destroy(&g->wanted);
 }
 
-int xd_destage_setup(struct xd_cache *cache)
+int xd_writeback_setup(struct xd_cache *cache)
 {
-	struct xd_destage *d = &cache->destage;
+	struct xd_writeback *d = &cache->writeback;
 
 	cache->block_ns = cache->slow->rotational ? BLOCK_NS_ROTATIONAL : BLOCK_NS_FLASH;
 	d->back_off.event.end = back_off_over;
-	for (u32 i = 0; i < XD_HAULERS; i++) {
-		d->hauler[i] = hauler_new(cache);
-		if (!d->hauler[i])
+	for (u32 i = 0; i < XD_WORKERS; i++) {
+		d->worker[i] = worker_new(cache);
+		if (!d->worker[i])
 			return -ENOMEM;
 	}
 	return gatherer_start(cache);
 }
 
-void xd_destage_free(struct xd_cache *cache)
+void xd_writeback_free(struct xd_cache *cache)
 {
-	gatherer_stop(&cache->destage.gatherer);
-	for (u32 i = 0; i < XD_HAULERS; i++) {
-		struct xd_hauler *h = cache->destage.hauler[i];
+	gatherer_stop(&cache->writeback.gatherer);
+	for (u32 i = 0; i < XD_WORKERS; i++) {
+		struct xd_worker *h = cache->writeback.worker[i];
 
 		if (h)
 			free(h->data);
 		free(h);
-		cache->destage.hauler[i] = NULL;
+		cache->writeback.worker[i] = NULL;
 	}
 }
 
-u64 xd_destage_bytes(void)
+u64 xd_writeback_bytes(void)
 {
-	return XD_HAULERS * (sizeof(struct xd_hauler) + ((u64)XP_RUN_MAX << XP_BLOCK_SHIFT));
+	return XD_WORKERS * (sizeof(struct xd_worker) + ((u64)XP_RUN_MAX << XP_BLOCK_SHIFT));
 }

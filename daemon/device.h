@@ -39,7 +39,7 @@ enum xd_kind { XD_READ, XD_WRITE, XD_FLUSH, XD_DISCARD, XD_ZERO };
  * that fails is the end of it. */
 enum xd_consumer {
 	XD_CLIENTS,		/* writes around the cache, and their flushes */
-	XD_DESTAGE,
+	XD_WRITEBACK,
 	XD_MARK,		/* that writes pass the cache */
 	XD_CONSUMERS
 };

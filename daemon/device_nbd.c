@@ -9,7 +9,7 @@
  * Of a short hiccup of the network those above need not hear: a read that was under way is sent
  * again, and what comes while the server is away waits, HOLD_NS from the break on, as the kernel
  * does with iSCSI (120 s), NVMe over fabrics and its own nbd: a file system that gets one error
- * stops writing for good, and destage has nothing better to do. After that all fail at once,
+ * stops writing for good, and writeback has nothing better to do. After that all fail at once,
  * until it is back. A write that was under way fails: whether the server has done it, or will, nobody
  * knows, and what writes there next waits (doubt.h). So does a flush fail; and after a break
  * the next flush of whoever wrote without one (device_op.c), since the server may have crashed. A

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * engine.h - the user-space shell of xpcache: requests in, device operations out; the map
+ * engine.h - the user-space backend of xpcache: requests in, device operations out; the map
  * of what in daemon/ runs a cache.
  *
- * The core (core/xpcache.h) decides, the shell performs. A request's way:
+ * The core (core/xpcache.h) decides, the backend performs. A request's way:
  *
  *	front-end --> xd_submit() --> xp_submit() --> request.c   with its own buffer
  *	(server.h)        |                       `-> copy.c      a write that needs a base
@@ -26,7 +26,7 @@
  *	buffer.c      memory that data passes through
  *
  * Threads. Each loop is one, and everything of a request happens on the loop that it was
- * submitted on; what the core hands to another loop's todo is posted home (todo.c). Destage
+ * submitted on; what the core hands to another loop's todo is posted home (todo.c). Writeback
  * and the clock belong to the first loop. So nothing here is locked but the mailboxes, the
  * throttle's pace and the core itself.
  *
@@ -72,7 +72,7 @@ void xd_buffer_put(struct xd_buffer *b);
 /* -------------------------------------------------------------- requests ---- */
 
 struct xd_part {
-	struct xp_req req;	/* .link is the shell's when the core has let go */
+	struct xp_req req;	/* .link is the backend's when the core has let go */
 	struct xd_io *io;
 	struct xd_part *next;	/* spare ones */
 	u64 end;		/* sector that its range ends before; the req is the first of it */
@@ -189,7 +189,7 @@ u64 xd_now(void);
 
 /* ------------------------------------------------------------------ cache ---- */
 
-struct xd_hauler {
+struct xd_worker {
 	struct xd_cache *cache;
 	struct xp_run run;
 	struct xd_op op[XP_RUN_MAX];	/* reads of slots; the first writes */
@@ -202,7 +202,7 @@ struct xd_hauler {
 	struct xd_timer yield;
 };
 
-#define XD_HAULERS	4u
+#define XD_WORKERS	4u
 
 /* A thread that looks through the slots for a batch: milliseconds, which no request waits. */
 struct xd_gatherer {
@@ -215,11 +215,11 @@ struct xd_gatherer {
 	struct xd_call gathered;
 };
 
-struct xd_destage {
-	struct xd_hauler *hauler[XD_HAULERS];
+struct xd_writeback {
+	struct xd_worker *worker[XD_WORKERS];
 	enum { XD_REST, XD_GATHERING, XD_BATCH, XD_FLUSHING, XD_BACK_OFF } state;
 	struct xd_gatherer gatherer;
-	u32 busy;		/* haulers with a run */
+	u32 busy;		/* workers with a run */
 	u32 errors, taken;	/* of this batch: runs that failed; blocks */
 	bool waiting;		/* XP_NEXT_WAIT: for a kick */
 	bool stopping;
@@ -265,14 +265,14 @@ struct xd_cache {
 	struct xd_mark mark;
 
 	/* The first loop's. */
-	struct xd_destage destage;
+	struct xd_writeback writeback;
 	struct xd_timer tick;
 	struct xd_call tick_start;
 	u32 quiet_ms;		/* without a request */
 	bool idle;		/* for long enough to bring all home */
 	u32 slow_reads;		/* all loops', atomic */
 	u32 active;		/* a request came since the last tick; atomic */
-	u32 kicked;		/* destage may be wanted; atomic */
+	u32 kicked;		/* writeback may be wanted; atomic */
 	u32 suspending;		/* delay no request; atomic */
 
 	pthread_mutex_t devices_lock;	/* fast and slow are there; else they are NULL */
@@ -381,14 +381,14 @@ void xd_mark(struct xd_loop *loop);
 int xd_mark_check(struct xd_cache *cache, const struct xp_media *media, struct xp_message *msg);
 
 /* destage.c */
-int xd_destage_setup(struct xd_cache *cache);
-void xd_destage_free(struct xd_cache *cache);
+int xd_writeback_setup(struct xd_cache *cache);
+void xd_writeback_free(struct xd_cache *cache);
 /* Any thread. */
-void xd_destage_kick(struct xd_cache *cache);
+void xd_writeback_kick(struct xd_cache *cache);
 /* The first loop's thread. */
-void xd_destage_run(struct xd_cache *cache);
-u64 xd_destage_bytes(void);
-bool xd_destage_at_rest(const struct xd_cache *cache);
+void xd_writeback_run(struct xd_cache *cache);
+u64 xd_writeback_bytes(void);
+bool xd_writeback_at_rest(const struct xd_cache *cache);
 
 /* throttle.c */
 bool xd_throttle(struct xd_part *part);

@@ -219,7 +219,7 @@ static void do_round(struct xd_loop *loop)
 		end_ops(loop);
 		xd_perform(loop);
 		if (loop == xd_first_loop(loop->cache))
-			xd_destage_run(loop->cache);
+			xd_writeback_run(loop->cache);
 		xd_perform(loop);
 		do_calls(&loop->later);
 	} while (round_has_work(loop));
@@ -228,7 +228,7 @@ static void do_round(struct xd_loop *loop)
 static bool loop_over(struct xd_loop *loop)
 {
 	return xd_get(loop->quit) && !loop->ios && !loop->ops && !xd_get(loop->posted) &&
-	       (loop != xd_first_loop(loop->cache) || xd_destage_at_rest(loop->cache));
+	       (loop != xd_first_loop(loop->cache) || xd_writeback_at_rest(loop->cache));
 }
 
 static void *loop_main(void *arg)

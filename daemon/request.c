@@ -2,7 +2,7 @@
 /*
  * request.c - a front-end's request: its parts, their operations, its end.
  *
- * A part belongs to exactly one of: a list of the shell, the core (after XP_WAIT), a device,
+ * A part belongs to exactly one of: a list of the backend, the core (after XP_WAIT), a device,
  * or the function that holds it. What remains of its range after the core's answer goes to
  * a spare part, to go on beside it, or waits until it has ended.
  */
@@ -45,7 +45,7 @@ void xd_slow_read_begin(struct xd_cache *cache)
 void xd_slow_read_end(struct xd_cache *cache)
 {
 	if (__atomic_sub_fetch(&cache->slow_reads, 1, __ATOMIC_RELAXED) == 0)
-		xd_destage_kick(cache);
+		xd_writeback_kick(cache);
 }
 
 static bool part_is_slow_read(const struct xd_part *part)
@@ -59,7 +59,7 @@ static void io_ended(struct xd_io *io)
 {
 	struct xd_loop *loop = io->loop;
 
-	/* The core may have known of nothing to flush: destage's flush was for all. */
+	/* The core may have known of nothing to flush: writeback's flush was for all. */
 	if (io->op == XP_FLUSH && !io->err)
 		io->err = xd_device_tell(loop->cache->slow, XD_CLIENTS, io->mark, io->aside);
 	if (!io->err)
@@ -131,7 +131,7 @@ static void hit_ended(struct xd_op *op, int err)
 	}
 	xd_timed(loop, XP_CLASS_FAST_READ, part->sent);
 	if (xp_hit_end(cache->core, &part->req))
-		xp_hit_bury(cache->core, &part->req, &loop->todo);
+		xp_hit_free(cache->core, &part->req, &loop->todo);
 	xd_part_done(part);
 }
 
@@ -240,7 +240,7 @@ static bool try_hit(struct xd_part *part)
 	u32 hit = xp_hit(loop->cache->core, &part->req);
 
 	if (hit & XP_HIT_OWES)
-		xp_hit_bury(loop->cache->core, &part->req, &loop->todo);
+		xp_hit_free(loop->cache->core, &part->req, &loop->todo);
 	if (!(hit & XP_HIT))
 		return false;
 	split(part);

@@ -46,7 +46,7 @@ void xd_perform(struct xd_loop *loop)
 		}
 		if (todo->work) {
 			todo->work = false;
-			xd_destage_kick(loop->cache);
+			xd_writeback_kick(loop->cache);
 		}
 		end_requests(loop);
 		submit_ready(loop);

@@ -7,7 +7,7 @@
  * Never in the caller's pages: it may change them while they are read, and half a block is not
  * what a sum is of. The buffer is a write's (copy.c), and so is the wait for one.
  */
-#include "shell.h"
+#include "backend.h"
 
 void xs_rot_tell(struct xs_cache *cache, const struct xp_rot *rot)
 {

@@ -7,7 +7,7 @@
  */
 #include <linux/jiffies.h>
 
-#include "shell.h"
+#include "backend.h"
 
 #define TICK_MS		1000u
 

@@ -11,7 +11,7 @@
  */
 #include <linux/slab.h>
 
-#include "shell.h"
+#include "backend.h"
 
 #define COPY_GFP (GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
 
@@ -252,7 +252,7 @@ static void merge(struct xs_copy *copy, struct xp_todo *todo)
 	u32 i;
 
 	copy_callers(copy, io);
-	if (req->copy.beside && cache->volatile_fast)
+	if (req->copy.parallel && cache->volatile_fast)
 		opf |= REQ_FUA;
 	xs_copy_bio(copy, req->target, opf, copy_written);
 	for (i = 0; i < req->nr_blocks; i++)

@@ -15,7 +15,7 @@
  */
 #include <linux/slab.h>
 
-#include "shell.h"
+#include "backend.h"
 
 #define FILL_GFP (GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
 

@@ -2,7 +2,7 @@
 /*
  * io.c - a caller's bio: its parts, its remapping, its end.
  *
- * A bio belongs to exactly one of: a queue of the shell, the core (after
+ * A bio belongs to exactly one of: a queue of the backend, the core (after
  * XP_WAIT), a device below, or the function that holds it. After XP_WAIT it
  * may end on another processor at once, so nothing touches it then.
  *
@@ -12,7 +12,7 @@
  */
 #include <linux/delay.h>
 
-#include "shell.h"
+#include "backend.h"
 
 /* ------------------------------------------------------------ errors ---- */
 
@@ -116,12 +116,12 @@ static noinline bool io_below_ended(struct xs_cache *cache, struct xs_io *io, in
 	return over;
 }
 
-static noinline void bury_hit(struct xs_cache *cache, struct xs_io *io)
+static noinline void free_hit_slots(struct xs_cache *cache, struct xs_io *io)
 {
 	struct xp_todo todo;
 
 	xp_todo_init(&todo);
-	xp_hit_bury(cache->core, &io->req, &todo);
+	xp_hit_free(cache->core, &io->req, &todo);
 	xs_post(cache, &todo);
 }
 
@@ -166,7 +166,7 @@ static bool hit_ended(struct xs_cache *cache, struct xs_io *io, struct bio *bio,
 	if (io->begun && likely(!status))
 		hit_timed(cache, io);
 	if (unlikely(xp_hit_end(cache->core, &io->req)))
-		bury_hit(cache, io);
+		free_hit_slots(cache, io);
 	return true;
 }
 
@@ -392,7 +392,7 @@ static bool io_set_op(struct xs_io *io)
 static noinline bool give_hit_back(struct xs_cache *cache, struct xs_io *io)
 {
 	if (xp_hit_end(cache->core, &io->req))
-		bury_hit(cache, io);
+		free_hit_slots(cache, io);
 	return false;
 }
 
@@ -426,7 +426,7 @@ static bool map_hit(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u
 	io->req.nr_sectors = asked;
 	hit = xp_hit(cache->core, &io->req);
 	if (unlikely(hit & XP_HIT_OWES))
-		bury_hit(cache, io);
+		free_hit_slots(cache, io);
 	if (!(hit & XP_HIT))
 		return false;
 	if (unlikely(io->req.nr_sectors < asked)) {
@@ -618,7 +618,7 @@ int xs_map(struct dm_target *ti, struct bio *bio)
 	return map_any(cache, io, sector);
 }
 
-/* --------------------------------------------------- the shell's own ---- */
+/* --------------------------------------------------- the backend's own ---- */
 
 struct own_flush {
 	struct xs_io io;

@@ -16,7 +16,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "shell.h"
+#include "backend.h"
 
 /* Once: those that were under way with it fail as well. */
 static void cache_failed(struct xs_cache *cache, int err)

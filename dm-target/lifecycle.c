@@ -18,7 +18,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "shell.h"
+#include "backend.h"
 
 /* ---------------------------------------------------------- registry ---- */
 
@@ -317,7 +317,7 @@ void xs_resume(struct dm_target *ti)
 /* ------------------------------------------------------------- suspend ---- */
 
 /* What is in flight is waited for by dm: it must not be delayed. All else goes
- * on, since it may wait for destage or the journal. */
+ * on, since it may wait for writeback or the journal. */
 void xs_presuspend(struct dm_target *ti)
 {
 	struct xs_cache *cache = ti->private;

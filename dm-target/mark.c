@@ -8,7 +8,7 @@
 #include <linux/gfp.h>
 #include <linux/mm.h>
 
-#include "shell.h"
+#include "backend.h"
 
 static int mark_io(struct xs_cache *cache, u64 sector, void *block, blk_opf_t opf)
 {

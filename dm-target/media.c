@@ -7,7 +7,7 @@
  */
 #include <linux/highmem.h>
 
-#include "shell.h"
+#include "backend.h"
 
 static int media_chunk(struct xs_copy *copy, u64 block, u32 nr, blk_opf_t opf)
 {

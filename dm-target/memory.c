@@ -22,7 +22,7 @@
 #include <linux/moduleparam.h>
 #include <linux/uaccess.h>
 
-#include "shell.h"
+#include "backend.h"
 
 /* Without them a store cannot be made durable from here, or the device mapper knows no memory. */
 #define HAS_MEMORY	(IS_ENABLED(CONFIG_FS_DAX) && IS_ENABLED(CONFIG_ARCH_HAS_PMEM_API) && \

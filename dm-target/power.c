@@ -11,7 +11,7 @@
  */
 #include <linux/suspend.h>
 
-#include "shell.h"
+#include "backend.h"
 
 static int power_notify(struct notifier_block *nb, unsigned long event, void *data)
 {

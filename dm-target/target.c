@@ -11,7 +11,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "shell.h"
+#include "backend.h"
 
 /* ------------------------------------------------------- constructor ---- */
 
@@ -183,7 +183,7 @@ static __printf(2, 3) void put(struct line *l, const char *format, ...)
 static void put_info(struct line *l, struct xs_cache *cache)
 {
 	const struct xs_counts *c = &cache->counts;
-	struct xp_shell shell = {
+	struct xp_backend backend = {
 		.running = READ_ONCE(cache->active),
 		.uuid = cache->uuid,
 		.fast_is_memory = cache->dax,
@@ -201,7 +201,7 @@ static void put_info(struct line *l, struct xs_cache *cache)
 		put(l, "loading");
 		return;
 	}
-	xp_status_print(cache->core, &shell, l->text, l->max);
+	xp_status_print(cache->core, &backend, l->text, l->max);
 }
 
 static void put_table(struct line *l, struct xs_cache *cache)

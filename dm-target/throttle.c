@@ -8,7 +8,7 @@
 #include <linux/delay.h>
 #include <linux/ktime.h>
 
-#include "shell.h"
+#include "backend.h"
 
 bool xs_throttle(struct xs_cache *cache, struct xs_io *io)
 {

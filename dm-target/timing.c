@@ -19,7 +19,7 @@
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
-#include "shell.h"
+#include "backend.h"
 
 /* 16 KiB each, and each its own allocation: the per-processor area is small. */
 struct xs_histograms {

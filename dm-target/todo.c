@@ -6,7 +6,7 @@
  * FLUSH sends its journal block from the thread that waits for it. xs_post()
  * is for interrupts: it ends requests, and queues the rest.
  */
-#include "shell.h"
+#include "backend.h"
 
 void xs_wake_worker(struct xs_cache *cache)
 {
@@ -170,7 +170,7 @@ static void journal_worker(struct work_struct *work)
 	xs_own_end(cache);
 }
 
-/* ---------------------------------------------------- the shell's own ---- */
+/* ---------------------------------------------------- the backend's own ---- */
 
 /* What it leads to has been queued before. The cache stays until xs_drain() has seen
  * that nobody is in here (and the works go on, as whoever flushes them waits for them). */

@@ -22,7 +22,7 @@ static const char *path_of(const struct fstab *f)
 	return f->path ? f->path : FSTAB;
 }
 
-static void path_beside(const struct fstab *f, const char *suffix, char *path, size_t len)
+static void path_parallel(const struct fstab *f, const char *suffix, char *path, size_t len)
 {
 	snprintf(path, len, "%s%s", path_of(f), suffix);
 }
@@ -242,8 +242,8 @@ enum xc fstab_change(struct fstab *f)
 	char fresh[PATH_MAX], kept[PATH_MAX];
 	enum xc ret;
 
-	path_beside(f, ".new", fresh, sizeof(fresh));
-	path_beside(f, KEPT, kept, sizeof(kept));
+	path_parallel(f, ".new", fresh, sizeof(fresh));
+	path_parallel(f, KEPT, kept, sizeof(kept));
 	f->changes = 0;
 	ret = write_new(f, fresh);
 	if (ret || !f->changes) {
@@ -310,7 +310,7 @@ void fstab_restore(const struct fstab *f)
 {
 	char kept[PATH_MAX];
 
-	path_beside(f, KEPT, kept, sizeof(kept));
+	path_parallel(f, KEPT, kept, sizeof(kept));
 	if (access(kept, F_OK))
 		return;
 	if (!unedited(kept, path_of(f)))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Have writes passed the cache while its fast device was gone (core/passing.c)? The mark says so:
+ * Have writes passed the cache while its fast device was gone (core/passthrough.c)? The mark says so:
  * at the place that the fingerprint remembers, or where it would be written today.
  */
 #include "fingerprint.h"

@@ -80,7 +80,7 @@ static void write_block(struct xp *c, const struct xp_media *m, u64 lba, const u
 	act = ask(c, &req, XP_WRITE, lba, fua, &todo);
 	if (act != XP_FAST && act != XP_COPY)
 		die("the core does not take the write into the cache", EINVAL);
-	if (act == XP_COPY && req.copy.beside) {
+	if (act == XP_COPY && req.copy.parallel) {
 		hash = xp_checksum(data, XP_BLOCK_SIZE);
 		xp_copied(c, &req, &hash, &todo);
 		write_journal(c, m, &todo);

@@ -115,11 +115,11 @@ static void each_hears_of_a_loss_once(void **state)
 
 	(void)state;
 	write_now(XD_CLIENTS);
-	write_now(XD_DESTAGE);
-	a = begin_flush(XD_DESTAGE);
+	write_now(XD_WRITEBACK);
+	a = begin_flush(XD_WRITEBACK);
 	answer(a, -EIO);
 	assert_int_equal(a->err, -EIO);
-	assert_int_equal(flush_now(XD_DESTAGE), 0);
+	assert_int_equal(flush_now(XD_WRITEBACK), 0);
 	assert_int_equal(flush_now(XD_CLIENTS), -EIO);
 	assert_int_equal(flush_now(XD_CLIENTS), 0);
 }
@@ -142,9 +142,9 @@ static void one_flush_at_a_time(void **state)
 
 	(void)state;
 	write_now(XD_CLIENTS);
-	write_now(XD_DESTAGE);
+	write_now(XD_WRITEBACK);
 	first = begin_flush(XD_CLIENTS);
-	second = begin_flush(XD_DESTAGE);
+	second = begin_flush(XD_WRITEBACK);
 	assert_int_equal(nr_under_way, 1);
 	answer(first, 0);
 	assert_int_equal(nr_under_way, 1);
@@ -154,14 +154,14 @@ static void one_flush_at_a_time(void **state)
 
 /* --------------------------------------------------------- durable writes ---- */
 
-/* It could take the error that is destage's, or that destage must hear of, too. */
+/* It could take the error that is writeback's, or that writeback must hear of, too. */
 static void a_durable_write_is_a_write_and_a_flush_in_its_turn(void **state)
 {
 	struct answer *flush, *fua;
 
 	(void)state;
-	write_now(XD_DESTAGE);
-	flush = begin_flush(XD_DESTAGE);
+	write_now(XD_WRITEBACK);
+	flush = begin_flush(XD_WRITEBACK);
 	fua = begin_write(XD_CLIENTS, true);
 	assert_int_equal(nr_under_way, 2);
 	answer(fua, 0);
@@ -180,12 +180,12 @@ static void its_flush_that_fails_is_a_loss_for_all(void **state)
 
 	(void)state;
 	write_now(XD_CLIENTS);
-	write_now(XD_DESTAGE);
+	write_now(XD_WRITEBACK);
 	fua = begin_write(XD_CLIENTS, true);
 	answer(fua, 0);
 	answer(fua, -EIO);
 	assert_int_equal(fua->err, -EIO);
-	assert_int_equal(flush_now(XD_DESTAGE), -EIO);
+	assert_int_equal(flush_now(XD_WRITEBACK), -EIO);
 	assert_int_equal(flush_now(XD_CLIENTS), -EIO);
 	assert_int_equal(flush_now(XD_CLIENTS), 0);
 }
@@ -231,9 +231,9 @@ static void another_flush_takes_its_error(void **state)
 
 	(void)state;
 	write_now(XD_CLIENTS);
-	write_now(XD_DESTAGE);
-	answer(begin_flush(XD_DESTAGE), -EIO);
-	retry = begin_flush(XD_DESTAGE);
+	write_now(XD_WRITEBACK);
+	answer(begin_flush(XD_WRITEBACK), -EIO);
+	retry = begin_flush(XD_WRITEBACK);
 	fua = begin_write(XD_CLIENTS, true);
 	answer(fua, 0);
 	assert_int_equal(flush_now(XD_CLIENTS), -EIO);

@@ -34,10 +34,10 @@ static struct xp *make_cache(void)
 static void print_status(struct xp *c, bool running)
 {
 	static const u8 uuid[16];
-	struct xp_shell shell = { .running = running, .uuid = uuid, .not_memory = "word" };
+	struct xp_backend backend = { .running = running, .uuid = uuid, .not_memory = "word" };
 	char text[4096];
 
-	if (xp_status_print(c, &shell, text, sizeof(text)) >= sizeof(text))
+	if (xp_status_print(c, &backend, text, sizeof(text)) >= sizeof(text))
 		exit(1);
 	printf("status %s\n", text);
 }

@@ -13,7 +13,7 @@
  *   - who begins to read after a write was acknowledged, or after another has read
  *     its data, finds nothing older (I4);
  *   - a link leads to a slot or ends the chain;
- *   - in the end no slot is DEAD without a pin: somebody has buried each.
+ *   - in the end no slot is RELEASED without a pin: somebody has freed each.
  *
  * Memory. The stores of the lock's holder wait in a buffer, and its unlock waits until
  * they have all been seen. There is one holder at a time, so one buffer. They are seen in
@@ -27,7 +27,7 @@
  * and each must be found.
  */
 
-/* slot_release() without its full barrier. DEAD waits in the buffer while
+/* slot_release() without its full barrier. RELEASED waits in the buffer while
  * the pins are looked at: any buffer shows it. */
 #define NO_BARRIER		1
 /* slot_map() without its write barrier. WEAK alone: TSO keeps stores in order. */
@@ -47,19 +47,19 @@
 #define STATE_BEFORE_PIN	8
 /* pin_mapped() does not compare lba_high. */
 #define NO_HIGH			9
-/* The last unpin does not look for DEAD: xp_hit_end(). */
-#define NO_DEAD_AT_END		10
+/* The last unpin does not look for RELEASED: xp_hit_end(). */
+#define NO_RELEASED_AT_END		10
 /* ... or that of a pin that came too late: pin_lba(). */
-#define NO_DEAD_AFTER_LOOK	11
+#define NO_RELEASED_AFTER_LOOK	11
 /* The state is looked at before the pin is taken away, not in that exchange. */
-#define DEAD_BEFORE_UNPIN	12
+#define RELEASED_BEFORE_UNPIN	12
 /* An exchange that orders no loads: data is read after the unpin. WEAK alone,
  * as above. */
 #define LATE_DATA		13
-/* slot_bury() does not look whether somebody has buried the slot already. */
-#define BURY_BLINDLY		14
+/* slot_free() does not look whether somebody has freed the slot already. */
+#define FREE_BLINDLY		14
 /* ... or whether others have it pinned. */
-#define BURY_PINNED		15
+#define FREE_PINNED		15
 /* Links are not written whole. */
 #define TORN_LINK		16
 
@@ -83,8 +83,8 @@
 #define WRITING		1
 #define MAPPED		2
 #define UNMAPPING	3
-#define LIMBO		4
-#define DEAD		5
+#define PENDING_FREE		4
+#define RELEASED		5
 
 /* As others see it. state, high and pins are one word. */
 byte state[SLOTS], high[SLOTS], pins[SLOTS], low[SLOTS], next[SLOTS], bucket[2];
@@ -252,11 +252,11 @@ inline map_remove(s)
 	store_link(NEXT + s, NIL)
 }
 
-/* slot_bury(). The pins are loaded here. */
-inline bury(s)
+/* slot_free(). The pins are loaded here. */
+inline free_slot(s)
 {
 	if
-	:: (my_state[s] == DEAD || BUG(BURY_BLINDLY)) && (!pins[s] || BUG(BURY_PINNED)) ->
+	:: (my_state[s] == RELEASED || BUG(FREE_BLINDLY)) && (!pins[s] || BUG(FREE_PINNED)) ->
 		set_state(s, FREE)
 	:: else
 	fi
@@ -267,10 +267,10 @@ byte done;	/* processes */
 
 #define unlock()	!waiting -> locked = false
 
-/* slot_release(): behind it, bury(). */
+/* slot_release(): behind it, free_slot(). */
 inline release(s)
 {
-	set_state(s, DEAD);
+	set_state(s, RELEASED);
 	if
 	:: BUG(NO_BARRIER)
 	:: !BUG(NO_BARRIER) && !waiting
@@ -350,12 +350,12 @@ proctype writer(byte bug, writes)
 		if
 		:: old != NIL ->	/* slot_supersede() */
 			map_remove(old);
-			set_state(old, LIMBO);
+			set_state(old, PENDING_FREE);
 			if
 			:: true
 			/* One beside its record is durable by now: it sets the old slot free. */
 			:: release(old);
-			   bury(old)
+			   free_slot(old)
 			fi
 		:: else
 		fi;
@@ -383,20 +383,20 @@ proctype writer(byte bug, writes)
 	   atomic { unlock() }
 	/* The journal block that gave a slot up is durable: journal_advance(). */
 	:: atomic {
-		!locked && (is(0, LIMBO) || is(1, LIMBO) || is(2, LIMBO) ||
+		!locked && (is(0, PENDING_FREE) || is(1, PENDING_FREE) || is(2, PENDING_FREE) ||
 			    is(0, UNMAPPING) || is(1, UNMAPPING) || is(2, UNMAPPING)) ->
 		locked = true;
 		if
-		:: is(0, LIMBO) || is(0, UNMAPPING) -> s = 0
-		:: is(1, LIMBO) || is(1, UNMAPPING) -> s = 1
-		:: is(2, LIMBO) || is(2, UNMAPPING) -> s = 2
+		:: is(0, PENDING_FREE) || is(0, UNMAPPING) -> s = 0
+		:: is(1, PENDING_FREE) || is(1, UNMAPPING) -> s = 1
+		:: is(2, PENDING_FREE) || is(2, UNMAPPING) -> s = 2
 		fi;
 		if
 		:: is(s, UNMAPPING) -> map_remove(s)
 		:: else
 		fi;
 		release(s);
-		bury(s);
+		free_slot(s);
 		s = 0
 	   }
 	   atomic { unlock() }
@@ -434,13 +434,13 @@ inline pin_mapped(s, lba)
 	fi
 }
 
-/* unpin(): in @owes, whether it was the last of a DEAD slot. */
+/* unpin(): in @owes, whether it was the last of a RELEASED slot. */
 inline unpin(s)
 {
 	if
 	:: d_step {
-		!BUG(PLAIN_UNPIN) && !BUG(DEAD_BEFORE_UNPIN) -> assert(pins[s]);
-		owes = owes || (pins[s] == 1 && state[s] == DEAD);
+		!BUG(PLAIN_UNPIN) && !BUG(RELEASED_BEFORE_UNPIN) -> assert(pins[s]);
+		owes = owes || (pins[s] == 1 && state[s] == RELEASED);
 		pins[s]--
 	   }
 	:: d_step { BUG(PLAIN_UNPIN) -> was = pins[s]; was_state = state[s]; was_high = high[s] }
@@ -448,29 +448,29 @@ inline unpin(s)
 		pins[s] = was - 1;
 		state[s] = was_state;
 		high[s] = was_high;
-		owes = owes || (was == 1 && was_state == DEAD);
+		owes = owes || (was == 1 && was_state == RELEASED);
 		was = 0;
 		was_state = 0;
 		was_high = 0
 	   }
-	:: d_step { BUG(DEAD_BEFORE_UNPIN) -> was_state = state[s] }
+	:: d_step { BUG(RELEASED_BEFORE_UNPIN) -> was_state = state[s] }
 	   d_step {
 		assert(pins[s]);
-		owes = owes || (pins[s] == 1 && was_state == DEAD);
+		owes = owes || (pins[s] == 1 && was_state == RELEASED);
 		pins[s]--;
 		was_state = 0
 	   }
 	fi
 }
 
-/* xp_hit_bury() */
-inline hit_bury(s, nr)
+/* xp_hit_free() */
+inline hit_free(s, nr)
 {
 	atomic {
 		!locked -> locked = true;
-		bury(s);
+		free_slot(s);
 		if
-		:: nr == 2 -> bury(s + 1)
+		:: nr == 2 -> free_slot(s + 1)
 		:: else
 		fi;
 		owes = false
@@ -508,7 +508,7 @@ inline pin_lba(s, lba)
 			:: else ->
 				unpin(s);
 				if
-				:: owes && !BUG(NO_DEAD_AFTER_LOOK) -> hit_bury(s, 1)
+				:: owes && !BUG(NO_RELEASED_AFTER_LOOK) -> hit_free(s, 1)
 				:: else -> owes = false
 				fi
 			fi
@@ -522,7 +522,7 @@ inline look_at_hit()
 {
 	look_at_data(i, lba, least);
 	if
-	:: nr == 2 -> look_at_data(i + 1, B, least_beside)
+	:: nr == 2 -> look_at_data(i + 1, B, least_parallel)
 	:: else
 	fi
 }
@@ -530,7 +530,7 @@ inline look_at_hit()
 /* @narrow: of B alone, or there are too many states. */
 proctype reader(byte bug, reads; bool narrow)
 {
-	byte lba, nr, i, steps, least, least_beside, was, was_state, was_high;
+	byte lba, nr, i, steps, least, least_parallel, was, was_state, was_high;
 	bool pinned, same, owes;
 
 	do
@@ -545,7 +545,7 @@ proctype reader(byte bug, reads; bool narrow)
 		:: !narrow -> lba = C
 		fi;
 		least = floor[lba];
-		least_beside = (nr == 2 -> floor[B] : 0);
+		least_parallel = (nr == 2 -> floor[B] : 0);
 		i = bucket[bucket_of(lba)];
 		steps = 0
 	   }
@@ -584,12 +584,12 @@ proctype reader(byte bug, reads; bool narrow)
 		:: !BUG(LATE_DATA)
 		fi;
 		if
-		:: owes && !BUG(NO_DEAD_AT_END) -> hit_bury(i, nr)
+		:: owes && !BUG(NO_RELEASED_AT_END) -> hit_free(i, nr)
 		:: else -> owes = false
 		fi
 	   :: else
 	   fi;
-	   d_step { lba = 0; nr = 0; i = 0; steps = 0; least = 0; least_beside = 0; pinned = false }
+	   d_step { lba = 0; nr = 0; i = 0; steps = 0; least = 0; least_parallel = 0; pinned = false }
 	:: !reads -> break
 	od;
 	done++
@@ -631,7 +631,7 @@ init
 	atomic {
 		done == 3 && !waiting ->
 		for (s : 0 .. SLOTS - 1) {
-			assert(!pins[s] && state[s] != DEAD)
+			assert(!pins[s] && state[s] != RELEASED)
 		}
 	}
 }

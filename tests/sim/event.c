@@ -3,7 +3,7 @@
  * event.c - what is under way: I/O of both devices, and what waits for a thread. One event
  * after another ends, in any order.
  */
-#include "shell.h"
+#include "backend.h"
 
 #define EVENTS_MAX 512u
 
@@ -12,7 +12,7 @@ struct step step;
 static struct event event[EVENTS_MAX];
 static u32 nr_events;
 
-u32 shell_ios(void)
+u32 backend_ios(void)
 {
 	return nr_events;
 }
@@ -118,7 +118,7 @@ static bool error_hits(const struct event *e)
 	return true;
 }
 
-/* (Of a run its slots are read in destage_run_read().) */
+/* (Of a run its slots are read in writeback_run_read().) */
 static bool cannot_be_read(const struct event *e)
 {
 	if (e->op != OP_READ || e->run)
@@ -134,7 +134,7 @@ static bool in_memory(const struct event *e)
 	return e->disk && e->disk->memory && e->op == OP_WRITE;
 }
 
-/* As the real shells: data and journal are stored and flushed, then a fence; only then is
+/* As the real backends: data and journal are stored and flushed, then a fence; only then is
  * the core told. (A store that goes past the cache is a store and its flush.) Where a device
  * refuses the access some may have been stored before. True: that was all. */
 static bool memory_step(struct event *e)
@@ -218,7 +218,7 @@ bool event_next(struct event *e, int *err)
 		return false;
 	*e = event[i];
 	memmove(&event[i], &event[i + 1], (--nr_events - i) * sizeof(*e));
-	/* A run's slots are read one by one, in destage_run_read(). */
+	/* A run's slots are read one by one, in writeback_run_read(). */
 	*err = e->disk ? finish_io(e) : 0;
 	return true;
 }

@@ -55,7 +55,7 @@ void life_start(void)
 		violation(P_ALLOWED, "start refused: %s (%d)", msg.text, err);
 		run_abandon();
 	}
-	shell_new_life();
+	backend_new_life();
 	size_begun();
 }
 
@@ -119,7 +119,7 @@ void life_cut(u64 *rng)
 	settle_on_image(&sim.slow, image.slow);
 	oracle_restart(sim.c, &image);
 	rot_cut();
-	shell_new_life();
+	backend_new_life();
 	size_begun();
 	image_forget_seen();
 	sim.faulted = sim.forgot = false;

@@ -88,7 +88,7 @@ static u64 print_faults(void)
 	printf("gone with nothing dirty: %llu marks, %llu operations passed, %llu recoveries took a mark back\n",
 	       (unsigned long long)figures.marks, (unsigned long long)figures.passed,
 	       (unsigned long long)figures.unmarked);
-	printf("destage: all was home %llu times when that was asked for, %llu steps in a pause\n",
+	printf("writeback: all was home %llu times when that was asked for, %llu steps in a pause\n",
 	       (unsigned long long)figures.homes, (unsigned long long)figures.pauses);
 	printf("memory: %llu runs, %llu kills, %llu more of a recovery, which wrote back %llu sectors that they had left\n",
 	       (unsigned long long)figures.memory_runs, (unsigned long long)figures.kills,
@@ -101,11 +101,11 @@ static u64 print_faults(void)
 	       (unsigned long long)figures.written_again, (unsigned long long)figures.rerouted,
 	       (unsigned long long)figures.given_up);
 	print_bad();
-	printf("verifying: %llu runs, %llu reads checked; %llu clean and %llu dirty sectors rotted, found in %llu reads, %llu bases, %llu runs of destage\n",
+	printf("verifying: %llu runs, %llu reads checked; %llu clean and %llu dirty sectors rotted, found in %llu reads, %llu bases, %llu runs of writeback\n",
 	       (unsigned long long)figures.verifying, (unsigned long long)figures.checks,
 	       (unsigned long long)figures.rots[0], (unsigned long long)figures.rots[1],
 	       (unsigned long long)figures.rot_read, (unsigned long long)figures.rot_based,
-	       (unsigned long long)figures.rot_destaged);
+	       (unsigned long long)figures.rot_written_back);
 	printf("fast devices of 4 KiB sectors: %llu runs, %llu requests that they could not be sent\n",
 	       (unsigned long long)figures.whole_runs, (unsigned long long)figures.privates);
 	printf("sizes: %llu runs; the slow device was longer %llu times, shorter %llu, too short %llu, longer while running %llu; "

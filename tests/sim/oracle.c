@@ -296,7 +296,7 @@ static bool in_doubt(u64 block, const struct xp_mapping *m)
 }
 
 /* Older than promised, but its own; or another's, if a mapping to that was doubtful. Whose mapping is
- * lost may be half a destage's, on the slow device. */
+ * lost may be half a writeback's, on the slow device. */
 static bool is_older(u64 block, const u64 *tags, u32 nr, const struct xp_mapping *m)
 {
 	u64 s = block * XP_BLOCK_SECTORS;

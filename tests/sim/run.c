@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * run.c - one run: a tiny cache, drawn from the seed, and some hundred steps. In
- * each step one thing happens: a request, the end of some I/O, a bit of destage,
+ * each step one thing happens: a request, the end of some I/O, a bit of writeback,
  * an error that begins or ends, a stop, a kill, a power cut. After each, crash_check().
  */
 #include "cache.h"
@@ -43,7 +43,7 @@ static void all_dirty(struct geometry *g, u64 *rng)
 {
 	g->dirty_low = 99;
 	g->dirty_high = 100;
-	g->destage = below(rng, 3);
+	g->writeback = below(rng, 3);
 	g->hot = 63;
 }
 
@@ -75,10 +75,10 @@ static void synced_in_turn(struct geometry *g, u64 *rng)
 	g->cut_one_in = 20 + below(rng, 200);
 }
 
-static void always_on_its_way_home(struct geometry *g, u64 *rng)
+static void always_being_written_back(struct geometry *g, u64 *rng)
 {
 	g->dirty_low = 0;
-	g->destage = 15 + below(rng, 20);
+	g->writeback = 15 + below(rng, 20);
 	g->slots = 8;
 }
 
@@ -109,7 +109,7 @@ static void slots_used_again(struct geometry *g, u64 *rng)
 	g->ticks = 1;
 	g->slow_sectors = (6 + below(rng, 2)) * XP_BLOCK_SECTORS;
 	g->dirty_low = 0;
-	g->destage = 20 + below(rng, 30);
+	g->writeback = 20 + below(rng, 30);
 	g->stragglers = 2 + below(rng, 6);
 	g->fault_one_in = chance(rng, 3) ? 10 + below(rng, 40) : 0;
 }
@@ -133,7 +133,7 @@ static void zeroes_around(struct geometry *g, u64 *rng)
 	g->fua = chance(rng, 2) ? 0 : 50;	/* journal blocks that no flush of theirs waits for */
 	g->preflush = 0;
 	g->ticks = 5 + below(rng, 20);
-	g->destage = 2 + below(rng, 6);
+	g->writeback = 2 + below(rng, 6);
 	g->cut_one_in = 20 + below(rng, 60);
 	g->slots = 8;
 	g->hot = 16;
@@ -148,7 +148,7 @@ static void nothing_dirty(struct geometry *g, u64 *rng)
 	g->ops[XP_FLUSH] = 20;
 	g->ops[XP_DISCARD] = 10;
 	g->ops[XP_ZEROES] = 10;
-	g->destage = 1;
+	g->writeback = 1;
 	g->slow_sectors = 64 * XP_BLOCK_SECTORS;
 	g->hot = 48;
 }
@@ -160,7 +160,7 @@ static void fast_goes(struct geometry *g, u64 *rng)
 	g->fault_one_in = 5 + below(rng, 40);
 	g->cut_one_in = 30 + below(rng, 150);
 	g->dirty_low = 0;
-	g->destage = 15 + below(rng, 25);
+	g->writeback = 15 + below(rng, 25);
 	g->users = 1 + below(rng, 4);
 	g->ops[XP_READ] = 20 + below(rng, 50);
 	g->ops[XP_WRITE] = 75 - g->ops[XP_READ];
@@ -180,7 +180,7 @@ static void specialise(u64 *rng)
 		all_dirty,
 		a_log,
 		synced_in_turn,
-		always_on_its_way_home,
+		always_being_written_back,
 		short_ring,
 		slots_used_again,
 		slots_used_again,
@@ -252,7 +252,7 @@ static void draw_geometry(u64 *rng)
 	g->slow_discards = chance(rng, 2);
 	g->dirty_low = dirty_low[below(rng, 6)];
 	g->dirty_high = g->dirty_low + 1 + below(rng, 100 - g->dirty_low);
-	g->destage = below(rng, 12);
+	g->writeback = below(rng, 12);
 	g->users = 1 + below(rng, chance(rng, 3) ? 20 : 6);
 	g->hot = 1 + below(rng, 16);
 	reads = 10 + below(rng, 40);
@@ -380,7 +380,7 @@ static bool core_passes(void)
 	return s.passing;
 }
 
-static bool destage_fails(void)
+static bool writeback_fails(void)
 {
 	struct xp_stats s;
 
@@ -416,7 +416,7 @@ static void kill_it(u64 *rng)
 
 /* 10: with no error any more, everything ends, and dirty goes to zero. A cache
  * whose journal failed needs a new life for the latter. */
-static bool is_home(void)
+static bool is_clean(void)
 {
 	u64 stuck[SECTORS_MAX / 8];
 	struct xp_stats s;
@@ -431,18 +431,18 @@ static bool settle_down(u64 *rng, bool clean)
 
 	sim.fault.on = false;
 	xp_drain(sim.c, clean);
-	for (i = 0; !shell_idle() || (clean && !core_failed() && !is_home()); i++) {
+	for (i = 0; !backend_idle() || (clean && !core_failed() && !is_clean()); i++) {
 		if (i > 20000)
 			violation(P_LIVES, "%u requests and %u events do not come to an end",
-				  shell_users(), shell_ios());
+				  backend_users(), backend_ios());
 		if (i > 20001)
 			run_abandon();
-		if (shell_ios() && below(rng, 4))
-			shell_complete(rng);
+		if (backend_ios() && below(rng, 4))
+			backend_complete(rng);
 		else
-			shell_destage(rng);
+			backend_writeback(rng);
 		if (i % 64 == 63)
-			shell_tick(rng);
+			backend_tick(rng);
 	}
 	xp_drain(sim.c, false);
 	return !core_failed();
@@ -454,12 +454,12 @@ static void healed(u64 *rng)
 {
 	u32 i;
 
-	for (i = 0; i < 4 && shell_tick(rng); i++)
-		while (shell_ios())
-			shell_complete(rng);
+	for (i = 0; i < 4 && backend_tick(rng); i++)
+		while (backend_ios())
+			backend_complete(rng);
 	if (i == 4)
 		violation(P_LIVES, "the clock of an idle cache does not come to rest");
-	xp_destage_wanted(sim.c);	/* what could not be brought home may be gone: it has no cause either */
+	xp_writeback_wanted(sim.c);	/* what could not be brought home may be gone: it has no cause either */
 	sim.faulted = false;
 }
 
@@ -481,7 +481,7 @@ static bool bring_home(u64 *rng)
 
 			trace("--- written anew, as it cannot be read");
 			figures.rewritten++;
-			shell_write(rng, s, (u32)min((u64)XP_BLOCK_SECTORS, sim.slow.sectors - s));
+			backend_write(rng, s, (u32)min((u64)XP_BLOCK_SECTORS, sim.slow.sectors - s));
 		}
 	}
 	return settle_down(rng, true) && xp_is_clean(sim.c);
@@ -494,7 +494,7 @@ static void drain(u64 *rng)
 	if (bring_home(rng)) {
 		rot_forget();
 		oracle_check_slow(sim.now);
-		if (destage_fails())
+		if (writeback_fails())
 			violation(P_ERRORS, "all is home, and blocks are said to fail to go there");
 		healed(rng);
 		if (chance(rng, 2))
@@ -574,17 +574,17 @@ static void happen(u64 *rng)
 		return;
 	}
 	if (below(rng, 100) < (core_failed() && !core_passes() ? 50 : g->ticks)) {
-		shell_tick(rng);
+		backend_tick(rng);
 		return;
 	}
 	figures.tight += ring_tight();
 	dice = below(rng, 100);
-	if (dice < 45 && shell_users() < g->users)
-		shell_new_request(rng);
-	else if (dice >= 45 && dice < 45 + g->destage)
-		shell_destage(rng);
+	if (dice < 45 && backend_users() < g->users)
+		backend_new_request(rng);
+	else if (dice >= 45 && dice < 45 + g->writeback)
+		backend_writeback(rng);
 	else
-		shell_complete(rng);
+		backend_complete(rng);
 }
 
 static u64 homes(void)

@@ -4,7 +4,7 @@
  *
  *	main.c      seeds, time, figures
  *	run.c       one run: a geometry and a list of steps, all from one seed
- *	shell.c     performs what the core answers, as dm-target/ does, in pieces
+ *	backend.c     performs what the core answers, as dm-target/ does, in pieces
  *	store.c     what the core stores into memory itself
  *	disk.c      a device: what is on it, what may be after a power cut
  *	fault.c     which operation ends in an error
@@ -258,18 +258,18 @@ void oracle_check_slow(u64 by);
 /* Changes whenever something that was allowed ceases to be. */
 u64 oracle_epoch(void);
 
-/* --------------------------------------------------------------- shell ---- */
+/* --------------------------------------------------------------- backend ---- */
 
-void shell_new_life(void);
-void shell_new_request(u64 *rng);
+void backend_new_life(void);
+void backend_new_request(u64 *rng);
 /* A write of these sectors. */
-void shell_write(u64 *rng, u64 sector, u32 nr);
-void shell_complete(u64 *rng);
-void shell_destage(u64 *rng);
-bool shell_tick(u64 *rng);
-bool shell_idle(void);
-u32 shell_users(void);
-u32 shell_ios(void);
+void backend_write(u64 *rng, u64 sector, u32 nr);
+void backend_complete(u64 *rng);
+void backend_writeback(u64 *rng);
+bool backend_tick(u64 *rng);
+bool backend_idle(void);
+u32 backend_users(void);
+u32 backend_ios(void);
 
 /* --------------------------------------------------------------- store ---- */
 
@@ -322,7 +322,7 @@ struct geometry {
 	u32 ops[5], fua, preflush;	/* of 100 */
 	u32 cut_one_in, fault_one_in;	/* steps; 0: never */
 	u32 completing;		/* 0: any; 1: oldest first; 2: newest first */
-	u32 destage, ticks;	/* of 100 steps */
+	u32 writeback, ticks;	/* of 100 steps */
 	bool has_place;		/* for a mark */
 	bool whole;		/* the fast device has logical sectors of 4 KiB, and the slow one of 512 bytes */
 	bool fast_goes;		/* the error is that the fast device is gone */
@@ -427,13 +427,13 @@ struct figures {
 	u64 memory_runs, kills, kills_again, kept;
 	u64 stores, stores_refused, kills_storing;
 	u64 bad_runs, bad_places, bad_slots, bad_slow, bad_heads;	/* made; heads: superblocks, fingerprints */
-	u64 bad_reads[2];		/* of requests and destage, by disk */
+	u64 bad_reads[2];		/* of requests and writeback, by disk */
 	u64 healed, came_back;		/* sectors written, blocks that were read again as they were */
 	u64 unneeded, refusals, losses, unended, doubtful, older, undecided, took_older, rested, rewritten;
 	u64 written_again, refused, rerouted, given_up;
 	u64 whole_runs, privates;	/* requests that it must not see */
 	u64 verifying, checks, rots[2];		/* runs; reads of sums; sectors: clean, dirty */
-	u64 rot_read, rot_based, rot_destaged;	/* and where it was found */
+	u64 rot_read, rot_based, rot_written_back;	/* and where it was found */
 	u64 resizing, grown, shrunk, too_short, grown_live, short_homes;
 	u64 no_place_left;		/* runs that ended so: the last, and none is as well */
 };

@@ -36,7 +36,7 @@ sim-long: build/sim/sim build/sim/sim-narrow ## the same for HOURS=, from seeds 
 	@tests/sim/campaign $$(($(HOURS) * 3600)) \
 		$(if $(filter file,$(origin SIM_SEED)),$$(date +%s000000),$(SIM_SEED)) $^
 
-sim-coverage: ## every branch of journal, recovery, slots and destage is reached, or it fails
+sim-coverage: ## every branch of journal, recovery, slots and writeback is reached, or it fails
 	@tests/sim/coverage
 
 mutants: ## bugs put into the core on purpose: the simulator must find each

@@ -8,7 +8,7 @@
  */
 #include "cache.h"
 #include "image.h"
-#include "shell.h"
+#include "backend.h"
 
 static bool noting;	/* the superblock is to have the new size, and the users do not know it yet */
 static bool older;	/* this life is that of a version that caches the last block, whole or not */
@@ -155,7 +155,7 @@ void size_turn(u64 *rng)
 		sim.present = sim.slow.sectors;
 	if (err && err != -EIO && (err != -EBUSY || !rot_is_of(sim.slow.sectors / XP_BLOCK_SECTORS)))
 		violation(P_ERRORS, "a slow device that has grown is refused: %d", err);
-	shell_perform(&todo);
+	backend_perform(&todo);
 }
 
 void size_step(void)

@@ -150,7 +150,7 @@ void flush(struct fixture *f)
 
 void batch_begin(struct fixture *f)
 {
-	assert_true(xp_destage_begin(f->c, &f->todo));
+	assert_true(xp_writeback_begin(f->c, &f->todo));
 	write_journal(f);
 }
 
@@ -158,18 +158,18 @@ void batch_end(struct fixture *f, int run_err, int flush_err, u64 now)
 {
 	struct xp_run *run = malloc(sizeof(*run));
 
-	while (xp_destage_next(f->c, run) == XP_NEXT_RUN) {
+	while (xp_writeback_next(f->c, run) == XP_NEXT_RUN) {
 		run->err = run_err;
-		xp_destage_end(f->c, run);
+		xp_writeback_end(f->c, run);
 	}
-	xp_destage_commit(f->c, flush_err, now, &f->todo);
+	xp_writeback_commit(f->c, flush_err, now, &f->todo);
 	write_journal(f);
 	free(run);
 }
 
-void destage_batch(struct fixture *f, int err)
+void writeback_batch(struct fixture *f, int err)
 {
-	assert_true(xp_destage_wanted(f->c));
+	assert_true(xp_writeback_wanted(f->c));
 	batch_begin(f);
 	batch_end(f, err, err, 0);
 }

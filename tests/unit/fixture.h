@@ -45,7 +45,7 @@ enum xp_act write_blocks(struct fixture *f, u64 lba, u32 nr, int byte);
 void flush(struct fixture *f);
 /* A batch to its end, of which each run and the flush at the end had an error,
  * or none had. */
-void destage_batch(struct fixture *f, int err);
+void writeback_batch(struct fixture *f, int err);
 /* The same in two steps: the errors of its runs and of its flush, and when that ended (seconds). */
 void batch_begin(struct fixture *f);
 void batch_end(struct fixture *f, int run_err, int flush_err, u64 now);

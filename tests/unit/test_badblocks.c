@@ -479,7 +479,7 @@ static void of_a_run_one_is(void **state)
 	assert_int_equal(stats_of(&f).bad_slots, 1);
 }
 
-static void a_write_beside_its_record_goes_elsewhere(void **state)
+static void a_parallel_commit_goes_elsewhere(void **state)
 {
 	struct xp_req req;
 	u64 hash = 1, was;
@@ -487,7 +487,7 @@ static void a_write_beside_its_record_goes_elsewhere(void **state)
 	(void)state;
 	assert_true(synced(5, 7));
 	assert_int_equal(submit(&f, &req, XP_WRITE, 40, 8, true), XP_COPY);
-	assert_true(req.copy.beside);
+	assert_true(req.copy.parallel);
 	was = req.target;
 	xp_copied(f.c, &req, &hash, &f.todo);
 	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_WAIT);
@@ -599,7 +599,7 @@ int main(void)
 		T(lists_that_are_none_are_refused),
 		T(a_bad_slot_is_given_up),
 		T(of_a_run_one_is),
-		T(a_write_beside_its_record_goes_elsewhere),
+		T(a_parallel_commit_goes_elsewhere),
 		T(an_error_that_is_not_of_the_place_is_the_callers),
 		T(a_clean_block_that_cannot_be_read_is_dropped),
 		T(a_slot_that_takes_no_fill_is_given_up),

@@ -268,7 +268,7 @@ static u64 failing_since(void)
 static u32 batch_ends(int run_err, int flush_err)
 {
 	batch_end(&f, run_err, flush_err, clock_now);
-	return xp_destage_pause(f.c);
+	return xp_writeback_pause(f.c);
 }
 
 static u32 pause_after(int run_err, int flush_err)
@@ -285,7 +285,7 @@ static void pauses_grow_to_a_bound(void **state)
 	(void)state;
 	write_blocks(&f, 5, 1, 9);
 	xp_drain(f.c, true);
-	assert_int_equal(xp_destage_pause(f.c), 0);
+	assert_int_equal(xp_writeback_pause(f.c), 0);
 	for (i = 0; i < sizeof(ms) / sizeof(*ms); i++)
 		assert_int_equal(pause_after(i % 2 ? -EIO : 0, -EIO), ms[i]);
 	assert_int_equal(pause_after(0, 0), 0);
@@ -301,8 +301,8 @@ static void a_flush_ends_the_pause(void **state)
 	xp_drain(f.c, true);
 	pause_after(-EIO, 0);
 	assert_int_equal(pause_after(-EIO, 0), 2000);
-	xp_bring_home(f.c, true);
-	assert_int_equal(xp_destage_pause(f.c), 0);
+	xp_write_back_all(f.c, true);
+	assert_int_equal(xp_writeback_pause(f.c), 0);
 	assert_int_equal(pause_after(-EIO, 0), 1000);
 }
 
@@ -316,7 +316,7 @@ static void it_is_known_since_when(void **state)
 	pause_after(-EIO, 0);
 	assert_int_equal(failing_since(), 1000);
 	clock_now = 1005;
-	xp_bring_home(f.c, true);
+	xp_write_back_all(f.c, true);
 	assert_int_equal(failing_since(), 1000);
 	pause_after(0, -EIO);
 	assert_int_equal(failing_since(), 1000);
@@ -375,7 +375,7 @@ static void a_callers_flush_may_be_faster(void **state)
 	assert_int_equal(failing_since(), 0);
 }
 
-/* What destage could not flush the caller's FLUSH has: nothing is left that could fail. */
+/* What writeback could not flush the caller's FLUSH has: nothing is left that could fail. */
 static void a_callers_flush_ends_it_with_the_cache_clean(void **state)
 {
 	(void)state;
@@ -383,7 +383,7 @@ static void a_callers_flush_ends_it_with_the_cache_clean(void **state)
 	assert_int_equal(pause_after(0, -EIO), 1000);
 	assert_int_equal(failing_since(), clock_now);
 	flush_slow();
-	assert_int_equal(xp_destage_pause(f.c), 0);
+	assert_int_equal(xp_writeback_pause(f.c), 0);
 	assert_int_equal(failing_since(), 0);
 }
 
@@ -400,7 +400,7 @@ static void who_waits_for_a_slot_ends_it_too(void **state)
 	pause_after(-EIO, 0);
 	assert_int_equal(pause_after(-EIO, 0), 2000);
 	assert_int_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_WAIT);
-	assert_int_equal(xp_destage_pause(f.c), 1000);
+	assert_int_equal(xp_writeback_pause(f.c), 1000);
 }
 
 /* Nobody waits any more once writers are told; but each that is told asks for another try. */
@@ -416,18 +416,18 @@ static void who_gets_none_ends_it_as_well(void **state)
 	flush(&f);
 	for (i = 0; i < 2 * XP_FUTILE_MAX; i++)
 		pause_after(-EIO, 0);
-	assert_true(xp_destage_pause(f.c) > 1000);
+	assert_true(xp_writeback_pause(f.c) > 1000);
 	f.todo.work = false;
 	assert_int_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_DONE);
 	assert_int_equal(req.err, -EIO);
 	assert_true(f.todo.work);
-	assert_int_equal(xp_destage_pause(f.c), 1000);
+	assert_int_equal(xp_writeback_pause(f.c), 1000);
 	pause_after(0, 0);
 	assert_int_not_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_DONE);
 }
 
 /* One bad sector must not keep all else from going home. */
-static void a_batch_that_got_something_home_has_the_shortest(void **state)
+static void a_batch_that_wrote_something_back_has_the_shortest(void **state)
 {
 	struct xp_run *run = malloc(sizeof(*run));
 	int n = 0;
@@ -438,34 +438,34 @@ static void a_batch_that_got_something_home_has_the_shortest(void **state)
 	pause_after(-EIO, 0);
 	assert_int_equal(pause_after(-EIO, 0), 2000);
 	write_blocks(&f, 50, 1, 9);
-	assert_true(xp_destage_begin(f.c, &f.todo));
+	assert_true(xp_writeback_begin(f.c, &f.todo));
 	write_journal(&f);
-	while (xp_destage_next(f.c, run) == XP_NEXT_RUN) {
+	while (xp_writeback_next(f.c, run) == XP_NEXT_RUN) {
 		run->err = n++ ? 0 : -EIO;
-		xp_destage_end(f.c, run);
+		xp_writeback_end(f.c, run);
 	}
 	assert_int_equal(n, 2);
-	xp_destage_commit(f.c, 0, 0, &f.todo);
-	assert_int_equal(xp_destage_pause(f.c), 1000);
+	xp_writeback_commit(f.c, 0, 0, &f.todo);
+	assert_int_equal(xp_writeback_pause(f.c), 1000);
 	free(run);
 }
 
-/* As a shell does it: after @most errors it is the device that is bad. */
+/* As a backend does it: after @most errors it is the device that is bad. */
 static void batch_with_bad(u64 first, u64 nr, u32 most)
 {
 	struct xp_run *run = malloc(sizeof(*run));
 	u32 errors = 0;
 
-	assert_true(xp_destage_begin(f.c, &f.todo));
+	assert_true(xp_writeback_begin(f.c, &f.todo));
 	write_journal(&f);
-	while (errors < most && xp_destage_next(f.c, run) == XP_NEXT_RUN) {
+	while (errors < most && xp_writeback_next(f.c, run) == XP_NEXT_RUN) {
 		u64 lba = xp_lba_n(run->lba);
 
 		run->err = lba < first + nr && first < lba + run->nr_blocks ? -EIO : 0;
 		errors += !!run->err;
-		xp_destage_end(f.c, run);
+		xp_writeback_end(f.c, run);
 	}
-	xp_destage_commit(f.c, 0, 0, &f.todo);
+	xp_writeback_commit(f.c, 0, 0, &f.todo);
 	write_journal(&f);
 	free(run);
 }
@@ -509,13 +509,13 @@ static void after_a_bad_block_runs_are_long_again(void **state)
 	batch_with_bad(107, 1, 8);
 	batch_with_bad(0, 0, 8);
 	write_blocks(&f, 100, 16, 9);
-	assert_true(xp_destage_begin(f.c, &f.todo));
+	assert_true(xp_writeback_begin(f.c, &f.todo));
 	write_journal(&f);
-	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_RUN);
+	assert_int_equal(xp_writeback_next(f.c, run), XP_NEXT_RUN);
 	assert_int_equal(run->nr_blocks, 16);
-	xp_destage_end(f.c, run);
-	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_END);
-	xp_destage_commit(f.c, 0, 0, &f.todo);
+	xp_writeback_end(f.c, run);
+	assert_int_equal(xp_writeback_next(f.c, run), XP_NEXT_END);
+	xp_writeback_commit(f.c, 0, 0, &f.todo);
 	free(run);
 }
 
@@ -537,15 +537,15 @@ static void batch_with_two_bad(u64 first, u64 second)
 {
 	struct xp_run *run = malloc(sizeof(*run));
 
-	assert_true(xp_destage_begin(f.c, &f.todo));
+	assert_true(xp_writeback_begin(f.c, &f.todo));
 	write_journal(&f);
-	while (xp_destage_next(f.c, run) == XP_NEXT_RUN) {
+	while (xp_writeback_next(f.c, run) == XP_NEXT_RUN) {
 		u64 lba = xp_lba_n(run->lba);
 
 		run->err = first - lba < run->nr_blocks || second - lba < run->nr_blocks ? -EIO : 0;
-		xp_destage_end(f.c, run);
+		xp_writeback_end(f.c, run);
 	}
-	xp_destage_commit(f.c, 0, 0, &f.todo);
+	xp_writeback_commit(f.c, 0, 0, &f.todo);
 	write_journal(&f);
 	free(run);
 }
@@ -590,7 +590,7 @@ int main(void)
 		T(a_callers_flush_ends_it_with_the_cache_clean),
 		T(who_waits_for_a_slot_ends_it_too),
 		T(who_gets_none_ends_it_as_well),
-		T(a_batch_that_got_something_home_has_the_shortest),
+		T(a_batch_that_wrote_something_back_has_the_shortest),
 		T(a_bad_block_keeps_no_neighbour),
 		T(after_a_bad_block_runs_are_long_again),
 		T(what_is_behind_many_bad_blocks_has_its_turn),

@@ -251,7 +251,7 @@ static void what_a_block_never_was_is_damage(void **state)
 	assert_non_null(strstr(f.msg.text, "had fewer records than it has"));
 }
 
-/* The journal block is written by the shell, then; whether or not the stores have landed. */
+/* The journal block is written by the backend, then; whether or not the stores have landed. */
 static void what_is_refused_goes_to_the_next_block(void **state)
 {
 	struct xp_req req;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hits take no lock: readers beside writers, evictions and destage, on a cache of
+ * Hits take no lock: readers beside writers, evictions and writeback, on a cache of
  * few slots. A pinned slot must stay its block's, byte for byte, until xp_end().
  */
 #include <pthread.h>
@@ -136,11 +136,11 @@ static void pay(struct request *r, bool owes, struct xp_todo *todo)
 {
 	if (!owes)
 		return;
-	xp_hit_bury(f.c, &r->req, todo);
+	xp_hit_free(f.c, &r->req, todo);
 	atomic_fetch_add(&owed, 1);
 }
 
-/* As a shell in a hurry does it. */
+/* As a backend in a hurry does it. */
 static bool quick_read(struct request *r, struct xp_todo *todo)
 {
 	u32 hit = xp_hit(f.c, &r->req);
@@ -150,7 +150,7 @@ static bool quick_read(struct request *r, struct xp_todo *todo)
 		return false;
 	look_at_hit(r);
 	if (xp_hit_end(f.c, &r->req))
-		xp_hit_bury(f.c, &r->req, todo);
+		xp_hit_free(f.c, &r->req, todo);
 	return true;
 }
 
@@ -199,25 +199,25 @@ static void bring_home(struct xp_run *run)
 					 SLOT_WORD(&slot_words(xp_slot_sector(f.c, run->slot[i]))[k]),
 					 __ATOMIC_RELAXED);
 	run->err = 0;
-	xp_destage_end(f.c, run);
+	xp_writeback_end(f.c, run);
 }
 
-static void *destager(void *run)
+static void *writeback_thread(void *run)
 {
 	struct xp_todo todo;
 	enum xp_next next;
 
 	xp_todo_init(&todo);
 	while (!atomic_load(&all_over)) {	/* writers may wait for it to the last */
-		if (!xp_destage_wanted(f.c) || !xp_destage_begin(f.c, &todo)) {
+		if (!xp_writeback_wanted(f.c) || !xp_writeback_begin(f.c, &todo)) {
 			perform(&todo);
 			continue;
 		}
 		perform(&todo);
-		while ((next = xp_destage_next(f.c, run)) != XP_NEXT_END)
+		while ((next = xp_writeback_next(f.c, run)) != XP_NEXT_END)
 			if (next == XP_NEXT_RUN)
 				bring_home(run);
-		xp_destage_commit(f.c, 0, 0, &todo);
+		xp_writeback_commit(f.c, 0, 0, &todo);
 		perform(&todo);
 	}
 	return NULL;
@@ -244,7 +244,7 @@ static void a_pinned_slot_stays_its_blocks(void **state)
 	for (i = 0; i < LBAS; i++)
 		fill(slow[i], i);
 	xp_drain(f.c, true);
-	pthread_create(&thread[0], NULL, destager, &run);
+	pthread_create(&thread[0], NULL, writeback_thread, &run);
 	for (i = 1; i < READERS + WRITERS + 1; i++)
 		pthread_create(&thread[i], NULL, user, i > READERS ? &f : NULL);
 	wait_for_evictions();
@@ -299,7 +299,7 @@ static struct xp_req *a_write_that_waits(struct xp_req *read)
 	f.todo.tick = false;
 	assert_int_equal(submit(&f, &w, XP_WRITE, 5 * 8, 8, false), XP_WAIT);
 	assert_true(f.todo.tick);
-	destage_batch(&f, 0);
+	writeback_batch(&f, 0);
 	assert_true(xp_list_empty(&f.todo.ready));
 	return &w;
 }

@@ -72,7 +72,7 @@ static void zeros_stay(void **state)
 	assert_true(mapped_dirty(&f, 5));
 }
 
-static void wrap_and_carry(void **state)
+static void wrap_and_relocate(void **state)
 {
 	u64 blocks = le64_to_cpu(f.sb.journal_blocks), i;
 	struct xp_stats s;
@@ -788,7 +788,7 @@ int main(void)
 		T(unflushed_writes_may_vanish),
 		T(the_newest_mapping_counts),
 		T(zeros_stay),
-		T(wrap_and_carry),
+		T(wrap_and_relocate),
 		T(a_torn_head_is_left_out),
 		T(damage_below_durable_is_refused),
 		T(no_journal_is_refused),

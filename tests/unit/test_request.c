@@ -97,7 +97,7 @@ static void a_partial_write_reads_the_rest(void **state)
 	assert_int_equal(req.copy.base, XP_BASE_SLOW);
 	assert_int_equal(req.copy.from, 40);
 	assert_int_equal(req.copy.offset, 3 * 512);
-	assert_false(req.copy.beside);
+	assert_false(req.copy.parallel);
 	refuse_write(&f, &req);
 	write_blocks(&f, 5, 1, 3);
 	assert_int_equal(submit(&f, &req, XP_WRITE, 43, 1, false), XP_COPY);
@@ -141,14 +141,14 @@ static void a_flush_with_nothing_pending_is_free(void **state)
 }
 
 /* One journal write, at once with the data: not data, then journal. */
-static void a_fua_write_goes_beside_its_record(void **state)
+static void a_fua_write_is_a_parallel_commit(void **state)
 {
 	struct xp_req req;
 	u64 hash = 1;
 
 	(void)state;
 	assert_int_equal(submit(&f, &req, XP_WRITE, 40, 8, true), XP_COPY);
-	assert_true(req.copy.beside);
+	assert_true(req.copy.parallel);
 	assert_int_equal(f.todo.journal, 0);
 	xp_copied(f.c, &req, &hash, &f.todo);
 	assert_int_not_equal(f.todo.journal, 0);
@@ -257,7 +257,7 @@ static void a_full_cache_lets_writes_around(void **state)
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
 	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_DONE);
 	assert_int_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_WAIT);
-	assert_true(xp_destage_wanted(f.c));
+	assert_true(xp_writeback_wanted(f.c));
 }
 
 /* The device mapper sends a preflush and its FUA write one after the other, and
@@ -283,7 +283,7 @@ static void a_failed_flush_refuses_what_is_behind_it(void **state)
 		xp_tick(f.c, &f.todo);
 	assert_int_equal(submit(&f, &req, XP_WRITE, 80, 8, true), XP_DONE);
 	assert_int_equal(req.err, -EIO);
-	assert_true(xp_destage_wanted(f.c));
+	assert_true(xp_writeback_wanted(f.c));
 	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_SLOW);
 	xp_end(f.c, &req, 0, &f.todo);
 	assert_int_equal(submit(&f, &req, XP_WRITE, 80, 8, true), XP_COPY);
@@ -334,7 +334,7 @@ static void a_failed_journal_stops_acknowledging(void **state)
 }
 
 /* I3: a dirty block leaves for the slow device only once a recovery finds it. */
-static void destage_waits_for_the_record(void **state)
+static void writeback_waits_for_the_record(void **state)
 {
 	struct xp_run *run = malloc(sizeof(*run));
 	struct xp_todo todo;
@@ -344,18 +344,18 @@ static void destage_waits_for_the_record(void **state)
 	write_blocks(&f, 7, 1, 3);
 	write_blocks(&f, 5, 2, 3);
 	xp_drain(f.c, true);
-	assert_true(xp_destage_wanted(f.c));
-	assert_true(xp_destage_begin(f.c, &f.todo));
-	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_WAIT);
+	assert_true(xp_writeback_wanted(f.c));
+	assert_true(xp_writeback_begin(f.c, &f.todo));
+	assert_int_equal(xp_writeback_next(f.c, run), XP_NEXT_WAIT);
 	write_journal(&f);
 	assert_true(f.todo.work);
-	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_RUN);
+	assert_int_equal(xp_writeback_next(f.c, run), XP_NEXT_RUN);
 	assert_int_equal(xp_lba_n(run->lba), 5);	/* in lba order, merged */
 	assert_int_equal(run->nr_blocks, 3);
-	xp_destage_end(f.c, run);
-	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_END);
+	xp_writeback_end(f.c, run);
+	assert_int_equal(xp_writeback_next(f.c, run), XP_NEXT_END);
 	assert_true(mapped_dirty(&f, 5));
-	xp_destage_commit(f.c, 0, 0, &f.todo);
+	xp_writeback_commit(f.c, 0, 0, &f.todo);
 	assert_false(mapped_dirty(&f, 5));
 	assert_int_equal(mapped_byte(&f, 5), 3);
 	assert_true(xp_is_clean(f.c));
@@ -363,52 +363,52 @@ static void destage_waits_for_the_record(void **state)
 }
 
 /* A flush arrives when nothing is dirty, though the next write comes before anybody looks. */
-static void a_moment_without_dirty_is_home(void **state)
+static void a_moment_without_dirty_is_clean(void **state)
 {
 	struct xp_run *run = malloc(sizeof(*run));
 	struct xp_stats s;
 
 	(void)state;
 	write_blocks(&f, 5, 1, 3);
-	assert_false(xp_destage_wanted(f.c));
-	xp_bring_home(f.c, true);
-	assert_true(xp_destage_wanted(f.c));
-	assert_true(xp_destage_begin(f.c, &f.todo));
+	assert_false(xp_writeback_wanted(f.c));
+	xp_write_back_all(f.c, true);
+	assert_true(xp_writeback_wanted(f.c));
+	assert_true(xp_writeback_begin(f.c, &f.todo));
 	write_journal(&f);
-	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_RUN);
-	xp_destage_end(f.c, run);
-	assert_int_equal(xp_destage_next(f.c, run), XP_NEXT_END);
+	assert_int_equal(xp_writeback_next(f.c, run), XP_NEXT_RUN);
+	xp_writeback_end(f.c, run);
+	assert_int_equal(xp_writeback_next(f.c, run), XP_NEXT_END);
 	xp_get_stats(f.c, &s);
 	assert_true(s.flushing && !s.home && !s.homes);
-	xp_destage_commit(f.c, 0, 0, &f.todo);
+	xp_writeback_commit(f.c, 0, 0, &f.todo);
 	write_blocks(&f, 9, 2, 4);
 	xp_get_stats(f.c, &s);
 	assert_true(!s.flushing && !s.home && s.homes == 1);
-	assert_false(xp_destage_wanted(f.c));
+	assert_false(xp_writeback_wanted(f.c));
 	free(run);
 }
 
 /* Nothing to bring: it arrives at once. One that is given up does not arrive. */
-static void home_already_or_given_up(void **state)
+static void clean_already_or_given_up(void **state)
 {
 	struct xp_stats s;
 
 	(void)state;
-	xp_bring_home(f.c, true);
-	assert_false(xp_destage_wanted(f.c));
+	xp_write_back_all(f.c, true);
+	assert_false(xp_writeback_wanted(f.c));
 	xp_get_stats(f.c, &s);
 	assert_true(!s.flushing && s.home && s.homes == 1);
 	write_blocks(&f, 5, 1, 3);
-	xp_bring_home(f.c, true);
-	xp_bring_home(f.c, false);
-	assert_false(xp_destage_wanted(f.c));
+	xp_write_back_all(f.c, true);
+	xp_write_back_all(f.c, false);
+	assert_false(xp_writeback_wanted(f.c));
 	xp_get_stats(f.c, &s);
 	assert_true(!s.flushing && !s.home && s.homes == 1);
 }
 
 /* What is written around the cache while a flush is asked for keeps it from arriving: its end is
- * when destage has something to do, and if somebody's FLUSH is quicker, that is when it arrives. */
-static void home_waits_for_writes_around(void **state)
+ * when writeback has something to do, and if somebody's FLUSH is quicker, that is when it arrives. */
+static void clean_waits_for_bypass_writes(void **state)
 {
 	struct xp_req around, req;
 	struct xp_stats s;
@@ -416,18 +416,18 @@ static void home_waits_for_writes_around(void **state)
 	(void)state;
 	for (u32 flushed_by_a_client = 0; flushed_by_a_client < 2; flushed_by_a_client++) {
 		assert_int_equal(submit(&f, &around, XP_ZEROES, 56, 8, false), XP_SLOW);
-		xp_bring_home(f.c, true);
-		assert_false(xp_destage_wanted(f.c));
+		xp_write_back_all(f.c, true);
+		assert_false(xp_writeback_wanted(f.c));
 		f.todo.work = false;
 		xp_end(f.c, &around, 0, &f.todo);
 		assert_true(f.todo.work);
-		assert_true(xp_destage_wanted(f.c));
+		assert_true(xp_writeback_wanted(f.c));
 		if (flushed_by_a_client) {
 			assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_SLOW);
 			xp_end(f.c, &req, 0, &f.todo);
 		} else {
-			assert_true(xp_destage_begin(f.c, &f.todo));
-			xp_destage_commit(f.c, 0, 0, &f.todo);
+			assert_true(xp_writeback_begin(f.c, &f.todo));
+			xp_writeback_commit(f.c, 0, 0, &f.todo);
 		}
 		xp_get_stats(f.c, &s);
 		assert_true(!s.flushing && s.home && s.homes == 1 + flushed_by_a_client);
@@ -459,7 +459,7 @@ static void a_dead_slow_device_fails_who_waits_for_it(void **state)
 	assert_int_equal(submit(&f, &waiting, XP_WRITE, 0, 8, false), XP_WAIT);
 	while (xp_list_empty(&f.todo.ready)) {
 		assert_true(batches++ < 10);
-		destage_batch(&f, -EIO);
+		writeback_batch(&f, -EIO);
 	}
 	assert_true(batches > 1);	/* one may be bad luck */
 	assert_ptr_equal(xp_list_pop(&f.todo.ready), &waiting.link);
@@ -471,20 +471,20 @@ static void a_dead_slow_device_fails_who_waits_for_it(void **state)
 
 	/* It heals with the device. */
 	xp_drain(f.c, true);
-	destage_batch(&f, 0);
+	writeback_batch(&f, 0);
 	assert_int_equal(submit(&f, &late, XP_WRITE, 16, 8, false), XP_FAST);
 	assert_int_equal(xp_end(f.c, &late, 0, &f.todo), XP_DONE);
 	fill_with_dirty();
 	assert_int_equal(submit(&f, &late, XP_WRITE, 16, 8, false), XP_WAIT);
 }
 
-/* A cache of dirty blocks that only a write in need of a slot makes destage. */
+/* A cache of dirty blocks that only a write in need of a slot makes writeback. */
 static void fill_and_pause(void)
 {
 	f.opt.dirty_low = f.opt.dirty_high = 100;
 	fixture_reopen(&f);
 	fill_with_dirty();
-	assert_false(xp_destage_wanted(f.c));
+	assert_false(xp_writeback_wanted(f.c));
 }
 
 /* Errors of before a pause say little about the slow device of after it. */
@@ -496,14 +496,14 @@ static void errors_before_a_pause_do_not_count(void **state)
 	fill_and_pause();
 	assert_int_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_WAIT);
 	while (xp_list_empty(&f.todo.ready))
-		destage_batch(&f, -EIO);
+		writeback_batch(&f, -EIO);
 	xp_list_pop(&f.todo.ready);
 	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_DONE);
 	assert_int_equal(req.err, -EIO);
 
-	assert_false(xp_destage_wanted(f.c));		/* the pause */
+	assert_false(xp_writeback_wanted(f.c));		/* the pause */
 	assert_int_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_WAIT);
-	destage_batch(&f, 0);				/* it has healed */
+	writeback_batch(&f, 0);				/* it has healed */
 	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
 	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_FAST);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
@@ -518,14 +518,14 @@ static void errors_before_a_success_do_not_count(void **state)
 	(void)state;
 	fill_with_dirty();
 	for (i = 1; i < XP_FUTILE_MAX; i++)
-		destage_batch(&f, -EIO);
-	destage_batch(&f, 0);
+		writeback_batch(&f, -EIO);
+	writeback_batch(&f, 0);
 	fill_with_dirty();
 	assert_int_equal(submit(&f, &req, XP_WRITE, 0, 8, false), XP_WAIT);
-	destage_batch(&f, -EIO);
+	writeback_batch(&f, -EIO);
 	assert_true(xp_list_empty(&f.todo.ready));
 	for (i = 1; i < XP_FUTILE_MAX; i++)
-		destage_batch(&f, -EIO);
+		writeback_batch(&f, -EIO);
 	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
 	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_DONE);
 	assert_int_equal(req.err, -EIO);
@@ -551,11 +551,11 @@ static void the_end_of_a_batch_hands_on_its_slots(void **state)
 	}
 	flush(&f);
 	assert_int_equal(submit(&f, &waiting, XP_WRITE, 8, 8, false), XP_WAIT);
-	assert_true(xp_destage_begin(f.c, &f.todo));	/* pins lba 0's old slot */
+	assert_true(xp_writeback_begin(f.c, &f.todo));	/* pins lba 0's old slot */
 	assert_int_equal(xp_end(f.c, &newer, 0, &f.todo), XP_DONE);
 	flush(&f);
 	assert_true(xp_list_empty(&f.todo.ready));
-	xp_destage_commit(f.c, -EIO, 0, &f.todo);
+	xp_writeback_commit(f.c, -EIO, 0, &f.todo);
 	assert_ptr_equal(xp_list_pop(&f.todo.ready), &waiting.link);
 	assert_int_equal(xp_submit(f.c, &waiting, &f.todo), XP_FAST);
 	assert_int_equal(xp_end(f.c, &waiting, 0, &f.todo), XP_DONE);
@@ -666,7 +666,7 @@ int main(void)
 		T(a_partial_write_reads_the_rest),
 		T(a_failed_write_changes_nothing),
 		T(a_flush_with_nothing_pending_is_free),
-		T(a_fua_write_goes_beside_its_record),
+		T(a_fua_write_is_a_parallel_commit),
 		T(at_once_the_record_comes_behind_its_data),
 		T(a_journal_block_says_how_much_of_it_counts),
 		T(an_expected_flush_finds_nothing_to_do),
@@ -675,10 +675,10 @@ int main(void)
 		T(a_failed_flush_refuses_what_is_behind_it),
 		T(a_failed_flush_is_held_against_it_for_a_tick),
 		T(a_failed_journal_stops_acknowledging),
-		T(destage_waits_for_the_record),
-		T(a_moment_without_dirty_is_home),
-		T(home_already_or_given_up),
-		T(home_waits_for_writes_around),
+		T(writeback_waits_for_the_record),
+		T(a_moment_without_dirty_is_clean),
+		T(clean_already_or_given_up),
+		T(clean_waits_for_bypass_writes),
 		T(a_dead_slow_device_fails_who_waits_for_it),
 		T(errors_before_a_pause_do_not_count),
 		T(errors_before_a_success_do_not_count),

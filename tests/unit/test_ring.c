@@ -118,7 +118,7 @@ static bool begin_holding(struct xp_req *req, u64 lba)
 	if (submit(&f, req, XP_WRITE, lba * XP_BLOCK_SECTORS, XP_BLOCK_SECTORS, true) == XP_COPY)
 		xp_copied(f.c, req, &hash, &f.todo);
 	write_journal(&f);
-	return req->copy.beside;
+	return req->copy.parallel;
 }
 
 static void end_holding(struct xp_req *req, int err)
@@ -234,7 +234,7 @@ static void worst_case(int err)
 	assert_int_equal(worst_lap(), RING - 4);
 }
 
-static void the_worst_that_a_ring_carries_leaves_room(void **state)
+static void the_worst_that_a_ring_relocates_leaves_room(void **state)
 {
 	(void)state;
 	worst_case(0);
@@ -272,7 +272,7 @@ static void a_held_record_keeps_no_other(void **state)
 			 XP_COPY);
 	xp_copied(f.c, &req, &hash, &f.todo);
 	write_journal(&f);
-	assert_true(req.copy.beside);
+	assert_true(req.copy.parallel);
 	write_aside();
 	write_aside();
 	write_aside();
@@ -333,7 +333,7 @@ int main(void)
 		T(a_chain_of_held_records_leaves_room),
 		T(a_held_record_keeps_no_other),
 		T(a_ring_is_tight_in_time),
-		T(the_worst_that_a_ring_carries_leaves_room),
+		T(the_worst_that_a_ring_relocates_leaves_room),
 		T(or_that_is_undone),
 		T(a_chain_leaves_room_for_what_is_alive),
 	};

@@ -92,7 +92,7 @@ static void older_version(bool dirty, int byte)
 	flush(&f);
 	if (!dirty) {
 		xp_drain(f.c, true);
-		destage_batch(&f, 0);
+		writeback_batch(&f, 0);
 		flush(&f);
 		assert_int_equal(stats_of(&f).dirty, 0);
 	}

@@ -141,7 +141,7 @@ static void bad_geometry_is_refused(void **state)
 	refuse_geometry(&f.sb.slow.sectors, ~0ull);
 }
 
-/* I12. The shell's share is counted by the VM test. */
+/* I12. The backend's share is counted by the VM test. */
 static void memory_is_24_bytes_a_slot(void **state)
 {
 	u64 sizes[] = { 65536, 262144, 4000000 };	/* 256 MiB, 1 GiB, 16 GB */

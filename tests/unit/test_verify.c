@@ -113,7 +113,7 @@ static void a_write_goes_from_a_copy(void **state)
 	(void)state;
 	assert_int_equal(submit(&f, &req, XP_WRITE, 40, 8 * 20, false), XP_COPY);
 	assert_true(req.copy.hashed);
-	assert_false(req.copy.beside);
+	assert_false(req.copy.parallel);
 	assert_int_equal(req.nr_blocks, XP_COPY_MAX);
 	assert_int_equal(req.copy.base, XP_BASE_NONE);
 }
@@ -145,7 +145,7 @@ static u64 fua_write(u64 lba, int byte, bool lands)
 	u8 *data;
 
 	assert_int_equal(submit(&f, &req, XP_WRITE, lba * 8, 8, true), XP_COPY);
-	assert_true(req.copy.beside && req.copy.hashed);
+	assert_true(req.copy.parallel && req.copy.hashed);
 	data = f.fast + req.target * 512;
 	if (lands)
 		memset(data, byte, XP_BLOCK_SIZE);
@@ -163,7 +163,7 @@ static u64 fua_write(u64 lba, int byte, bool lands)
 }
 
 /* Beside its data: the record has both. */
-static void so_is_what_went_beside_its_record(void **state)
+static void so_is_a_parallel_commit(void **state)
 {
 	u64 seq;
 
@@ -192,7 +192,7 @@ static void what_is_fallen_back_to_keeps_it(void **state)
 }
 
 /* Its record goes round the ring, again and again. */
-static void a_record_that_is_carried_keeps_it(void **state)
+static void a_record_that_is_relocated_keeps_it(void **state)
 {
 	u64 carried;
 	u32 i;
@@ -619,7 +619,7 @@ static void a_dirty_base_is_an_error(void **state)
 	assert_int_equal(stats_of(&f).sum_errors, 1);
 }
 
-/* ---- destage ---- */
+/* ---- writeback ---- */
 
 static int check_run(struct xp_run *run, struct xp_rot *found)
 {
@@ -629,14 +629,14 @@ static int check_run(struct xp_run *run, struct xp_rot *found)
 	for (i = 0; i < run->nr_blocks && !err; i++) {
 		u64 hash = xp_checksum(slot_data(&f, run->slot[i]), XP_BLOCK_SIZE);
 
-		err = xp_destage_checked(f.c, run, i, hash, found);
+		err = xp_writeback_checked(f.c, run, i, hash, found);
 		if (err == -EAGAIN)
-			err = xp_destage_checked(f.c, run, i, hash, found);
+			err = xp_writeback_checked(f.c, run, i, hash, found);
 	}
 	return err;
 }
 
-static void rot_does_not_go_home(void **state)
+static void rot_is_not_written_back(void **state)
 {
 	struct xp_rot found;
 	struct xp_run run;
@@ -647,32 +647,32 @@ static void rot_does_not_go_home(void **state)
 	rot(6);
 	xp_drain(f.c, true);
 	batch_begin(&f);
-	assert_int_equal(xp_destage_next(f.c, &run), XP_NEXT_RUN);
+	assert_int_equal(xp_writeback_next(f.c, &run), XP_NEXT_RUN);
 	assert_int_equal(run.nr_blocks, 3);
 	assert_int_equal(check_run(&run, &found), -EIO);
 	assert_int_equal(found.nr, 1);
 	assert_int_equal(xp_lba_n(found.lba), 6);
 	assert_true(found.dirty);
 	run.err = -EIO;
-	xp_destage_end(f.c, &run);
-	xp_destage_commit(f.c, 0, 1, &f.todo);
+	xp_writeback_end(f.c, &run);
+	xp_writeback_commit(f.c, 0, 1, &f.todo);
 	write_journal(&f);
 	assert_int_equal(stats_of(&f).dirty, 3);
 	assert_int_equal(stats_of(&f).sum_errors, 1);
 
 	/* The next batch: one by one, and all but that. */
 	batch_begin(&f);
-	while (xp_destage_next(f.c, &run) == XP_NEXT_RUN) {
+	while (xp_writeback_next(f.c, &run) == XP_NEXT_RUN) {
 		run.err = check_run(&run, &found);
-		xp_destage_end(f.c, &run);
+		xp_writeback_end(f.c, &run);
 	}
-	xp_destage_commit(f.c, 0, 2, &f.todo);
+	xp_writeback_commit(f.c, 0, 2, &f.todo);
 	write_journal(&f);
 	assert_int_equal(stats_of(&f).dirty, 1);
 	assert_true(mapped_dirty(&f, 6));
 }
 
-static void what_was_misread_once_goes_home(void **state)
+static void what_was_misread_once_is_written_back(void **state)
 {
 	struct xp_rot found;
 	struct xp_run run;
@@ -683,10 +683,10 @@ static void what_was_misread_once_goes_home(void **state)
 	flush(&f);
 	xp_drain(f.c, true);
 	batch_begin(&f);
-	assert_int_equal(xp_destage_next(f.c, &run), XP_NEXT_RUN);
+	assert_int_equal(xp_writeback_next(f.c, &run), XP_NEXT_RUN);
 	right = xp_checksum(data_of(5), XP_BLOCK_SIZE);
-	assert_int_equal(xp_destage_checked(f.c, &run, 0, right + 1, &found), -EAGAIN);
-	assert_int_equal(xp_destage_checked(f.c, &run, 0, right, &found), 0);
+	assert_int_equal(xp_writeback_checked(f.c, &run, 0, right + 1, &found), -EAGAIN);
+	assert_int_equal(xp_writeback_checked(f.c, &run, 0, right, &found), 0);
 	assert_int_equal(stats_of(&f).sum_errors, 0);
 }
 
@@ -782,9 +782,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_write_goes_from_a_copy, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_written_and_filled_is_summed, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_recovery_finds_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(so_is_what_went_beside_its_record, setup, teardown),
+		cmocka_unit_test_setup_teardown(so_is_a_parallel_commit, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_fallen_back_to_keeps_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_record_that_is_carried_keeps_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_record_that_is_relocated_keeps_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_record_without_is_not_checked, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_old_sum_is_not_taken_for_a_new_one, setup, teardown),
 		cmocka_unit_test_setup_teardown(without_the_feature_there_are_none, setup_without, teardown),
@@ -805,8 +805,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_base_is_checked, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_clean_base_is_read_from_the_slow_device, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_dirty_base_is_an_error, setup, teardown),
-		cmocka_unit_test_setup_teardown(rot_does_not_go_home, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_misread_once_goes_home, setup, teardown),
+		cmocka_unit_test_setup_teardown(rot_is_not_written_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_was_misread_once_is_written_back, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_write_heals, setup, teardown),
 		cmocka_unit_test_setup_teardown(parts_of_blocks_are_read_by_whole_ones, setup_plain, teardown),
 		cmocka_unit_test_setup_teardown(whole_blocks_are_written_from_a_copy, setup_plain, teardown),

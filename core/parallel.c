@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * beside.c - FUA writes whose records go to the journal beside the data.
+ * parallel.c - FUA writes whose records go to the journal in parallel with the data (parallel commits).
  *
  * One device latency instead of two: the record carries the data's checksum, by
  * which recovery tells whether it landed (I2). Until both are durable the old
@@ -12,7 +12,7 @@
 
 /* They are sealed at once (journal_room, and a ring that is not tight), so no
  * other request's come into the same block. */
-static void records_beside(struct xp *c, struct xp_req *req, const u64 *hash)
+static void records_parallel(struct xp *c, struct xp_req *req, const u64 *hash)
 {
 	struct xp_window *w;
 	u32 i;
@@ -31,7 +31,7 @@ static void records_beside(struct xp *c, struct xp_req *req, const u64 *hash)
 	w = journal_window(c, xp_seq_n(req->record_seq));
 	XP_ASSERT(!w->undone);
 	w->undone = true;
-	req->state = REQ_BESIDE;
+	req->state = REQ_PARALLEL;
 }
 
 void xp_copied(struct xp *c, struct xp_req *req, const u64 *hash,
@@ -41,24 +41,24 @@ void xp_copied(struct xp *c, struct xp_req *req, const u64 *hash,
 
 	for (i = 0; c->opt.verify && i < req->nr_blocks; i++)
 		verify_set(c, slot_add(req->slot, i), hash[i]);
-	if (!req->copy.beside)
+	if (!req->copy.parallel)
 		return;
 	xp_lock(&c->lock);
 	/* No room, or by now a tight ring: the data goes first and its record
 	 * after it. */
 	if (!c->failed && !journal_tight(c) &&
 	    journal_room(c, req->nr_blocks, todo)) {
-		records_beside(c, req, hash);
+		records_parallel(c, req, hash);
 		journal_commit(c, todo);
 	} else {
-		req->copy.beside = false;
+		req->copy.parallel = false;
 	}
 	xp_unlock(&c->lock);
 }
 
 /* Data and record are durable: nothing falls back to the old slots any more,
  * so they are free now. */
-enum xp_act beside_flip(struct xp *c, struct xp_req *req,
+enum xp_act parallel_flip(struct xp *c, struct xp_req *req,
 			struct xp_todo *todo)
 {
 	u32 i;
@@ -96,12 +96,12 @@ static void undo_block(struct xp *c, xp_lba_t lba, xp_slot_t slot)
 	}
 	journal_unlist(c, slot);
 	map_remove(c, slot);
-	entry_of(c, slot)->state = SLOT_LIMBO;
+	entry_of(c, slot)->state = SLOT_PENDING_FREE;
 	journal_free_later(c, slot);
 }
 
 /* No recovery will find the record beside what holds, but nobody writes to the slots again. */
-void beside_abort(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+void parallel_abort(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
 	u32 i;
 
@@ -110,12 +110,12 @@ void beside_abort(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 
 		journal_unlist(c, slot);
 		map_remove(c, slot);
-		entry_of(c, slot)->state = SLOT_LIMBO;
+		entry_of(c, slot)->state = SLOT_PENDING_FREE;
 	}
 	requests_wake(c, req_lba(req), req->nr_blocks, todo);
 }
 
-enum xp_act beside_undo(struct xp *c, struct xp_req *req,
+enum xp_act parallel_undo(struct xp *c, struct xp_req *req,
 			struct xp_todo *todo)
 {
 	u64 seq = xp_seq_n(req->record_seq);
@@ -132,7 +132,7 @@ enum xp_act beside_undo(struct xp *c, struct xp_req *req,
 	return req_wait_point(c, req, journal_commit(c, todo), REQ_SYNC_UNDO);
 }
 
-enum xp_act beside_undone(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+enum xp_act parallel_undone(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
 	journal_data_done(c, xp_seq_n(req->record_seq));
 	if (error_of_place(req->err))
@@ -140,21 +140,21 @@ enum xp_act beside_undone(struct xp *c, struct xp_req *req, struct xp_todo *todo
 	return write_again(req, todo);
 }
 
-enum xp_act beside_end(struct xp *c, struct xp_req *req, int err,
+enum xp_act parallel_end(struct xp *c, struct xp_req *req, int err,
 		       struct xp_todo *todo)
 {
 	u64 point = journal_end_of(xp_seq_n(req->record_seq));
 
 	if (c->failed) {
-		beside_abort(c, req, todo);
+		parallel_abort(c, req, todo);
 		return pass_again(c, req, -EIO, todo);
 	}
 	if (err) {
 		req->err = err;
-		return beside_undo(c, req, todo);
+		return parallel_undo(c, req, todo);
 	}
 	if (journal_is_written(c, point))
-		return beside_flip(c, req, todo);
-	journal_carry_ahead(c);	/* we wait anyway */
-	return req_wait_point(c, req, point, REQ_SYNC_BESIDE);
+		return parallel_flip(c, req, todo);
+	journal_relocate_ahead(c);	/* we wait anyway */
+	return req_wait_point(c, req, point, REQ_SYNC_PARALLEL);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * shell.h - what the parts of the simulator's shell share: event.c, what is under way;
- * destage.c, batches; shell.c, requests and all the rest.
+ * backend.h - what the parts of the simulator's backend share: event.c, what is under way;
+ * writeback.c, batches; backend.c, requests and all the rest.
  */
-#ifndef SHELL_H
-#define SHELL_H
+#ifndef BACKEND_H
+#define BACKEND_H
 
 #include "sim.h"
 
@@ -82,18 +82,18 @@ void start_read(struct event *e, struct disk *d, u64 sector, u32 nr, u8 *data);
 /* One that ends now, with which error of a device. False: none does. */
 bool event_next(struct event *e, int *err);
 
-/* --------------------------------------------------------------- shell ---- */
+/* --------------------------------------------------------------- backend ---- */
 
-void shell_perform(struct xp_todo *todo);
+void backend_perform(struct xp_todo *todo);
 
-/* ------------------------------------------------------------- destage ---- */
+/* ------------------------------------------------------------- writeback ---- */
 
-void destage_new_life(void);
-bool destage_under_way(void);
+void writeback_new_life(void);
+bool writeback_under_way(void);
 /* There may be something to do. */
-void destage_kick(void);
-void destage_run_read(const struct event *e);
-void destage_run_end(struct xp_run *run, int err);
-void destage_batch_end(int err, struct xp_todo *todo);
+void writeback_kick(void);
+void writeback_run_read(const struct event *e);
+void writeback_run_end(struct xp_run *run, int err);
+void writeback_batch_end(int err, struct xp_todo *todo);
 
-#endif /* SHELL_H */
+#endif /* BACKEND_H */

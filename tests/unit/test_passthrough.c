@@ -35,10 +35,10 @@ static void fail_now(void)
 	assert_int_equal(stats_of(&f).failed, -EIO);
 }
 
-static void destage_all(void)
+static void writeback_all(void)
 {
 	xp_drain(f.c, true);
-	destage_batch(&f, 0);
+	writeback_batch(&f, 0);
 }
 
 static void mark(int err)
@@ -95,7 +95,7 @@ static void without_a_mark_nothing_passes(void **state)
 	assert_int_equal(xp_close(f.c, &f.media), -EIO);
 }
 
-static void a_dirty_block_keeps_writes_from_passing(void **state)
+static void a_dirty_block_keeps_writes_from_passing_through(void **state)
 {
 	struct xp_req req;
 
@@ -116,7 +116,7 @@ static void so_does_a_cleaning_that_is_not_in_the_journal(void **state)
 	fill_block(&f, 5, 9);
 	write_blocks(&f, 8, 1, 9);
 	flush(&f);
-	destage_all();
+	writeback_all();
 	assert_int_equal(stats_of(&f).dirty, 0);
 	fail_now();
 	assert_false(f.todo.mark);
@@ -130,7 +130,7 @@ static void the_clock_sees_to_that(void **state)
 	flush(&f);
 	xp_drain(f.c, true);
 	f.todo.tick = false;
-	destage_batch(&f, 0);
+	writeback_batch(&f, 0);
 	assert_true(f.todo.tick);
 	xp_tick(f.c, &f.todo);
 	write_journal(&f);
@@ -142,7 +142,7 @@ static void new_tables_withdraw_the_place(void **state)
 {
 	(void)state;
 	write_blocks(&f, 1, 1, 9);
-	destage_all();
+	writeback_all();
 	fill_block(&f, 5, 9);
 	flush(&f);
 	fail_now();
@@ -156,7 +156,7 @@ static void tables_that_are_not_home_withdraw_it(void **state)
 	write_blocks(&f, 1, 1, 9);
 	flush(&f);
 	fixture_reopen(&f);
-	destage_all();
+	writeback_all();
 	fill_block(&f, 5, 9);
 	flush(&f);
 	fail_now();
@@ -167,7 +167,7 @@ static void tables_that_are_home_do_not(void **state)
 {
 	(void)state;
 	write_blocks(&f, 1, 1, 9);
-	destage_all();
+	writeback_all();
 	flush(&f);
 	fixture_reopen(&f);
 	fill_block(&f, 5, 9);
@@ -271,14 +271,14 @@ static void it_is_not_told_by_a_block_of_before(void **state)
 	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
 }
 
-/* Every place of the journal's window but the last is taken; @beside holds the oldest. */
-static void window_up_to_the_last(struct xp_req *beside)
+/* Every place of the journal's window but the last is taken; @parallel holds the oldest. */
+static void window_up_to_the_last(struct xp_req *parallel)
 {
 	u64 hash = 1;
 	u32 n;
 
-	assert_int_equal(submit(&f, beside, XP_WRITE, 40, 8, true), XP_COPY);
-	xp_copied(f.c, beside, &hash, &f.todo);
+	assert_int_equal(submit(&f, parallel, XP_WRITE, 40, 8, true), XP_COPY);
+	xp_copied(f.c, parallel, &hash, &f.todo);
 	write_journal(&f);
 	for (n = 0; n < XP_WINDOW - 2; n++) {
 		fill_block(&f, 100 + n, 9);
@@ -291,20 +291,20 @@ static void window_up_to_the_last(struct xp_req *beside)
 /* That place is for who takes back what the oldest block says: until then no doubt is cleared up. */
 static void a_doubt_leaves_the_journals_last_place(void **state)
 {
-	struct xp_req beside, req;
+	struct xp_req parallel, req;
 
 	(void)state;
 	assert_int_equal(submit(&f, &req, XP_WRITE, 400, 8, false), XP_FAST);
-	window_up_to_the_last(&beside);
+	window_up_to_the_last(&parallel);
 	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_WAIT);
 	assert_int_equal(f.todo.journal, 0);
 	xp_tick(f.c, &f.todo);
 	assert_int_equal(f.todo.journal, 0);
-	assert_int_equal(xp_end(f.c, &beside, -EIO, &f.todo), XP_WAIT);
+	assert_int_equal(xp_end(f.c, &parallel, -EIO, &f.todo), XP_WAIT);
 	assert_int_not_equal(f.todo.journal, 0);	/* its end, in the last place */
 	write_journal(&f);
 	assert_int_equal(req.err, -EIO);
-	assert_int_equal(beside.err, -EIO);
+	assert_int_equal(parallel.err, -EIO);
 	assert_int_equal(mapped_byte(&f, 5), -1);
 	assert_int_equal(stats_of(&f).failed, 0);
 }
@@ -404,7 +404,7 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(writes_pass_behind_the_mark),
 		T(without_a_mark_nothing_passes),
-		T(a_dirty_block_keeps_writes_from_passing),
+		T(a_dirty_block_keeps_writes_from_passing_through),
 		T(so_does_a_cleaning_that_is_not_in_the_journal),
 		T(the_clock_sees_to_that),
 		T(new_tables_withdraw_the_place),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * shell.h - the kernel shell of xpcache: bios in, bios out; the map of dm-target/.
+ * backend.h - the kernel backend of xpcache: bios in, bios out; the map of dm-target/.
  *
- * The core (core/xpcache.h) decides, the shell performs. A bio's way:
+ * The core (core/xpcache.h) decides, the backend performs. A bio's way:
  *
  *	dm --> xs_map() --> xp_submit() --> io.c     the caller's bio, remapped
  *	          |                     |-> copy.c   a write from a private buffer
@@ -14,7 +14,7 @@
  *	todo.c        performs what the core adds to a struct xp_todo
  *	journal_io.c  writes journal blocks
  *	memory.c      a fast device that is memory: load and store instead of bios
- *	writeback.c   brings dirty blocks home
+ *	worker.c   brings dirty blocks home
  *	mark.c        notes on the slow device that writes pass the cache
  *	clock.c       once a second: commits, notices an idle cache
  *	timing.c      how long it all takes: histograms
@@ -35,11 +35,11 @@
  *
  * Locks. xs_cache.lock is a leaf below the core's; it covers the queues of
  * struct xs_work and the counts named there. Each other lock stands beside
- * what it protects. No lock of the shell is held over a call into the core,
+ * what it protects. No lock of the backend is held over a call into the core,
  * except writeback.take (a mutex).
  */
-#ifndef XS_SHELL_H
-#define XS_SHELL_H
+#ifndef XS_BACKEND_H
+#define XS_BACKEND_H
 
 #include <linux/bio.h>
 #include <linux/blk-cgroup.h>
@@ -66,7 +66,7 @@ struct xs_cache;
 
 /* One bio of the caller's, in dm's per-bio data. */
 struct xs_io {
-	struct xp_req req;	/* the present part; .link is the shell's when the core has let go */
+	struct xp_req req;	/* the present part; .link is the backend's when the core has let go */
 	struct bio *bio;
 	struct bvec_iter iter;	/* of bio: the present part and what follows; sectors of the slow device */
 	unsigned short bi_flags;	/* of bio, as dm gave it */
@@ -128,7 +128,7 @@ struct xs_work {
 };
 
 /* One run on its way home; several work on a batch together. */
-struct xs_hauler {
+struct xs_worker {
 	struct work_struct work;
 	struct xs_cache *cache;
 	u32 nr_pages;		/* at least one, always */
@@ -139,8 +139,8 @@ struct xs_hauler {
 struct xs_writeback {
 	struct workqueue_struct *wq;
 	struct delayed_work work;
-	struct xs_hauler *hauler;
-	u32 nr_haulers;
+	struct xs_worker *worker;
+	u32 nr_workers;
 	struct bio_set bios;
 	unsigned long ended;	/* jiffies, of a batch: a pause begins then */
 	u64 block_ns;		/* measured time to bring a block home; written by the work only */
@@ -149,7 +149,7 @@ struct xs_writeback {
 	atomic_t kicks;		/* calls of xs_writeback_kick() */
 	wait_queue_head_t kicked;
 
-	struct mutex take;	/* xp_destage_next() and what follows it */
+	struct mutex take;	/* xp_writeback_next() and what follows it */
 	u32 errors;		/* of take: runs of this batch that failed */
 	u32 taken;		/* of take: blocks of this batch */
 };
@@ -196,7 +196,7 @@ struct xs_cache {
 	/* Fixed by the first resume; core is NULL before it. */
 	struct xp *core;
 	void *memory;
-	u64 memory_bytes;	/* of the core and of the shell */
+	u64 memory_bytes;	/* of the core and of the backend */
 	u8 uuid[16];
 	bool volatile_fast;
 	bool flush_apart;	/* journal_io.c: never PREFLUSH with data */
@@ -226,7 +226,7 @@ struct xs_cache {
 	void *mark_block;	/* with a place for a mark */
 	struct xs_journal_io *journal;	/* XP_JOURNAL_IOS of them */
 
-	atomic_t in_flight;	/* the shell's own I/O: journal blocks, fills; work taken out of todo */
+	atomic_t in_flight;	/* the backend's own I/O: journal blocks, fills; work taken out of todo */
 	wait_queue_head_t drained;
 
 	spinlock_t lock;	/* what follows, and the queues of todo */
@@ -372,7 +372,7 @@ static inline blk_opf_t xs_fast_opf(const struct xs_cache *cache)
 	return cache->dax ? REQ_FUA : 0;
 }
 
-/* writeback.c */
+/* worker.c */
 int xs_writeback_alloc(struct xs_cache *cache);
 void xs_writeback_free(struct xs_cache *cache);
 u64 xs_writeback_bytes(const struct xs_cache *cache);
@@ -513,4 +513,4 @@ static inline u32 xs_slow_bytes(const struct xs_cache *cache, u64 sector, u32 nr
 		     cache->slow_sectors - sector) << SECTOR_SHIFT;
 }
 
-#endif /* XS_SHELL_H */
+#endif /* XS_BACKEND_H */

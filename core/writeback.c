@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * destage.c - which dirty blocks go home next, and when they are clean.
+ * writeback.c - which dirty blocks go home next, and when they are clean.
  *
  * A batch is the dirty blocks with the smallest lbas from the cursor on, found
  * by one pass over the slots with a bounded heap: lba order without any memory
@@ -11,7 +11,7 @@
  * CLEAN record is placed only behind that flush.
  *
  * A block dirtied after the batch was gathered is not in it, so the barrier of
- * xp_destage_begin() covers every record the batch's slots rest on, but for a
+ * xp_writeback_begin() covers every record the batch's slots rest on, but for a
  * block that turned to zeros since: gather() leaves it to the next batch.
  */
 #include "journal.h"
@@ -25,7 +25,7 @@ static void fails_no_more(struct xp *c)
 	c->failing_since = 0;
 }
 
-void destage_note_arrival(struct xp *c)
+void writeback_note_arrival(struct xp *c)
 {
 	if (!cache_is_clean(c))
 		return;
@@ -36,12 +36,12 @@ void destage_note_arrival(struct xp *c)
 	c->stats.homes++;
 }
 
-bool xp_destage_wanted(struct xp *c)
+bool xp_writeback_wanted(struct xp *c)
 {
 	bool wanted = false, drain;
 
 	xp_lock(&c->lock);
-	destage_note_arrival(c);
+	writeback_note_arrival(c);
 	drain = c->draining || c->flushing;
 	if (c->batch.state == BATCH_NONE && (!c->failed || c->pass == PASS_ON)) {
 		if (c->nr_dirty)
@@ -63,7 +63,7 @@ void xp_drain(struct xp *c, bool on)
 	xp_unlock(&c->lock);
 }
 
-void xp_bring_home(struct xp *c, bool on)
+void xp_write_back_all(struct xp *c, bool on)
 {
 	xp_lock(&c->lock);
 	c->flushing = on;
@@ -158,7 +158,7 @@ static void scan(struct xp *c)
 	}
 }
 
-bool xp_destage_begin(struct xp *c, struct xp_todo *todo)
+bool xp_writeback_begin(struct xp *c, struct xp_todo *todo)
 {
 	struct xp_batch *b = &c->batch;
 	bool flush_owed;
@@ -167,7 +167,7 @@ bool xp_destage_begin(struct xp *c, struct xp_todo *todo)
 	XP_ASSERT(b->state == BATCH_NONE);
 	b->state = BATCH_BUILDING;
 	b->nr = b->next = 0;
-	b->nr_home = b->nr_failed = 0;
+	b->nr_written_back = b->nr_failed = 0;
 	b->split = false;
 	b->bypassed = c->bypass_done;
 	flush_owed = c->bypass_flushed < c->bypass_done;
@@ -234,9 +234,9 @@ static void gather(struct xp *c, struct xp_run *run)
 	}
 }
 
-/* I3: half a destage write must never be what a power cut leaves of a block.
+/* I3: half a writeback write must never be what a power cut leaves of a block.
  * The cache still holds it, if the record that says so is durable first. */
-enum xp_next xp_destage_next(struct xp *c, struct xp_run *run)
+enum xp_next xp_writeback_next(struct xp *c, struct xp_run *run)
 {
 	enum xp_next next = XP_NEXT_END;
 
@@ -267,18 +267,18 @@ static void note_failed(struct xp_batch *b, const struct xp_run *run)
 	b->nr_failed += run->nr_blocks;
 }
 
-void xp_destage_end(struct xp *c, struct xp_run *run)
+void xp_writeback_end(struct xp *c, struct xp_run *run)
 {
 	u32 i;
 
 	xp_lock(&c->lock);
 	for (i = 0; i < run->nr_blocks; i++)
-		c->batch.entry[run->batch_index + i].home = !run->err;
+		c->batch.entry[run->batch_index + i].written_back = !run->err;
 	if (run->err) {
 		c->fast_suspected = true;	/* one of the two has failed it */
 		note_failed(&c->batch, run);
 	} else {
-		c->batch.nr_home += run->nr_blocks;
+		c->batch.nr_written_back += run->nr_blocks;
 		c->stats.destaged += run->nr_blocks;
 	}
 	xp_unlock(&c->lock);
@@ -292,7 +292,7 @@ static bool unmap_instead(struct xp *c, const struct xp_entry *e)
 {
 	if (e->zeros)
 		return true;
-	return e->pins == 1 && !e->held && c->nr_free + c->nr_limbo < c->low_free;
+	return e->pins == 1 && !e->held && c->nr_free + c->nr_pending_free < c->low_free;
 }
 
 static bool clean_one(struct xp *c, const struct xp_batch_entry *be,
@@ -301,7 +301,7 @@ static bool clean_one(struct xp *c, const struct xp_batch_entry *be,
 	struct xp_entry *e = &c->entry[be->slot];
 	xp_slot_t slot = XP_SLOT(be->slot);
 
-	if (!be->home || !unchanged(c, be))
+	if (!be->written_back || !unchanged(c, be))
 		return true;
 	if (e->zeros && e->held)
 		return true;	/* UNMAP ends whatever mapping: not before that write */
@@ -321,7 +321,7 @@ static bool clean_one(struct xp *c, const struct xp_batch_entry *be,
 }
 
 /* Goes on where room in the journal ended. */
-void destage_progress(struct xp *c, struct xp_todo *todo)
+void writeback_progress(struct xp *c, struct xp_todo *todo)
 {
 	struct xp_batch *b = &c->batch;
 
@@ -338,7 +338,7 @@ void destage_progress(struct xp *c, struct xp_todo *todo)
 		slot_unpin(c, XP_SLOT(b->entry[b->next].slot));
 	}
 	b->state = BATCH_NONE;
-	destage_note_arrival(c);
+	writeback_note_arrival(c);
 	todo->work = true;
 	if (!xp_list_empty(&c->space))
 		journal_commit(c, todo);
@@ -355,7 +355,7 @@ static void abandon(struct xp *c)
 
 /*
  * Where a run has failed its blocks go alone next, before another batch's failures are what is remembered. And
- * the shell may have ended it early, after so many errors: the next begins there, or what comes behind
+ * the backend may have ended it early, after so many errors: the next begins there, or what comes behind
  * that many bad blocks would never have its turn.
  */
 static void look_back(struct xp *c)
@@ -377,15 +377,15 @@ static void judge(struct xp *c, int err, u64 now, struct xp_todo *todo)
 {
 	const struct xp_batch *b = &c->batch;
 
-	if (!err && b->nr_home)
+	if (!err && b->nr_written_back)
 		c->futile = 0;
 	else if (err || b->nr_failed)
 		c->futile = min(c->futile + 1, XP_FUTILE_MAX);
-	if (err || (b->nr_failed && !b->nr_home))
+	if (err || (b->nr_failed && !b->nr_written_back))
 		c->failing = min(c->failing + 1, XP_PAUSES_MAX);
 	else if (b->nr_failed)
 		c->failing = 1;
-	else if (b->nr_home || !b->nr)
+	else if (b->nr_written_back || !b->nr)
 		fails_no_more(c);
 	if (cache_is_clean(c))
 		fails_no_more(c);	/* a caller's FLUSH was faster */
@@ -395,7 +395,7 @@ static void judge(struct xp *c, int err, u64 now, struct xp_todo *todo)
 		xp_list_splice(&todo->ready, &c->space);
 }
 
-u32 xp_destage_pause(struct xp *c)
+u32 xp_writeback_pause(struct xp *c)
 {
 	u32 failing;
 
@@ -407,7 +407,7 @@ u32 xp_destage_pause(struct xp *c)
 	return failing ? min(XP_PAUSE_MS << (failing - 1), XP_PAUSE_MS_MAX) : 0;
 }
 
-void xp_destage_commit(struct xp *c, int err, u64 now, struct xp_todo *todo)
+void xp_writeback_commit(struct xp *c, int err, u64 now, struct xp_todo *todo)
 {
 	struct xp_batch *b = &c->batch;
 
@@ -423,7 +423,7 @@ void xp_destage_commit(struct xp *c, int err, u64 now, struct xp_todo *todo)
 	} else {
 		b->state = BATCH_CLEANING;
 		b->next = 0;
-		destage_progress(c, todo);
+		writeback_progress(c, todo);
 	}
 	if (!c->failed)
 		requests_relieve(c, todo);	/* unpinned slots */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * writeback.c - brings dirty blocks home, a batch of the core's at a time.
+ * worker.c - brings dirty blocks home, a batch of the core's at a time.
  *
  * One work leads: it begins a batch, works on it as the first of several
- * haulers, waits for the others, flushes the slow device and commits. Each
- * hauler takes runs until there are none, reads a run's slots into its own
+ * workers, waits for the others, flushes the slow device and commits. Each
+ * worker takes runs until there are none, reads a run's slots into its own
  * pages and writes them to the slow device in one piece, or in smaller ones
- * when memory for all of it cannot be had: a single page, which each hauler
- * always has, is enough. The leader needs no other hauler to get anywhere, so
+ * when memory for all of it cannot be had: a single page, which each worker
+ * always has, is enough. The leader needs no other worker to get anywhere, so
  * it works on the workqueue's rescuer alone.
  */
 #include <linux/delay.h>
@@ -15,7 +15,7 @@
 #include <linux/ktime.h>
 #include <linux/slab.h>
 
-#include "shell.h"
+#include "backend.h"
 
 #define BACK_OFF	HZ			/* a step of a pause after errors */
 #define ERRORS_MAX	8u			/* of a batch: then the device, not a sector, is bad */
@@ -29,8 +29,8 @@
 #define BLOCK_NS_ROTATIONAL	(2 * NSEC_PER_MSEC)
 #define BLOCK_NS_FLASH		(50 * NSEC_PER_USEC)
 
-#define HAULERS_ROTATIONAL	4u
-#define HAULERS_FLASH		16u
+#define WORKERS_ROTATIONAL	4u
+#define WORKERS_FLASH		16u
 
 /* ------------------------------------------------------- waiting for I/O ---- */
 
@@ -110,7 +110,7 @@ static u32 side_by_side(const struct xp_run *run, u32 i, u32 end)
 	return n;
 }
 
-static int load_slots(struct xs_hauler *h, u32 first, u32 nr)
+static int load_slots(struct xs_worker *h, u32 first, u32 nr)
 {
 	struct xs_cache *cache = h->cache;
 	u64 begun = xs_time(cache);
@@ -129,7 +129,7 @@ static int load_slots(struct xs_hauler *h, u32 first, u32 nr)
 	return err;
 }
 
-static int send_reads(struct xs_hauler *h, u32 first, u32 nr)
+static int send_reads(struct xs_worker *h, u32 first, u32 nr)
 {
 	struct xs_cache *cache = h->cache;
 	const struct xp_run *run = &h->run;
@@ -154,7 +154,7 @@ static int send_reads(struct xs_hauler *h, u32 first, u32 nr)
 	return wait_io_finish(&wait);
 }
 
-static int read_slots(struct xs_hauler *h, u32 first, u32 nr)
+static int read_slots(struct xs_worker *h, u32 first, u32 nr)
 {
 	struct xs_cache *cache = h->cache;
 	int err = cache->dax ? load_slots(h, first, nr) : -ENXIO;
@@ -168,7 +168,7 @@ static int read_slots(struct xs_hauler *h, u32 first, u32 nr)
 }
 
 /* Those that have been read hold what their sums say; what does not is read once more. */
-static int check_slots(struct xs_hauler *h, u32 first, u32 nr)
+static int check_slots(struct xs_worker *h, u32 first, u32 nr)
 {
 	struct xs_cache *cache = h->cache;
 	struct xp_rot rot;
@@ -176,21 +176,21 @@ static int check_slots(struct xs_hauler *h, u32 first, u32 nr)
 	u32 i;
 
 	for (i = 0; i < nr && !err; i++) {
-		err = xp_destage_checked(cache->core, &h->run, first + i, xs_hash_page(h->page[i]), &rot);
+		err = xp_writeback_checked(cache->core, &h->run, first + i, xs_hash_page(h->page[i]), &rot);
 		if (err != -EAGAIN)
 			continue;
 		swap(h->page[0], h->page[i]);
 		err = read_slots(h, first + i, 1);
 		swap(h->page[0], h->page[i]);
 		if (!err)
-			err = xp_destage_checked(cache->core, &h->run, first + i, xs_hash_page(h->page[i]), &rot);
+			err = xp_writeback_checked(cache->core, &h->run, first + i, xs_hash_page(h->page[i]), &rot);
 	}
 	if (err)
 		xs_rot_tell(cache, &rot);
 	return err;
 }
 
-static int write_home(struct xs_hauler *h, u32 first, u32 nr)
+static int write_to_slow(struct xs_worker *h, u32 first, u32 nr)
 {
 	struct xs_cache *cache = h->cache;
 	u64 sector = (xp_lba_n(h->run.lba) + first) * XP_BLOCK_SECTORS;
@@ -210,7 +210,7 @@ static int write_home(struct xs_hauler *h, u32 first, u32 nr)
 	return err;
 }
 
-static void zero_pages(struct xs_hauler *h, u32 nr)
+static void zero_pages(struct xs_worker *h, u32 nr)
 {
 	while (nr)
 		clear_highpage(h->page[--nr]);
@@ -219,7 +219,7 @@ static void zero_pages(struct xs_hauler *h, u32 nr)
 /* The device's own way of writing zeroes, where it has one. Not the block
  * layer's blkdev_issue_zeroout(): that allocates from a pool which all share,
  * and which those who wait for us may have emptied (I11). */
-static bool offload_zeroes(struct xs_hauler *h)
+static bool offload_zeroes(struct xs_worker *h)
 {
 	struct xs_cache *cache = h->cache;
 	u64 sector = xp_lba_n(h->run.lba) * XP_BLOCK_SECTORS;
@@ -236,7 +236,7 @@ static bool offload_zeroes(struct xs_hauler *h)
 	return !wait_io_finish(&wait);
 }
 
-static void get_pages(struct xs_hauler *h, u32 want)
+static void get_pages(struct xs_worker *h, u32 want)
 {
 	while (h->nr_pages < want) {
 		struct page *page = alloc_page(PAGE_GFP);
@@ -247,13 +247,13 @@ static void get_pages(struct xs_hauler *h, u32 want)
 	}
 }
 
-static void put_pages(struct xs_hauler *h, u32 keep)
+static void put_pages(struct xs_worker *h, u32 keep)
 {
 	while (h->nr_pages > keep)
 		__free_page(h->page[--h->nr_pages]);
 }
 
-static int bring_home(struct xs_hauler *h)
+static int write_back(struct xs_worker *h)
 {
 	const struct xs_cache *cache = h->cache;
 	u32 first, nr;
@@ -271,7 +271,7 @@ static int bring_home(struct xs_hauler *h)
 		if (!err && !h->run.zeroes && cache->options.verify)
 			err = check_slots(h, first, nr);
 		if (!err)
-			err = write_home(h, first, nr);
+			err = write_to_slow(h, first, nr);
 	}
 	return err;
 }
@@ -288,7 +288,7 @@ static void yield_to_reads(struct xs_cache *cache)
 
 /* The core may first want its records to be durable; the todo that says so
  * kicks us. */
-static enum xp_next next_run(struct xs_hauler *h)
+static enum xp_next next_run(struct xs_worker *h)
 {
 	struct xs_writeback *w = &h->cache->writeback;
 	enum xp_next next = XP_NEXT_END;
@@ -296,7 +296,7 @@ static enum xp_next next_run(struct xs_hauler *h)
 	while (w->errors < ERRORS_MAX && !READ_ONCE(w->stopping)) {
 		u32 kicks = atomic_read(&w->kicks);
 
-		next = xp_destage_next(h->cache->core, &h->run);
+		next = xp_writeback_next(h->cache->core, &h->run);
 		if (next != XP_NEXT_WAIT)
 			return next;
 		wait_event(w->kicked, atomic_read(&w->kicks) != kicks ||
@@ -305,7 +305,7 @@ static enum xp_next next_run(struct xs_hauler *h)
 	return XP_NEXT_END;
 }
 
-static bool take_run(struct xs_hauler *h)
+static bool take_run(struct xs_worker *h)
 {
 	struct xs_writeback *w = &h->cache->writeback;
 	bool taken;
@@ -318,26 +318,26 @@ static bool take_run(struct xs_hauler *h)
 	return taken;
 }
 
-static void haul(struct xs_hauler *h)
+static void take_runs(struct xs_worker *h)
 {
 	struct xs_writeback *w = &h->cache->writeback;
 
 	while (take_run(h)) {
 		yield_to_reads(h->cache);
-		h->run.err = bring_home(h);
+		h->run.err = write_back(h);
 		if (h->run.err) {
 			mutex_lock(&w->take);
 			w->errors++;
 			mutex_unlock(&w->take);
 		}
-		xp_destage_end(h->cache->core, &h->run);
+		xp_writeback_end(h->cache->core, &h->run);
 	}
 	put_pages(h, 1);
 }
 
-static void hauler_work(struct work_struct *work)
+static void worker_run(struct work_struct *work)
 {
-	haul(container_of(work, struct xs_hauler, work));
+	take_runs(container_of(work, struct xs_worker, work));
 }
 
 /* A running mean, so that one slow run does not stop writers for long. */
@@ -361,7 +361,7 @@ static void finish_batch(struct xs_cache *cache)
 	else
 		xs_timed(cache, XP_CLASS_SLOW_FLUSH, xs_since(sent));
 	xp_todo_init(&todo);
-	xp_destage_commit(cache->core, err, ktime_get_real_seconds(), &todo);
+	xp_writeback_commit(cache->core, err, ktime_get_real_seconds(), &todo);
 	xs_perform(cache, &todo);
 }
 
@@ -373,12 +373,12 @@ static void run_batch(struct xs_cache *cache)
 
 	w->errors = 0;
 	w->taken = 0;
-	for (i = 1; i < w->nr_haulers; i++)
-		queue_work(w->wq, &w->hauler[i].work);
-	haul(&w->hauler[0]);
+	for (i = 1; i < w->nr_workers; i++)
+		queue_work(w->wq, &w->worker[i].work);
+	take_runs(&w->worker[0]);
 	/* One that never got a thread is not waited for. */
-	for (i = 1; i < w->nr_haulers; i++)
-		cancel_work_sync(&w->hauler[i].work);
+	for (i = 1; i < w->nr_workers; i++)
+		cancel_work_sync(&w->worker[i].work);
 	finish_batch(cache);
 	measure(w, ktime_get_ns() - begun);
 	w->ended = jiffies;
@@ -387,7 +387,7 @@ static void run_batch(struct xs_cache *cache)
 /* Step by step: somebody may come who cannot wait. */
 static bool pauses(struct xs_cache *cache)
 {
-	unsigned long pause = msecs_to_jiffies(xp_destage_pause(cache->core));
+	unsigned long pause = msecs_to_jiffies(xp_writeback_pause(cache->core));
 
 	return pause && time_before(jiffies, cache->writeback.ended + pause);
 }
@@ -398,7 +398,7 @@ static bool begin_batch(struct xs_cache *cache)
 	bool begun;
 
 	xp_todo_init(&todo);
-	begun = xp_destage_begin(cache->core, &todo);
+	begun = xp_writeback_begin(cache->core, &todo);
 	xs_perform(cache, &todo);
 	return begun;
 }
@@ -417,7 +417,7 @@ static void lead(struct work_struct *work)
 			mod_delayed_work(w->wq, &w->work, BACK_OFF);
 			return;
 		}
-		if (!xp_destage_wanted(cache->core) || !begin_batch(cache))
+		if (!xp_writeback_wanted(cache->core) || !begin_batch(cache))
 			return;
 		run_batch(cache);
 	}
@@ -445,7 +445,7 @@ void xs_writeback_idle(struct xs_cache *cache, bool on)
 
 void xs_writeback_flush(struct xs_cache *cache, bool on)
 {
-	xp_bring_home(cache->core, on);
+	xp_write_back_all(cache->core, on);
 	xs_writeback_kick(cache);
 }
 
@@ -467,7 +467,7 @@ void xs_writeback_finish(struct xs_cache *cache)
 	struct xp_stats s;
 
 	for (xp_get_stats(cache->core, &s); s.flushing && !s.failed; xp_get_stats(cache->core, &s)) {
-		if (xp_destage_pause(cache->core) || time_after(jiffies, end))
+		if (xp_writeback_pause(cache->core) || time_after(jiffies, end))
 			return;
 		msleep(20);
 	}
@@ -481,20 +481,20 @@ void xs_writeback_stop(struct xs_cache *cache)
 	cancel_delayed_work_sync(&cache->writeback.work);
 }
 
-static int haulers_alloc(struct xs_cache *cache, u32 nr)
+static int workers_alloc(struct xs_cache *cache, u32 nr)
 {
 	struct xs_writeback *w = &cache->writeback;
 	u32 i;
 
-	w->hauler = kvcalloc(nr, sizeof(*w->hauler), GFP_KERNEL);
-	if (!w->hauler)
+	w->worker = kvcalloc(nr, sizeof(*w->worker), GFP_KERNEL);
+	if (!w->worker)
 		return -ENOMEM;
 	for (i = 0; i < nr; i++) {
-		struct xs_hauler *h = &w->hauler[i];
+		struct xs_worker *h = &w->worker[i];
 
 		h->cache = cache;
-		INIT_WORK(&h->work, hauler_work);
-		w->nr_haulers++;
+		INIT_WORK(&h->work, worker_run);
+		w->nr_workers++;
 		get_pages(h, 1);
 		if (!h->nr_pages)
 			return -ENOMEM;
@@ -513,7 +513,7 @@ int xs_writeback_alloc(struct xs_cache *cache)
 {
 	struct xs_writeback *w = &cache->writeback;
 	bool flash = !xs_rotational(xs_slow(cache));
-	u32 nr = min_t(u32, flash ? HAULERS_FLASH : HAULERS_ROTATIONAL, queue_room(xs_slow(cache)));
+	u32 nr = min_t(u32, flash ? WORKERS_FLASH : WORKERS_ROTATIONAL, queue_room(xs_slow(cache)));
 	int err;
 
 	mutex_init(&w->take);
@@ -524,10 +524,10 @@ int xs_writeback_alloc(struct xs_cache *cache)
 	w->wq = alloc_workqueue("xpcache_destage", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!w->wq)
 		return -ENOMEM;
-	err = bioset_init(&w->bios, HAULERS_FLASH, 0, BIOSET_NEED_BVECS);
+	err = bioset_init(&w->bios, WORKERS_FLASH, 0, BIOSET_NEED_BVECS);
 	if (err)
 		return err;
-	return haulers_alloc(cache, nr);
+	return workers_alloc(cache, nr);
 }
 
 void xs_writeback_free(struct xs_cache *cache)
@@ -536,13 +536,13 @@ void xs_writeback_free(struct xs_cache *cache)
 
 	if (w->wq)
 		destroy_workqueue(w->wq);
-	while (w->nr_haulers)
-		put_pages(&w->hauler[--w->nr_haulers], 0);
-	kvfree(w->hauler);
+	while (w->nr_workers)
+		put_pages(&w->worker[--w->nr_workers], 0);
+	kvfree(w->worker);
 	bioset_exit(&w->bios);
 }
 
 u64 xs_writeback_bytes(const struct xs_cache *cache)
 {
-	return cache->writeback.nr_haulers * (sizeof(struct xs_hauler) + PAGE_SIZE);
+	return cache->writeback.nr_workers * (sizeof(struct xs_worker) + PAGE_SIZE);
 }

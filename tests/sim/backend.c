@@ -1,35 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * shell.c - performs what the core answers, one event at a time: what dm-target/
+ * backend.c - performs what the core answers, one event at a time: what dm-target/
  * does with bios, without a kernel.
  *
  * A request (struct user) has parts (struct part), as the core answers about its
  * first sectors only: the rest goes on at once, or after the first, as either
- * happens in the kernel. Whatever a real shell may do later than at once (take a
+ * happens in the kernel. Whatever a real backend may do later than at once (take a
  * buffer, send a journal block, write a fill) is an event of its own here.
  */
 #include "request.h"
-#include "shell.h"
+#include "backend.h"
 
 static u32 nr_users;
 static bool clock_runs;
 
-bool shell_idle(void)
+bool backend_idle(void)
 {
-	return !shell_ios() && !nr_users && !destage_under_way();
+	return !backend_ios() && !nr_users && !writeback_under_way();
 }
 
-u32 shell_users(void)
+u32 backend_users(void)
 {
 	return nr_users;
 }
 
-void shell_new_life(void)
+void backend_new_life(void)
 {
 	nr_users = 0;
 	clock_runs = true;
 	events_new_life();
-	destage_new_life();
+	writeback_new_life();
 }
 
 /* --------------------------------------------------------------- parts ---- */
@@ -163,7 +163,7 @@ static void copy_merge(struct part *p, struct xp_todo *todo)
 	}
 	start_write(event_add(IO_COPY, p), &sim.fast, p->req.target,
 		    p->req.nr_blocks * XP_BLOCK_SECTORS, p->copy,
-		    k->beside && sim.fast.volatile_cache);
+		    k->parallel && sim.fast.volatile_cache);
 }
 
 static void copy_begin(struct part *p, struct xp_todo *todo)
@@ -293,7 +293,7 @@ static void part_perform(struct part *p, enum xp_act act, struct xp_todo *todo)
 	}
 }
 
-static bool passing(void)
+static bool passes_through(void)
 {
 	struct xp_stats s;
 
@@ -350,7 +350,7 @@ static void part_submit(struct part *p, struct xp_todo *todo)
 		p->waited |= p->req.op == XP_WRITE;
 		return;
 	}
-	if (act == XP_SLOW && p->req.op != XP_READ && passing())
+	if (act == XP_SLOW && p->req.op != XP_READ && passes_through())
 		pass(p);
 	p->around |= act == XP_SLOW;
 	p->filled |= act == XP_SLOW_FILL;
@@ -388,13 +388,13 @@ static void mark_written(int err, struct xp_todo *todo)
 		start_flush(event_add(IO_MARK_FLUSH, NULL), &sim.slow);
 }
 
-void shell_perform(struct xp_todo *todo)
+void backend_perform(struct xp_todo *todo)
 {
 	while (!xp_todo_empty(todo)) {
 		struct xp_link *link;
 
 		if (todo->work)
-			destage_kick();
+			writeback_kick();
 		clock_runs |= todo->tick;
 		todo->work = todo->tick = false;
 		if (todo->mark)
@@ -487,10 +487,10 @@ static void user_begin(struct user *u)
 		part_submit(part_new(u, XP_FLUSH, 0, 0), &todo);
 	else
 		part_submit(part_new(u, u->op, u->sector, u->sector + u->nr), &todo);
-	shell_perform(&todo);
+	backend_perform(&todo);
 }
 
-void shell_new_request(u64 *rng)
+void backend_new_request(u64 *rng)
 {
 	struct user *u = user_new(rng);
 
@@ -503,7 +503,7 @@ void shell_new_request(u64 *rng)
 	user_begin(u);
 }
 
-void shell_write(u64 *rng, u64 sector, u32 nr)
+void backend_write(u64 *rng, u64 sector, u32 nr)
 {
 	struct user *u = user_new(rng);
 
@@ -672,12 +672,12 @@ static void dispatch(struct event *e, int err, struct xp_todo *todo)
 		break;
 	case IO_RUN_READ:
 		if (err)
-			destage_run_end(e->run, err);
+			writeback_run_end(e->run, err);
 		else
-			destage_run_read(e);
+			writeback_run_read(e);
 		break;
 	case IO_RUN_WRITE:
-		destage_run_end(e->run, err);
+		writeback_run_end(e->run, err);
 		break;
 	case IO_MARK_READ:
 		mark_read(e, err, todo);
@@ -690,12 +690,12 @@ static void dispatch(struct event *e, int err, struct xp_todo *todo)
 		xp_mark_end(sim.c, err, todo);
 		break;
 	case IO_BATCH_FLUSH:
-		destage_batch_end(err, todo);
+		writeback_batch_end(err, todo);
 		break;
 	}
 }
 
-void shell_complete(u64 *rng)
+void backend_complete(u64 *rng)
 {
 	struct xp_todo todo;
 	struct event e;
@@ -707,11 +707,11 @@ void shell_complete(u64 *rng)
 	step.thread = e.thread;
 	xp_todo_init(&todo);
 	dispatch(&e, err, &todo);
-	shell_perform(&todo);
+	backend_perform(&todo);
 }
 
 /* False: the clock stands, as nobody asked for a tick since the last one. */
-bool shell_tick(u64 *rng)
+bool backend_tick(u64 *rng)
 {
 	struct xp_todo todo;
 
@@ -722,6 +722,6 @@ bool shell_tick(u64 *rng)
 	clock_runs = false;
 	xp_todo_init(&todo);
 	xp_tick(sim.c, &todo);
-	shell_perform(&todo);
+	backend_perform(&todo);
 	return true;
 }

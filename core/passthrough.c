@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * passing.c - a cache whose fast device is gone, with nothing dirty on it: writes pass to the
+ * passthrough.c - a cache whose fast device is gone, with nothing dirty on it: writes pass to the
  * slow device.
  *
  *	failed --nothing dirty, and a place--> MARKING --mark durable--> ON

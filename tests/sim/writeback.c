@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * destage.c - brings dirty blocks home, a batch of the core's at a time; of the
- * simulator's shell.
+ * writeback.c - brings dirty blocks home, a batch of the core's at a time; of the
+ * simulator's backend.
  */
-#include "shell.h"
+#include "backend.h"
 
-#define BATCH_ERRORS 2u		/* end a batch early, as in the shells */
+#define BATCH_ERRORS 2u		/* end a batch early, as in the backends */
 
 static struct {
 	bool wanted, open, flushing;
 	u32 runs, errors;
-	u32 chances, ended;	/* calls of shell_destage(); at the last one's end */
+	u32 chances, ended;	/* calls of backend_writeback(); at the last one's end */
 } batch;
 
-void destage_new_life(void)
+void writeback_new_life(void)
 {
 	batch.wanted = batch.open = batch.flushing = false;
 	batch.runs = batch.errors = 0;
 }
 
-bool destage_under_way(void)
+bool writeback_under_way(void)
 {
 	return batch.open;
 }
 
 /* The worker looks now or later, and begins some time after that. */
-void destage_kick(void)
+void writeback_kick(void)
 {
 	if (!batch.open && chance(step.rng, 4))
-		batch.wanted |= xp_destage_wanted(sim.c);
+		batch.wanted |= xp_writeback_wanted(sim.c);
 }
 
 static u32 run_sectors(const struct xp_run *run)
@@ -45,7 +45,7 @@ static void run_write(struct xp_run *run, const u8 *data)
 	e->run = run;
 	start_write(e, &sim.slow, xp_lba_n(run->lba) * XP_BLOCK_SECTORS, run_sectors(run),
 		    data, false);
-	trace("destage writes lba %llu+%u%s", (unsigned long long)xp_lba_n(run->lba),
+	trace("writeback writes lba %llu+%u%s", (unsigned long long)xp_lba_n(run->lba),
 	      run->nr_blocks, run->zeroes ? ", zeroes" : "");
 }
 
@@ -77,35 +77,35 @@ static int read_slot(struct xp_run *run, u32 i, u8 *to)
 
 	do {
 		disk_read(&sim.fast, xp_slot_sector(sim.c, run->slot[i]), XP_BLOCK_SECTORS, to);
-		err = sim.verifies ? xp_destage_checked(sim.c, run, i, xp_checksum(to, XP_BLOCK_SIZE), &rot) : 0;
+		err = sim.verifies ? xp_writeback_checked(sim.c, run, i, xp_checksum(to, XP_BLOCK_SIZE), &rot) : 0;
 	} while (err == -EAGAIN);
-	figures.rot_destaged += !!err;
+	figures.rot_written_back += !!err;
 	return err;
 }
 
-void destage_run_read(const struct event *e)
+void writeback_run_read(const struct event *e)
 {
 	int err = 0;
 	u32 i;
 
 	for (i = 0; i < e->run->nr_blocks; i++)
 		if (disk_unreadable(&sim.fast, xp_slot_sector(sim.c, e->run->slot[i]), XP_BLOCK_SECTORS)) {
-			destage_run_end(e->run, -EIO);
+			writeback_run_end(e->run, -EIO);
 			return;
 		}
 	for (i = 0; i < e->run->nr_blocks && !err; i++)
 		err = read_slot(e->run, i, e->data + i * XP_BLOCK_SIZE);
 	if (err)
-		destage_run_end(e->run, err);
+		writeback_run_end(e->run, err);
 	else
 		run_write(e->run, e->data);
 }
 
-void destage_run_end(struct xp_run *run, int err)
+void writeback_run_end(struct xp_run *run, int err)
 {
 	run->err = err;
 	batch.errors += !!err;
-	xp_destage_end(sim.c, run);
+	xp_writeback_end(sim.c, run);
 	batch.runs--;
 }
 
@@ -115,23 +115,23 @@ static void ask_for_home(void)
 	bool on = !chance(step.rng, 4);
 
 	trace("--- %s wants all of it home", on ? "somebody" : "nobody");
-	xp_bring_home(sim.c, on);
+	xp_write_back_all(sim.c, on);
 }
 
 /* After a batch that brought nothing home, for as long as the core says. */
 static bool pauses(void)
 {
-	u32 pause = xp_destage_pause(sim.c);
+	u32 pause = xp_writeback_pause(sim.c);
 
 	if (pause && !sim.faulted && !rot_keeps_dirty())
-		violation(P_LIVES, "destage pauses for %u ms, and no device had an error", pause);
+		violation(P_LIVES, "writeback pauses for %u ms, and no device had an error", pause);
 	if (batch.chances - batch.ended >= pause / 250)
 		return false;
 	figures.pauses++;
 	return true;
 }
 
-void shell_destage(u64 *rng)
+void backend_writeback(u64 *rng)
 {
 	static struct xp_run run;
 	enum xp_next next = XP_NEXT_END;
@@ -147,22 +147,22 @@ void shell_destage(u64 *rng)
 	if (!batch.open && pauses())
 		return;
 	if (!batch.open && !batch.wanted) {
-		batch.wanted = xp_destage_wanted(sim.c);
+		batch.wanted = xp_writeback_wanted(sim.c);
 		if (chance(step.rng, 2))	/* it begins later, when that may have changed */
 			return;
 	}
 	if (!batch.open) {
 		xp_todo_init(&todo);
-		batch.open = batch.wanted && xp_destage_begin(sim.c, &todo);
+		batch.open = batch.wanted && xp_writeback_begin(sim.c, &todo);
 		batch.wanted = false;
 		batch.errors = 0;
-		shell_perform(&todo);
+		backend_perform(&todo);
 		return;
 	}
 	if (batch.flushing)
 		return;
 	if (batch.runs < 3 && batch.errors < BATCH_ERRORS && below(step.rng, 20)) {
-		next = xp_destage_next(sim.c, &run);
+		next = xp_writeback_next(sim.c, &run);
 		if (next == XP_NEXT_RUN)
 			run_start(&run);
 	}
@@ -172,9 +172,9 @@ void shell_destage(u64 *rng)
 	batch.flushing = true;
 }
 
-void destage_batch_end(int err, struct xp_todo *todo)
+void writeback_batch_end(int err, struct xp_todo *todo)
 {
-	xp_destage_commit(sim.c, err, sim.now + 1, todo);
+	xp_writeback_commit(sim.c, err, sim.now + 1, todo);
 	batch.open = batch.flushing = false;
 	batch.ended = batch.chances;
 }
