@@ -25,6 +25,7 @@ CFLAGS_ALL := -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icore
 all: bootstrap-build ## the command line, the daemon, and the module for the running kernel
 	+@$(MAKE) --no-print-directory build/xpcache build/xpcached module
 
+include lib/lib.mk
 include tools/tools.mk
 include daemon/daemon.mk
 include dm-target/module.mk

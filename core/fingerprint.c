@@ -2,7 +2,7 @@
 /*
  * fingerprint.c - reads what was noted of the slow device when the cache came to rest.
  *
- * The command line writes it (tools/fingerprint.c). Recovery asks where the journal ended then, and
+ * The command line writes it (tools/guard/fingerprint.c). Recovery asks where the journal ended then, and
  * a backend where a mark may be.
  */
 #include "xpcache.h"

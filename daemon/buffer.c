@@ -6,7 +6,7 @@
  * kernel need not look up their pages for each request; where that is not allowed
  * (RLIMIT_MEMLOCK) they do without. What is bigger, or more, is allocated.
  */
-#include "engine.h"
+#include "daemon/engine.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* cache.c - start and stop: metadata, recovery, threads. */
-#include "engine.h"
+#include "daemon/engine.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The daemon: build/xpcached. It shares what the command line knows about caches,
-# devices and latencies; all of tools/ but its main() is build/tools/tools.a.
+# The daemon: build/xpcached. It shares lib/ with the command line: what both know about
+# caches, devices and latencies.
 
 # What it can be built without is in optional.h. WITHOUT="libpmem ..." leaves out what is there.
 DAEMON_OPTIONAL	:= libpmem libmicrohttpd libsystemd libcap-ng
@@ -11,13 +11,13 @@ WITHOUT_FLAGS	:= $(addprefix -D,$(shell echo $(addprefix without-,$(DAEMON_ABSEN
 TOOLS_CFLAGS	+= $(WITHOUT_FLAGS)
 
 DAEMON_LIBS	:= liburing $(filter-out $(DAEMON_ABSENT),$(DAEMON_OPTIONAL))
-DAEMON_CFLAGS	:= $(TOOLS_CFLAGS) -Idaemon
+DAEMON_CFLAGS	:= $(TOOLS_CFLAGS)
 DAEMON_WATCHES	:= $(if $(filter libmicrohttpd libsystemd,$(DAEMON_ABSENT)),,yes)
-DAEMON_SRC	:= $(filter-out $(if $(DAEMON_WATCHES),,daemon/watch%),$(wildcard daemon/*.c))
-DAEMON_OBJ	:= $(DAEMON_SRC:daemon/%.c=build/daemon/%.o) $(if $(DAEMON_WATCHES),build/daemon/watch_page.o)
+DAEMON_SRC	:= $(filter-out $(if $(DAEMON_WATCHES),,daemon/watch/%),$(wildcard daemon/*.c daemon/*/*.c))
+DAEMON_OBJ	:= $(DAEMON_SRC:daemon/%.c=build/daemon/%.o) $(if $(DAEMON_WATCHES),build/daemon/watch/watch_page.o)
 
 # Who asks what is there is compiled anew when that changes.
-DAEMON_ASKS	:= $(shell grep -lE 'optional[.]h|uring_abi[.]h|HAVE_LIB' daemon/*.c tools/*.c)
+DAEMON_ASKS	:= $(shell grep -rlE --include='*.c' 'optional[.]h|uring_abi[.]h|HAVE_LIB' daemon lib tools boot)
 $(DAEMON_ASKS:%.c=build/%.o): build/without
 build/without: always
 	@mkdir -p $(@D)
@@ -25,20 +25,16 @@ build/without: always
 
 .PHONY: always
 
-build/tools/tools.a: $(filter-out build/tools/main.o,$(TOOLS_OBJ))
-	@rm -f $@
-	$(AR) rcs $@ $^
-
 build/daemon/%.o: daemon/%.c
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # .incbin is not seen by -MMD.
-build/daemon/watch_page.o: daemon/watch_page.S $(wildcard daemon/watch/* tools/report/*.* tools/report/vendor/*)
+build/daemon/watch/watch_page.o: daemon/watch/watch_page.S $(wildcard daemon/watch/page/* tools/bench/report/*.* tools/bench/report/vendor/*)
 	@mkdir -p $(@D)
 	$(CC) -c -o $@ $<
 
-build/xpcached: $(DAEMON_OBJ) build/tools/tools.a
+build/xpcached: $(DAEMON_OBJ) build/lib/lib.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS) $(DAEMON_LIBS)) -lpthread -lm
 
 .PHONY: daemon-install
@@ -55,21 +51,21 @@ endif
 # The same under the sanitizers: build/asan/xpcached, build/tsan/xpcached.
 SANITIZE_asan	:= -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 SANITIZE_tsan	:= -O1 -fsanitize=thread
-SANITIZED_TOOLS	:= $(filter-out tools/main.c,$(TOOLS_SRC)) $(TOOLS_CORE)
+SANITIZED_LIB	:= $(LIB_SRC) $(TOOLS_CORE) $(filter-out tools/main.c,$(TOOLS_SRC))
 
 define sanitized
 build/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
 	$$(CC) $$(DAEMON_CFLAGS) $$(SANITIZE_$(1)) $$(CFLAGS) -MMD -MP -c -o $$@ $$<
 
-build/$(1)/tools.a: $$(SANITIZED_TOOLS:%.c=build/$(1)/%.o) build/tools/bench_page.o
+build/$(1)/lib.a: $$(SANITIZED_LIB:%.c=build/$(1)/%.o) build/tools/bench/bench_page.o
 	@rm -f $$@
 	$$(AR) rcs $$@ $$^
 
-build/$(1)/xpcached: $$(DAEMON_SRC:%.c=build/$(1)/%.o) $$(filter %/watch_page.o,$$(DAEMON_OBJ)) build/$(1)/tools.a
+build/$(1)/xpcached: $$(DAEMON_SRC:%.c=build/$(1)/%.o) $$(filter %/watch_page.o,$$(DAEMON_OBJ)) build/$(1)/lib.a
 	$$(CC) $$(SANITIZE_$(1)) $$(CFLAGS) $$(LDFLAGS) -o $$@ $$^ \
 		$$$$(pkg-config --libs $$(TOOLS_LIBS) $$(DAEMON_LIBS)) -lpthread -lm
 
--include $$(wildcard build/$(1)/*/*.d)
+-include $$(wildcard build/$(1)/*/*.d build/$(1)/*/*/*.d)
 endef
 $(foreach s,asan tsan,$(eval $(call sanitized,$(s))))

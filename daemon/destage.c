@@ -8,8 +8,8 @@
  * A worker takes a run, reads its slots into its own memory, writes that to the slow device in
  * one piece, and takes the next.
  */
-#include "engine.h"
-#include "verbs.h"
+#include "daemon/engine.h"
+#include "daemon/verbs.h"
 
 #include <linux/capability.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* device.c - opening a device by what it is; blocking access for metadata. */
-#include "engine.h"
+#include "daemon/engine.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

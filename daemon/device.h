@@ -21,7 +21,7 @@
 
 #include <pthread.h>
 
-#include "tool.h"
+#include "tools/tool.h"
 
 #define XD_LOOPS_MAX	16u
 

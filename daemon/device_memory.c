@@ -11,8 +11,8 @@
  * file has no page and gets none. A copy that meets it is an operation that failed, and the
  * daemon goes on. Nothing but such a copy touches the mapping.
  */
-#include "engine.h"
-#include "optional.h"
+#include "daemon/engine.h"
+#include "daemon/optional.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* device_op.c - a device's operations, from submission to end, and what a flush may say. */
-#include "engine.h"
+#include "daemon/engine.h"
 
 /* ------------------------------------------------------------------- lost ---- */
 

@@ -5,8 +5,8 @@
  * A durable write is RWF_DSYNC where that is one write: on a block device that knows FUA, and on
  * a file, whose file system knows best. On a file its error may be another's.
  */
-#include "engine.h"
-#include "uring.h"
+#include "daemon/engine.h"
+#include "lib/uring.h"
 
 #include <fcntl.h>
 #include <linux/falloc.h>

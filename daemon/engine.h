@@ -36,14 +36,14 @@
 #ifndef XD_ENGINE_H
 #define XD_ENGINE_H
 
-#include "uring_abi.h"
+#include "lib/uring_abi.h"
 #include <pthread.h>
 #include <semaphore.h>
 
-#include "device.h"
-#include "ring.h"
-#include "spin.h"
-#include "tool.h"
+#include "daemon/device.h"
+#include "daemon/ring.h"
+#include "daemon/spin.h"
+#include "tools/tool.h"
 
 struct xd_cache;
 struct xd_loop;

@@ -6,7 +6,7 @@
  * The reader never waits for the write. A fill is a favour: with too much of it under way the
  * part is read plainly.
  */
-#include "engine.h"
+#include "daemon/engine.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * journal_io.c - writes journal blocks: one operation for each place of the window. Of memory as
  * many lines as have a meaning, else whole blocks, which devices want.
  */
-#include "engine.h"
+#include "daemon/engine.h"
 
 #include <time.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* log.c - to stderr, which is the journal under systemd. */
-#include "engine.h"
+#include "daemon/engine.h"
 
 #include <stdarg.h>
 

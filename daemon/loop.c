@@ -7,7 +7,7 @@
  * that pays (spin.c), asleep otherwise. Other threads post to the mailbox and wake the loop by an
  * eventfd.
  */
-#include "engine.h"
+#include "daemon/engine.h"
 
 #include <sched.h>
 #include <sys/eventfd.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* xpcached - the daemon. Its verbs, and what each is given. */
-#include "optional.h"
-#include "verbs.h"
-#include "watch.h"
+#include "daemon/optional.h"
+#include "daemon/verbs.h"
+#include "daemon/watch/watch.h"
 
 #if !HAVE_LIBMICROHTTPD || !HAVE_LIBSYSTEMD
 enum xc watch_run(int argc, char **argv)

@@ -4,7 +4,7 @@
  *
  *	read --zeros--> write --> flush --> writes pass
  */
-#include "engine.h"
+#include "daemon/engine.h"
 
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
 #ifndef XD_OPTIONAL_H
 #define XD_OPTIONAL_H
 
-#include "uring_abi.h"
+#include "lib/uring_abi.h"
 
 #ifdef WITHOUT_LIBPMEM
 #define HAVE_LIBPMEM		0

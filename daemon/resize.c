@@ -5,7 +5,7 @@
  * NBD has no word for it: who is connected goes on with the size that he was told, and whoever connects from now on
  * is told the new one.
  */
-#include "engine.h"
+#include "daemon/engine.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ring.c - the choice of what does a loop's system calls, and the io_uring. */
-#include "engine.h"
-#include "uring.h"
+#include "daemon/engine.h"
+#include "lib/uring.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>

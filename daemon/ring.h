@@ -13,8 +13,8 @@
 
 #include <sys/ioctl.h>
 
-#include "device.h"
-#include "uring_abi.h"
+#include "daemon/device.h"
+#include "lib/uring_abi.h"
 
 struct xd_plain;
 

@@ -8,7 +8,7 @@
  * the next waits sleep at once: one, three, seven, ... up to RESTS_MAX of them, until a spin
  * is met again. What a disk or an idle client costs by this is a spin in a thousand waits.
  */
-#include "spin.h"
+#include "daemon/spin.h"
 
 #define RESTS_MAX	1023u
 

@@ -5,7 +5,7 @@
  * Each write costs time, by the core's pace; it is let go when the time of those before it,
  * on all loops, has passed.
  */
-#include "engine.h"
+#include "daemon/engine.h"
 
 static void let_go(struct xd_loop *loop)
 {

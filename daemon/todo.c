@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* todo.c - performing what the core asks for; a request of another loop is posted home. */
-#include "engine.h"
+#include "daemon/engine.h"
 
 static void end_requests(struct xd_loop *loop)
 {

@@ -3,7 +3,7 @@
 #ifndef XD_VERBS_H
 #define XD_VERBS_H
 
-#include "tool.h"
+#include "tools/tool.h"
 
 enum xc serve_run(int argc, char **argv);
 

@@ -6,10 +6,10 @@
  * made now, and the initramfs starts it before / is mounted. Until then the disk is used as ever.
  * Every step can be taken back, and is if a later one fails.
  */
-#include "bootloader.h"
-#include "fstab.h"
-#include "initramfs.h"
-#include "mounts.h"
+#include "boot/bootloader.h"
+#include "boot/fstab.h"
+#include "boot/initramfs.h"
+#include "lib/mounts.h"
 
 #include <dirent.h>
 #include <glob.h>

@@ -6,7 +6,7 @@
  * without writing, the map it gives, the slow device, and the data. Devices are
  * opened for reading only.
  */
-#include "check.h"
+#include "tools/check/check.h"
 
 #include <unistd.h>
 

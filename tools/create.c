@@ -6,9 +6,9 @@
  * an interruption leaves no cache, or a good one that was not started. The slow
  * device is only ever read.
  */
-#include "fingerprint.h"
-#include "initramfs.h"
-#include "room.h"
+#include "tools/guard/fingerprint.h"
+#include "boot/initramfs.h"
+#include "lib/room.h"
 
 #include <signal.h>
 #include <sys/ioctl.h>

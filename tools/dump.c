@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* dump: superblock, journal and every mapping of a cache, readable or as JSON. */
-#include "fields.h"
-#include "fingerprint.h"
-#include "ring.h"
-#include "json.h"
+#include "lib/fields.h"
+#include "tools/guard/fingerprint.h"
+#include "lib/ring.h"
+#include "lib/json.h"
 
 #include <time.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* flush: every dirty block goes home. The cache does it; we ask and watch. */
-#include "tool.h"
+#include "tools/tool.h"
 
 #include <fcntl.h>
 #include <signal.h>

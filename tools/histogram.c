@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* histogram: how long the requests of a running cache took, and its devices' I/O. */
-#include "latency.h"
-#include "live.h"
-#include "json.h"
+#include "lib/latency/latency.h"
+#include "lib/latency/live.h"
+#include "lib/json.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * xpcache - the command line. Verbs are one table, options another; help, the
  * parser and the manual page's test read them.
  */
-#include "tool.h"
+#include "tools/tool.h"
 
 #include "histogram.h"
 

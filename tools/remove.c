@@ -5,8 +5,8 @@
  * Flush, stop, look offline that no dirty block is left, and only then erase
  * the superblocks. Wherever it is interrupted, there is a good cache or none.
  */
-#include "fingerprint.h"
-#include "initramfs.h"
+#include "tools/guard/fingerprint.h"
+#include "boot/initramfs.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
  * no way to take that back, and start would find it running. So it is stopped first, where nobody uses
  * it, nothing would be lost, and all is there that the start needs.
  */
-#include "tool.h"
+#include "tools/tool.h"
 
 #include <unistd.h>
 

@@ -6,7 +6,7 @@
  * that is said before anything else is done, with a way on. A cache that runs takes a longer one by the verb; one that
  * does not takes a larger fast device by it (resize_fast.c).
  */
-#include "tool.h"
+#include "tools/tool.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -6,9 +6,9 @@
  * dirty block goes home first, then the core lays the cache out anew (core/rest.c), with nothing in it. Only where a few
  * blocks came that no journal is longer for does all stay.
  */
-#include "fingerprint.h"
-#include "room.h"
-#include "tool.h"
+#include "tools/guard/fingerprint.h"
+#include "lib/room.h"
+#include "tools/tool.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -5,7 +5,7 @@
  * Its device gets the table that it has, with the new length, while it is suspended for a moment: requests wait. The resume
  * is a start of that table (dm-target/lifecycle.c), so whoever is cut off here has a cache as after any power cut.
  */
-#include "sleep.h"
+#include "tools/hibernate/sleep.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* start: a cache at rest runs again, its slow device found by its identity. */
-#include "initramfs.h"
-#include "room.h"
-#include "tool.h"
+#include "boot/initramfs.h"
+#include "lib/room.h"
+#include "tools/tool.h"
 
 #include <stdlib.h>
 #include <unistd.h>

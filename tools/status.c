@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* status and list: what the caches do, for people and as JSON. */
-#include "latency.h"
-#include "json.h"
+#include "lib/latency/latency.h"
+#include "lib/json.h"
 
 #include <stdlib.h>
 #include <unistd.h>

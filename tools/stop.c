@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* stop: the cache rests; its dirty blocks stay on the fast device. */
-#include "tool.h"
+#include "tools/tool.h"
 
 #include <stdlib.h>
 #include <time.h>

@@ -5,30 +5,31 @@
 
 TOOLS_LIBS	:= devmapper blkid json-c libxxhash liburing libkmod
 TOOLS_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE \
-		   -D_FILE_OFFSET_BITS=64 -DXPCACHE_VERSION='"$(XP_VERSION)"' -Icore -Itools
-TOOLS_SRC	:= $(wildcard tools/*.c)
-TOOLS_CORE	:= $(wildcard core/*.c)
-TOOLS_OBJ	:= $(TOOLS_SRC:tools/%.c=build/tools/%.o) build/tools/bench_page.o \
-		   $(TOOLS_CORE:core/%.c=build/tools/core/%.o)
+		   -D_FILE_OFFSET_BITS=64 -DXPCACHE_VERSION='"$(XP_VERSION)"' -Icore -iquote .
+TOOLS_SRC	:= $(wildcard tools/*.c tools/*/*.c boot/*.c)
+TOOLS_OBJ	:= $(TOOLS_SRC:%.c=build/%.o) build/tools/bench/bench_page.o
 
 build/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-build/tools/core/%.o: core/%.c
+build/boot/%.o: boot/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # .incbin is not seen by -MMD.
-build/tools/bench_page.o: tools/bench_page.S $(wildcard tools/report/*.* tools/report/vendor/*)
+build/tools/bench/bench_page.o: tools/bench/bench_page.S $(wildcard tools/bench/report/*.* tools/bench/report/vendor/*)
 	@mkdir -p $(@D)
 	$(CC) -c -o $@ $<
 
-build/xpcache: $(TOOLS_OBJ)
+# Some files of lib/ still call verbs.
+build/lib/lib.a: $(filter-out build/tools/main.o,$(TOOLS_OBJ))
+
+build/xpcache: $(TOOLS_OBJ) build/lib/lib.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm
 
 # Writes into the caches of the tests, through the core: tests/cli/forge.c.
-build/tests/forge: tests/cli/forge.c build/tools/media.o $(filter build/tools/core/%,$(TOOLS_OBJ))
+build/tests/forge: tests/cli/forge.c build/lib/media.o $(filter build/tools/core/%,$(LIB_OBJ))
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -o $@ $^ $$(pkg-config --libs libxxhash) -lpthread -lm
 

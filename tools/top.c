@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* top: all running caches at work, one look after another. */
-#include "live.h"
-#include "pulse.h"
+#include "lib/latency/live.h"
+#include "lib/latency/pulse.h"
 
 #include <json-c/json.h>
 #include <stdlib.h>

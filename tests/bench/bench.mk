@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The arithmetic of `xpcache bench`, with sanitizers, and its command line on plain files.
 
-bench-unit-sources := tools/bench_headline.c tools/bench_places.c tools/bench_engine.c \
-	tools/bench_io.c tools/bench_nbd.c tools/nbd.c tools/bench_chance.c tools/timing.c \
-	tools/json.c core/histogram.c core/words.c
+bench-unit-sources := tools/bench/bench_headline.c tools/bench/bench_places.c tools/bench/bench_engine.c \
+	tools/bench/bench_io.c tools/bench/bench_nbd.c lib/nbd.c tools/bench/bench_chance.c lib/latency/timing.c \
+	lib/json.c core/histogram.c core/words.c
 
-build/bench/test_%: tests/bench/test_%.c $(bench-unit-sources) $(wildcard tools/bench*.h tools/timing.h core/*.h)
+build/bench/test_%: tests/bench/test_%.c $(bench-unit-sources) $(wildcard tools/bench/*.h lib/latency/timing.h core/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(UNIT_FLAGS) -D_GNU_SOURCE -Itools -o $@ $< $(bench-unit-sources) \
+	$(CC) $(UNIT_FLAGS) -D_GNU_SOURCE -iquote . -o $@ $< $(bench-unit-sources) \
 		$$(pkg-config --libs liburing json-c) -lcmocka -lpthread -lm
 
 bench-unit-tests := $(patsubst tests/bench/test_%.c,build/bench/test_%,$(wildcard tests/bench/test_*.c)) \
 	build/bench/threads_engine
 
 # What the threads share, under a watch of its own: the two sanitizers cannot be had at once.
-build/bench/threads_engine: tests/bench/test_engine.c $(bench-unit-sources) $(wildcard tools/bench*.h tools/timing.h core/*.h)
+build/bench/threads_engine: tests/bench/test_engine.c $(bench-unit-sources) $(wildcard tools/bench/*.h lib/latency/timing.h core/*.h)
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -O1 -g -Wall -Wextra -Werror -fsanitize=thread -Icore -Itests/unit -D_GNU_SOURCE -Itools \
+	$(CC) -std=gnu11 -O1 -g -Wall -Wextra -Werror -fsanitize=thread -Icore -Itests/unit -D_GNU_SOURCE -iquote . \
 		-o $@ $< $(bench-unit-sources) $$(pkg-config --libs liburing json-c) -lcmocka -lpthread -lm
 
 # In place of one file of the tool: itself, with another machine beneath.
 bench-cache-objects := $(filter-out %/bench_cache.o,$(tool-objects))
 
-build/bench/test_cache: tests/bench/test_cache.c tools/bench_cache.c $(bench-cache-objects)
+build/bench/test_cache: tests/bench/test_cache.c tools/bench/bench_cache.c $(bench-cache-objects)
 	@mkdir -p $(@D)
 	$(CC) $(TOOL_TEST_FLAGS) -o $@ $< $(bench-cache-objects) -lcmocka \
 		$$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm

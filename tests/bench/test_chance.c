@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* test_chance.c - Student's t, against the tables. */
-#include "bench.h"
+#include "tools/bench/bench.h"
 
 #include <math.h>
 #include <setjmp.h>

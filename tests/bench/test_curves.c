@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* test_curves.c - what is read off the runs of a result, and what they are reason to warn of. */
-#include "bench.h"
+#include "tools/bench/bench.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

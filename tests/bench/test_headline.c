@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* test_headline.c - what a cache hides, of planted histograms. */
-#include "bench_headline.h"
-#include "timing.h"
+#include "tools/bench/bench_headline.h"
+#include "lib/latency/timing.h"
 
 #include <math.h>
 #include <setjmp.h>

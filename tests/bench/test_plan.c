@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* test_plan.c - the runs that a test and the options become; nothing is measured. */
-#include "bench.h"
+#include "tools/bench/bench.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -20,8 +20,8 @@ import sys
 OTHERS = {"blockdev": 2, "swapoff": 1, "dmsetup": 2, "modprobe": 1, "lsblk": 0}     # and so many words
 WORD = re.compile(r"(?:'[^']*'|\\.|[^\s'\\])+")
 # Of other verbs than create, start, flush, remove, check and stop; their tests are elsewhere.
-NOT_OURS = re.compile(r"tools/(adopt|asleep|awake|bench\w*|boot|bootloader|fs_age|fstab|histogram|images?|initramfs|json|latency\w*"
-                      r"|live|needed|next_boot|partitions|pulse\w*|restore|sleep|sleep_note|status|timing|top)\.c|daemon/watch\w*\.c")
+NOT_OURS = re.compile(r"(?:lib|tools|boot)/(?:[a-z]+/)?(adopt|asleep|awake|bench\w*|start_boot|bootloader|fs_age|fstab|histogram|images?|initramfs|json|latency\w*"
+                      r"|live|needed|next_boot|partitions|pulse\w*|restore|sleep|sleep_note|status|timing|top)\.c|daemon/watch/\w+\.c")
 
 
 class Tool:
@@ -134,7 +134,7 @@ def guard(program, root, walked_path, list_path):
     walked = [(int(at), int(to), line) for at, to, line in (w.rstrip("\n").split(" ", 2) for w in open(walked_path))]
     excused = [row.split("|")[0].strip() for row in open(list_path)]
     used, ok = set(), True
-    for path in sorted(glob.glob(root + "/tools/*.c") + glob.glob(root + "/daemon/*.c")):
+    for path in sorted(path for room in ("lib", "tools", "boot", "daemon") for path in glob.glob(f"{root}/{room}/**/*.c", recursive=True)):
         name = path[len(root) + 1:]
         if NOT_OURS.fullmatch(name):
             continue

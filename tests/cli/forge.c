@@ -14,7 +14,7 @@
  *   forge FILE record SEQ INDEX FIELD VALUE           in a record of it
  */
 #include "cache.h"
-#include "tool.h"
+#include "tools/tool.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -2,42 +2,42 @@
 # Tests of the daemon: its parts one by one, with the sanitizers of the unit tests, and
 # the clients that others have written.
 
-DAEMON_TEST_FLAGS := $(UNIT_FLAGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Idaemon -Itests/daemon
+DAEMON_TEST_FLAGS := $(UNIT_FLAGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Itests/daemon -iquote .
 
-nbd-sources := $(wildcard daemon/nbd_*.c)
+nbd-sources := $(wildcard daemon/nbd/nbd_*.c)
 
 nbd-tests := $(patsubst tests/daemon/test_%.c,build/unit/daemon/test_%,$(wildcard tests/daemon/test_nbd*.c))
 
-$(nbd-tests): build/unit/daemon/test_%: tests/daemon/test_%.c $(nbd-sources) $(wildcard daemon/nbd_*.h tests/daemon/*.h) core/platform.h
+$(nbd-tests): build/unit/daemon/test_%: tests/daemon/test_%.c $(nbd-sources) $(wildcard daemon/nbd/nbd_*.h tests/daemon/*.h) core/platform.h
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< $(nbd-sources) -lcmocka
 
 ublk-tests := build/unit/daemon/test_ublk_request
 
-$(ublk-tests): tests/daemon/test_ublk_request.c daemon/ublk_request.c $(wildcard daemon/*.h) core/platform.h
+$(ublk-tests): tests/daemon/test_ublk_request.c daemon/ublk/ublk_request.c $(wildcard daemon/*.h daemon/*/*.h) core/platform.h
 	@mkdir -p $(@D)
-	$(CC) $(DAEMON_TEST_FLAGS) -Itools -o $@ $< daemon/ublk_request.c -lcmocka
+	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< daemon/ublk/ublk_request.c -lcmocka
 
-build/unit/daemon/test_device_op: tests/daemon/test_device_op.c daemon/device_op.c $(wildcard daemon/*.h) core/platform.h
+build/unit/daemon/test_device_op: tests/daemon/test_device_op.c daemon/device_op.c $(wildcard daemon/*.h daemon/*/*.h) core/platform.h
 	@mkdir -p $(@D)
-	$(CC) $(DAEMON_TEST_FLAGS) -Itools -o $@ $< daemon/device_op.c -lcmocka -lpthread
+	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< daemon/device_op.c -lcmocka -lpthread
 
 build/unit/daemon/test_spin: tests/daemon/test_spin.c daemon/spin.c daemon/spin.h core/platform.h
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< daemon/spin.c -lcmocka
 
-build/unit/daemon/test_device_memory: tests/daemon/test_device_memory.c daemon/device_memory.c daemon/device_op.c $(wildcard daemon/*.h) core/platform.h
+build/unit/daemon/test_device_memory: tests/daemon/test_device_memory.c daemon/device_memory.c daemon/device_op.c $(wildcard daemon/*.h daemon/*/*.h) core/platform.h
 	@mkdir -p $(@D)
-	$(CC) $(DAEMON_TEST_FLAGS) -Itools $(call wrapped,pwrite64) -o $@ $< daemon/device_memory.c daemon/device_op.c -lcmocka -lpmem -lpthread
+	$(CC) $(DAEMON_TEST_FLAGS) $(call wrapped,pwrite64) -o $@ $< daemon/device_memory.c daemon/device_op.c -lcmocka -lpmem -lpthread
 
-build/unit/daemon/test_memory_durable: tests/daemon/test_memory_durable.c daemon/device_memory.c daemon/device_op.c daemon/journal_io.c $(wildcard daemon/*.h) core/xpcache.h
+build/unit/daemon/test_memory_durable: tests/daemon/test_memory_durable.c daemon/device_memory.c daemon/device_op.c daemon/journal_io.c $(wildcard daemon/*.h daemon/*/*.h) core/xpcache.h
 	@mkdir -p $(@D)
-	$(CC) $(DAEMON_TEST_FLAGS) -Itools -o $@ $< daemon/device_memory.c daemon/device_op.c daemon/journal_io.c -lcmocka -lpthread
+	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< daemon/device_memory.c daemon/device_op.c daemon/journal_io.c -lcmocka -lpthread
 
 daemon-unit-tests := $(nbd-tests) $(ublk-tests) $(patsubst %,build/unit/daemon/test_%,device_op spin \
 	$(if $(filter libpmem,$(DAEMON_ABSENT)),,device_memory memory_durable))
 
-build/tests/nbd-toy: tests/daemon/nbd-toy.c $(nbd-sources) $(wildcard daemon/nbd_*.h) core/platform.h
+build/tests/nbd-toy: tests/daemon/nbd-toy.c $(nbd-sources) $(wildcard daemon/nbd/nbd_*.h) core/platform.h
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< $(nbd-sources)
 
@@ -58,9 +58,9 @@ build/tests/noring: tests/daemon/noring.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -o $@ $<
 
-build/tests/ublkstop: tests/daemon/ublkstop.c build/daemon/ublk_control.o build/daemon/ublk_request.o build/tools/tools.a
+build/tests/ublkstop: tests/daemon/ublkstop.c build/daemon/ublk/ublk_control.o build/daemon/ublk/ublk_request.o build/lib/lib.a
 	@mkdir -p $(@D)
-	$(CC) $(TOOLS_CFLAGS) -Idaemon $(CFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS) $(DAEMON_LIBS)) -lpthread -lm
+	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS) $(DAEMON_LIBS)) -lpthread -lm
 
 kill9-programs := build/xpcached build/xpcache build/tests/kill9 build/tests/faulty.so build/tests/recorder.so build/tests/noring
 KILLS ?= 200

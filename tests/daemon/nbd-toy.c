@@ -2,7 +2,7 @@
 /*
  * nbd-toy SOCKET BYTES [read-only] [bad=OFFSET] - the least NBD server: memory, on a unix
  * socket, a process for each client, one request after the other. It lets the clients that
- * others have written speak with daemon/nbd_proto.h before, and without, the daemon.
+ * others have written speak with daemon/nbd/nbd_proto.h before, and without, the daemon.
  *
  * Where it may, it answers in parts, and zeros as holes. Reads and writes of the block of
  * 512 bytes at OFFSET fail.
@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "nbd_proto.h"
+#include "daemon/nbd/nbd_proto.h"
 
 #define PART	32768u
 #define NONE	UINT64_MAX

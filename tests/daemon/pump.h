@@ -10,7 +10,7 @@
 
 #include <stdlib.h>
 
-#include "nbd_proto.h"
+#include "daemon/nbd/nbd_proto.h"
 
 #define SENT_MAX	(NBD_GREETING + (NBD_OPTIONS_MAX + 1) * NBD_ANSWER_MAX)
 

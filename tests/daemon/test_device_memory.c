@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "engine.h"
+#include "daemon/engine.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "engine.h"
+#include "daemon/engine.h"
 
 #define MAX	16
 

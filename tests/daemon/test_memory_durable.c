@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "engine.h"
+#include "daemon/engine.h"
 
 #include <libpmem.h>
 #include <sys/mman.h>

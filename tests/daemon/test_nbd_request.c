@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "bytes.h"
-#include "nbd_proto.h"
+#include "daemon/nbd/nbd_proto.h"
 
 #define MIB	(1024u * 1024)
 

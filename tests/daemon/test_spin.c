@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "spin.h"
+#include "daemon/spin.h"
 
 /* Of so many waits, each met while it spins or not: those that spun. */
 static u32 spins(struct xd_spin *s, u32 waits, bool met)

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "ublk.h"
+#include "daemon/ublk/ublk.h"
 
 void xp_assert_failed(const char *what, const char *file, int line)
 {

@@ -8,7 +8,7 @@
 #include <math.h>
 
 #include "../tools/planted.h"
-#include "watch.h"
+#include "daemon/watch/watch.h"
 
 static struct watch w;
 static struct pulse p;

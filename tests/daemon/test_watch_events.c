@@ -7,7 +7,7 @@
 #include <math.h>
 #include <syslog.h>
 
-#include "watch.h"
+#include "daemon/watch/watch.h"
 
 static struct alarms a;
 static struct pulse p;

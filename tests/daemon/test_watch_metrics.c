@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "../tools/planted.h"
-#include "watch.h"
+#include "daemon/watch/watch.h"
 
 static struct watch w;
 static struct watched cache;

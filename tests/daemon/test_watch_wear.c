@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "watch.h"
+#include "daemon/watch/watch.h"
 
 static u8 page[WEAR_LOG];
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ublkstop N - takes the block device /dev/ublkbN away from whoever serves it. */
-#include "ublk.h"
+#include "daemon/ublk/ublk.h"
 
 #include <stdlib.h>
 

@@ -14,11 +14,11 @@ build/unit/daemon/main.o: TOOL_TEST_FLAGS += -Dmain=xpcached_main
 
 build/unit/daemon/%.o: daemon/%.c
 	@mkdir -p $(@D)
-	$(CC) $(TOOL_TEST_FLAGS) $(WITHOUT_FLAGS) -Idaemon -MMD -MP -c -o $@ $<
+	$(CC) $(TOOL_TEST_FLAGS) $(WITHOUT_FLAGS) -MMD -MP -c -o $@ $<
 
 $(watch-tests): build/unit/daemon/test_%: tests/daemon/test_%.c tests/tools/planted.c tests/tools/planted.h \
 		$(daemon-objects) $(tool-objects)
-	$(CC) $(TOOL_TEST_FLAGS) -Idaemon -o $@ $< tests/tools/planted.c $(daemon-objects) $(tool-objects) \
+	$(CC) $(TOOL_TEST_FLAGS) -o $@ $< tests/tools/planted.c $(daemon-objects) $(tool-objects) \
 		-lcmocka $$(pkg-config --libs $(TOOLS_LIBS) $(DAEMON_LIBS)) -lpthread -lm
 
 -include $(daemon-objects:.o=.d)

@@ -10,7 +10,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <sys/sysmacros.h>
-#include "latency.h"
+#include "lib/latency/latency.h"
 
 static void failed(const char *what, int line)
 {

@@ -10,15 +10,15 @@ fuzz-sources := $(wildcard core/*.c)
 fuzz-libs := -lxxhash
 
 # All of the command line but main(), which is libFuzzer's.
-build/fuzz/cli: fuzz-sources += $(wildcard tools/*.c tools/*.S)
-build/fuzz/cli: fuzz-flags := -Itools -D_FILE_OFFSET_BITS=64 -Dmain=xpcache_main
+build/fuzz/cli: fuzz-sources += $(LIB_SRC) $(TOOLS_SRC) tools/bench/bench_page.S
+build/fuzz/cli: fuzz-flags := -iquote . -D_FILE_OFFSET_BITS=64 -Dmain=xpcache_main
 build/fuzz/cli: fuzz-libs += $$(pkg-config --libs devmapper blkid json-c liburing libkmod)
-build/fuzz/cli: $(wildcard tools/*.c tools/*.h tools/*.S tools/report/*.*)
+build/fuzz/cli: $(LIB_SRC) $(TOOLS_SRC) $(wildcard lib/*.h lib/*/*.h tools/*.h tools/*/*.h boot/*.h tools/bench/*.S tools/bench/report/*.*)
 
 # What a client of the daemon sends.
-build/fuzz/nbd: fuzz-sources := $(wildcard daemon/nbd_*.c)
-build/fuzz/nbd: fuzz-flags := -Idaemon -Itests/daemon
-build/fuzz/nbd: $(wildcard daemon/nbd_*.[ch] tests/daemon/*.h)
+build/fuzz/nbd: fuzz-sources := $(wildcard daemon/nbd/nbd_*.c)
+build/fuzz/nbd: fuzz-flags := -Itests/daemon -iquote .
+build/fuzz/nbd: $(wildcard daemon/nbd/nbd_*.[ch] tests/daemon/*.h)
 
 build/fuzz/%: tests/fuzz/%.c $(wildcard core/*.c core/*.h)
 	@mkdir -p $(@D)

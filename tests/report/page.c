@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* page RESULT.json [PAGE.html] - the page of a stored result, and nothing more of the tool. */
-#include "bench_html.h"
+#include "tools/bench/bench_html.h"
 
 int main(int argc, char **argv)
 {

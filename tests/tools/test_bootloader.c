@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "bootloader.h"
+#include "boot/bootloader.h"
 
 #define OURS	8u
 #define OTHER	9u

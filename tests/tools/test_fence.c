@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
-#include "tool.h"
+#include "tools/tool.h"
 
 #define CACHE		"11111111111111111111111111111111"
 #define SECTORS		8192u

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
-#include "fingerprint.h"
+#include "tools/guard/fingerprint.h"
 
 /* ----------------------------------------------------------------- age ---- */
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fstab.h"
+#include "boot/fstab.h"
 
 #define OURS	8u
 #define OTHER	9u

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "json.h"
+#include "lib/json.h"
 
 static struct json_object *load(const void *text, size_t len)
 {

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #include <utmp.h>
 
-#include "live.h"
+#include "lib/latency/live.h"
 
 struct counted {
 	int looks, fail_at;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "tool.h"
+#include "tools/tool.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

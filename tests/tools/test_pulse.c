@@ -7,7 +7,7 @@
 #include <json-c/json.h>
 
 #include "planted.h"
-#include "pulse.h"
+#include "lib/latency/pulse.h"
 
 static struct pulse before, after;
 

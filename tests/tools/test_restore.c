@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "sleep.h"
+#include "tools/hibernate/sleep.h"
 
 #define SWAP	"the swap's uuid."
 

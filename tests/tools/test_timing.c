@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* test_timing.c - what tools/timing.c says of histograms, beside the numbers themselves. */
+/* test_timing.c - what lib/latency/timing.c says of histograms, beside the numbers themselves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <cmocka.h>
 #include <math.h>
 
-#include "timing.h"
+#include "lib/latency/timing.h"
 
 /* ------------------------------------------------------------- numbers ---- */
 

@@ -44,15 +44,18 @@ build/unit/test_hit: build/unit/test_hit.o $(race-objects)
 
 # All of the tool but its main(): what asks a device is there, and not called.
 tool-tests := $(patsubst tests/tools/test_%.c,build/unit/tools/test_%,$(wildcard tests/tools/test_*.c))
-tool-objects := $(patsubst tools/%.c,build/unit/tools/%.o,$(wildcard tools/*.c)) $(filter build/unit/core/%,$(unit-objects)) \
-	build/tools/bench_page.o
-TOOL_TEST_FLAGS := $(UNIT_FLAGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Itools
+tool-objects := $(patsubst %.c,build/unit/%.o,$(LIB_SRC) $(TOOLS_SRC)) $(filter build/unit/core/%,$(unit-objects)) \
+	build/tools/bench/bench_page.o
+TOOL_TEST_FLAGS := $(UNIT_FLAGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -iquote .
 
 build/unit/tools/main.o: TOOL_TEST_FLAGS += -Dmain=xpcache_main
 
-build/unit/tools/%.o: tools/%.c
-	@mkdir -p $(@D)
-	$(CC) $(TOOL_TEST_FLAGS) -MMD -MP -c -o $@ $<
+define tool-test-object
+build/unit/$(1)/%.o: $(1)/%.c
+	@mkdir -p $$(@D)
+	$$(CC) $$(TOOL_TEST_FLAGS) -MMD -MP -c -o $$@ $$<
+endef
+$(foreach room,lib tools boot,$(eval $(call tool-test-object,$(room))))
 
 $(tool-tests): build/unit/tools/test_%: tests/tools/test_%.c tests/tools/planted.c tests/tools/planted.h $(tool-objects)
 	$(CC) $(TOOL_TEST_FLAGS) -o $@ $< tests/tools/planted.c $(tool-objects) -lcmocka \

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * watch_metrics.c - all caches in the words of Prometheus, its text format 0.0.4.
+ *
+ * Counters are the target's own: they begin anew when a cache is started, and never
+ * otherwise.
+ */
+#include "daemon/watch/watch.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* ------------------------------------------------------------- one value ---- */
+
+/* A name of the device mapper may hold anything; what is not UTF-8 would spoil all. */
+static void put_label(FILE *f, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\\' || *text == '"')
+			fputc('\\', f);
+		if (*text == '\n')
+			fputs("\\n", f);
+		else
+			fputc((unsigned char)*text < 0x80 ? *text : '?', f);
+	}
+}
+
+static void head(FILE *f, const char *name, const char *type, const char *help)
+{
+	fprintf(f, "# HELP xpcache_%s %s\n# TYPE xpcache_%s %s\n", name, help, name, type);
+}
+
+/* "xpcache_NAME{cache="...",LABEL="..."} ", to which the value comes. */
+static void series(FILE *f, const char *name, const struct pulse *p, const char *label,
+		   const char *value)
+{
+	fprintf(f, "xpcache_%s{cache=\"", name);
+	put_label(f, p->name);
+	if (label) {
+		fprintf(f, "\",%s=\"", label);
+		put_label(f, value);
+	}
+	fputs("\"} ", f);
+}
+
+/* ------------------------------------------------------ gauges, counters ---- */
+
+enum unit { ONE, BLOCKS, PRESSURE };	/* blocks: told in bytes */
+
+static const struct figure {
+	const char *name, *type, *help;
+	size_t offset;
+	enum unit unit;
+	bool block_layer;	/* told only if that tells it */
+} figures[] = {
+#define AT(member)	offsetof(struct pulse, member)
+	{ "slots", "gauge", "Slots of 4 KiB on the fast device.", AT(slots), ONE, false },
+	{ "dirty_bytes", "gauge", "Data that is on the fast device only.", AT(dirty), BLOCKS, false },
+	{ "clean_bytes", "gauge", "Data that is on both devices.", AT(clean), BLOCKS, false },
+	{ "journal_blocks", "gauge", "Blocks of the journal ring.", AT(journal_blocks), ONE, false },
+	{ "journal_used_blocks", "gauge", "Blocks of the journal ring that are needed.",
+	  AT(journal_used), ONE, false },
+	{ "pressure_ratio", "gauge", "How much writers are slowed: 0 not, 1 to the slow device's pace.",
+	  AT(pressure), PRESSURE, false },
+	{ "reads_total", "counter", "Reads.", AT(reads), ONE, false },
+	{ "read_hits_total", "counter", "Reads that the fast device answered.", AT(read_hits), ONE, false },
+	{ "writes_total", "counter", "Writes.", AT(writes), ONE, false },
+	{ "write_bypasses_total", "counter", "Writes of which a part went around the cache.",
+	  AT(write_bypass), ONE, false },
+	{ "flushes_total", "counter", "Flushes.", AT(flushes), ONE, false },
+	{ "discards_total", "counter", "Discards and write zeroes.", AT(discards), ONE, false },
+	{ "read_bytes_total", "counter", "Data read from the cache.", AT(read_bytes), ONE, true },
+	{ "written_bytes_total", "counter", "Data written to the cache.", AT(write_bytes), ONE, true },
+	{ "filled_bytes_total", "counter", "Data taken into the cache by reads.", AT(fills), BLOCKS, false },
+	{ "destaged_bytes_total", "counter", "Data brought home to the slow device.",
+	  AT(destaged), BLOCKS, false },
+	{ "evicted_bytes_total", "counter", "Data given up for other data.", AT(evicted), BLOCKS, false },
+	{ "journal_written_bytes_total", "counter", "Journal written to the fast device.",
+	  AT(journal_writes), BLOCKS, false },
+	{ "fast_written_bytes_total", "counter", "All that was written to the fast device.",
+	  AT(fast_bytes_written), ONE, false },
+#undef AT
+};
+
+static void put_figure(FILE *f, const struct figure *g, const struct pulse *p)
+{
+	u64 n = *(const u64 *)((const char *)p + g->offset);
+
+	if (g->block_layer && !p->bytes_known)
+		return;
+	series(f, g->name, p, NULL, NULL);
+	if (g->unit == PRESSURE)
+		fprintf(f, "%.4g\n", (double)n / 1024);
+	else
+		fprintf(f, "%llu\n", (unsigned long long)(g->unit == BLOCKS ? n << XP_BLOCK_SHIFT : n));
+}
+
+static void put_misses(FILE *f, const struct pulse *p)
+{
+	series(f, "read_misses_total", p, NULL, NULL);
+	fprintf(f, "%llu\n", (unsigned long long)(p->reads - p->read_hits));
+}
+
+static void put_errors(FILE *f, const struct pulse *p)
+{
+	series(f, "device_errors_total", p, "device", "fast");
+	fprintf(f, "%llu\n", (unsigned long long)p->fast_errors);
+	series(f, "device_errors_total", p, "device", "slow");
+	fprintf(f, "%llu\n", (unsigned long long)p->slow_errors);
+}
+
+/* One of them is 1; a state that a later version has is one more. */
+static void put_states(FILE *f, const struct pulse *p)
+{
+	static const char *const states[] = { "running", "asleep", "failed", "suspended", "loading" };
+	bool known = false;
+
+	for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+		bool is = !strcmp(p->state, states[i]);
+
+		known |= is;
+		series(f, "state", p, "state", states[i]);
+		fprintf(f, "%d\n", is);
+	}
+	if (!known) {
+		series(f, "state", p, "state", p->state);
+		fputs("1\n", f);
+	}
+}
+
+static void put_info(FILE *f, const struct pulse *p)
+{
+	series(f, "cache_info", p, "uuid", p->uuid);
+	fputs("1\n", f);
+}
+
+/* ------------------------------------------------------------ histograms ---- */
+
+/*
+ * Whole bins: a count is exact, and the le says so to the nanosecond. What is less than an
+ * edge is at most the edge less one, which is what "le" means.
+ */
+u32 metrics_edge_bin(u32 i)
+{
+	double wanted = 1000 * pow(10, i / 4.0);
+	u32 bin = xp_bin((u64)wanted);
+
+	return wanted - (double)xp_bin_low(bin) < (double)xp_bin_low(bin + 1) - wanted ? bin : bin + 1;
+}
+
+/* Seconds, to the nanosecond, without zeros at the end. */
+static void put_seconds(FILE *f, u64 ns)
+{
+	char text[48];
+	size_t len = (size_t)snprintf(text, sizeof(text), "%llu.%09llu",
+				      (unsigned long long)(ns / 1000000000),
+				      (unsigned long long)(ns % 1000000000));
+
+	while (text[len - 1] == '0' && text[len - 2] != '.')
+		text[--len] = '\0';
+	fputs(text, f);
+}
+
+static void put_bucket(FILE *f, const char *name, const char *labels, u32 edge, u64 n)
+{
+	fprintf(f, "xpcache_%s_bucket%s,le=\"", name, labels);
+	if (edge < METRICS_EDGES)
+		put_seconds(f, xp_bin_low(metrics_edge_bin(edge)) - 1);
+	else
+		fputs("+Inf", f);
+	fprintf(f, "\"} %llu\n", (unsigned long long)n);
+}
+
+static void put_histogram(FILE *f, const char *name, const char *labels, const struct xp_histogram *h)
+{
+	u64 n = 0;
+	u32 bin = 0;
+
+	for (u32 i = 0; i <= METRICS_EDGES; i++) {
+		u32 end = i < METRICS_EDGES ? metrics_edge_bin(i) : XP_BINS;
+
+		for (; bin < end; bin++)
+			n += h->bin[bin];
+		put_bucket(f, name, labels, i, n);
+	}
+	fprintf(f, "xpcache_%s_sum%s} ", name, labels);
+	put_seconds(f, h->sum);
+	fprintf(f, "\nxpcache_%s_count%s} %llu\n", name, labels, (unsigned long long)n);
+}
+
+/* The classes from @first to before @end of every cache: a family. The opening of the labels
+ * is the same for 32 lines. */
+static void put_classes(FILE *f, const struct watch *w, const char *name, u32 first, u32 end)
+{
+	for (size_t i = 0; i < w->n; i++) {
+		const struct pulse *p = &w->cache[i]->now;
+
+		for (u32 class = first; class < end && w->cache[i]->looks && p->timed; class++) {
+			char *labels = NULL;
+			size_t len;
+			FILE *l = open_memstream(&labels, &len);
+
+			if (!l)
+				return;
+			fputs("{cache=\"", l);
+			put_label(l, p->name);
+			fprintf(l, "\",class=\"%s\"", xp_class_name[class]);
+			if (!fclose(l))
+				put_histogram(f, name, labels, &p->latency.class[class]);
+			free(labels);
+		}
+	}
+}
+
+/* ---------------------------------------------------------- fast device ---- */
+
+static void put_wear(FILE *f, const struct watch *w)
+{
+	static const struct {
+		const char *name, *type, *help;
+	} row[] = {
+		{ "fast_wear_ratio", "gauge", "Life of the fast device that is used, by its maker's estimate." },
+		{ "fast_spare_ratio", "gauge", "Spare blocks of the fast device that are left." },
+		{ "fast_life_written_bytes_total", "counter", "Written to the fast device in all its life." },
+		{ "fast_critical_warning", "gauge", "Bits of the fast device's own alarm; 0 is well." },
+		{ "fast_lifetime_seconds", "gauge", "What the fast device lasts at the rate of the last day." },
+	};
+
+	for (size_t k = 0; k < sizeof(row) / sizeof(*row); k++) {
+		head(f, row[k].name, row[k].type, row[k].help);
+		for (size_t i = 0; i < w->n; i++) {
+			const struct watched *c = w->cache[i];
+			const double value[] = {
+				c->wear.used / 100.0, c->wear.spare / 100.0, c->wear.written,
+				c->wear.warning, c->alarms.years * 365.25 * 86400,
+			};
+
+			if (!c->wear.known || isnan(value[k]))
+				continue;
+			series(f, row[k].name, &c->now, NULL, NULL);
+			fprintf(f, "%.15g\n", value[k]);
+		}
+	}
+}
+
+/* ------------------------------------------------------------------ all ---- */
+
+/* A family, of every cache. */
+static void put_each(FILE *f, const struct watch *w, void (*put)(FILE *f, const struct pulse *p))
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (w->cache[i]->looks)
+			put(f, &w->cache[i]->now);
+}
+
+static void put_recording(FILE *f, const struct pulse *p)
+{
+	if (!p->timed)
+		return;
+	series(f, "recording", p, NULL, NULL);
+	fprintf(f, "%d\n", p->latency.recording);
+}
+
+void metrics_write(const struct watch *w, FILE *f)
+{
+	head(f, "build_info", "gauge", "The version of this program.");
+	fputs("xpcache_build_info{version=\"" XPCACHE_VERSION "\"} 1\n", f);
+	head(f, "caches", "gauge", "Caches that run.");
+	fprintf(f, "xpcache_caches %zu\n", w->n);
+	head(f, "cache_info", "gauge", "Which cache has the name.");
+	put_each(f, w, put_info);
+	head(f, "state", "gauge", "1 for the state that it is in.");
+	put_each(f, w, put_states);
+	for (size_t k = 0; k < sizeof(figures) / sizeof(*figures); k++) {
+		head(f, figures[k].name, figures[k].type, figures[k].help);
+		for (size_t i = 0; i < w->n; i++)
+			if (w->cache[i]->looks)
+				put_figure(f, &figures[k], &w->cache[i]->now);
+	}
+	head(f, "read_misses_total", "counter", "Reads of which a part came from the slow device.");
+	put_each(f, w, put_misses);
+	head(f, "device_errors_total", "counter", "Requests of the cache that a device failed.");
+	put_each(f, w, put_errors);
+	put_wear(f, w);
+	head(f, "recording", "gauge", "1 while latencies are recorded.");
+	put_each(f, w, put_recording);
+	head(f, "request_duration_seconds", "histogram", "How long requests of the cache took, by what was worst in them.");
+	put_classes(f, w, "request_duration_seconds", 0, XP_REQUEST_CLASSES);
+	head(f, "device_duration_seconds", "histogram", "How long the devices below took for the cache's requests.");
+	put_classes(f, w, "device_duration_seconds", XP_REQUEST_CLASSES, XP_CLASSES);
+}

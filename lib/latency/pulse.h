@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pulse.h - a running cache between two looks: what top shows.
+ *
+ *   pulse.c           reading it, differences
+ *   pulse_view.c      for people and as JSON
+ */
+#ifndef PULSE_H
+#define PULSE_H
+
+#include "lib/latency/latency.h"
+
+struct pulse {
+	char name[128], uuid[UUID_HEX], state[16];
+	dev_t fast;		/* 0: not known */
+	double seconds;		/* by our own clock: when; between two looks, how long */
+
+	/* Now, in blocks; pressure is 0 to 1024. */
+	u64 slots, dirty, clean, journal_blocks, journal_used, pressure;
+
+	/* Since the start, or between two looks. */
+	u64 reads, read_hits, writes, write_bypass, flushes, discards;
+	u64 fills, destaged, evicted, journal_writes;		/* blocks */
+	u64 fast_bytes_written, fast_errors, slow_errors;
+	u64 read_bytes, write_bytes;	/* by the block layer, if @bytes_known */
+	bool bytes_known;
+
+	bool timed;		/* latencies are known, */
+	bool older;		/* or the module does not know what is asked */
+	struct latency latency;
+};
+
+/* ----------------------------------------------------------- pulse.c ---- */
+
+/* Of the kernel's own figures: its status, and /sys/block/.../stat, NULL if there is none. */
+void pulse_count(struct pulse *p, const struct status *s, const char *stat);
+/* All of a running cache. @older: do not ask for latencies, as an older module logs that.
+ * Negative errno: it is gone. */
+int pulse_read(struct pulse *p, const struct running *r, bool older);
+/* What came between two readings. False: they are not of one run. */
+bool pulse_subtract(struct pulse *later, const struct pulse *earlier);
+
+/* ------------------------------------------------------ pulse_view.c ---- */
+
+void pulse_show(const struct canvas *c, const struct pulse *p);
+struct json_object *pulse_json(const struct pulse *p);
+
+#endif /* PULSE_H */

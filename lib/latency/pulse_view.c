@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* pulse_view.c - a cache between two looks, for people and as JSON. */
+#include "lib/latency/pulse.h"
+#include "lib/json.h"
+
+#include <math.h>
+
+static double a_second(const struct pulse *p, u64 n)
+{
+	return p->seconds > 0 ? (double)n / p->seconds : 0;
+}
+
+static double ratio(u64 part, u64 whole)
+{
+	return whole ? (double)part / (double)whole : NAN;
+}
+
+/* By the histogram, so that it fits with the hits by time; if that has none, by the counters. */
+static double hits(const struct pulse *p)
+{
+	double timed = p->timed ? latency_hits(&p->latency) : NAN;
+
+	return isnan(timed) ? ratio(p->read_hits, p->reads) : timed;
+}
+
+static double hits_by_time(const struct pulse *p)
+{
+	return p->timed ? latency_hits_by_time(&p->latency) : NAN;
+}
+
+/* ---------------------------------------------------------- for people ---- */
+
+#define FIRST_COLUMNS	35	/* rates, and blanks; beside them what they mean */
+
+static const char *percent(double part)
+{
+	static char text[4][16];
+	static unsigned int next;
+	char *s = text[next++ % 4];
+
+	if (isnan(part))
+		return "-";
+	snprintf(s, sizeof(text[0]), "%.1f %%", 100 * part);
+	return s;
+}
+
+/* "reads      12,345/s    50.6 MB/s" and, if there is anything, @beside. */
+static void show_rate(const struct canvas *c, const char *what, const struct pulse *p, u64 n,
+		      u64 bytes, const char *beside)
+{
+	char count[32], text[128], rate[32] = "";
+
+	snprintf(count, sizeof(count), "%s/s", text_count((u64)(a_second(p, n) + 0.5)));
+	if (p->bytes_known)
+		snprintf(rate, sizeof(rate), "%8.1f MB/s", a_second(p, bytes) / 1e6);
+	snprintf(text, sizeof(text), "%-8s%11s%s", what, count, rate);
+	canvas_left(c, *beside ? FIRST_COLUMNS : 0, text);
+	fprintf(c->f, "%s\n", beside);
+}
+
+static void show_traffic(const struct canvas *c, const struct pulse *p)
+{
+	double by_time = hits_by_time(p);
+	char text[64] = "";
+
+	if (p->reads && !isnan(by_time))
+		snprintf(text, sizeof(text), "hits: %s of reads, %s of their time", percent(hits(p)),
+			 percent(by_time));
+	else if (p->reads)
+		snprintf(text, sizeof(text), "hits: %s of reads", percent(hits(p)));
+	show_rate(c, "reads", p, p->reads, p->read_bytes, text);
+	snprintf(text, sizeof(text), "destaged: %.1f MB/s",
+		 a_second(p, p->destaged << XP_BLOCK_SHIFT) / 1e6);
+	show_rate(c, "writes", p, p->writes, p->write_bytes, text);
+}
+
+static void show_levels(const struct canvas *c, const struct pulse *p)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "dirty   %s, %s", percent(ratio(p->dirty, p->slots)),
+		 text_bytes(p->dirty << XP_BLOCK_SHIFT));
+	canvas_left(c, FIRST_COLUMNS, text);
+	fprintf(c->f, "journal: %s used; pressure: %s\n",
+		percent(ratio(p->journal_used, p->journal_blocks)), percent(ratio(p->pressure, 1024)));
+}
+
+/* Without the histogram the rest is still worth a look. */
+static void show_latency(const struct canvas *c, const struct pulse *p)
+{
+	if (!p->timed)
+		fprintf(c->f, "latency: %s\n", p->older ? "this module does not tell it" : "not known");
+	else if (!p->latency.recording)
+		fputs("latency: not recorded now\n", c->f);
+	else
+		latency_table(c, &p->latency, LATENCY_RATES, -1);
+}
+
+void pulse_show(const struct canvas *c, const struct pulse *p)
+{
+	bool running = !strcmp(p->state, "running");
+
+	fprintf(c->f, "%s  %s%s%s  in %.1f s\n", p->name, running ? colour_good() : colour_bad(),
+		p->state, colour_off(), p->seconds);
+	show_traffic(c, p);
+	show_levels(c, p);
+	show_latency(c, p);
+}
+
+/* ------------------------------------------------------------- as JSON ---- */
+
+static void add_number(struct json_object *o, const char *name, double n)
+{
+	json_object_object_add(o, name, json_object_new_double(n));
+}
+
+struct json_object *pulse_json(const struct pulse *p)
+{
+	struct json_object *o = json_object_new_object();
+
+	json_object_object_add(o, "name", json_words(p->name));
+	json_object_object_add(o, "state", json_words(p->state));
+	add_number(o, "seconds", p->seconds);
+	add_number(o, "reads_per_second", a_second(p, p->reads));
+	add_number(o, "writes_per_second", a_second(p, p->writes));
+	json_object_object_add(o, "read_bytes_per_second", p->bytes_known ?
+			       json_object_new_double(a_second(p, p->read_bytes)) : NULL);
+	json_object_object_add(o, "write_bytes_per_second", p->bytes_known ?
+			       json_object_new_double(a_second(p, p->write_bytes)) : NULL);
+	add_number(o, "destage_bytes_per_second", a_second(p, p->destaged << XP_BLOCK_SHIFT));
+	json_object_object_add(o, "hit_ratio", latency_json_ratio(hits(p)));
+	json_object_object_add(o, "hit_ratio_by_time", latency_json_ratio(hits_by_time(p)));
+	json_object_object_add(o, "dirty_bytes", json_object_new_uint64(p->dirty << XP_BLOCK_SHIFT));
+	json_object_object_add(o, "dirty_ratio", latency_json_ratio(ratio(p->dirty, p->slots)));
+	json_object_object_add(o, "journal_ratio",
+			       latency_json_ratio(ratio(p->journal_used, p->journal_blocks)));
+	add_number(o, "pressure_ratio", ratio(p->pressure, 1024));
+	if (p->timed) {
+		json_object_object_add(o, "recording", json_object_new_boolean(p->latency.recording));
+		json_object_object_add(o, "latency", latency_json(&p->latency));
+	}
+	return o;
+}

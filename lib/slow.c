@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The slow device of a cache that does not run, to be read and written: a disk, a file, or a server's export. */
+#include "tools/guard/fingerprint.h"
+#include "lib/nbd.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int open_local(struct slow *s, const char *path)
+{
+	s->fd = open(path, O_RDONLY | O_DIRECT | O_CLOEXEC);
+	if (s->fd < 0 && errno == EINVAL)	/* a file system that has none */
+		s->fd = open(path, O_RDONLY | O_CLOEXEC);
+	return s->fd < 0 ? -errno : device_bytes(s->fd, &s->bytes);
+}
+
+static int open_remote(struct slow *s, const char *uri)
+{
+	int64_t bytes;
+	int err = nbd_load();
+
+	if (err)
+		return err;
+	s->nbd = remote_new();
+	if (!s->nbd)
+		return -ENOMEM;
+	if (libnbd.connect_uri(s->nbd, uri) || (bytes = libnbd.get_size(s->nbd)) < 0)
+		return nbd_failure();
+	s->bytes = (u64)bytes;
+	return 0;
+}
+
+int slow_open(struct slow *s, const char *path)
+{
+	memset(s, 0, sizeof(*s));
+	s->fd = s->own = -1;
+	s->path = path;
+	if (posix_memalign((void **)&s->block, XP_BLOCK_SIZE, XP_BLOCK_SIZE))
+		return -ENOMEM;
+	return is_remote(path) ? open_remote(s, path) : open_local(s, path);
+}
+
+static void set_direct(int fd, bool on)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (fd >= 0 && flags >= 0)
+		fcntl(fd, F_SETFL, on ? flags | O_DIRECT : flags & ~O_DIRECT);
+}
+
+void slow_set_direct(struct slow *s, bool on)
+{
+	set_direct(s->fd, on);
+}
+
+u64 slow_blocks(const struct slow *s)
+{
+	return (s->bytes + XP_BLOCK_SIZE - 1) / XP_BLOCK_SIZE;
+}
+
+static int read_remote(struct slow *s, size_t want, u64 at)
+{
+	if (!want || !libnbd.pread(s->nbd, s->block, want, at, 0))
+		return 0;
+	return nbd_failure();
+}
+
+/* A file system may open a file for direct I/O, and then not like a place. */
+static int read_local(struct slow *s, size_t want, u64 at)
+{
+	bool direct = true;
+	size_t have = 0;
+	ssize_t n = 1;
+
+	while (have < want && n) {
+		n = pread(s->fd, s->block + have, want - have, (off_t)(at + have));
+		if (n >= 0) {
+			have += (size_t)n;
+		} else if (errno == EINVAL && direct) {
+			direct = false;
+			slow_set_direct(s, false);
+		} else if (errno != EINTR) {
+			return -errno;
+		}
+	}
+	return have == want ? 0 : -EIO;
+}
+
+int slow_read(struct slow *s, u64 lba)
+{
+	u64 at = lba * XP_BLOCK_SIZE;
+	size_t want = (size_t)min((u64)XP_BLOCK_SIZE, at < s->bytes ? s->bytes - at : 0);
+	int err;
+
+	if (s->bad > SLOW_BAD_MAX)
+		return -EIO;
+	memset(s->block, 0, XP_BLOCK_SIZE);
+	err = s->nbd ? read_remote(s, want, at) : read_local(s, want, at);
+	s->bad += !!err;
+	return err;
+}
+
+bool slow_is_all(const struct slow *s, u8 byte)
+{
+	return s->block[0] == byte && !memcmp(s->block, s->block + 1, XP_BLOCK_SIZE - 1);
+}
+
+int slow_sync(struct slow *s)
+{
+	if (!s->nbd)
+		return fdatasync(s->own >= 0 ? s->own : s->fd) ? -errno : 0;
+	if (libnbd.can_flush(s->nbd) > 0 && libnbd.flush(s->nbd, 0))
+		return nbd_failure();
+	return 0;
+}
+
+static int write_local(const struct slow *s, u64 at)
+{
+	int fd = open(s->path, O_WRONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (pwrite(fd, s->block, XP_BLOCK_SIZE, (off_t)at) != XP_BLOCK_SIZE || fdatasync(fd))
+		err = errno ? -errno : -EIO;
+	close(fd);
+	return err;
+}
+
+int slow_write(struct slow *s, u64 lba)
+{
+	u64 at = lba * XP_BLOCK_SIZE;
+
+	if (!s->nbd)
+		return write_local(s, at);
+	if (libnbd.pwrite(s->nbd, s->block, XP_BLOCK_SIZE, at, 0))
+		return nbd_failure();
+	return slow_sync(s);
+}
+
+/* Past the page cache: what it takes it may lose later, when nobody can tell which blocks those were. */
+void slow_own(struct slow *s, int fd)
+{
+	s->own = fd;
+	set_direct(fd, true);
+}
+
+/* Of a file the last sectors may be no place for direct I/O. */
+static int put_local(const struct slow *s, const u8 *data, size_t len, u64 at)
+{
+	bool direct = true;
+	int err = 0;
+
+	while (len && !err) {
+		ssize_t n = pwrite(s->own, data, len, (off_t)at);
+
+		if (n > 0) {
+			data += n;
+			len -= (size_t)n;
+			at += (u64)n;
+		} else if (n < 0 && errno == EINVAL && direct) {
+			direct = false;
+			set_direct(s->own, false);
+		} else if (!n || errno != EINTR) {
+			err = n ? -errno : -EIO;
+		}
+	}
+	if (direct)
+		return err;
+	if (!err && s->own >= 0 && fdatasync(s->own))
+		err = -errno;
+	set_direct(s->own, true);
+	return err;
+}
+
+int slow_put(struct slow *s, u64 lba, u32 nr, const u8 *data)
+{
+	u64 at = lba * XP_BLOCK_SIZE, end = s->bytes >> XP_SECTOR_SHIFT << XP_SECTOR_SHIFT;
+	size_t len = (size_t)min((u64)nr * XP_BLOCK_SIZE, at < end ? end - at : 0);
+
+	if (!len)
+		return -ENOSPC;
+	if (!s->nbd)
+		return put_local(s, data, len, at);
+	return libnbd.pwrite(s->nbd, data, len, at, 0) ? nbd_failure() : 0;
+}
+
+void slow_close(struct slow *s)
+{
+	if (s->nbd) {
+		libnbd.shutdown(s->nbd, 0);
+		libnbd.close(s->nbd);
+	}
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s->block);
+	memset(s, 0, sizeof(*s));
+	s->fd = s->own = -1;
+}
