@@ -5,13 +5,22 @@
  * what its own image says.
  */
 #include "boot/bootloader.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
 #include "lib/mounts.h"
+#include "xpcache.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fnmatch.h>
 #include <fts.h>
 #include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 /* ------------------------------------------------------------ file system ---- */
 

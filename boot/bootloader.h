@@ -3,8 +3,10 @@
 #ifndef BOOTLOADER_H
 #define BOOTLOADER_H
 
-#include "tools/tool.h"
+#include "lib/exit.h"
 
+#include <stdbool.h>
+#include <sys/types.h>
 #include <time.h>
 
 struct bootloader {

@@ -6,13 +6,32 @@
  *
  * What lets go of it: the start of its cache, remove, and forget, for whom the fast device is lost.
  */
+#include "boot/fence.h"
 #include "boot/initramfs.h"
-#include "tools/tool.h"
+#include "lib/caches.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/identity.h"
+#include "lib/kernel.h"
+#include "lib/known.h"
+#include "lib/offline.h"
+#include "lib/running.h"
+#include "lib/signals.h"
+#include "lib/user.h"
+#include "tools/options.h"
+#include "xpcache.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 /* ---------------------------------------------------------- one device ---- */

@@ -6,10 +6,18 @@
  * said what to write.
  */
 #include "boot/fstab.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
 
 #include <blkid/blkid.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #define FSTAB	"/etc/fstab"

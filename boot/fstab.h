@@ -3,7 +3,10 @@
 #ifndef FSTAB_H
 #define FSTAB_H
 
-#include "tools/tool.h"
+#include "lib/exit.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
 
 struct fstab {
 	const char *path;	/* NULL: /etc/fstab */

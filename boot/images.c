@@ -7,8 +7,12 @@
  */
 #include "boot/fstab.h"
 #include "boot/initramfs.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/known.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 bool images_know(const struct known *k)

@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Who makes the initramfs of this system, and to have it made again. */
 #include "boot/initramfs.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/known.h"
+#include "lib/user.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

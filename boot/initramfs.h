@@ -3,7 +3,10 @@
 #ifndef INITRAMFS_H
 #define INITRAMFS_H
 
-#include "tools/tool.h"
+#include "lib/exit.h"
+#include "lib/known.h"
+
+#include <stdbool.h>
 
 /* Complains if none would start a cache. */
 enum xc initramfs_check(void);

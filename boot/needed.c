@@ -4,11 +4,23 @@
  * without us, of one with dirty blocks the slow device is incomplete, and a boot that goes by one
  * stops. One line for each.
  */
-#include "tools/tool.h"
+#include "boot/needed.h"
+#include "lib/caches.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/known.h"
+#include "lib/offline.h"
+#include "lib/running.h"
+#include "lib/status.h"
+#include "platform.h"
 
 #include <dirent.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 static void running_needs(const struct running *r)

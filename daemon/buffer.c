@@ -7,7 +7,10 @@
  * (RLIMIT_MEMLOCK) they do without. What is bigger, or more, is allocated.
  */
 #include "daemon/engine.h"
+#include "daemon/ring.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 

@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* cache.c - start and stop: metadata, recovery, threads. */
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "lib/device.h"
+#include "lib/identity.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Beyond the one that each request has, on a loop. */
 #define SPARE_PARTS	256u

@@ -7,7 +7,11 @@
  * Whole blocks are read to where the request wants them: nobody else changes its buffer. Of a part
  * of a block all is read, into a buffer of copy.c's; and what the fast device cannot be asked to put there.
  */
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "xpcache.h"
+
+#include <string.h>
 
 void xd_rot_tell(struct xd_cache *cache, const struct xp_rot *rot)
 {

@@ -3,7 +3,9 @@
  * clock.c - what happens without a request: the records of acknowledged writes are committed,
  * and an idle cache brings its dirty blocks home; on the first loop.
  */
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "xpcache.h"
 
 #define TICK_MS		1000u
 

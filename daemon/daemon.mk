@@ -51,14 +51,14 @@ endif
 # The same under the sanitizers: build/asan/xpcached, build/tsan/xpcached.
 SANITIZE_asan	:= -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 SANITIZE_tsan	:= -O1 -fsanitize=thread
-SANITIZED_LIB	:= $(LIB_SRC) $(TOOLS_CORE) $(filter-out tools/main.c,$(TOOLS_SRC))
+SANITIZED_LIB	:= $(LIB_SRC) $(TOOLS_CORE)
 
 define sanitized
 build/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
 	$$(CC) $$(DAEMON_CFLAGS) $$(SANITIZE_$(1)) $$(CFLAGS) -MMD -MP -c -o $$@ $$<
 
-build/$(1)/lib.a: $$(SANITIZED_LIB:%.c=build/$(1)/%.o) build/tools/bench/bench_page.o
+build/$(1)/lib.a: $$(SANITIZED_LIB:%.c=build/$(1)/%.o)
 	@rm -f $$@
 	$$(AR) rcs $$@ $$^
 

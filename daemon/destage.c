@@ -8,11 +8,15 @@
  * A worker takes a run, reads its slots into its own memory, writes that to the slow device in
  * one piece, and takes the next.
  */
+#include "daemon/device.h"
 #include "daemon/engine.h"
 #include "daemon/verbs.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <linux/capability.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define BACK_OFF_NS	1000000000u		/* a step of a pause after errors */

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* device.c - opening a device by what it is; blocking access for metadata. */
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "lib/claim.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/remote.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>

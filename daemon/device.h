@@ -19,9 +19,14 @@
 #ifndef XD_DEVICE_H
 #define XD_DEVICE_H
 
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "platform.h"
+
 #include <pthread.h>
 
-#include "tools/tool.h"
+struct xp_media;
+struct xp_message;
 
 #define XD_LOOPS_MAX	16u
 

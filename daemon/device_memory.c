@@ -11,15 +11,21 @@
  * file has no page and gets none. A copy that meets it is an operation that failed, and the
  * daemon goes on. Nothing but such a copy touches the mapping.
  */
+#include "daemon/device.h"
 #include "daemon/engine.h"
 #include "daemon/optional.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 

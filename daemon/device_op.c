@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* device_op.c - a device's operations, from submission to end, and what a flush may say. */
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "platform.h"
+
+#include <errno.h>
 
 /* ------------------------------------------------------------------- lost ---- */
 

@@ -5,12 +5,19 @@
  * A durable write is RWF_DSYNC where that is one write: on a block device that knows FUA, and on
  * a file, whose file system knows best. On a file its error may be another's.
  */
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "daemon/ring.h"
 #include "lib/uring.h"
+#include "lib/uring_abi.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 static void sent(struct xd_event *event, int res);

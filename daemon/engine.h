@@ -36,14 +36,19 @@
 #ifndef XD_ENGINE_H
 #define XD_ENGINE_H
 
-#include "lib/uring_abi.h"
-#include <pthread.h>
-#include <semaphore.h>
-
 #include "daemon/device.h"
 #include "daemon/ring.h"
 #include "daemon/spin.h"
-#include "tools/tool.h"
+#include "lib/uring_abi.h"
+#include "xpcache.h"
+
+#include <pthread.h>
+#include <semaphore.h>
+
+struct __kernel_timespec;
+struct io_uring_sqe;
+struct xd_fill;
+struct xp;
 
 struct xd_cache;
 struct xd_loop;

@@ -6,8 +6,11 @@
  * The reader never waits for the write. A fill is a favour: with too much of it under way the
  * part is read plainly.
  */
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 /* Blocks under way at once on a loop: 8 MiB. */

@@ -3,8 +3,11 @@
  * journal_io.c - writes journal blocks: one operation for each place of the window. Of memory as
  * many lines as have a meaning, else whole blocks, which devices want.
  */
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "xpcache.h"
 
+#include <string.h>
 #include <time.h>
 
 /* Once: those that were under way with it fail as well. */

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* log.c - to stderr, which is the journal under systemd. */
 #include "daemon/engine.h"
+#include "xpcache.h"
 
+#include <limits.h>
 #include <stdarg.h>
+#include <stdio.h>
 
 #define BURST		10u		/* lines */
 #define WINDOW_NS	5000000000u	/* in which no more are said */

@@ -7,8 +7,14 @@
  * that pays (spin.c), asleep otherwise. Other threads post to the mailbox and wake the loop by an
  * eventfd.
  */
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "daemon/ring.h"
+#include "daemon/spin.h"
+#include "lib/uring_abi.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <sys/eventfd.h>
 #include <time.h>

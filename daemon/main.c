@@ -3,6 +3,13 @@
 #include "daemon/optional.h"
 #include "daemon/verbs.h"
 #include "daemon/watch/watch.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/process.h"
+#include "lib/version.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #if !HAVE_LIBMICROHTTPD || !HAVE_LIBSYSTEMD
 enum xc watch_run(int argc, char **argv)

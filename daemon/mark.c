@@ -4,9 +4,14 @@
  *
  *	read --zeros--> write --> flush --> writes pass
  */
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void mark_end(struct xd_op *op, int err)
 {

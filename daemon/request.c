@@ -6,7 +6,12 @@
  * or the function that holds it. What remains of its range after the core's answer goes to
  * a spare part, to go on beside it, or waits until it has ended.
  */
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "xpcache.h"
+
+#include <errno.h>
+#include <string.h>
 
 /* --------------------------------------------------------------- errors ---- */
 

@@ -5,8 +5,12 @@
  * NBD has no word for it: who is connected goes on with the size that he was told, and whoever connects from now on
  * is told the new one.
  */
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "lib/device.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <unistd.h>
 
 #define POLL_US		5000u

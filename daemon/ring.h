@@ -11,10 +11,15 @@
 #ifndef XD_RING_H
 #define XD_RING_H
 
+#include "lib/uring_abi.h"
+#include "platform.h"
+
 #include <sys/ioctl.h>
 
-#include "daemon/device.h"
-#include "lib/uring_abi.h"
+struct io_uring;
+struct io_uring_sqe;
+struct iovec;
+struct xd_event;
 
 struct xd_plain;
 

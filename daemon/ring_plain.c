@@ -7,15 +7,22 @@
  * waiting. What they have done goes to a list, and an eventfd ends the poll. As of an io_uring, operations that are under
  * way together are done in any order.
  */
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "daemon/ring.h"
+#include "lib/uring_abi.h"
+#include "platform.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
 

@@ -9,6 +9,7 @@
  * is met again. What a disk or an idle client costs by this is a spin in a thousand waits.
  */
 #include "daemon/spin.h"
+#include "platform.h"
 
 #define RESTS_MAX	1023u
 

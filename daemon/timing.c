@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* timing.c - how long requests and devices take, counted by each loop for itself. */
 #include "daemon/engine.h"
+#include "histogram.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int xd_timing_alloc(struct xd_cache *cache)
 {

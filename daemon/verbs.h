@@ -3,7 +3,7 @@
 #ifndef XD_VERBS_H
 #define XD_VERBS_H
 
-#include "tools/tool.h"
+#include "lib/exit.h"
 
 enum xc serve_run(int argc, char **argv);
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* zeroes.c - zeroes for the slow device: by a way of its own, if it has one, or by writing them. */
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "xpcache.h"
+
+#include <errno.h>
 
 /* Nobody writes to it. */
 static const u8 zeros[64 << 10] __attribute__((aligned(4096)));

@@ -1,8 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* All caches of this machine, found by the superblock on their fast devices. */
-#include "tools/tool.h"
+#include "lib/caches.h"
+#include "lib/claim.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/identity.h"
+#include "lib/kernel.h"
+#include "lib/media.h"
+#include "lib/offline.h"
+#include "lib/running.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 int cache_read(struct cache *c, struct device *fast)
@@ -264,15 +280,15 @@ static enum xc pick(const struct caches *all, const char *name, struct cache *c)
 			"no stopped cache %s", name ? "of this name" : "found");
 }
 
-enum xc caches_find_stopped(const char *name, const struct options *opt, struct cache *c)
+enum xc caches_find_stopped(const char *name, const char *fast, const char *slow, struct cache *c)
 {
 	struct caches all;
 	enum xc ret;
 	int err;
 
 	name = name ? cache_plain_name(name) : NULL;
-	if (opt->fast)
-		return find_on(opt->fast, name, opt->slow, c);
+	if (fast)
+		return find_on(fast, name, slow, c);
 	err = caches_scan(&all);
 	if (err)
 		return complain_errno(err, "/sys/class/block", "cannot look for caches");

@@ -6,15 +6,25 @@
  * The kernel's exclusive open (device_reopen()) is what really protects; this
  * finds the words: who has it, and what to end.
  */
-#include "tools/tool.h"
+#include "lib/claim.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/kernel.h"
+#include "lib/uuid.h"
+#include "xpcache.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/loop.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A block device or a file: size, sector, number, and what sysfs says of it. */
-#include "tools/tool.h"
+#include "lib/device.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "xpcache.h"
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <linux/blkzoned.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -5,49 +5,32 @@
  * The memory that a cache takes goes by the number of its slots. Nothing gives it back while the cache runs, so from a
  * quarter of the machine's memory on it is told, with a size that takes less.
  */
-#include "tools/tool.h"
+#include "lib/fast_size.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/memory.h"
+#include "xpcache.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
-
-bool bytes_read(const char *text, u64 *bytes)
-{
-	static const char units[] = "kmgt";
-	const char *unit;
-	u32 shift = 0;
-	char *end;
-
-	errno = 0;
-	*bytes = strtoull(text, &end, 10);
-	if (errno || end == text || !isdigit((unsigned char)*text))
-		return false;
-	unit = *end ? strchr(units, tolower((unsigned char)*end)) : NULL;
-	if (unit) {
-		shift = 10 * (u32)(unit - units + 1);
-		end++;
-		if (!strcasecmp(end, "b") || !strcasecmp(end, "ib"))
-			end += strlen(end);
-	}
-	if (*end || *bytes > ~0ull >> shift)
-		return false;
-	*bytes <<= shift;
-	return true;
-}
 
 /* --------------------------------------------------------- of the device ---- */
 
-enum xc fast_size_blocks(const struct options *opt, const struct device *fast, u64 *blocks)
+enum xc fast_size_blocks(u64 bytes, const struct device *fast, u64 *blocks)
 {
 	*blocks = device_blocks(fast);
-	if (!opt->fast_size)
+	if (!bytes)
 		return XC_OK;
-	if (opt->fast_size >> XP_BLOCK_SHIFT > *blocks)
+	if (bytes >> XP_BLOCK_SHIFT > *blocks)
 		return complain(XC_REFUSED, fast->path, text_todo("--fast-size %s is all of it, as is no --fast-size", text_size(*blocks)),
-				"it has %s, and --fast-size says %s", text_bytes(*blocks << XP_BLOCK_SHIFT), text_bytes(opt->fast_size));
-	*blocks = opt->fast_size >> XP_BLOCK_SHIFT;
+				"it has %s, and --fast-size says %s", text_bytes(*blocks << XP_BLOCK_SHIFT), text_bytes(bytes));
+	*blocks = bytes >> XP_BLOCK_SHIFT;
 	if (*blocks < xp_sb_least_blocks())
 		return complain(XC_REFUSED, fast->path, text_todo("--fast-size %s is the least", text_size(xp_sb_least_blocks())),
-				"a cache of %s is too small", text_bytes(opt->fast_size));
+				"a cache of %s is too small", text_bytes(bytes));
 	return XC_OK;
 }
 

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The superblock's fields, by name. */
 #include "lib/fields.h"
+#include "lib/figures.h"
+#include "xpcache.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 const struct field sb_fields[NR_FIELDS] = {
 #define FIELD(member, kind) \

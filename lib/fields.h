@@ -3,7 +3,9 @@
 #ifndef XP_FIELDS_H
 #define XP_FIELDS_H
 
-#include "tools/tool.h"
+#include "platform.h"
+
+struct xp_sb;
 
 enum field_kind { FIELD_NUMBER, FIELD_TEXT, FIELD_UUID, FIELD_HEX };
 

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What check found, for people or for programs. */
 #include "lib/findings.h"
+#include "lib/colour.h"
+#include "lib/figures.h"
 #include "lib/json.h"
+#include "xpcache.h"
 
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 
 void findings_begin(struct findings *f, bool json)
 {

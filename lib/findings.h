@@ -3,7 +3,9 @@
 #ifndef XP_FINDINGS_H
 #define XP_FINDINGS_H
 
-#include "tools/tool.h"
+#include "platform.h"
+
+struct xp_sb;
 
 struct json_object;
 

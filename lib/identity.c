@@ -7,9 +7,17 @@
  * that changes in use, so it never overrules hardware. Not by its size: a volume
  * that was extended is the same one.
  */
-#include "tools/tool.h"
+#include "lib/identity.h"
+#include "lib/device.h"
+#include "lib/figures.h"
+#include "lib/signature.h"
+#include "xpcache.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Words separated by one blank, only what prints. */
 static void squeeze(char *s)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* json.c - what a file holds, if all of it is one value: json-c is content with a beginning. */
 #include "lib/json.h"
-#include "tools/tool.h"
+#include "xpcache.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #define DEPTH	32	/* json-c's own */

@@ -5,6 +5,8 @@
 
 #include <json-c/json.h>
 
+struct json_object;
+
 /* For json_object_put(). Its texts are clean (xp_words_clean()): whoever has written it, they may be shown. NULL: cannot
  * be read, errno says why; or it is not JSON, errno is 0. */
 struct json_object *json_load(const char *path);

@@ -7,11 +7,27 @@
  * Without udev (an initramfs) the nodes under /dev/mapper are made here.
  */
 #include "lib/kernel.h"
+#include "lib/begun.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/kernel_task.h"
+#include "lib/offline.h"
+#include "lib/partitions.h"
+#include "lib/running.h"
+#include "lib/uuid.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #define UUID_PREFIX	"XPCACHE-"
@@ -274,9 +290,9 @@ int kernel_list(struct running **list, size_t *n)
 
 /* By number: a path may hold anything, and no udev may have made it. */
 static void table_line(char *line, size_t len, const struct device *fast,
-		       const struct device *slow, const struct options *opt)
+		       const struct device *slow, const struct xp_tunables *limits)
 {
-	struct xp_tunables tunables = opt->tunables;
+	struct xp_tunables tunables = *limits;
 	char options[XP_TUNABLES_TEXT];
 
 	if (kernel_target_minor() < 1)	/* loaded before an upgrade, and other caches keep it */
@@ -439,12 +455,12 @@ static int create_running(const char *name, const char *uuid, u64 sectors, const
 
 enum xc kernel_create(const struct xp_sb *sb, const char *name,
 		      const struct device *fast, const struct device *slow,
-		      const struct options *opt)
+		      const struct xp_tunables *limits)
 {
 	char line[256], uuid[64], why[512];
 	int err, lock, kmsg;
 
-	table_line(line, sizeof(line), fast, slow, opt);
+	table_line(line, sizeof(line), fast, slow, limits);
 	snprintf(uuid, sizeof(uuid), UUID_PREFIX "%s", text_uuid(sb->uuid));
 	lock = lock_devices(LOCK_SH);
 	kmsg = kernel_log_open();
@@ -452,7 +468,7 @@ enum xc kernel_create(const struct xp_sb *sb, const char *name,
 	unlock_devices(lock);
 	kernel_log_reason(kmsg, why, sizeof(why));
 	if (!err) {
-		sleep_has_started(text_uuid(sb->uuid));
+		begun_forget_of(text_uuid(sb->uuid));
 		return XC_OK;
 	}
 	return complain(refusal(err), name, err == -EBADMSG ? loss_advice(fast->path, slow->path) : "dmesg may tell more",
@@ -483,12 +499,12 @@ int kernel_load_linear(const struct running *r)
 	return load_table(r->name, r->sectors, LINEAR, line);
 }
 
-int kernel_load_cache(const struct running *r, const struct device *fast, const struct options *opt)
+int kernel_load_cache(const struct running *r, const struct device *fast, const struct xp_tunables *limits)
 {
 	const struct device slow = { .dev = r->slow };
 	char line[256];
 
-	table_line(line, sizeof(line), fast, &slow, opt);
+	table_line(line, sizeof(line), fast, &slow, limits);
 	return load_table(r->name, r->sectors, TARGET, line);
 }
 

@@ -4,8 +4,16 @@
  * not run, and its partitions.
  */
 #include "lib/kernel.h"
+#include "lib/kernel_task.h"
+#include "lib/uuid.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 /* ------------------------------------------------------------------ hold ---- */

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* kernel_module.c - the target in the kernel, and its module, through libkmod. */
 #include "lib/kernel.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/kernel_task.h"
+#include "platform.h"
 
+#include <errno.h>
 #include <libkmod.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <syslog.h>
 #include <unistd.h>

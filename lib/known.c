@@ -6,12 +6,23 @@
  * while its fast device is not there, and at boot somebody must know what to wait for. So what
  * create and start have seen is noted, and remove takes it away.
  */
+#include "lib/known.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/identity.h"
 #include "lib/json.h"
-#include "tools/tool.h"
+#include "lib/user.h"
+#include "lib/uuid.h"
+#include "xpcache.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -260,12 +271,12 @@ unsigned int known_find(const char *name, struct known *k)
 	return found;
 }
 
-void known_limits(const char *uuid, struct options *opt)
+void known_limits(const char *uuid, struct xp_tunables *limits)
 {
 	struct known k;
 
-	if (!opt->tuned && find_by_uuid(uuid, &k))
-		opt->tunables = k.limits;
+	if (find_by_uuid(uuid, &k))
+		*limits = k.limits;
 }
 
 /* ------------------------------------------------------------- writing ---- */

@@ -6,10 +6,14 @@
  * page cache remembers; a file system that has none is read through its cache.
  * Everything goes through one aligned buffer: the core's need not be.
  */
-#include "tools/tool.h"
+#include "lib/media.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #define BOUNCE_BLOCKS	64u

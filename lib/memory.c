@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* memory.c - what the machine has of it. */
-#include "tools/tool.h"
+#include "lib/memory.h"
+#include "platform.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 void memory_look(struct memory *m)

@@ -2,6 +2,9 @@
 /* What is mounted where. */
 #include "lib/mounts.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static bool is_below(const char *path, const char *point)
 {
 	size_t len = strlen(point);

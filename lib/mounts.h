@@ -2,7 +2,8 @@
 #ifndef MOUNTS_H
 #define MOUNTS_H
 
-#include "tools/tool.h"
+#include <limits.h>
+#include <stdbool.h>
 
 struct mount {
 	char point[PATH_MAX], type[64];

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* nbd.c - libnbd, loaded when a remote disk is first met. */
 #include "lib/nbd.h"
-#include "tools/tool.h"
+#include "xpcache.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 
 struct nbd_calls libnbd;
 

@@ -1,8 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A cache at rest: its map rebuilt by the core's own recovery, looking only. */
-#include "tools/tool.h"
+#include "lib/offline.h"
+#include "lib/caches.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/media.h"
+#include "lib/running.h"
+#include "lib/slow_find.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 int offline_open(struct offline *o, const struct device *d)
 {
@@ -102,6 +115,13 @@ bool cache_dirty(const struct cache *c, u64 *dirty)
 	}
 	*dirty = there.dirty;
 	return there.known;
+}
+
+bool cache_is_home(const struct cache *c)
+{
+	u64 dirty;
+
+	return cache_dirty(c, &dirty) && !dirty;
 }
 
 /* The slow device of the cache on @fast, if it can be found: else the user must say it. */

@@ -4,12 +4,27 @@
  * a linear device of its own, as kpartx would make it: it comes with create and start, and goes
  * with stop and remove. A ublk device has those that the kernel makes.
  */
-#include "tools/tool.h"
+#include "lib/partitions.h"
+#include "lib/claim.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/flushing.h"
+#include "lib/kernel.h"
+#include "lib/running.h"
+#include "lib/signature.h"
+#include "lib/uuid.h"
+#include "platform.h"
 
 #include <blkid/blkid.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/sysmacros.h>
+#include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -449,50 +464,4 @@ bool partitions_tell(const struct running *r)
 		tell(r, &list[i]);
 	free(list);
 	return n;
-}
-
-/* ------------------------------------------------------------------- verb ---- */
-
-static enum xc hide_all(const struct running *r)
-{
-	struct partitions hidden;
-	enum xc ret = partitions_hide(r, false, &hidden);
-
-	free(hidden.v);
-	if (!ret)
-		printf("%s: its partitions are hidden; xpcache partitions %s shows them again\n", r->name, r->name);
-	return ret;
-}
-
-static enum xc show_all(const struct running *r)
-{
-	enum xc ret = partitions_show(r);
-
-	if (!partitions_tell(r) && !ret)
-		printf("%s: no partitions\n", r->name);
-	return ret;
-}
-
-static enum xc refuse_user(const struct running *r)
-{
-	if (!*r->ublk)
-		return complain(XC_USAGE, r->name, "start it with --ublk", "a socket has no partitions");
-	return complain(XC_USAGE, r->name, "blockdev --rereadpt reads them anew",
-			"the partitions of %s are the kernel's own", r->ublk);
-}
-
-enum xc partitions_run(struct options *opt)
-{
-	struct running r;
-	enum xc ret = caches_find_running(opt->arg, &r);
-
-	if (!ret && r.user)
-		ret = refuse_user(&r);
-	if (ret)
-		return ret;
-	kernel_sweep();
-	signals_hold();
-	ret = opt->hide ? hide_all(&r) : show_all(&r);
-	signals_release();
-	return ret;
 }

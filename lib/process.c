@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What each of the programs does first and last: standard streams, and signals that would end it. */
-#include "tools/tool.h"
+#include "lib/process.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

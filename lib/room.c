@@ -6,18 +6,30 @@
  * over, and its dirty blocks cannot be written back. So the holes are allocated before anything is written, and only they
  * are: what the file holds stays. Their list is kept, to give back what was taken if no cache comes of it.
  */
-#include "lib/mounts.h"
 #include "lib/room.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/mounts.h"
+#include "lib/progress.h"
+#include "lib/signals.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/types.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 

@@ -3,7 +3,13 @@
 #ifndef ROOM_H
 #define ROOM_H
 
-#include "tools/tool.h"
+#include "lib/exit.h"
+#include "lib/progress.h"
+#include "platform.h"
+
+#include <limits.h>
+
+struct device;
 
 #define ROOM_TEXT	(PATH_MAX + 128)
 

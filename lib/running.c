@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Running caches, whichever engine runs them: the kernel's, or this user's xpcached. */
-#include "tools/tool.h"
+#include "lib/running.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/kernel.h"
+#include "lib/user.h"
+#include "lib/uuid.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 int running_find(const char *name, const char *uuid, struct running *r)

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What libblkid sees on a device: file systems, RAID and LVM members, partition tables. */
-#include "tools/tool.h"
+#include "lib/signature.h"
+#include "xpcache.h"
 
 #include <blkid/blkid.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 
 /* With O_DIRECT libblkid of Debian 12 (util-linux 2.38) reads nothing, and says so to nobody: it is off meanwhile. */
 struct probe {

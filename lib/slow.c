@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The slow device of a cache that does not run, to be read and written: a disk, a file, or a server's export. */
-#include "tools/guard/fingerprint.h"
+#include "lib/slow.h"
+#include "lib/device.h"
 #include "lib/nbd.h"
+#include "lib/remote.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 static int open_local(struct slow *s, const char *path)

@@ -3,8 +3,11 @@
 #include "lib/uring.h"
 #include "lib/uring_abi.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -2,7 +2,7 @@
 #ifndef URING_H
 #define URING_H
 
-#include "tools/tool.h"
+
 
 /* 0, or the -errno that io_uring is refused with here. */
 int uring_usable(void);

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <string.h>
 
+struct io_uring_sqe;
+
 #if !defined(WITHOUT_LIBURING_2_3) && defined(IORING_SETUP_SINGLE_ISSUER) && defined(IORING_SETUP_DEFER_TASKRUN) && \
 	defined(IORING_SETUP_SQE128)
 #define HAVE_LIBURING_2_3	1

@@ -3,14 +3,29 @@
  * Caches of the user-space engine: xpcached serves each on NAME.sock and answers us on
  * NAME.control, both in a directory of this user's own.
  */
-#include "tools/tool.h"
+#include "lib/user.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/kernel.h"
+#include "lib/offline.h"
+#include "lib/progress.h"
+#include "lib/remote.h"
+#include "lib/running.h"
+#include "lib/ublk_client.h"
+#include "xpcache.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/types.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -479,7 +494,7 @@ static enum xc run_program(char **argv)
 	return complain(XC_FAILED, program, NULL, "ended by signal %d", WTERMSIG(status));
 }
 
-enum xc user_create(const char *name, const char *fast, const char *slow, const struct options *opt)
+enum xc user_create(const char *name, const char *fast, const char *slow, const struct user_start *how)
 {
 	struct words *w = calloc(1, sizeof(*w));
 	const char *dir = user_directory();
@@ -491,16 +506,16 @@ enum xc user_create(const char *name, const char *fast, const char *slow, const 
 		add(w, "xpcached", "serve");
 		add(w, "--fast", absolute(w, fast));
 		add(w, "--slow", absolute(w, slow));
-		if (!opt->offline)
+		if (!how->offline)
 			add(w, "--socket", keep(w, "%s/%s" SOCKET, dir, name));
 		add(w, "--control", keep(w, "%s/%s" CONTROL, dir, name));
 		add(w, "--log", keep(w, "%s/%s" LOG, dir, name));
 		add(w, "--detach", NULL);
-		if (opt->ublk)
+		if (how->ublk)
 			add(w, "--ublk", NULL);
-		if (opt->force)
+		if (how->force)
 			add(w, "--force", NULL);
-		add_tunables(w, &opt->tunables);
+		add_tunables(w, &how->tunables);
 		ret = run_program(w->v);
 	}
 	free(w);

@@ -6,16 +6,40 @@
  * made now, and the initramfs starts it before / is mounted. Until then the disk is used as ever.
  * Every step can be taken back, and is if a later one fails.
  */
+#include "tools/adopt.h"
 #include "boot/bootloader.h"
+#include "boot/fence.h"
 #include "boot/fstab.h"
 #include "boot/initramfs.h"
+#include "lib/caches.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/fast_size.h"
+#include "lib/figures.h"
+#include "lib/identity.h"
+#include "lib/kernel.h"
+#include "lib/known.h"
 #include "lib/mounts.h"
+#include "lib/offline.h"
+#include "lib/running.h"
+#include "lib/signals.h"
+#include "lib/uuid.h"
+#include "tools/create.h"
+#include "tools/options.h"
+#include "tools/remove.h"
+#include "tools/verbs.h"
+#include "xpcache.h"
 
 #include <dirent.h>
 #include <glob.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 struct adoption {
@@ -249,7 +273,7 @@ static enum xc choose_size(struct adoption *a)
 	enum xc ret = device_open(&fast, a->opt->fast, false);
 
 	if (!ret)
-		ret = fast_size_blocks(a->opt, &fast, &blocks);
+		ret = fast_size_blocks(a->opt->fast_size, &fast, &blocks);
 	if (!ret && !a->opt->fast_size) {
 		all = blocks;
 		blocks = fast_size_that_fits(all, a->opt->tunables.verify);

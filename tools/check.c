@@ -6,8 +6,30 @@
  * without writing, the map it gives, the slow device, and the data. Devices are
  * opened for reading only.
  */
+#include "lib/caches.h"
+#include "lib/claim.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/findings.h"
+#include "lib/identity.h"
+#include "lib/journal_ring.h"
+#include "lib/kernel.h"
+#include "lib/offline.h"
+#include "lib/running.h"
 #include "tools/check/check.h"
+#include "tools/guard/mark.h"
+#include "tools/guard/slow_named.h"
+#include "tools/options.h"
+#include "tools/verbs.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* ----------------------------------------------------------- at rest? ---- */

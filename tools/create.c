@@ -6,11 +6,43 @@
  * an interruption leaves no cache, or a good one that was not started. The slow
  * device is only ever read.
  */
-#include "tools/guard/fingerprint.h"
+#include "tools/create.h"
+#include "boot/fence.h"
 #include "boot/initramfs.h"
+#include "lib/caches.h"
+#include "lib/claim.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/engine_choice.h"
+#include "lib/exit.h"
+#include "lib/fast_size.h"
+#include "lib/figures.h"
+#include "lib/identity.h"
+#include "lib/kernel.h"
+#include "lib/known.h"
+#include "lib/media.h"
+#include "lib/memory.h"
+#include "lib/offline.h"
+#include "lib/partitions.h"
+#include "lib/remote.h"
 #include "lib/room.h"
+#include "lib/running.h"
+#include "lib/signals.h"
+#include "lib/signature.h"
+#include "lib/ublk_client.h"
+#include "lib/user.h"
+#include "lib/uuid.h"
+#include "tools/guard/fingerprint.h"
+#include "tools/guard/mark.h"
+#include "tools/options.h"
+#include "tools/verbs.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/random.h>
@@ -83,7 +115,7 @@ static enum xc take_devices(struct making *k)
 	enum xc ret = device_open(&k->fast, opt->fast, files);
 
 	if (!ret)
-		ret = fast_size_blocks(opt, &k->fast, &k->blocks);
+		ret = fast_size_blocks(opt->fast_size, &k->fast, &k->blocks);
 	if (!ret)
 		ret = device_open_any(&k->slow, opt->slow, files);
 	if (!ret)
@@ -340,7 +372,7 @@ static void tell_hidden_cache(const struct device *d)
 /* The kernel claims both devices for itself, so ours must be closed before. */
 static enum xc make(struct making *k)
 {
-	struct options marked = *k->opt;
+	struct user_start how = user_start_of(k->opt);
 	u64 doubt;	/* of a cache that has nothing yet? */
 	enum xc ret;
 
@@ -356,10 +388,10 @@ static enum xc make(struct making *k)
 	device_close(&k->fast);
 	if (!ret && !k->opt->no_start) {
 		ret = mark_prepare((char *)k->sb.name, k->fast.path, k->slow.path, NULL,
-				   &marked.tunables.mark, &doubt);
+				   &how.tunables.mark, &doubt);
 		if (!ret)
-			ret = k->user ? user_create((char *)k->sb.name, k->fast.path, k->slow.path, &marked) :
-					kernel_create(&k->sb, (char *)k->sb.name, &k->fast, &k->slow, &marked);
+			ret = k->user ? user_create((char *)k->sb.name, k->fast.path, k->slow.path, &how) :
+					kernel_create(&k->sb, (char *)k->sb.name, &k->fast, &k->slow, &how.tunables);
 		if (ret)
 			ret = undo(k, ret);
 		else if (!k->user)
@@ -431,7 +463,7 @@ enum xc create_run(struct options *opt)
 	enum xc ret = check_options(opt);
 
 	if (!ret && !opt->no_start)
-		ret = engine_choose(opt, opt->fast, opt->slow, &k.user);
+		ret = engine_choose(opt->engine, opt->ublk, opt->fast, opt->slow, &k.user);
 	if (!ret && opt->ublk)
 		ret = ublk_ready();
 	kernel = !opt->no_start && !k.user;

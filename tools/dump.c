@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* dump: superblock, journal and every mapping of a cache, readable or as JSON. */
+#include "lib/device.h"
+#include "lib/exit.h"
 #include "lib/fields.h"
-#include "tools/guard/fingerprint.h"
-#include "lib/ring.h"
+#include "lib/journal_ring.h"
 #include "lib/json.h"
+#include "lib/offline.h"
+#include "tools/guard/fingerprint.h"
+#include "tools/options.h"
+#include "tools/verbs.h"
+#include "xpcache.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 /* The journal in numbers: what recovery took, and the ring it found it in. */

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* histogram: how long the requests of a running cache took, and its devices' I/O. */
+#include "lib/begun.h"
+#include "lib/caches.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/json.h"
+#include "lib/latency/canvas.h"
 #include "lib/latency/latency.h"
 #include "lib/latency/live.h"
-#include "lib/json.h"
+#include "lib/latency/timing.h"
+#include "lib/running.h"
+#include "tools/options.h"
+#include "tools/verbs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 struct watch {

@@ -3,12 +3,25 @@
  * xpcache - the command line. Verbs are one table, options another; help, the
  * parser and the manual page's test read them.
  */
-#include "tools/tool.h"
-
-#include "histogram.h"
+#include "boot/fence.h"
+#include "lib/caches.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/engine_choice.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/process.h"
+#include "lib/user.h"
+#include "lib/version.h"
+#include "tools/hibernate/sleep.h"
+#include "tools/options.h"
+#include "tools/verbs.h"
+#include "xpcache.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* ------------------------------------------------------------- options ---- */
@@ -470,12 +483,18 @@ static enum xc parse(const struct verb *v, int argc, char **argv, struct options
 	return XC_OK;
 }
 
+static bool words_are_right(int argc, char **argv, struct options *opt)
+{
+	return parse_words(argc, argv, opt);
+}
+
 const struct verb *parse_words(int argc, char **argv, struct options *opt)
 {
 	const char *name = argv[0];
 	const struct verb *v;
 
 	memset(opt, 0, sizeof(*opt));
+	opt->parse = words_are_right;
 	opt->class = -1;
 	xp_tunables_init(&opt->tunables);
 	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
@@ -498,7 +517,7 @@ static bool is_own(const struct verb *v, const struct options *opt)
 	if (opt->offline || (opt->arg && user_has(cache_plain_name(opt->arg))))
 		return true;
 	if (opt->fast)
-		return !engine_choose(opt, opt->fast, opt->slow, &user) && user;
+		return !engine_choose(opt->engine, opt->ublk, opt->fast, opt->slow, &user) && user;
 	return !opt->arg && (v->fn == list_run || v->fn == status_run || v->fn == top_run);
 }
 

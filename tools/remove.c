@@ -5,10 +5,40 @@
  * Flush, stop, look offline that no dirty block is left, and only then erase
  * the superblocks. Wherever it is interrupted, there is a good cache or none.
  */
-#include "tools/guard/fingerprint.h"
+#include "tools/remove.h"
+#include "boot/fence.h"
 #include "boot/initramfs.h"
+#include "lib/begun.h"
+#include "lib/caches.h"
+#include "lib/claim.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/flushing.h"
+#include "lib/kernel.h"
+#include "lib/known.h"
+#include "lib/offline.h"
+#include "lib/partitions.h"
+#include "lib/running.h"
+#include "lib/signals.h"
+#include "lib/slow_find.h"
+#include "tools/flush.h"
+#include "tools/guard/accept.h"
+#include "tools/guard/fingerprint.h"
+#include "tools/guard/mark.h"
+#include "tools/hibernate/awake.h"
+#include "tools/hibernate/restore.h"
+#include "tools/hibernate/sleep.h"
+#include "tools/options.h"
+#include "tools/stop.h"
+#include "tools/verbs.h"
+#include "xpcache.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 /* Nothing is kept for it: then its record is the last to go, so that a cut leaves what can be gone on with. */
@@ -268,6 +298,6 @@ enum xc remove_run(struct options *opt)
 	}
 	if (geteuid() == 0)
 		kernel_sweep();
-	ret = caches_find_stopped(name, opt, &c);
+	ret = caches_find_stopped(name, opt->fast, opt->slow, &c);
 	return ret ? ret : remove_stopped(&c, opt);
 }

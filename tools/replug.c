@@ -4,8 +4,23 @@
  * no way to take that back, and start would find it running. So it is stopped first, where nobody uses
  * it, nothing would be lost, and all is there that the start needs.
  */
-#include "tools/tool.h"
+#include "tools/replug.h"
+#include "lib/caches.h"
+#include "lib/claim.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/running.h"
+#include "lib/slow_find.h"
+#include "lib/uuid.h"
+#include "tools/hibernate/sleep.h"
+#include "tools/options.h"
+#include "tools/stop.h"
+#include "xpcache.h"
 
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The one device that holds the cache now; NULL also if there are two. */

@@ -6,9 +6,29 @@
  * that is said before anything else is done, with a way on. A cache that runs takes a longer one by the verb; one that
  * does not takes a larger fast device by it (resize_fast.c).
  */
-#include "tools/tool.h"
+#include "tools/resize.h"
+#include "lib/caches.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/kernel.h"
+#include "lib/known.h"
+#include "lib/offline.h"
+#include "lib/running.h"
+#include "lib/user.h"
+#include "tools/guard/accept.h"
+#include "tools/hibernate/awake.h"
+#include "tools/hibernate/sleep.h"
+#include "tools/options.h"
+#include "tools/verbs.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* ------------------------------------------------ a shorter slow device ---- */

@@ -6,10 +6,26 @@
  * dirty block goes home first, then the core lays the cache out anew (core/rest.c), with nothing in it. Only where a few
  * blocks came that no journal is longer for does all stay.
  */
-#include "tools/guard/fingerprint.h"
+#include "tools/resize.h"
+#include "lib/caches.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/fast_size.h"
+#include "lib/figures.h"
+#include "lib/offline.h"
+#include "lib/progress.h"
 #include "lib/room.h"
-#include "tools/tool.h"
+#include "lib/signals.h"
+#include "lib/slow_find.h"
+#include "tools/flush.h"
+#include "tools/guard/fingerprint.h"
+#include "tools/options.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -181,7 +197,7 @@ void fast_tell_grown(const struct cache *c, const char *name, const char *slow)
 static enum xc wanted_blocks(const struct cache *c, const struct options *opt, u64 *blocks)
 {
 	u64 has = le64_to_cpu(c->sb.fast_blocks);
-	enum xc ret = fast_size_blocks(opt, &c->fast, blocks);
+	enum xc ret = fast_size_blocks(opt->fast_size, &c->fast, blocks);
 
 	if (!ret && !opt->fast_size && is_part(c))
 		*blocks = has;
@@ -197,7 +213,7 @@ enum xc resize_stopped(const struct options *opt)
 {
 	struct cache c;
 	u64 blocks;
-	enum xc ret = caches_find_stopped(opt->arg, opt, &c);
+	enum xc ret = caches_find_stopped(opt->arg, opt->fast, opt->slow, &c);
 
 	if (!ret)
 		ret = wanted_blocks(&c, opt, &blocks);

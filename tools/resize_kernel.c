@@ -5,9 +5,21 @@
  * Its device gets the table that it has, with the new length, while it is suspended for a moment: requests wait. The resume
  * is a start of that table (dm-target/lifecycle.c), so whoever is cut off here has a cache as after any power cut.
  */
-#include "tools/hibernate/sleep.h"
+#include "tools/resize.h"
+#include "lib/begun.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/kernel.h"
+#include "lib/partitions.h"
+#include "lib/running.h"
+#include "lib/signals.h"
+#include "tools/hibernate/turn.h"
+#include "platform.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A start of the new table that has failed is tried again. */
 static enum xc check_alone(const struct running *r)

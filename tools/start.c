@@ -1,172 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* start: a cache at rest runs again, its slow device found by its identity. */
+#include "tools/start.h"
+#include "boot/fence.h"
 #include "boot/initramfs.h"
+#include "lib/caches.h"
+#include "lib/claim.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/engine_choice.h"
+#include "lib/exit.h"
+#include "lib/kernel.h"
+#include "lib/known.h"
+#include "lib/offline.h"
+#include "lib/partitions.h"
+#include "lib/remote.h"
 #include "lib/room.h"
-#include "tools/tool.h"
+#include "lib/running.h"
+#include "lib/signals.h"
+#include "lib/slow_find.h"
+#include "lib/ublk_client.h"
+#include "lib/user.h"
+#include "tools/guard/accept.h"
+#include "tools/guard/behind.h"
+#include "tools/guard/mark.h"
+#include "tools/guard/slow_named.h"
+#include "tools/hibernate/restore.h"
+#include "tools/hibernate/sleep.h"
+#include "tools/options.h"
+#include "tools/replug.h"
+#include "tools/resize.h"
+#include "tools/verbs.h"
+#include "xpcache.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/types.h>
 #include <unistd.h>
 
-/* ---------------------------------------------------- the slow device ---- */
-
-struct search {
-	const struct cache *cache;
-	struct device found;
-	char names[512];	/* of all that match */
-	char near[PATH_MAX + 600];	/* the same hardware, but not the same sectors */
-	unsigned int n;
-	bool exact;		/* they have the size that it had: others are copies of a part, or of more */
-};
-
-/* A disk with sectors of another size is named, not just missed. */
-static void note_near(struct search *s, const struct device *d)
-{
-	const struct xp_sb_slow *was = &s->cache->sb.slow;
-	struct xp_sb_slow now;
-	char why[512];
-
-	if (!was->hwid[0] || s->near[0])
-		return;
-	identity_unread(d, &now);
-	if (!memcmp(now.hwid, was->hwid, sizeof(now.hwid)) &&
-	    !identity_same(was, d, false, why, sizeof(why)))
-		snprintf(s->near, sizeof(s->near), "%s is that disk, but %s", d->path, why);
-}
-
-static void note_match(struct search *s, const struct device *d)
-{
-	bool exact = d->sectors == le64_to_cpu(s->cache->sb.slow.sectors);
-	size_t have;
-
-	if (exact && !s->exact) {
-		s->names[0] = '\0';
-		s->n = 0;
-	}
-	if (s->exact && !exact)
-		return;
-	have = strlen(s->names);
-	snprintf(s->names + have, sizeof(s->names) - have, "%s%s", have ? ", " : "", d->path);
-	s->found = *d;
-	s->exact = exact;
-	s->n++;
-}
-
-static int match_one(const char *kname, void *ctx)
-{
-	struct search *s = ctx;
-	char path[PATH_MAX], why[512], uuid[64];
-	struct device d;
-
-	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_ours(uuid))
-		return 0;
-	device_node(kname, path, sizeof(path));
-	if (device_look(&d, path))
-		return 0;
-	if (d.dev == s->cache->fast.dev) {
-		/* not itself */
-	} else if (identity_same(&s->cache->sb.slow, &d, false, why, sizeof(why))) {
-		note_match(s, &d);
-	} else {
-		note_near(s, &d);
-	}
-	device_close(&d);
-	return 0;
-}
-
-bool slow_known(const struct cache *c, const char *named, char *path, size_t len)
-{
-	struct search s = { .cache = c };
-
-	if (!named && identity_known(&c->sb.slow))
-		device_each(match_one, &s);
-	if (named || s.n == 1)
-		snprintf(path, len, "%s", named ? named : s.found.path);
-	return named || s.n == 1;
-}
-
-static enum xc find_slow(const struct cache *c, struct device *slow)
-{
-	struct search s = { .cache = c };
-	const char *who = identity_text(&c->sb.slow);
-	int err;
-
-	if (!identity_known(&c->sb.slow))
-		return complain(XC_NOT_FOUND, c->name, "name it by --slow DEV",
-				"the slow device said nothing it could be known by (%s)", who);
-	err = device_each(match_one, &s);
-	if (err)
-		return complain_errno(err, "/sys/class/block", "cannot look for the slow device");
-	if (s.n > 1)
-		return complain(XC_REFUSED, c->name, "say which by --slow DEV",
-				"%u devices match its slow device (%s): %s", s.n, who, s.names);
-	if (s.n == 0 && s.near[0])
-		return complain(XC_REFUSED, c->name,
-				"a cache cannot follow: restore that; nothing was changed",
-				"%s", s.near);
-	if (s.n == 0)
-		return complain(XC_NOT_FOUND, c->name, "connect it, or name it by --slow DEV",
-				"its slow device is not here (%s)", who);
-	*slow = s.found;
-	slow->fd = -1;
-	return device_open(slow, s.found.path, false);
-}
-
-/* Of one that says nothing of itself, its size was what it was known by. */
-static bool is_another(const struct cache *c, const struct device *slow, char *why, size_t len)
-{
-	const struct xp_sb_slow *id = &c->sb.slow;
-
-	if (slow->sectors == le64_to_cpu(id->sectors) || identity_same(id, slow, false, why, len) ||
-	    behind_recognises(c, slow->path))
-		return false;
-	snprintf(why, len, "it has %" PRIu64 " sectors, the cache's slow device had %" PRIu64 ", and holds other things",
-		 slow->sectors, le64_to_cpu(id->sectors));
-	return true;
-}
-
-bool slow_same(const struct cache *c, const struct device *slow, char *why, size_t len)
-{
-	return identity_same(&c->sb.slow, slow, true, why, len) && !is_another(c, slow, why, len);
-}
-
-/* What is on it counts in sectors, so a copy on others is of no use. */
-static enum xc refuse_sectors(const struct cache *c, const struct device *slow)
-{
-	u32 had = le32_to_cpu(c->sb.slow.logical_size);
-
-	return complain(XC_REFUSED, slow->path,
-			text_todo("give the right one, not in a USB case that changes its sectors; a copy of it needs sectors of %u bytes, by nvme format or cryptsetup luksFormat --sector-size %u, which destroy what is there", had, had),
-			"not the slow device of %s: its logical sector is %u bytes, and was %u", c->name, slow->logical, had);
-}
-
-/* The user named it: what is known of it must still agree. */
-enum xc slow_named(const struct cache *c, const struct options *opt, bool remote, struct device *slow)
-{
-	enum xc ret = device_open_any(slow, opt->slow, remote);
-	char why[512];
-
-	if (ret || slow_same(c, slow, why, sizeof(why)))
-		return ret;
-	if (slow->logical != le32_to_cpu(c->sb.slow.logical_size))
-		return refuse_sectors(c, slow);
-	if (opt->force)
-		return XC_OK;
-	return complain(XC_REFUSED, slow->path, "give the right one, or --force if it is an exact copy of it, or that one resized",
-			"not the slow device of %s: %s", c->name, why);
-}
-
 /* ------------------------------------------------------------ starting ---- */
-
-enum xc slow_check_free(const struct device *fast, const struct device *slow)
-{
-	enum xc ret;
-
-	if (device_overlap(fast, slow))
-		return complain(XC_REFUSED, slow->path, "give the slow device",
-				"on the same disk as the fast device %s", fast->path);
-	ret = claim_kind(slow);
-	return ret ? ret : claim_check(slow);
-}
 
 /* Check and dump may read what has these; a running cache writes. */
 static enum xc check_features(const struct cache *c)
@@ -219,13 +91,14 @@ static enum xc take_room(const struct cache *c, const struct options *opt, const
 /* The engine's part: it notes the size of the slow device as it is. */
 static enum xc start_engine(struct cache *c, const char *name, const struct device *slow, const struct options *opt, bool user)
 {
+	const struct user_start how = user_start_of(opt);
 	u64 was = le64_to_cpu(c->sb.slow.sectors);
 	enum xc ret;
 
 	c->sb.slow.sectors = cpu_to_le64(slow->sectors);
 	signals_hold();
-	ret = user ? user_create(name, c->fast.path, slow->path, opt) :
-		     kernel_create(&c->sb, name, &c->fast, slow, opt);
+	ret = user ? user_create(name, c->fast.path, slow->path, &how) :
+		     kernel_create(&c->sb, name, &c->fast, slow, &how.tunables);
 	if (!ret && !user)
 		partitions_started(c->uuid);
 	signals_release();
@@ -260,7 +133,7 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 	if (!opt->engine && !opt->ublk && !opt->offline && c->fast.is_block && is_noted_for_boot(c->uuid))
 		marked.engine = "kernel";
 	if (!ret)
-		ret = engine_choose(&marked, c->fast.path, opt->slow, &user);
+		ret = engine_choose(marked.engine, marked.ublk, c->fast.path, opt->slow, &user);
 	if (!ret && !user && !c->fast.is_block)
 		ret = complain(XC_USAGE, c->fast.path, "--engine user runs it", "not a block device");
 	if (!ret && opt->ublk)
@@ -275,7 +148,7 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 		ret = complain(XC_REFUSED, name, "start it under another by --name NAME",
 			       "another device has this name");
 	if (!ret)
-		ret = opt->slow ? slow_named(c, opt, user, &slow) : find_slow(c, &slow);
+		ret = opt->slow ? slow_named(c, opt, user, &slow) : slow_find(c, &slow);
 	f->slow = !ret && slow.is_block ? slow.dev : 0;
 	if (!ret)
 		ret = slow_check_free(&c->fast, &slow);
@@ -288,7 +161,8 @@ static enum xc start_it(struct cache *c, const struct options *opt, struct found
 		ret = sleep_no_image(c, f->slow, opt);
 	if (!ret && !user)
 		ret = kernel_ready();
-	known_limits(c->uuid, &marked);
+	if (!marked.tuned)
+		known_limits(c->uuid, &marked.tunables);
 	if (opt->offline && le64_to_cpu(c->sb.incompat) & XP_INCOMPAT_SUMS)
 		marked.tunables.verify = 1;	/* what it brings home shall be what was written */
 	if (!ret)
@@ -391,7 +265,7 @@ enum xc start_run(struct options *opt)
 		return sleep_wake(cache_plain_name(opt->arg), opt);
 	ret = replug_end(opt);
 	if (!ret)
-		ret = caches_find_stopped(opt->arg, opt, &c);
+		ret = caches_find_stopped(opt->arg, opt->fast, opt->slow, &c);
 	if (ret && c.running && geteuid() == 0)
 		partitions_started(c.uuid);
 	return ret ? ret : start_cache(&c, opt);

@@ -5,11 +5,32 @@
  * One that / leaves (adopt --undo) is brought home instead, and does not start: / is mounted from
  * the plain disk then, and adopt --undo, called again by the running system, ends the cache.
  */
-#include "tools/tool.h"
+#include "tools/start.h"
+#include "boot/fence.h"
+#include "lib/caches.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/identity.h"
+#include "lib/known.h"
+#include "lib/offline.h"
+#include "lib/progress.h"
+#include "lib/running.h"
+#include "lib/slow_find.h"
+#include "lib/uuid.h"
+#include "tools/adopt.h"
+#include "tools/flush.h"
+#include "tools/guard/behind.h"
+#include "tools/hibernate/restore.h"
+#include "tools/hibernate/sleep.h"
+#include "tools/options.h"
+#include "xpcache.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/sysmacros.h>
+#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #define WAIT_SECONDS	30.0
@@ -31,47 +52,6 @@ struct boot {
 
 /* --------------------------------------------------------------- devices ---- */
 
-/* Before its rules have run somebody else may get the device. */
-static bool udev_has_seen(dev_t dev)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/run/udev/data/b%u:%u", major(dev), minor(dev));
-	return access("/run/udev/control", F_OK) || !access(path, F_OK);
-}
-
-struct search {
-	const struct cache *cache;
-	dev_t slow;
-};
-
-static int is_slow_of(const char *kname, void *ctx)
-{
-	struct search *s = ctx;
-	const struct cache *c = s->cache;
-	char path[PATH_MAX], why[512], uuid[128];
-	struct device d;
-	bool same;
-
-	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_ours(uuid))
-		return 0;
-	device_node(kname, path, sizeof(path));
-	if (device_look(&d, path))
-		return 0;
-	same = d.dev != c->fast.dev && identity_same(&c->sb.slow, &d, false, why, sizeof(why)) &&
-	       udev_has_seen(d.dev);
-	device_close(&d);
-	s->slow = d.dev;
-	return same;
-}
-
-dev_t slow_of(const struct cache *c)
-{
-	struct search s = { .cache = c };
-
-	return device_each(is_slow_of, &s) > 0 ? s.slow : 0;
-}
-
 /* Changes when a device comes. */
 static u64 devices_here(void)
 {
@@ -87,13 +67,6 @@ static u64 devices_here(void)
 }
 
 /* ------------------------------------------------------------------ round ---- */
-
-bool cache_is_home(const struct cache *c)
-{
-	u64 dirty;
-
-	return cache_dirty(c, &dirty) && !dirty;
-}
 
 static enum xc leave(struct cache *c, dev_t slow, const struct options *opt)
 {

@@ -1,66 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* status and list: what the caches do, for people and as JSON. */
-#include "lib/latency/latency.h"
+#include "tools/status_show.h"
+#include "boot/needed.h"
+#include "lib/caches.h"
+#include "lib/colour.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/identity.h"
 #include "lib/json.h"
+#include "lib/kernel.h"
+#include "lib/known.h"
+#include "lib/latency/canvas.h"
+#include "lib/latency/latency.h"
+#include "lib/partitions.h"
+#include "lib/remote.h"
+#include "lib/running.h"
+#include "lib/status.h"
+#include "lib/user.h"
+#include "tools/options.h"
+#include "tools/verbs.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
-
-/* ------------------------------------------------- the kernel's line ---- */
-
-/* "<state> <name> <value> ...": readers look names up, so the order may grow. */
-int status_parse(struct status *s)
-{
-	const unsigned int room = sizeof(s->name) / sizeof(*s->name);
-	char *word, *next;
-
-	s->n = 0;
-	s->state = strtok_r(s->line, " ", &next);
-	if (!s->state)
-		return -EPROTO;
-	while (s->n < room && (word = strtok_r(NULL, " ", &next))) {
-		s->name[s->n] = word;
-		s->value[s->n] = strtok_r(NULL, " ", &next);
-		if (!s->value[s->n])
-			return -EPROTO;
-		s->n++;
-	}
-	return 0;
-}
-
-int status_read(const char *name, struct status *s)
-{
-	int err;
-
-	memset(s, 0, sizeof(*s));
-	err = running_status(name, s->line, sizeof(s->line));
-	xp_words_clean(s->line, sizeof(s->line));
-	return err ? err : status_parse(s);
-}
-
-const char *status_text(const struct status *s, const char *name)
-{
-	for (unsigned int i = 0; i < s->n; i++)
-		if (!strcmp(s->name[i], name))
-			return s->value[i];
-	return NULL;
-}
-
-/* Digits and nothing else, and no more than fit. */
-static bool is_number(const char *text, u64 *n)
-{
-	errno = 0;
-	*n = strtoull(text, NULL, 10);
-	return !errno && !text[strspn(text, "0123456789")];
-}
-
-u64 status_number(const struct status *s, const char *name)
-{
-	const char *text = status_text(s, name);
-	u64 n;
-
-	return text && is_number(text, &n) ? n : 0;
-}
 
 static double bytes_per_slot(const struct status *s)
 {
@@ -336,22 +305,6 @@ static struct json_object *json_part(const struct part *p)
 
 	json_object_object_add(o, "path", json_words(p->path));
 	json_object_object_add(o, "bytes", json_object_new_int64(p->bytes));
-	return o;
-}
-
-/* The kernel's own names; what is a number there is one here. */
-struct json_object *status_json(const struct status *s)
-{
-	struct json_object *o = json_object_new_object();
-
-	for (unsigned int i = 0; i < s->n; i++) {
-		u64 n;
-
-		if (!strcmp(s->name[i], "uuid"))
-			continue;
-		json_object_object_add(o, s->name[i], is_number(s->value[i], &n) ?
-				       json_object_new_uint64(n) : json_words(s->value[i]));
-	}
 	return o;
 }
 

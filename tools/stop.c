@@ -1,8 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* stop: the cache rests; its dirty blocks stay on the fast device. */
-#include "tools/tool.h"
+#include "tools/stop.h"
+#include "boot/fence.h"
+#include "lib/caches.h"
+#include "lib/claim.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/known.h"
+#include "lib/offline.h"
+#include "lib/partitions.h"
+#include "lib/running.h"
+#include "lib/signals.h"
+#include "lib/status.h"
+#include "lib/ublk_client.h"
+#include "tools/guard/fingerprint.h"
+#include "tools/hibernate/awake.h"
+#include "tools/hibernate/sleep.h"
+#include "tools/options.h"
+#include "tools/verbs.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -22,9 +22,6 @@ build/tools/bench/bench_page.o: tools/bench/bench_page.S $(wildcard tools/bench/
 	@mkdir -p $(@D)
 	$(CC) -c -o $@ $<
 
-# Some files of lib/ still call verbs.
-build/lib/lib.a: $(filter-out build/tools/main.o,$(TOOLS_OBJ))
-
 build/xpcache: $(TOOLS_OBJ) build/lib/lib.a
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm
 

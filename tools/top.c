@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* top: all running caches at work, one look after another. */
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/json.h"
+#include "lib/latency/canvas.h"
 #include "lib/latency/live.h"
 #include "lib/latency/pulse.h"
+#include "lib/running.h"
+#include "tools/options.h"
+#include "tools/verbs.h"
 
+#include <errno.h>
 #include <json-c/json.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define INTERVAL	2.0	/* seconds, if none is given */
 

@@ -6,11 +6,19 @@
  * write, straight into the request's. Replies are gathered and sent together at the end of
  * a round, by one system call; where the socket has no room for them, when it has.
  */
+#include "daemon/device.h"
+#include "daemon/engine.h"
+#include "daemon/nbd/nbd_proto.h"
 #include "daemon/nbd/server.h"
+#include "lib/uring_abi.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
 

@@ -19,13 +19,21 @@
  *
  * A thread of its own connects again: names are looked up by calls that block.
  */
-#include "daemon/nbd/doubt.h"
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "daemon/nbd/doubt.h"
+#include "lib/device.h"
 #include "lib/nbd.h"
+#include "lib/remote.h"
+#include "lib/uring_abi.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 

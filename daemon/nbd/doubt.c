@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* doubt.c - where a write may land that nobody waits for any more. */
 #include "daemon/nbd/doubt.h"
+#include "platform.h"
 
 void xd_doubt_add(struct xd_doubt *d, u64 from, u64 bytes, u64 now)
 {

@@ -11,9 +11,9 @@
 #ifndef XD_DOUBT_H
 #define XD_DOUBT_H
 
-#include <pthread.h>
-
 #include "platform.h"
+
+#include <pthread.h>
 
 #define XD_DOUBT_NS	30000000000ull	/* since the break: a disk tries a bad sector for so long */
 #define XD_DOUBTS	64u

@@ -9,7 +9,11 @@
  * One metadata context is offered, base:allocation. Without it nbdinfo --map and qemu-img map
  * would say that they cannot, and there would be no way to tell anyone of holes.
  */
+#include "daemon/nbd/nbd_proto.h"
 #include "daemon/nbd/nbd_wire.h"
+#include "platform.h"
+
+#include <string.h>
 
 #define ZEROES_AFTER_EXPORT_NAME	124u
 

@@ -6,7 +6,12 @@
  * data gets a simple one in either case, which may be and is shorter; an error gets one with
  * a sentence where there can be one.
  */
+#include "daemon/nbd/nbd_proto.h"
 #include "daemon/nbd/nbd_wire.h"
+#include "platform.h"
+
+#include <errno.h>
+#include <string.h>
 
 #define ERROR_FIXED	(20u + 6u + 8u)	/* of an error chunk, with its offset */
 

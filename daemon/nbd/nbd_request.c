@@ -6,7 +6,11 @@
  * read beyond the largest payload rather than split; what has no payload may be as long
  * as it likes.
  */
+#include "daemon/nbd/nbd_proto.h"
 #include "daemon/nbd/nbd_wire.h"
+#include "platform.h"
+
+#include <string.h>
 
 static const u16 flags_of[] = {
 	[NBD_CMD_READ]		= NBD_CMD_FLAG_FUA | NBD_CMD_FLAG_DF,

@@ -5,7 +5,9 @@
 #ifndef XP_NBD_WIRE_H
 #define XP_NBD_WIRE_H
 
-#include "daemon/nbd/nbd_proto.h"
+#include "platform.h"
+
+#include <string.h>
 
 #define NBD_MAGIC		0x4e42444d41474943ull	/* NBDMAGIC */
 #define NBD_OPTION_MAGIC	0x49484156454f5054ull	/* IHAVEOPT */

@@ -1,13 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* server.c - the socket that clients connect to, and who has connected. */
 #include "daemon/nbd/server.h"
+#include "daemon/device.h"
+#include "daemon/engine.h"
+#include "daemon/nbd/nbd_proto.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/uring_abi.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>

@@ -11,8 +11,11 @@
 #ifndef XD_SERVER_H
 #define XD_SERVER_H
 
+#include "daemon/device.h"
 #include "daemon/engine.h"
 #include "daemon/nbd/nbd_proto.h"
+#include "lib/exit.h"
+#include "platform.h"
 
 struct xd_connection;
 

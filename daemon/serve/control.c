@@ -11,13 +11,22 @@
  *
  * The answer is "ok" or "error ERRNO WHY" in a line of its own, then the text, if any, to the end.
  */
+#include "daemon/engine.h"
 #include "daemon/nbd/server.h"
 #include "daemon/ublk/ublk.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #define LINE_MAX_BYTES	256u

@@ -2,6 +2,8 @@
 /* privileges.c - what the daemon gives up, once it has what it needs. */
 #include "daemon/optional.h"
 #include "daemon/verbs.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
 
 #include <sys/prctl.h>
 #include <unistd.h>

@@ -5,17 +5,32 @@
  * With --detach the program returns when clients can connect, with the exit code that says
  * whether they can; what runs on has the log file for its complaints.
  */
-#include "daemon/optional.h"
+#include "daemon/device.h"
+#include "daemon/engine.h"
 #include "daemon/nbd/server.h"
+#include "daemon/optional.h"
 #include "daemon/ublk/ublk.h"
 #include "daemon/verbs.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/offline.h"
+#include "lib/process.h"
+#include "lib/remote.h"
+#include "lib/user.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

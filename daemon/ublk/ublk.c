@@ -7,9 +7,20 @@
  * what is under way and ends all that the loops have asked; DEL_DEV takes the number away.
  */
 #include "daemon/ublk/ublk.h"
+#include "daemon/engine.h"
+#include "daemon/ublk/ublk_proto.h"
+#include "lib/claim.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "platform.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>

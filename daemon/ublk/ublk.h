@@ -19,8 +19,21 @@
 #ifndef XD_UBLK_H
 #define XD_UBLK_H
 
-#include "daemon/engine.h"
+#include "daemon/device.h"
 #include "daemon/ublk/ublk_proto.h"
+#include "lib/exit.h"
+#include "lib/uring_abi.h"
+#include "xpcache.h"
+
+struct io_uring;
+struct ublk_params;
+struct ublksrv_ctrl_cmd;
+struct ublksrv_ctrl_dev_info;
+struct ublksrv_io_desc;
+struct xd_buffer;
+struct xd_cache;
+struct xd_io;
+struct xd_loop;
 
 #define UBLK_DEPTH	128u			/* requests under way, of one queue */
 #define UBLK_BYTES_MAX	(XP_RUN_MAX << XP_BLOCK_SHIFT)	/* data of one */

@@ -7,7 +7,14 @@
  * one file.
  */
 #include "daemon/ublk/ublk.h"
+#include "daemon/ublk/ublk_proto.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/ublk_client.h"
+#include "lib/uring_abi.h"
+#include "platform.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

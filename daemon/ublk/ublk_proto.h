@@ -9,13 +9,17 @@
 #ifndef XD_UBLK_PROTO_H
 #define XD_UBLK_PROTO_H
 
+#include "lib/uring_abi.h"
+
 #include <linux/ublk_cmd.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "lib/uring_abi.h"
+struct io_uring_sqe;
+struct ublksrv_ctrl_cmd;
+struct ublksrv_io_cmd;
 
 /* @nr: UBLK_CMD_... */
 static inline __u32 ublk_control_op(__u32 nr, bool encoded)

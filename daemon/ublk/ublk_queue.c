@@ -11,12 +11,20 @@
  * written to the cache from there (fill.c), and a read costs no system call of its own. Reading
  * and writing the data by pread() and pwrite() (UBLK_F_USER_COPY) would cost one for each.
  */
+#include "daemon/device.h"
+#include "daemon/engine.h"
+#include "daemon/ring.h"
 #include "daemon/ublk/ublk.h"
+#include "daemon/ublk/ublk_proto.h"
 #include "daemon/verbs.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <linux/capability.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/types.h>
 
 struct xd_ublk_tag {
 	struct xd_io io;

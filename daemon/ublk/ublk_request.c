@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ublk_request.c - what the driver asks, what it is told, and how the device describes itself. */
+#include "daemon/device.h"
+#include "daemon/engine.h"
 #include "daemon/ublk/ublk.h"
+#include "daemon/ublk/ublk_proto.h"
+#include "xpcache.h"
+
+#include <errno.h>
+#include <string.h>
 
 /* Of one discard and one write of zeroes, at most. The first is bookkeeping, mostly; the second may have to
  * be written, and the block layer waits half a minute for it before it begins to wonder. */

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* xpcached watch: the verb, its options, its loop, and what it says to the service manager. */
-#include "daemon/verbs.h"
 #include "daemon/watch/watch.h"
+#include "daemon/verbs.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "platform.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <linux/capability.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 #include <unistd.h>

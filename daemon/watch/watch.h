@@ -20,7 +20,15 @@
 #ifndef WATCH_H
 #define WATCH_H
 
+#include "lib/exit.h"
 #include "lib/latency/pulse.h"
+#include "lib/latency/timing.h"
+#include "histogram.h"
+
+#include <stdio.h>
+#include <sys/types.h>
+
+struct json_object;
 
 #define WATCH_CACHES		64	/* more are not followed */
 #define WATCH_COLUMNS		360	/* an hour */

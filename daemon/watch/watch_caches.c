@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* watch_caches.c - what is remembered of each cache: the last looks, and an hour in columns. */
 #include "daemon/watch/watch.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/latency/latency.h"
+#include "lib/latency/pulse.h"
+#include "lib/latency/timing.h"
+#include "lib/progress.h"
+#include "histogram.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define WEAR_SECONDS	600.0	/* between two questions to the drive */

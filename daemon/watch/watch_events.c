@@ -5,9 +5,14 @@
  * below it only.
  */
 #include "daemon/watch/watch.h"
+#include "lib/figures.h"
+#include "lib/latency/pulse.h"
+#include "platform.h"
 
 #include <math.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
 #include <syslog.h>
 
 const struct event_name event_name[EVENT_KINDS] = {

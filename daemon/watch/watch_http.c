@@ -6,13 +6,20 @@
  * taken too long, whatever comes meanwhile; there is room for so many, of so many bytes.
  */
 #include "daemon/watch/watch.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/json.h"
+#include "lib/progress.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <json-c/json.h>
 #include <math.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <unistd.h>

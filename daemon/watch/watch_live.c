@@ -2,6 +2,10 @@
 /* watch_live.c - what the page is drawn from, as JSON. docs/xpcached.8 tells the schema. */
 #include "daemon/watch/watch.h"
 #include "lib/json.h"
+#include "lib/latency/latency.h"
+#include "lib/latency/pulse.h"
+#include "lib/version.h"
+#include "xpcache.h"
 
 #include <math.h>
 #include <time.h>

@@ -6,9 +6,14 @@
  * otherwise.
  */
 #include "daemon/watch/watch.h"
+#include "lib/latency/pulse.h"
+#include "lib/version.h"
+#include "xpcache.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ------------------------------------------------------------- one value ---- */
 

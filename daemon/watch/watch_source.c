@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* watch_source.c - where caches come from: whichever engine runs them. */
 #include "daemon/watch/watch.h"
+#include "lib/latency/pulse.h"
+#include "lib/running.h"
 
 #include <stdlib.h>
 

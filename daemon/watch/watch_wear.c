@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* watch_wear.c - the wear of the fast device, by the log that each NVMe drive keeps. */
 #include "daemon/watch/watch.h"
+#include "lib/device.h"
+#include "platform.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/nvme_ioctl.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 /* NVM Express base specification, "SMART / Health Information". */

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* canvas.c - figures in columns, bars, times. */
 #include "lib/latency/canvas.h"
+#include "platform.h"
 
 #include <langinfo.h>
 #include <locale.h>
+#include <stdio.h>
+#include <string.h>
 
 bool canvas_utf8(void)
 {

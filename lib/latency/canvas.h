@@ -7,7 +7,8 @@
 #ifndef CANVAS_H
 #define CANVAS_H
 
-#include "tools/tool.h"
+#include <stdbool.h>
+#include <stdio.h>
 
 #define CANVAS_WIDTH	80	/* of what is drawn, whatever the terminal's */
 

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* latency.c - asking a running cache for its histograms, and what they say together. */
 #include "lib/latency/latency.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/latency/timing.h"
+#include "lib/running.h"
+#include "lib/version.h"
+#include "histogram.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* "histogram on tsc 81234567890" */
 static int parse_header(const char *text, struct latency *l)

@@ -9,8 +9,14 @@
 #ifndef LATENCY_H
 #define LATENCY_H
 
-#include "lib/latency/canvas.h"
-#include "lib/latency/timing.h"
+#include "lib/exit.h"
+#include "histogram.h"
+
+#include <stdio.h>
+
+struct canvas;
+struct json_object;
+struct xp_histogram;
 
 struct latency {
 	bool recording;		/* now */
@@ -34,6 +40,7 @@ bool latency_subtract(struct latency *later, const struct latency *earlier);
 /* The classes from @first to @last as one. */
 void latency_merge(const struct latency *l, enum xp_class first, enum xp_class last,
 		   struct xp_histogram *to);
+
 #define LATENCY_READS	XP_CLASS_READ_HIT, XP_CLASS_READ_BYPASS
 #define LATENCY_MISSES	XP_CLASS_READ_MISS, XP_CLASS_READ_BYPASS
 #define LATENCY_WRITES	XP_CLASS_WRITE, XP_CLASS_WRITE_STALLED

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* latency_view.c - histograms of a cache: a table, bars, JSON, CSV. */
+#include "lib/colour.h"
+#include "lib/figures.h"
+#include "lib/json.h"
+#include "lib/latency/canvas.h"
 #include "lib/latency/latency.h"
+#include "lib/latency/timing.h"
+#include "histogram.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* --------------------------------------------------------------- cells ---- */
 

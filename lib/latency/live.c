@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* live.c - looks at an interval, drawn over one another on a terminal. */
 #include "lib/latency/live.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/process.h"
+#include "lib/progress.h"
+#include "platform.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/types.h>
 #include <termios.h>
 #include <unistd.h>
 

@@ -8,7 +8,10 @@
 #ifndef LIVE_H
 #define LIVE_H
 
-#include "tools/tool.h"
+#include "lib/exit.h"
+#include "platform.h"
+
+#include <stdio.h>
 
 struct live {
 	double interval;	/* seconds */

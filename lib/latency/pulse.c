@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* pulse.c - what a cache counts, between two looks. */
 #include "lib/latency/pulse.h"
+#include "lib/device.h"
+#include "lib/latency/latency.h"
+#include "lib/progress.h"
+#include "lib/running.h"
+#include "lib/status.h"
+#include "xpcache.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
 
 /* The third and the seventh of its figures, in 512 bytes each. */
 static void count_bytes(struct pulse *p, const char *stat)

@@ -9,6 +9,15 @@
 #define PULSE_H
 
 #include "lib/latency/latency.h"
+#include "lib/uuid.h"
+#include "platform.h"
+
+#include <sys/types.h>
+
+struct canvas;
+struct json_object;
+struct running;
+struct status;
 
 struct pulse {
 	char name[128], uuid[UUID_HEX], state[16];

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* pulse_view.c - a cache between two looks, for people and as JSON. */
-#include "lib/latency/pulse.h"
+#include "lib/colour.h"
+#include "lib/figures.h"
 #include "lib/json.h"
+#include "lib/latency/canvas.h"
+#include "lib/latency/latency.h"
+#include "lib/latency/pulse.h"
+#include "xpcache.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 static double a_second(const struct pulse *p, u64 n)
 {

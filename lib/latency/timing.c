@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* timing.c - what a histogram of latencies says. */
 #include "lib/latency/timing.h"
+#include "lib/json.h"
+#include "histogram.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,10 +8,13 @@
 #ifndef TIMING_H
 #define TIMING_H
 
+#include "histogram.h"
+
 #include <json-c/json.h>
 #include <stdio.h>
 
-#include "histogram.h"
+struct json_object;
+struct xp_histogram;
 
 u64 timing_least(const struct xp_histogram *h);		/* 0 of none */
 double timing_mean(const struct xp_histogram *h);	/* 0 of none */

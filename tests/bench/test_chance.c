@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* test_chance.c - Student's t, against the tables. */
 #include "tools/bench/bench.h"
+#include "platform.h"
 
 #include <math.h>
 #include <setjmp.h>

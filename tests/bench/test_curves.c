@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* test_curves.c - what is read off the runs of a result, and what they are reason to warn of. */
+#include "lib/json.h"
 #include "tools/bench/bench.h"
+#include "platform.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* test_headline.c - what a cache hides, of planted histograms. */
+#include "lib/json.h"
 #include "tools/bench/bench_headline.h"
-#include "lib/latency/timing.h"
+#include "histogram.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* test_places.c - where the requests of a benchmark go. */
 #include "tools/bench/bench_places.h"
+#include "platform.h"
 
 #include <math.h>
 #include <setjmp.h>

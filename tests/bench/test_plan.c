@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* test_plan.c - the runs that a test and the options become; nothing is measured. */
+#include "lib/exit.h"
 #include "tools/bench/bench.h"
+#include "tools/bench/bench_engine.h"
+#include "tools/bench/bench_places.h"
+#include "platform.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -20,8 +20,8 @@ import sys
 OTHERS = {"blockdev": 2, "swapoff": 1, "dmsetup": 2, "modprobe": 1, "lsblk": 0}     # and so many words
 WORD = re.compile(r"(?:'[^']*'|\\.|[^\s'\\])+")
 # Of other verbs than create, start, flush, remove, check and stop; their tests are elsewhere.
-NOT_OURS = re.compile(r"(?:lib|tools|boot)/(?:[a-z]+/)?(adopt|asleep|awake|bench\w*|start_boot|bootloader|fs_age|fstab|histogram|images?|initramfs|json|latency\w*"
-                      r"|live|needed|next_boot|partitions|pulse\w*|restore|sleep|sleep_note|status|timing|top)\.c|daemon/watch/\w+\.c")
+NOT_OURS = re.compile(r"(?:lib|tools|boot)/(?:[a-z]+/)?(adopt|asleep|awake|begun|bench\w*|start_boot|bootloader|fs_age|fstab|histogram|images?|initramfs|json|latency\w*"
+                      r"|live|needed|next_boot|partitions|partitions_verb|pulse\w*|restore|sleep|sleep_note|status|timing|top)\.c|daemon/watch/\w+\.c")
 
 
 class Tool:

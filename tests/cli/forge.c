@@ -14,7 +14,8 @@
  *   forge FILE record SEQ INDEX FIELD VALUE           in a record of it
  */
 #include "cache.h"
-#include "tools/tool.h"
+#include "lib/media.h"
+#include "xpcache.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "daemon/nbd/nbd_proto.h"
+#include "platform.h"
 
 #define PART	32768u
 #define NONE	UINT64_MAX

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "daemon/nbd/nbd_proto.h"
+#include "platform.h"
 
 #define SENT_MAX	(NBD_GREETING + (NBD_OPTIONS_MAX + 1) * NBD_ANSWER_MAX)
 

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "xpcache.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "daemon/device.h"
 #include "daemon/engine.h"
+#include "platform.h"
 
 #define MAX	16
 

@@ -12,6 +12,7 @@
 
 #include "bytes.h"
 #include "daemon/nbd/nbd_proto.h"
+#include "platform.h"
 
 #define MIB	(1024u * 1024)
 

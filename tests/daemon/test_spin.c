@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "daemon/spin.h"
+#include "platform.h"
 
 /* Of so many waits, each met while it spins or not: those that spun. */
 static u32 spins(struct xd_spin *s, u32 waits, bool met)

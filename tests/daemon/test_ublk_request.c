@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
+#include "daemon/device.h"
+#include "daemon/engine.h"
 #include "daemon/ublk/ublk.h"
+#include "daemon/ublk/ublk_proto.h"
+#include "xpcache.h"
 
 void xp_assert_failed(const char *what, const char *file, int line)
 {

@@ -9,6 +9,9 @@
 
 #include "../tools/planted.h"
 #include "daemon/watch/watch.h"
+#include "lib/json.h"
+#include "lib/latency/pulse.h"
+#include "histogram.h"
 
 static struct watch w;
 static struct pulse p;

@@ -8,6 +8,8 @@
 #include <syslog.h>
 
 #include "daemon/watch/watch.h"
+#include "lib/latency/pulse.h"
+#include "platform.h"
 
 static struct alarms a;
 static struct pulse p;

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "daemon/watch/watch.h"
+#include "platform.h"
 
 static u8 page[WEAR_LOG];
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ublkstop N - takes the block device /dev/ublkbN away from whoever serves it. */
 #include "daemon/ublk/ublk.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "platform.h"
 
 #include <stdlib.h>
 

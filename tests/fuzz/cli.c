@@ -10,7 +10,19 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 #include <sys/sysmacros.h>
+#include "lib/caches.h"
+#include "lib/exit.h"
+#include "lib/json.h"
+#include "lib/kernel.h"
+#include "lib/latency/canvas.h"
 #include "lib/latency/latency.h"
+#include "lib/latency/timing.h"
+#include "lib/running.h"
+#include "lib/status.h"
+#include "tools/options.h"
+#include "tools/status_show.h"
+#include "tools/verbs.h"
+#include "xpcache.h"
 
 static void failed(const char *what, int line)
 {

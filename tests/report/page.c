@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* page RESULT.json [PAGE.html] - the page of a stored result, and nothing more of the tool. */
+#include "lib/complain.h"
+#include "lib/exit.h"
 #include "tools/bench/bench_html.h"
 
 int main(int argc, char **argv)

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "boot/bootloader.h"
+#include "lib/device.h"
+#include "lib/exit.h"
 
 #define OURS	8u
 #define OTHER	9u

@@ -6,7 +6,14 @@
 #include <cmocka.h>
 #include <unistd.h>
 
-#include "tools/tool.h"
+#include "boot/fence.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/identity.h"
+#include "lib/known.h"
+#include "lib/running.h"
+#include "tools/options.h"
+#include "xpcache.h"
 
 #define CACHE		"11111111111111111111111111111111"
 #define SECTORS		8192u

@@ -6,7 +6,10 @@
 #include <cmocka.h>
 #include <unistd.h>
 
+#include "lib/slow.h"
 #include "tools/guard/fingerprint.h"
+#include "tools/guard/fs_age.h"
+#include "xpcache.h"
 
 /* ----------------------------------------------------------------- age ---- */
 

@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "boot/fstab.h"
+#include "lib/device.h"
+#include "lib/exit.h"
 
 #define OURS	8u
 #define OTHER	9u

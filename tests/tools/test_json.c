@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/json.h"
+#include "platform.h"
 
 static struct json_object *load(const void *text, size_t len)
 {

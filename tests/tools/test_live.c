@@ -12,7 +12,10 @@
 #include <unistd.h>
 #include <utmp.h>
 
+#include "lib/complain.h"
+#include "lib/exit.h"
 #include "lib/latency/live.h"
+#include "platform.h"
 
 struct counted {
 	int looks, fail_at;

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "tools/tool.h"
+#include "lib/media.h"
+#include "xpcache.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -7,7 +7,11 @@
 #include <json-c/json.h>
 
 #include "planted.h"
+#include "lib/json.h"
+#include "lib/latency/canvas.h"
 #include "lib/latency/pulse.h"
+#include "lib/status.h"
+#include "histogram.h"
 
 static struct pulse before, after;
 

@@ -5,7 +5,21 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "tools/hibernate/sleep.h"
+#include "boot/fence.h"
+#include "lib/caches.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/kernel.h"
+#include "lib/known.h"
+#include "lib/media.h"
+#include "lib/running.h"
+#include "lib/slow_find.h"
+#include "lib/uuid.h"
+#include "tools/hibernate/image.h"
+#include "tools/hibernate/looked.h"
+#include "tools/hibernate/restore.h"
+#include "tools/hibernate/sleep_note.h"
+#include "xpcache.h"
 
 #define SWAP	"the swap's uuid."
 

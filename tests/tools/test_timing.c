@@ -6,7 +6,9 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "lib/json.h"
 #include "lib/latency/timing.h"
+#include "histogram.h"
 
 /* ------------------------------------------------------------- numbers ---- */
 

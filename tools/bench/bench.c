@@ -6,9 +6,20 @@
  * A word without is a running cache, or a file if none has that name.
  */
 #include "tools/bench/bench.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/json.h"
+#include "lib/running.h"
 #include "tools/bench/bench_html.h"
+#include "tools/options.h"
+#include "tools/verbs.h"
+#include "platform.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -251,7 +262,7 @@ static char **words_stored(struct json_object *words, int argc)
 	return argv;
 }
 
-static enum xc resume_words(const char *path, struct json_object *old, struct json_object *words)
+static enum xc resume_words(const struct options *begun, const char *path, struct json_object *old, struct json_object *words)
 {
 	int argc = (int)json_object_array_length(words);
 	char **argv = words_stored(words, argc);
@@ -262,7 +273,7 @@ static enum xc resume_words(const char *path, struct json_object *old, struct js
 		return complain_errno(ENOMEM, path, "cannot go on");
 	if (argc < 2 || strcmp(argv[0], "bench") != 0)
 		complain(XC_USAGE, path, "give another", "it does not say what was to be measured");
-	else if (parse_words(argc, argv, &opt))
+	else if (begun->parse(argc, argv, &opt))
 		ret = opt.nr_words ? measure(&opt, old, path) :
 		      complain(XC_USAGE, path, "give another", "it does not say what was to be measured");
 	free(argv);
@@ -270,8 +281,9 @@ static enum xc resume_words(const char *path, struct json_object *old, struct js
 }
 
 /* Its own path is meant from here, what is in it from where it was begun. */
-static enum xc resume(const char *word)
+static enum xc resume(const struct options *begun)
 {
+	const char *word = begun->bench.resume;
 	struct json_object *old = NULL, *words;
 	enum xc ret = bench_result_load(word, &old);
 	char path[PATH_MAX];
@@ -282,7 +294,7 @@ static enum xc resume(const char *word)
 		snprintf(path, sizeof(path), "%s", word);
 	words = bench_result_get(old, "words");
 	if (words && json_object_is_type(words, json_type_array))
-		(void)((ret = bench_state_enter(old, word)) || (ret = resume_words(path, old, words)));
+		(void)((ret = bench_state_enter(old, word)) || (ret = resume_words(begun, path, old, words)));
 	else
 		ret = complain(XC_USAGE, word, "give the .state file of an interrupted session",
 			       "it does not say what was to be measured");
@@ -335,7 +347,7 @@ enum xc bench_verb_run(struct options *opt)
 
 	if (opt->bench.resume) {
 		ret = check_resume(opt);
-		return ret ? ret : resume(opt->bench.resume);
+		return ret ? ret : resume(opt);
 	}
 	if (opt->nr_words && !strcmp(opt->arg, "diff"))
 		return opt->nr_words == 3 ? bench_diff(opt->words[1], opt->words[2], opt->json) :

@@ -22,9 +22,19 @@
 #define BENCH_H
 
 
+#include "lib/device.h"
+#include "lib/exit.h"
 #include "tools/bench/bench_engine.h"
-#include "lib/json.h"
-#include "tools/tool.h"
+#include "tools/bench/bench_places.h"
+#include "platform.h"
+
+#include <limits.h>
+#include <stdio.h>
+
+struct bench_cache;
+struct json_object;
+struct options;
+struct xp_histogram;
 
 /* ---------------------------------------------------- bench_setup.c ---- */
 
@@ -117,6 +127,7 @@ struct bench_test {
 	const char *what;
 };
 extern const struct bench_test bench_tests[];
+
 #define BENCH_TESTS	16u
 int bench_test_find(const char *name);	/* its row, or -1 */
 /* All that was asked for. */
@@ -227,6 +238,7 @@ const char *bench_cache_uuid(const struct bench_cache *c);
 
 /* "writes", "warmup", "working_set" and "fill" of the result, from its runs. */
 void bench_curves(struct json_object *result);
+
 #define BENCH_WARM	0.9	/* of a set's warming: less is no warm set */
 
 /* -------------------------------------------------- bench_warnings.c ---- */

@@ -12,12 +12,28 @@
  * the cache is read from its journal, as `dump` reads it; a block that came or went
  * since is measured as what it is.
  */
+#include "lib/caches.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/json.h"
+#include "lib/latency/latency.h"
+#include "lib/latency/timing.h"
+#include "lib/offline.h"
+#include "lib/running.h"
+#include "lib/status.h"
+#include "lib/user.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_headline.h"
-#include "lib/latency/latency.h"
+#include "tools/bench/bench_places.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #define PLACES		(1u << 20)	/* drawn for the headline, all legs together */

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_curves.c - what is read off several runs, or off one run's seconds. */
+#include "lib/json.h"
 #include "tools/bench/bench.h"
-#include "lib/latency/timing.h"
+#include "tools/bench/bench_engine.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 static struct json_object *at(struct json_object *array, size_t i)
 {

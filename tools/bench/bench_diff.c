@@ -11,10 +11,18 @@
  * so much wider that 95 times of 100 none of them errs. What changes from one session to the
  * next (other load, temperature, the disk's layout) is in neither.
  */
-#include "tools/bench/bench.h"
+#include "lib/colour.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/json.h"
 #include "lib/latency/timing.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/bench_engine.h"
+#include "histogram.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #define CHANCE	0.05	/* that one line of all is outside its interval if nothing changed */
 #define MATTERS	0.02	/* less is within the histogram's bins */

@@ -7,10 +7,14 @@
  * a bin of the histogram.
  */
 #include "tools/bench/bench_engine.h"
+#include "tools/bench/bench_places.h"
+#include "histogram.h"
 
+#include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NS		1000000000.0
 #define TOO_MANY_ERRORS	1000u	/* the device is gone: no use in going on */

@@ -12,12 +12,14 @@
 #ifndef BENCH_ENGINE_H
 #define BENCH_ENGINE_H
 
+#include "tools/bench/bench_places.h"
+#include "histogram.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <time.h>
 
-#include "tools/bench/bench_places.h"
-#include "histogram.h"
+struct timespec;
 
 enum bench_engine { BENCH_IO_URING, BENCH_PSYNC, BENCH_NBD };
 

@@ -7,8 +7,20 @@
  * be typed by habit, --force or not. Where there is no terminal to ask on, --destructive
  * needs --force with it.
  */
+#include "lib/caches.h"
+#include "lib/claim.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/offline.h"
+#include "lib/signature.h"
 #include "tools/bench/bench.h"
+#include "xpcache.h"
 
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 static bool answered(const char *question, const char *wanted)

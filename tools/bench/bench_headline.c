@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_headline.c - what a cache hides. */
 #include "tools/bench/bench_headline.h"
-#include "lib/latency/timing.h"
 #include "lib/json.h"
+#include "lib/latency/timing.h"
+#include "histogram.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* ----------------------------------------------------------- hidden ---- */
 

@@ -8,9 +8,12 @@
 #ifndef BENCH_HEADLINE_H
 #define BENCH_HEADLINE_H
 
+#include "platform.h"
+
 #include <json-c/json.h>
 
-#include "histogram.h"
+struct json_object;
+struct xp_histogram;
 
 enum { BENCH_HIDDEN_MEAN, BENCH_HIDDEN_50, BENCH_HIDDEN_99, BENCH_HIDDEN_999, BENCH_HIDDEN };
 

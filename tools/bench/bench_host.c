@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_host.c - the machine and its devices, as far as they bear on latency. */
+#include "lib/device.h"
+#include "lib/json.h"
 #include "tools/bench/bench.h"
+#include "xpcache.h"
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 

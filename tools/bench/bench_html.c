@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_html.c - the page of `xpcache bench`: tools/bench/report/ with the result inside. */
 #include "tools/bench/bench_html.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
 #include "lib/json.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define BENCH_VERSION	1	/* of the JSON that the page knows */

@@ -3,10 +3,12 @@
 #ifndef BENCH_HTML_H
 #define BENCH_HTML_H
 
+#include "lib/exit.h"
+
 #include <json-c/json.h>
 #include <stdio.h>
 
-#include "tools/tool.h"
+struct json_object;
 
 /* Writes the page of @result, which is of "xpcache_bench": 1, to @f. 0 or -errno. */
 int bench_html(struct json_object *result, FILE *f);

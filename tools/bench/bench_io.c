@@ -6,11 +6,14 @@
  * when it is seen to have. Of io_uring the requests that go or come together share one
  * look at the clock.
  */
-#include "tools/bench/bench_engine.h"
-
 #include "lib/uring_abi.h"
+#include "tools/bench/bench_engine.h"
+#include "platform.h"
+
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #define NS	1000000000u

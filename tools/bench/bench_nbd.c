@@ -3,9 +3,11 @@
  * bench_nbd.c - the third way to a device: an NBD server's, by libnbd, a connection for each
  * thread. One at a time by its blocking calls; more by those that return at once.
  */
-#include "tools/bench/bench_engine.h"
 #include "lib/nbd.h"
+#include "tools/bench/bench_engine.h"
+#include "platform.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

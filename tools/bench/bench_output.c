@@ -6,11 +6,19 @@
  * a full disk or a power cut leaves the older one. A device, or what is measured, is no
  * place for a result, whatever name it is given by.
  */
+#include "lib/claim.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_html.h"
+#include "platform.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_places.c - where the requests of a benchmark go. */
 #include "tools/bench/bench_places.h"
+#include "platform.h"
 
+#include <errno.h>
 #include <math.h>
+#include <string.h>
 
 /* ------------------------------------------------- each place once ---- */
 

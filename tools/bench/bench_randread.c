@@ -7,6 +7,10 @@
  * completion to the next.
  */
 #include "tools/bench/bench.h"
+#include "tools/bench/bench_engine.h"
+
+#include <stdio.h>
+#include <sys/types.h>
 
 void bench_lines_header(const struct bench_plan_run *run)
 {

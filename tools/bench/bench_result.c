@@ -4,12 +4,21 @@
  *
  * The names are described in docs/MEASURING.md. What is not known is null.
  */
-#include "tools/bench/bench.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
 #include "lib/json.h"
 #include "lib/latency/timing.h"
+#include "lib/version.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/bench_engine.h"
+#include "tools/bench/bench_places.h"
+#include "histogram.h"
 
+#include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 void bench_result_add(struct json_object *o, const char *name, struct json_object *value)

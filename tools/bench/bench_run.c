@@ -1,11 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_run.c - one run after another: from the plan to the result. */
-#include "tools/bench/bench.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/json.h"
+#include "lib/progress.h"
 #include "lib/uring.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/bench_engine.h"
+#include "tools/bench/bench_places.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 volatile sig_atomic_t bench_stopped;

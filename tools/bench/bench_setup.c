@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_setup.c - the words of bench's options, as numbers. */
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
 #include "tools/bench/bench.h"
+#include "tools/bench/bench_engine.h"
+#include "tools/options.h"
+#include "xpcache.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/random.h>
 
 static enum xc wrong(const char *option, const char *text, const char *what)

@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_show.c - a result, for people. */
-#include "tools/bench/bench.h"
+#include "lib/colour.h"
+#include "lib/figures.h"
+#include "lib/json.h"
 #include "lib/latency/canvas.h"
 #include "lib/latency/timing.h"
+#include "tools/bench/bench.h"
+#include "tools/bench/bench_places.h"
+#include "histogram.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* ------------------------------------------------------------ words ---- */
 

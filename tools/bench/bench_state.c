@@ -7,8 +7,19 @@
  * Two halves of one result must be of one thing: what cannot be shown to be the same is
  * not gone on with.
  */
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/identity.h"
+#include "lib/json.h"
+#include "lib/version.h"
 #include "tools/bench/bench.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* ------------------------------------------------------ what it is of ---- */

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_target.c - a device that is measured, and what of it. */
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/remote.h"
 #include "tools/bench/bench.h"
+#include "xpcache.h"
 
 #include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *role_of(enum bench_leg leg)
 {

@@ -6,10 +6,19 @@
  * for every target and, if that may be written, for writes too. What is given on the
  * command line (--size, --depth, ...) takes the place of the test's own.
  */
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
 #include "tools/bench/bench.h"
+#include "tools/bench/bench_engine.h"
+#include "tools/bench/bench_places.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define KIB	1024u
 #define MIB	(1024u * KIB)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_warnings.c - what the runs are reason to warn of: that they do not say what they seem to. */
+#include "lib/figures.h"
+#include "lib/json.h"
 #include "tools/bench/bench.h"
+#include "platform.h"
 
 /* One request more or less is no shortage. */
 static void warn_rate(struct json_object *result, struct json_object *run)

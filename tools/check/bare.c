@@ -9,7 +9,11 @@
  * A ring may hold blocks of older caches as well. Each begins to write at place 1 and goes on upwards,
  * so what is before all others there is of the newest.
  */
-#include "tools/guard/fingerprint.h"
+#include "tools/check/bare.h"
+#include "xpcache.h"
+
+#include <errno.h>
+#include <string.h>
 
 /* What was read, as a device that has nothing else: xp_follow() then judges this alone. */
 static int read_same(void *ctx, u64 block, u32 nr_blocks, void *buf)

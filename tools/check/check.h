@@ -12,8 +12,12 @@
 #ifndef XP_CHECK_H
 #define XP_CHECK_H
 
+#include "lib/device.h"
+#include "lib/exit.h"
 #include "lib/findings.h"
-#include "lib/ring.h"
+#include "lib/journal_ring.h"
+#include "lib/offline.h"
+#include "platform.h"
 
 struct check {
 	struct device dev;

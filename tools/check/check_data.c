@@ -7,9 +7,19 @@
  * not carried over since, and a sum if the cache verified when the slot was
  * written (--verify); what has neither can only be read.
  */
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/findings.h"
+#include "lib/progress.h"
 #include "tools/check/check.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define RUN_BLOCKS	64u
 #define PATIENCE	2.0	/* seconds without a progress bar, */

@@ -13,7 +13,15 @@
  * or the medium forgets, even if recovery does without it. But a recovery that leaves a
  * hole or longer slow device behind erases all that is older than its chain.
  */
+#include "lib/figures.h"
+#include "lib/findings.h"
+#include "lib/journal_ring.h"
 #include "tools/check/check.h"
+#include "xpcache.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 /* A place, seen from the chain. */
 enum part {

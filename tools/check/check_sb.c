@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Both superblocks, each for itself, where the core is content with one (I10). */
-#include "tools/check/check.h"
+#include "lib/device.h"
 #include "lib/fields.h"
+#include "lib/figures.h"
+#include "lib/findings.h"
+#include "tools/check/check.h"
+#include "xpcache.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 struct copy {
 	u64 block;

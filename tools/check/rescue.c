@@ -7,12 +7,43 @@
  * taken and kept it. What recovery is not certain of is written all the same: the slow device has
  * nothing newer that anybody knows of.
  */
-#include "tools/guard/fingerprint.h"
+#include "tools/check/rescue.h"
+#include "boot/fence.h"
+#include "lib/caches.h"
+#include "lib/claim.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/fast_size.h"
+#include "lib/figures.h"
+#include "lib/journal_ring.h"
 #include "lib/json.h"
-#include "lib/ring.h"
+#include "lib/kernel.h"
+#include "lib/known.h"
+#include "lib/offline.h"
+#include "lib/process.h"
+#include "lib/progress.h"
+#include "lib/remote.h"
+#include "lib/running.h"
+#include "lib/signals.h"
+#include "lib/slow.h"
+#include "lib/slow_find.h"
+#include "tools/check/bare.h"
+#include "tools/guard/accept.h"
+#include "tools/guard/behind.h"
+#include "tools/guard/mark.h"
+#include "tools/guard/slow_named.h"
+#include "tools/options.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #define RUN_BLOCKS	256u
@@ -62,7 +93,7 @@ static enum xc take_bare(struct rescue *r, int err)
 {
 	const struct xp_message why = r->o.message;
 	u64 blocks, noted = 0;
-	enum xc ret = fast_size_blocks(r->opt, &r->fast, &blocks);
+	enum xc ret = fast_size_blocks(r->opt->fast_size, &r->fast, &blocks);
 	int bare = ret ? 0 : bare_superblock(&r->o.media.io, device_blocks(&r->fast), r->opt->fast_size ? blocks : 0, &noted, &r->o.sb);
 
 	if (ret)

@@ -4,8 +4,21 @@
  * recovered here, before it starts, and tells what is lost. Then its journal is as any, for whichever
  * engine.
  */
-#include "tools/guard/fingerprint.h"
-#include "lib/ring.h"
+#include "tools/guard/accept.h"
+#include "lib/caches.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/journal_ring.h"
+#include "lib/offline.h"
+#include "lib/signals.h"
+#include "tools/guard/behind.h"
+#include "tools/options.h"
+#include "xpcache.h"
+
+#include <errno.h>
+#include <stdio.h>
 
 struct acceptance {
 	const struct cache *c;

@@ -9,11 +9,30 @@
  *
  * A boot loader is installed below the cache, and the firmware reads it there: what is its own says nothing.
  */
+#include "tools/guard/behind.h"
+#include "lib/caches.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/flushing.h"
+#include "lib/identity.h"
+#include "lib/offline.h"
+#include "lib/remote.h"
+#include "lib/slow.h"
+#include "lib/user.h"
+#include "tools/guard/accept.h"
 #include "tools/guard/fingerprint.h"
+#include "tools/guard/fs_age.h"
+#include "tools/options.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -391,12 +410,10 @@ static enum xc refuse(const struct look *k)
 /* What is dirty goes home, whatever is there now; no client can come between. */
 static enum xc bring_home(struct look *k)
 {
-	struct options opt = *k->opt;
+	struct user_start how = { .offline = true, .force = k->opt->force, .tunables = k->opt->tunables };
 
-	opt.offline = true;
-	opt.ublk = false;
-	opt.tunables.verify = !!(le64_to_cpu(k->o.sb.incompat) & XP_INCOMPAT_SUMS);
-	return flush_by_user(k->name, k->c->fast.path, k->slow_path, &opt);
+	how.tunables.verify = !!(le64_to_cpu(k->o.sb.incompat) & XP_INCOMPAT_SUMS);
+	return flush_by_user(k->name, k->c->fast.path, k->slow_path, &how);
 }
 
 /* Before anything is changed: whether the daemon would. */

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the slow device holds now that the cache rests, noted on the fast one. */
 #include "tools/guard/fingerprint.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/media.h"
+#include "lib/slow.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <string.h>
 #include <time.h>
 
 static const u64 block_of[2] = { XP_FP_BLOCK_A, XP_FP_BLOCK_B };

@@ -6,11 +6,16 @@
  * the first 4 KiB, btrfs at 64 KiB; NTFS the first records of its file table. LVM's metadata are in
  * the first two blocks. A partition editor writes the table, and GPT's copy at the end.
  */
+#include "lib/partitions.h"
+#include "lib/slow.h"
 #include "tools/guard/fingerprint.h"
+#include "xpcache.h"
 
 #include <blkid/blkid.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #define GPT_BLOCKS	5u	/* header and 128 entries of 128 bytes */

@@ -6,7 +6,10 @@
  *
  * Any sector of a block may begin a superblock: old partitions are aligned to nothing.
  */
-#include "tools/guard/fingerprint.h"
+#include "tools/guard/fs_age.h"
+#include "xpcache.h"
+
+#include <string.h>
 
 #define SECTOR	512u
 

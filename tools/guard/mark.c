@@ -3,9 +3,23 @@
  * Have writes passed the cache while its fast device was gone (core/passthrough.c)? The mark says so:
  * at the place that the fingerprint remembers, or where it would be written today.
  */
+#include "tools/guard/mark.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/offline.h"
+#include "lib/slow.h"
+#include "tools/guard/accept.h"
+#include "tools/guard/behind.h"
 #include "tools/guard/fingerprint.h"
+#include "tools/options.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define PLACES	5u	/* where one may be: two, two if its size was another, and what the fingerprint remembers */
 

@@ -2,9 +2,28 @@
 /*
  * asleep.c - one cache falls asleep: every block home, suspended, forgotten, led to the slow device.
  */
-#include "tools/hibernate/sleep.h"
+#include "tools/hibernate/asleep.h"
+#include "lib/begun.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/flushing.h"
+#include "lib/kernel.h"
+#include "lib/media.h"
+#include "lib/progress.h"
+#include "lib/running.h"
+#include "lib/signals.h"
+#include "lib/status.h"
+#include "lib/user.h"
+#include "tools/hibernate/sleep_note.h"
+#include "tools/hibernate/turn.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define ENOUGH		256u	/* blocks that may be left to go home while it is suspended */

@@ -3,9 +3,31 @@
  * awake.c - one cache wakes: its device leads to the cache again, which begins with nothing. And what
  * a killed hibernate has left is mended.
  */
-#include "tools/hibernate/sleep.h"
+#include "tools/hibernate/awake.h"
+#include "lib/begun.h"
+#include "lib/caches.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/kernel.h"
+#include "lib/known.h"
+#include "lib/memory.h"
+#include "lib/offline.h"
+#include "lib/partitions.h"
+#include "lib/running.h"
+#include "lib/signals.h"
+#include "tools/guard/mark.h"
+#include "tools/hibernate/sleep_note.h"
+#include "tools/hibernate/turn.h"
+#include "tools/options.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 /* ------------------------------------------------------------------ awake ---- */
@@ -151,7 +173,7 @@ static int turn_back(const struct running *r, const struct cache *c, const struc
 	int err = check_memory(c);
 
 	if (!err)
-		err = kernel_load_cache(r, &c->fast, opt);
+		err = kernel_load_cache(r, &c->fast, &opt->tunables);
 	if (!err)
 		err = check_empty(c->fast.dev);
 	if (!err)
@@ -230,7 +252,8 @@ enum xc wake(const struct running *r, const struct options *opt)
 	int err;
 
 	running_paths(&named);
-	known_limits(r->uuid, &tuned);
+	if (!tuned.tuned)
+		known_limits(r->uuid, &tuned.tunables);
 	if (!opt->tuned)
 		begun_tunables(r, &tuned.tunables);
 	if (!ret)

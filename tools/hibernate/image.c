@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The image of a hibernated machine's memory, as far as one sees it from outside: its signature in
  * the header of the swap that it is in. */
-#include "tools/hibernate/sleep.h"
+#include "tools/hibernate/image.h"
+#include "lib/device.h"
+#include "lib/signature.h"
+#include "lib/user.h"
+#include "platform.h"
 
 #include <blkid/blkid.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #define POWER_RESUME	"/sys/power/resume"

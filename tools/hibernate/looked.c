@@ -4,11 +4,20 @@
  * the same; an initramfs that does not look at all leaves nothing here. In /run, which it hands over
  * to the system.
  */
-#include "tools/hibernate/sleep.h"
+#include "tools/hibernate/looked.h"
+#include "lib/device.h"
+#include "lib/known.h"
+#include "lib/user.h"
+#include "lib/uuid.h"
+#include "tools/hibernate/image.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/types.h>
 
 static FILE *looked_open(const char *mode)
 {

@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* hibernate --begin: would the next boot restore what is written? What it certainly would not is refused. */
+#include "tools/hibernate/next_boot.h"
 #include "boot/initramfs.h"
-#include "tools/hibernate/sleep.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/kernel.h"
+#include "lib/known.h"
+#include "lib/running.h"
+#include "tools/hibernate/image.h"
+#include "tools/hibernate/looked.h"
+#include "platform.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 
 struct below {
 	const struct running *list;

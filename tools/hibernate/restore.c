@@ -14,10 +14,31 @@
  *
  * And a cache that is to start, with or without that: see sleep_no_image().
  */
-#include "tools/hibernate/sleep.h"
+#include "tools/hibernate/restore.h"
+#include "boot/fence.h"
+#include "lib/caches.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/identity.h"
+#include "lib/kernel.h"
+#include "lib/known.h"
+#include "lib/media.h"
+#include "lib/progress.h"
+#include "lib/running.h"
+#include "lib/slow_find.h"
+#include "tools/hibernate/image.h"
+#include "tools/hibernate/looked.h"
+#include "tools/hibernate/sleep_note.h"
+#include "tools/options.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <time.h>
 
 #define WAIT_SECONDS	30.0	/* for disks that come late */

@@ -23,9 +23,34 @@
  * would have to write out there first.
  */
 #include "tools/hibernate/sleep.h"
+#include "lib/begun.h"
+#include "lib/caches.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/kernel.h"
+#include "lib/known.h"
+#include "lib/media.h"
+#include "lib/progress.h"
+#include "lib/running.h"
+#include "lib/user.h"
+#include "lib/uuid.h"
+#include "tools/hibernate/asleep.h"
+#include "tools/hibernate/awake.h"
+#include "tools/hibernate/image.h"
+#include "tools/hibernate/looked.h"
+#include "tools/hibernate/next_boot.h"
+#include "tools/hibernate/restore.h"
+#include "tools/hibernate/sleep_note.h"
+#include "tools/options.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -405,35 +430,16 @@ enum xc sleep_wake(const char *name, const struct options *opt)
 	return ret;
 }
 
-static void forget_begun_of(const char *uuid)
-{
-	struct running r = { .user = false };
-
-	snprintf(r.uuid, sizeof(r.uuid), "%s", uuid);
-	begun_forget(&r);
-}
-
-void sleep_has_started(const char *uuid)
-{
-	forget_begun_of(uuid);
-}
-
 /* Of the last one: who has none may hibernate. */
 void sleep_has_stopped(const char *uuid)
 {
 	struct running *list = NULL;
 	size_t n = 0;
 
-	forget_begun_of(uuid);
+	begun_forget_of(uuid);
 	if (!running_list(&list, &n) && !n)
 		image_place_back();
 	free(list);
-}
-
-enum xc say_asleep(const char *name)
-{
-	return complain(XC_REFUSED, name, "xpcache hibernate --end wakes it",
-			"it is asleep, its device leads to the slow device alone");
 }
 
 /* ------------------------------------------------------------------ verb ---- */

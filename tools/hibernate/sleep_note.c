@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What is noted on the fast device of a cache that sleeps in a hibernation: struct xp_sleep. */
-#include "tools/hibernate/sleep.h"
+#include "tools/hibernate/sleep_note.h"
+#include "lib/caches.h"
+#include "lib/media.h"
+#include "tools/hibernate/image.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <string.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 static u64 checksum(const struct xp_sleep *note)

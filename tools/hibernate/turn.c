@@ -3,8 +3,12 @@
  * turn.c - what hibernate --begin and --end do with a device to lead it elsewhere: its suspend and
  * its resume, in memory that is there; and what is left in /run of one that has begun.
  */
-#include "tools/hibernate/sleep.h"
+#include "tools/hibernate/turn.h"
+#include "lib/kernel.h"
+#include "lib/running.h"
+#include "platform.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
@@ -89,61 +93,4 @@ int turn_resume_alone(const struct running *r)
 			err = kernel_resume(r->name);
 	}
 	return err;
-}
-
-/* ----------------------------------------------------------------- begun ---- */
-
-/* In /run, which is as long as the machine's memory: one of ours has begun with it, and what limits it had. */
-static void begun_path(const struct running *r, char *path, size_t len)
-{
-	snprintf(path, len, "%s/%s.asleep", user_directory(), r->uuid);
-}
-
-bool begun_is(const struct running *r)
-{
-	char path[PATH_MAX];
-
-	begun_path(r, path, sizeof(path));
-	return !access(path, F_OK);
-}
-
-void begun_forget(const struct running *r)
-{
-	char path[PATH_MAX];
-
-	begun_path(r, path, sizeof(path));
-	unlink(path);
-}
-
-/* What it had is what it gets again. */
-int begun_keep(const struct running *r)
-{
-	char path[PATH_MAX], text[XP_TUNABLES_TEXT];
-	FILE *f;
-
-	begun_path(r, path, sizeof(path));
-	f = fopen(path, "we");
-	if (!f)
-		return -errno;
-	xp_tunables_print(&r->tunables, text);
-	if (r->tunables_known)
-		fprintf(f, "- -%s", text);
-	return fclose(f) ? -errno : 0;
-}
-
-void begun_tunables(const struct running *r, struct xp_tunables *t)
-{
-	char path[PATH_MAX], line[XP_TUNABLES_TEXT + 8];
-	struct running was = { .user = false };
-	FILE *f;
-
-	begun_path(r, path, sizeof(path));
-	f = fopen(path, "re");
-	if (f && fgets(line, sizeof(line), f)) {
-		table_read(line, &was);
-		if (was.tunables_known)
-			*t = was.tunables;
-	}
-	if (f)
-		fclose(f);
 }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The journal ring, as the core's recovery judges it. Nothing is decided here. */
+#include "lib/journal_ring.h"
 #include "lib/findings.h"
-#include "lib/ring.h"
+#include "xpcache.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *ring_place_text(enum xp_place place)
 {

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The kernel's driver for block devices of user space, by which xpcached gives one. */
-#include "tools/tool.h"
+#include "lib/ublk_client.h"
+#include "lib/claim.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/kernel.h"
 #include "lib/uring.h"
 
+#include <limits.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which engine runs a cache: the kernel's target, or xpcached. */
+#include "lib/remote.h"
+#include "lib/complain.h"
+#include "lib/device.h"
+#include "lib/exit.h"
 #include "lib/nbd.h"
-#include "tools/tool.h"
+#include "lib/running.h"
+#include "lib/user.h"
+#include "xpcache.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -149,38 +158,6 @@ enum xc remote_check_free(const char *uri)
 				       "it is the slow device of the xpcache %s, which runs", all[i].name);
 	free(all);
 	return ret;
-}
-
-static bool is_file(const char *path)
-{
-	struct stat st;
-
-	return path && !stat(path, &st) && S_ISREG(st.st_mode);
-}
-
-/* What the kernel cannot have: files, remote disks, and whatever root alone may give it. */
-static bool only_user(const char *fast, const char *slow)
-{
-	return is_file(fast) || is_file(slow) || (slow && is_remote(slow)) || geteuid() != 0;
-}
-
-enum xc engine_choose(const struct options *opt, const char *fast, const char *slow, bool *user)
-{
-	const char *word = opt->engine ? opt->engine : "auto";
-
-	*user = !strcmp(word, "user");
-	if (opt->ublk && !strcmp(word, "kernel"))
-		return complain(XC_USAGE, "--ublk", "give --engine user, or none", "the kernel's engine needs no such device");
-	if (*user || !strcmp(word, "kernel"))
-		return XC_OK;
-	if (strcmp(word, "auto") != 0)
-		return complain(XC_USAGE, "--engine", "kernel, user or auto", "there is no engine \"%s\"", word);
-	*user = opt->ublk || only_user(fast, slow);
-	if (!*user && !kernel_has_target() && user_can_start()) {
-		printf("%s: the engine in user space runs it\n", kernel_no_target());
-		*user = true;
-	}
-	return XC_OK;
 }
 
 enum xc remote_check_library(const char *uri)

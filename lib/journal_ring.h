@@ -3,7 +3,7 @@
 #ifndef XP_RING_H
 #define XP_RING_H
 
-#include "tools/tool.h"
+#include "xpcache.h"
 
 struct findings;
 

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* caches.h - all caches of this machine, found by the superblock on their fast devices. */
+#ifndef XP_LIB_CACHES_H
+#define XP_LIB_CACHES_H
+
+#include "lib/device.h"
+#include "lib/exit.h"
+#include "lib/uuid.h"
+#include "xpcache.h"
+
+#include <sys/types.h>
+
+struct running;
+
+/* A cache that some fast device holds, running or not. */
+struct cache {
+	struct device fast;	/* closed */
+	struct xp_sb sb;
+	char name[XP_NAME_LEN], uuid[UUID_HEX];
+	int err;		/* 0, or why the superblock was refused, */
+	struct xp_message message;	/* in words */
+	bool running;
+};
+
+struct caches {
+	struct cache *v;
+	size_t n;
+};
+
+int caches_scan(struct caches *all);
+/* That one, and its copies. */
+int caches_scan_for(const char *uuid, struct caches *all);
+/* Does a device other than @fast hold it too? Perhaps that one has what is dirty. @path, of @len or 0, says which. */
+bool caches_have_copy(const char *uuid, const struct device *fast, char *path, size_t len);
+void caches_free(struct caches *all);
+/* Is the cache on one of them? @damaged: also where no more of it can be read than that. */
+bool caches_have(const struct caches *all, const char *uuid, bool damaged);
+/* Reads the superblock of one device. As xp_sb_read(). */
+int cache_read(struct cache *c, struct device *fast);
+/* Complains if @d is the slow device of a cache, other than that on @but_fast. */
+enum xc caches_check_slow(const struct device *d, dev_t but_fast);
+/* The one called @name (or of that uuid) that does not run, on @fast if given; @slow, for advice: NULL if nobody has named it. */
+enum xc caches_find_stopped(const char *name, const char *fast, const char *slow, struct cache *c);
+/* The running one called @name; "/dev/mapper/NAME" and the uuid will do. */
+enum xc caches_find_running(const char *name, struct running *r);
+const char *cache_plain_name(const char *name);
+enum xc cache_check_name(const char *name);	/* with a complaint */
+
+#endif

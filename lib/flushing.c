@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Dirty blocks of a running cache go home. The cache does it; we ask and watch. */
+#include "lib/flushing.h"
+#include "lib/begun.h"
+#include "lib/complain.h"
+#include "lib/exit.h"
+#include "lib/figures.h"
+#include "lib/kernel.h"
+#include "lib/offline.h"
+#include "lib/partitions.h"
+#include "lib/progress.h"
+#include "lib/running.h"
+#include "lib/signals.h"
+#include "lib/status.h"
+#include "lib/user.h"
+#include "xpcache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define POLL_MS		200
+#define STUCK_SECONDS	15	/* errors and no block home for so long: give up */
+
+enum xc flush_awake(const char *name)
+{
+	struct status s;
+	int err = status_read(name, &s);
+
+	if (err)
+		return complain_errno(err, name, "cannot read its status");
+	if (!strcmp(s.state, "suspended"))
+		return complain(XC_FAILED, name, text_todo("dmsetup resume %s first", name), "it is suspended");
+	if (!strcmp(s.state, "asleep"))
+		return say_asleep(name);
+	return XC_OK;
+}
+
+/*
+ * What programs wrote without a sync lies in the page cache still. Written out, not synced: a
+ * FLUSH of ours would be told, in place of a file system's next, what the slow device has lost.
+ */
+enum xc flush_pages(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return complain_errno(errno, path, "cannot open it");
+	if (sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+				      SYNC_FILE_RANGE_WAIT_AFTER))
+		err = errno;
+	close(fd);
+	return err ? complain_errno(err, path, "cannot write out what programs wrote there") : XC_OK;
+}
+
+static enum xc sync_device(const char *name)
+{
+	struct partition *list;
+	struct running r;
+	char path[PATH_MAX];
+	int err, found = running_find(name, NULL, &r);
+	enum xc ret;
+	size_t n;
+
+	if (found != 1)
+		return complain_errno(found ? found : ENODEV, name, "cannot tell its device");
+	if (r.user && !*r.ublk)
+		return XC_OK;	/* its clients have page caches, and sync by themselves */
+	running_node(&r, path, sizeof(path));
+	ret = flush_pages(path);
+	err = ret ? 0 : partitions_of(&r, &list, &n);	/* each has a page cache of its own */
+	if (ret || err)
+		return err ? complain_errno(err, name, "cannot tell its partitions") : ret;
+	for (size_t i = 0; i < n && !ret; i++)
+		if (list[i].sectors)	/* without a table there is no node, and nothing was written */
+			ret = flush_pages(list[i].node);
+	free(list);
+	return ret;
+}
+
+struct watch {
+	const char *name;
+	struct progress bar;
+	u64 dirty, base;	/* last seen, and how many were destaged when it last fell */
+	u64 least, errors;	/* fewest left, and errors at that moment */
+	double moved;
+	u64 homes;		/* flushes that had arrived before ours, */
+	u64 incarnation;	/* since it was started: this time */
+	u64 enough;		/* blocks that may be left; and when to give up; 0: never */
+	double end;
+};
+
+/* Blocks stay dirty until the slow device was flushed after a whole batch, which
+ * may take minutes: what of it is written already does not count as left. */
+static u64 blocks_left(struct watch *w, const struct status *s)
+{
+	u64 dirty = status_number(s, "dirty"), destaged = status_number(s, "destaged");
+
+	if (dirty < w->dirty)
+		w->base = destaged;
+	w->dirty = dirty;
+	return dirty - min(dirty, destaged - w->base);
+}
+
+static enum xc check_stuck(struct watch *w, const struct status *s, u64 left)
+{
+	u64 errors = status_number(s, "slow_errors") + status_number(s, "fast_errors") + status_number(s, "sum_errors");
+
+	if (left < w->least || errors == w->errors) {
+		w->least = min(w->least, left);
+		w->errors = errors;
+		w->moved = seconds_now();
+		return XC_OK;
+	}
+	if (seconds_now() - w->moved < STUCK_SECONDS)
+		return XC_OK;
+	running_message(w->name, XP_COMMAND_FLUSH_STOP);
+	return complain(XC_FAILED, w->name, running_log(w->name, text_todo("; nothing is lost, xpcache flush %s goes on", w->name)),
+			"I/O errors, and %s stay dirty", text_blocks(w->dirty));
+}
+
+/* Now, or in a moment that we did not see. */
+static bool is_home(const struct watch *w, const struct status *s)
+{
+	return status_number(s, "home") || status_number(s, "homes") > w->homes;
+}
+
+/* The journal's incarnation when it was started. */
+static u64 life_of(const struct status *s)
+{
+	return status_number(s, "incarnation") - status_number(s, "reroutes");
+}
+
+/* One look. XC_OK and *home false: not yet. */
+static enum xc look(struct watch *w, bool *home)
+{
+	struct status s;
+	u64 left, dirty;
+	int err = status_read(w->name, &s);
+
+	if (err)
+		return complain_errno(err, w->name, "cannot read its status");
+	left = blocks_left(w, &s);
+	dirty = w->dirty;
+	if (life_of(&s) != w->incarnation)
+		return complain(XC_FAILED, w->name, text_todo("xpcache flush %s goes on", w->name),
+				"it was started anew meanwhile, %s stay dirty", text_blocks(dirty));
+	*home = is_home(w, &s) || (w->end && left <= w->enough);
+	progress_show(&w->bar, left);
+	if (*home)
+		return XC_OK;
+	if (!strcmp(s.state, "failed"))
+		return complain(XC_FAILED, w->name, running_log(w->name, ""),
+				"its journal cannot be written, and %s stay dirty", text_blocks(dirty));
+	if (signals_came()) {
+		running_message(w->name, XP_COMMAND_FLUSH_STOP);
+		return complain(XC_INTERRUPTED, w->name, text_todo("nothing is lost, xpcache flush %s goes on", w->name),
+				"stopped, %s stay dirty", text_blocks(dirty));
+	}
+	if (w->end && seconds_now() > w->end)
+		return complain(XC_FAILED, w->name, text_todo("that goes on; try again, or xpcache flush %s shows when it is done", w->name),
+				"%s could not go home in time", text_blocks(dirty));
+	if (!status_number(&s, "flushing"))
+		return complain(XC_FAILED, w->name, text_todo("xpcache flush %s goes on", w->name),
+				"the flush was ended from elsewhere, %s stay dirty", text_blocks(dirty));
+	return check_stuck(w, &s, left);
+}
+
+static enum xc watch(const char *name, u64 enough, double end)
+{
+	const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
+	struct watch w = { .name = name, .least = UINT64_MAX, .dirty = UINT64_MAX, .enough = enough, .end = end };
+	struct status s;
+	enum xc ret = XC_OK;
+	bool home = false;
+	int err = status_read(name, &s);
+
+	if (!err)
+		err = running_message(name, XP_COMMAND_FLUSH);
+	if (err)
+		return complain_errno(err, name, "cannot ask for a flush");
+	w.homes = status_number(&s, "homes");
+	w.incarnation = life_of(&s);
+	progress_begin(&w.bar, status_number(&s, "dirty"));
+	while (!(ret = look(&w, &home)) && !home)
+		nanosleep(&pause, NULL);
+	progress_end();
+	return ret;
+}
+
+/* Of what went around the cache clients may have yet to hear that the slow device lost it. */
+static enum xc check_kept(const char *name)
+{
+	int err = user_has(name) ? user_message(name, XP_COMMAND_COMMIT) : 0;
+	struct running r = { .name = "" };
+
+	if (!err)
+		return XC_OK;
+	user_find(name, NULL, &r);
+	return complain(XC_FAILED, name,
+			running_log(name, text_todo("; xpcache stop %s --force, then %s, forgets it", name,
+						    text_start(name, r.fast_path, r.slow_path))),
+			"what was written past a full cache may be lost: %s", strerror(-err));
+}
+
+enum xc flush_to_end(const char *name)
+{
+	enum xc ret = flush_awake(name);
+
+	if (!ret)
+		ret = sync_device(name);
+	if (!ret)
+		ret = watch(name, 0, 0);
+	return ret ? ret : check_kept(name);
+}
+
+enum xc flush_home(const char *name)
+{
+	struct sigaction was[NR_CAUGHT];
+	enum xc ret;
+
+	signals_catch(was);
+	ret = flush_to_end(name);
+	signals_let(was);
+	return ret;
+}
+
+enum xc flush_nearly(const char *name, u64 enough, double end)
+{
+	struct sigaction was[NR_CAUGHT];
+	enum xc ret;
+
+	signals_catch(was);
+	ret = watch(name, enough, end);
+	signals_let(was);
+	return ret;
+}
+
+enum xc flush_by_user(const char *name, const char *fast, const char *slow, const struct user_start *how)
+{
+	struct sigaction was[NR_CAUGHT];
+	enum xc ret, stopped;
+
+	signals_catch(was);
+	ret = user_create(name, fast, slow, how);
+	if (!ret) {
+		ret = signals_came() ? XC_INTERRUPTED : flush_to_end(name);
+		stopped = running_remove(name, false);
+		ret = ret ? ret : stopped;
+	}
+	signals_let(was);
+	return ret;
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* verbs.h - the verbs: main.c has a table of them. */
+#ifndef XP_TOOLS_VERBS_H
+#define XP_TOOLS_VERBS_H
+
+#include "lib/exit.h"
+
+struct options;
+
+struct verb;
+/* What the words after the program's name, one at least, ask for; looks at nothing
+ * else. NULL: XC_USAGE, and said why. */
+const struct verb *parse_words(int argc, char **argv, struct options *opt);
+/* What contradicts what among the options of histogram; looks at nothing else. */
+enum xc histogram_check(const struct options *opt);
+enum xc create_run(struct options *opt);
+enum xc list_run(struct options *opt);
+enum xc status_run(struct options *opt);
+enum xc histogram_run(struct options *opt);
+enum xc top_run(struct options *opt);
+enum xc flush_run(struct options *opt);
+enum xc stop_run(struct options *opt);
+enum xc start_run(struct options *opt);
+enum xc remove_run(struct options *opt);
+enum xc partitions_run(struct options *opt);
+enum xc resize_run(struct options *opt);
+enum xc check_run(struct options *opt);
+enum xc dump_run(struct options *opt);
+enum xc adopt_run(struct options *opt);
+enum xc bench_verb_run(struct options *opt);
+void bench_help(void);		/* its tests */
+
+#endif
