@@ -91,6 +91,10 @@ lint-deep: bootstrap-check ## clang's analyzer with ten times the patience it ha
 lint-deep $(lints): lint-%:
 	@tests/lint $*
 
+.PHONY: structure
+structure: ## the rooms of the source tree: their size, what goes up, and the headers with most dependants
+	@scripts/structure
+
 # ------------------------------------------------------ virtual machines ----
 
 # tests/vm/kernels has them; `make test` boots those that are marked there.
