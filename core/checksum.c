@@ -8,6 +8,7 @@
  * what was there before passes for new once in 2^64; once in 2^32 if it differs in
  * words of one kind only, or where memory has landed but for 8 bytes.
  */
+#include "crc32c.h"
 #include "xpcache.h"
 
 #ifdef xp_has_crc32c_instruction

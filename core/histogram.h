@@ -12,7 +12,7 @@
 #ifndef XP_HISTOGRAM_H
 #define XP_HISTOGRAM_H
 
-#include "platform.h"
+#include "counter.h"
 
 #define XP_BINS			2045u
 #define XP_BINS_PER_DOUBLING	64u

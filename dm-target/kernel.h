@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * kernel.h - interfaces that kernels have in different forms, in one. Which form it is the
- * compiler was asked (probes.c). The core's are in platform.h.
+ * compiler was asked (probes.c). The core's are in crc32c.h.
  */
 #ifndef XS_KERNEL_H
 #define XS_KERNEL_H

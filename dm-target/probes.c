@@ -3,7 +3,7 @@
  * probes.c - which form of an interface this kernel has, where kernels differ. Compiled once for
  * each PROBE_ and for its errors only: what compiles becomes a HAS_ in has.h (Kbuild). A kernel's
  * version is not asked, it says little where interfaces are backported. What is done with the
- * answers is in kernel.h, of the core's in platform.h; without what must be there at all
+ * answers is in kernel.h, of the core's in crc32c.h; without what must be there at all
  * needs.c does not compile.
  */
 #include <linux/types.h>

@@ -8,25 +8,25 @@ nbd-sources := $(wildcard daemon/nbd/nbd_*.c)
 
 nbd-tests := $(patsubst tests/daemon/test_%.c,build/unit/daemon/test_%,$(wildcard tests/daemon/test_nbd*.c))
 
-$(nbd-tests): build/unit/daemon/test_%: tests/daemon/test_%.c $(nbd-sources) $(wildcard daemon/nbd/nbd_*.h tests/daemon/*.h) core/platform.h
+$(nbd-tests): build/unit/daemon/test_%: tests/daemon/test_%.c $(nbd-sources) $(wildcard daemon/nbd/nbd_*.h tests/daemon/*.h) $(wildcard core/platform*.h)
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< $(nbd-sources) -lcmocka
 
 ublk-tests := build/unit/daemon/test_ublk_request
 
-$(ublk-tests): tests/daemon/test_ublk_request.c daemon/ublk/ublk_request.c $(wildcard daemon/*.h daemon/*/*.h) core/platform.h
+$(ublk-tests): tests/daemon/test_ublk_request.c daemon/ublk/ublk_request.c $(wildcard daemon/*.h daemon/*/*.h) $(wildcard core/platform*.h)
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< daemon/ublk/ublk_request.c -lcmocka
 
-build/unit/daemon/test_device_op: tests/daemon/test_device_op.c daemon/device_op.c $(wildcard daemon/*.h daemon/*/*.h) core/platform.h
+build/unit/daemon/test_device_op: tests/daemon/test_device_op.c daemon/device_op.c $(wildcard daemon/*.h daemon/*/*.h) $(wildcard core/platform*.h)
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< daemon/device_op.c -lcmocka -lpthread
 
-build/unit/daemon/test_spin: tests/daemon/test_spin.c daemon/spin.c daemon/spin.h core/platform.h
+build/unit/daemon/test_spin: tests/daemon/test_spin.c daemon/spin.c daemon/spin.h $(wildcard core/platform*.h)
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< daemon/spin.c -lcmocka
 
-build/unit/daemon/test_device_memory: tests/daemon/test_device_memory.c daemon/device_memory.c daemon/device_op.c $(wildcard daemon/*.h daemon/*/*.h) core/platform.h
+build/unit/daemon/test_device_memory: tests/daemon/test_device_memory.c daemon/device_memory.c daemon/device_op.c $(wildcard daemon/*.h daemon/*/*.h) $(wildcard core/platform*.h)
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) $(call wrapped,pwrite64) -o $@ $< daemon/device_memory.c daemon/device_op.c -lcmocka -lpmem -lpthread
 
@@ -37,7 +37,7 @@ build/unit/daemon/test_memory_durable: tests/daemon/test_memory_durable.c daemon
 daemon-unit-tests := $(nbd-tests) $(ublk-tests) $(patsubst %,build/unit/daemon/test_%,device_op spin \
 	$(if $(filter libpmem,$(DAEMON_ABSENT)),,device_memory memory_durable))
 
-build/tests/nbd-toy: tests/daemon/nbd-toy.c $(nbd-sources) $(wildcard daemon/nbd/nbd_*.h) core/platform.h
+build/tests/nbd-toy: tests/daemon/nbd-toy.c $(nbd-sources) $(wildcard daemon/nbd/nbd_*.h) $(wildcard core/platform*.h)
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< $(nbd-sources)
 
