@@ -14,6 +14,7 @@
  */
 #include "map.h"
 #include "request.h"
+#include "slot.h"
 
 bool bypass_holds(const struct xp *c, xp_lba_t lba)
 {
@@ -160,7 +161,7 @@ enum xp_act bypass_submit(struct xp *c, struct xp_req *req, u32 span)
 
 		map_find(c, lba, &f);
 		if (c->pass == PASS_ON)
-			pass_unmap(c, &f);
+			bypass_unmap(c, &f);
 		if (!may_bypass(c, &f, lba))
 			break;
 		if (is_slot(f.filling))
@@ -214,4 +215,14 @@ void bypass_tick(struct xp *c, struct xp_todo *todo)
 		c->slow_flush_wanted = true;
 		todo->work = true;
 	}
+}
+
+void bypass_unmap(struct xp *c, struct xp_found *f)
+{
+	if (is_slot(f->mapped)) {
+		XP_ASSERT(!entry_of(c, f->mapped)->dirty);
+		journal_unlist(c, f->mapped);
+		slot_supersede(c, f->mapped);
+	}
+	f->mapped = f->unmapping = XP_SLOT(XP_NIL);
 }

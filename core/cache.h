@@ -408,6 +408,10 @@ void slot_doom(struct xp *c, xp_slot_t slot);
 /* MAPPED -> UNMAPPING; stays in the hash. */
 void slot_unmap(struct xp *c, xp_slot_t slot);
 
+/* jblock.c */
+u32 jblock_bytes(const struct xp_jblock *b);
+u64 jblock_checksum(struct xp_jblock *b);
+
 /* journal.c; placing records: journal.h */
 bool journal_make_room(struct xp *c, u32 n, struct xp_todo *todo);
 /* ... for records that undo those of block @undo. */
@@ -424,9 +428,12 @@ void journal_relocate_ahead(struct xp *c);
 void journal_seal_now(struct xp *c, struct xp_todo *todo);
 /* Data named by the records of block @seq is durable, or they are undone. */
 void journal_data_done(struct xp *c, u64 seq);
-/* After blocks were written or data done: frees, wakes, seals what now can be. */
-void journal_advance(struct xp *c, struct xp_todo *todo);
-u64 jblock_checksum(struct xp_jblock *b);
+/* Goes over blocks that are written by now, and frees what they have superseded. */
+void journal_note_written(struct xp *c, struct xp_todo *todo);
+/* Ends blocks of which nothing is outstanding; true if there was one. */
+bool journal_retire(struct xp *c);
+/* What is wanted holds a record (journal_commit), and loses none. */
+void journal_seal_if_wanted(struct xp *c, struct xp_todo *todo);
 /* Of a cache at rest: the number of the block with the newest MAP record of a MAPPED slot. */
 u64 journal_number_of(const struct xp *c, const struct xp_entry *e);
 /* Has a journal block written that tells whether the fast device is there; its end's point. One that is
@@ -506,9 +513,11 @@ void slot_failed_again(struct xp *c, xp_slot_t slot, struct xp_todo *todo);
 /* Of @want slots from @first on: how many may go into one write. */
 u32 slots_together(const struct xp *c, u32 first, u32 want);
 
-/* request.c */
-/* Called by journal_advance(), and when the journal failed. */
-void requests_progress(struct xp *c, struct xp_todo *todo);
+/* progress.c */
+/* After blocks were written or data done: frees, wakes, seals what now can be. */
+void progress_advance(struct xp *c, struct xp_todo *todo);
+
+/* busy.c */
 void requests_wake_busy(struct xp *c, xp_lba_t lba, u32 nr, struct xp_todo *todo);
 /* The lba is no longer busy. */
 static inline void requests_wake(struct xp *c, xp_lba_t lba, u32 nr, struct xp_todo *todo)
@@ -517,6 +526,7 @@ static inline void requests_wake(struct xp *c, xp_lba_t lba, u32 nr, struct xp_t
 		requests_wake_busy(c, lba, nr, todo);
 }
 
+/* space.c */
 void requests_hand_out(struct xp *c, struct xp_todo *todo);
 /* Slots may have become free. */
 static inline void requests_relieve(struct xp *c, struct xp_todo *todo)
@@ -574,7 +584,7 @@ static inline bool policy_sync_follows(const struct xp *c, u32 nr_blocks)
 /* writeback.c */
 /* A flush that xp_write_back_all() asked for arrives when nothing is dirty. */
 void writeback_note_arrival(struct xp *c);
-/* Called by requests_progress(). */
+/* Called by progress_advance(). */
 void writeback_progress(struct xp *c, struct xp_todo *todo);
 /* Somebody gets an error because nothing goes home: whether that is still so is soon to be seen. */
 static inline void writeback_soon(struct xp *c, struct xp_todo *todo)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * journal.c - one self-compacting ring: placing records, sealing blocks, and
- * what becomes true when they are on the medium.
+ * what becomes true when they are on the medium. progress.c goes on from there.
  *
  * Which invariant each part serves:
  *   I1  a slot is freed only by set_free(), when the record that
@@ -160,24 +160,7 @@ void journal_seal_now(struct xp *c, struct xp_todo *todo)
 	seal(c, todo);
 }
 
-static u32 jblock_bytes(const struct xp_jblock *b)
-{
-	return (u32)(sizeof(b->head) + le16_to_cpu(b->head.count) * sizeof(b->rec[0]));
-}
-
-u64 jblock_checksum(struct xp_jblock *b)
-{
-	__le64 kept = b->head.checksum;
-	u64 sum;
-
-	b->head.checksum = 0;
-	sum = xp_checksum(b, jblock_bytes(b));
-	b->head.checksum = kept;
-	return sum;
-}
-
-/* Ends blocks of which nothing is outstanding; true if there was one. */
-static bool retire(struct xp *c)
+bool journal_retire(struct xp *c)
 {
 	struct xp_journal *j = &c->journal;
 	u64 before = j->durable;
@@ -267,7 +250,7 @@ static void close_grown(struct xp *c)
 	j->sealed = j->written = w->seq;
 	j->sealed_number = j->written_number = w->number;
 	j->reached = journal_end_of(w->seq);
-	retire(c);
+	journal_retire(c);
 }
 
 /* What could not be stored behind the others goes to the next block, in order, with all that was
@@ -342,8 +325,7 @@ static inline bool store_or_seal(struct xp *c, struct xp_todo *todo)
 	return false;
 }
 
-/* What is wanted holds a record (journal_commit), and loses none. */
-static void seal_if_wanted(struct xp *c, struct xp_todo *todo)
+void journal_seal_if_wanted(struct xp *c, struct xp_todo *todo)
 {
 	if (c->journal.seal_wanted)
 		store_or_seal(c, todo);
@@ -392,24 +374,6 @@ bool journal_room_undo(struct xp *c, u64 undo, struct xp_todo *todo)
 	       (!open_is_last(c) || undo == c->journal.durable + 1);
 }
 
-/* No lock: a sealed block is the caller's until xp_journal_end(). */
-void xp_journal_io(struct xp *c, u32 i, struct xp_journal_io *io)
-{
-	struct xp_jblock *b = &c->journal.buffer[i];
-
-	if (unlikely(i == XP_SUPERBLOCK)) {
-		super_io(c, io);
-		return;
-	}
-	XP_ASSERT(c->journal.window[i].state == BLOCK_SEALED);
-	b->head.checksum = cpu_to_le64(jblock_checksum(b));
-	io->data = b;
-	io->bytes = (jblock_bytes(b) + XP_LINE_SIZE - 1) & ~(XP_LINE_SIZE - 1);
-	io->target = (c->journal.start +
-		      journal_position(c, le64_to_cpu(b->head.seq))) * XP_BLOCK_SECTORS;
-	io->flush_fua = c->opt.volatile_fast;
-}
-
 u64 journal_number_of(const struct xp *c, const struct xp_entry *e)
 {
 	const struct xp_journal *j = &c->journal;
@@ -439,7 +403,7 @@ void journal_data_done(struct xp *c, u64 seq)
 	w->undone = false;
 }
 
-void journal_advance(struct xp *c, struct xp_todo *todo)
+void journal_note_written(struct xp *c, struct xp_todo *todo)
 {
 	struct xp_journal *j = &c->journal;
 
@@ -450,59 +414,7 @@ void journal_advance(struct xp *c, struct xp_todo *todo)
 			break;
 		window_written(c, w, todo);
 	}
-	retire(c);
-	do {
-		seal_if_wanted(c, todo);
-		requests_progress(c, todo);
-	} while (retire(c));
-	if (c->fast_suspected)
-		journal_probe(c, todo);
-}
-
-/* I9: it acknowledges nothing from here on. */
-static void fail(struct xp *c, int err, struct xp_todo *todo)
-{
-	if (c->failed)
-		return;
-	c->failed = err;
-	XP_WRITE_ONCE(c->owes, true);
-	pass_begin(c, todo);
-}
-
-/* False: it is not, and will not be. */
-static bool written(struct xp *c, u32 i, int err, struct xp_todo *todo)
-{
-	struct xp_window *w = &c->journal.window[i];
-
-	if (i == XP_SUPERBLOCK)
-		return super_end(c, err, todo) || !c->journal.rerouting;
-	XP_ASSERT(w->state == BLOCK_SEALED);
-	if (err && !c->failed)
-		return journal_refused(c, w, err, todo);
-	if (!err) {
-		w->state = BLOCK_WRITTEN;
-		c->journal.refused = 0;
-	}
-	return true;
-}
-
-void xp_journal_end(struct xp *c, u32 i, int err, struct xp_todo *todo)
-{
-	xp_lock(&c->lock);
-	if (!written(c, i, err, todo))
-		fail(c, err, todo);
-	if (!c->failed && c->journal.rerouting && !journal_reroute(c, todo))
-		fail(c, err ? err : -EIO, todo);
-	if (c->failed)
-		requests_progress(c, todo);
-	else
-		journal_advance(c, todo);
-	xp_unlock(&c->lock);
-}
-
-bool xp_has_failed(const struct xp *c)
-{
-	return XP_READ_ONCE(c->failed);
+	journal_retire(c);
 }
 
 u64 journal_probe(struct xp *c, struct xp_todo *todo)
@@ -517,18 +429,4 @@ u64 journal_probe(struct xp *c, struct xp_todo *todo)
 	}
 	c->fast_suspected = !c->failed;
 	return journal_end_of(journal_open(c));
-}
-
-void xp_tick(struct xp *c, struct xp_todo *todo)
-{
-	xp_lock(&c->lock);
-	policy_evict_ahead(c, todo);
-	if (c->fast_suspected)
-		journal_probe(c, todo);
-	journal_commit(c, todo);
-	todo->tick |= c->fast_suspected;	/* there was no place for a block, or one is under way */
-	bypass_tick(c, todo);
-	requests_hand_on(c, todo);
-	todo->tick |= !xp_list_empty(&c->space);	/* whom no hit's end has seen */
-	xp_unlock(&c->lock);
 }

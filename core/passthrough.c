@@ -83,14 +83,6 @@ void xp_mark_end(struct xp *c, int err, struct xp_todo *todo)
 
 /* ------------------------------------------------------------ requests ---- */
 
-enum xp_act pass_again(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
-{
-	if (c->pass == PASS_OFF)
-		return req_finish(req, err);
-	xp_list_add(&todo->ready, &req->link);
-	return XP_WAIT;
-}
-
 static enum xp_act pass_flush(struct xp *c, struct xp_req *req)
 {
 	c->stats.flushes++;
@@ -134,16 +126,4 @@ enum xp_act pass_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 	if (req->op == XP_WRITE)
 		return bypass_submit(c, req, min(req_span(req), XP_RUN_MAX));
 	return pass_zeroes(c, req, todo);
-}
-
-/* What the slow device is about to get the fast one does not hold any more, if it ever comes
- * to be asked. An end of a mapping that the journal had yet to take is in the mark. */
-void pass_unmap(struct xp *c, struct xp_found *f)
-{
-	if (is_slot(f->mapped)) {
-		XP_ASSERT(!entry_of(c, f->mapped)->dirty);
-		journal_unlist(c, f->mapped);
-		slot_supersede(c, f->mapped);
-	}
-	f->mapped = f->unmapping = XP_SLOT(XP_NIL);
 }

@@ -124,16 +124,6 @@ static enum xp_place judge_place(const struct xp *c, struct xp_jblock *b, u64 po
 	return sensible(j, &b->head) ? XP_PLACE_VALID : XP_PLACE_SENSELESS;
 }
 
-u32 xp_block_records(const struct xp_jblock *b)
-{
-	u64 sum = le64_to_cpu(b->head.checksum);
-	u32 i = le16_to_cpu(b->head.count);
-
-	while (i < XP_RECORDS && le64_to_cpu(b->rec[i].hash) == xp_tag(sum, i, &b->rec[i]))
-		i++;
-	return i;
-}
-
 static void note_block(struct recovery *r, struct xp_jblock *b, u64 position)
 {
 	struct xp_ring_block *rb = &r->ring[position];

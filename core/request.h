@@ -29,7 +29,6 @@ enum xp_req_state {
 /* Slots that a write may be refused by; then the caller has the error. */
 #define WRITE_TRIES	4u
 
-
 static inline struct xp_req *req_of(struct xp_link *link)
 {
 	return container_of(link, struct xp_req, link);
@@ -211,12 +210,36 @@ static inline bool bypass_in_doubt(const struct xp *c)
 enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 		       struct xp_todo *todo);
 
-/* passthrough.c */
+/* What the slow device is about to get the fast one does not hold any more, if it ever comes
+ * to be asked. An end of a mapping that the journal had yet to take is in the mark. */
 struct xp_found;
+void bypass_unmap(struct xp *c, struct xp_found *f);
+
+/* flush.c */
+enum xp_act flush_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+
+/* Nothing is owed. What it covers was acknowledged before it came, and what is acknowledged is
+ * durable, or c->owes was set before: so no lock is needed to see it (I2). */
+static inline enum xp_act flush_idle(struct xp *c, struct xp_req *req)
+{
+	xp_count(&c->idle_flushes);
+	xp_req_is(req, XP_CLASS_FLUSH);
+	return XP_DONE;
+}
+
+/* The slow device has been flushed, or @err. */
+enum xp_act flush_slow_end(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
+
+/* passthrough.c */
 /* Of a cache that has failed; not a read. */
 enum xp_act pass_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 /* The cache has failed under it: to be submitted again, or @err. */
-enum xp_act pass_again(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
-void pass_unmap(struct xp *c, struct xp_found *f);
+static inline enum xp_act pass_again(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
+{
+	if (c->pass == PASS_OFF)
+		return req_finish(req, err);
+	xp_list_add(&todo->ready, &req->link);
+	return XP_WAIT;
+}
 
 #endif /* XP_REQUEST_H */

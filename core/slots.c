@@ -8,6 +8,11 @@
  */
 #include "slot.h"
 
+u64 xp_slot_sector(const struct xp *c, xp_slot_t slot)
+{
+	return slot_sector(c, slot);
+}
+
 static u32 words(u32 bits)
 {
 	return (bits + 63) / 64;

@@ -68,7 +68,7 @@ static enum look look(struct xp *c, const struct xp_req *req, struct xp_bypass *
 
 	map_find(c, lba, &f);
 	if (c->pass == PASS_ON)
-		pass_unmap(c, &f);
+		bypass_unmap(c, &f);
 	if (is_slot(f.writing) || (is_slot(f.mapped) && !goes_below(c, req, f.mapped)))
 		return LOOK_END;
 	if (is_slot(f.mapped) && !policy_unmap(c, f.mapped, todo))

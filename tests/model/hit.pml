@@ -381,7 +381,7 @@ proctype writer(byte bug, writes)
 		s = 0
 	   }
 	   atomic { unlock() }
-	/* The journal block that gave a slot up is durable: journal_advance(). */
+	/* The journal block that gave a slot up is durable: journal_note_written(). */
 	:: atomic {
 		!locked && (is(0, PENDING_FREE) || is(1, PENDING_FREE) || is(2, PENDING_FREE) ||
 			    is(0, UNMAPPING) || is(1, UNMAPPING) || is(2, UNMAPPING)) ->
