@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * recovery.h - what the steps of a recovery hand on; the map of core/recovery*.c.
+ */
+#ifndef XP_RECOVERY_H
+#define XP_RECOVERY_H
+
+#include "journal.h"
+
+#define RECORDS_CHECKED_MAX	(2 * XP_WINDOW * XP_RECORDS)
+#define DISPLACED_MAX		RECORDS_CHECKED_MAX
+
+struct decided {
+	u64 lba;
+	u32 slot;
+	u32 reserved;
+	u64 passed_over;	/* the block of this record, if the user took the older version; 0: no */
+};
+
+/* The caller's scratch memory, and what the steps hand on. */
+struct recovery {
+	struct xp *c;
+	const struct xp_media *m;
+	struct xp_message *msg;
+	const struct xp_witness *witness;	/* NULL: nobody looks on */
+	u8 *chunk;			/* XP_RECOVER_CHUNK blocks */
+	u8 *block;			/* one more */
+	struct xp_ring_block *ring;
+	struct decided *decided;	/* checked records above durable */
+	u32 nr_decided;			/* and the short block, if it was clean */
+	u64 *displaced;			/* lbas whose slots later records give to others, and that are yet to be said anew */
+	u32 nr_displaced;
+	struct xp_message conflict;	/* of the first */
+	u32 nr_refused;			/* records, before a witness or where losses are accepted */
+	struct xp_message first;	/* of them */
+	struct xp_ring_block head;
+	u64 nr_unreadable;		/* places of the ring */
+	u64 hole;			/* the newest that the chain has been replayed over; 0: none */
+	u64 leave;			/* no later recovery would get over this block; 0: none */
+	bool took_back;		/* a bad place: the superblock is about to say so */
+	u64 sectors, was;		/* of the slow device, as the superblock has it; and the most that records may speak of */
+	xp_slot_t short_block;		/* dirty, and not whole (step 6) */
+};
+
+static inline const struct xp_ring_block *ring_at(const struct recovery *r, u64 seq)
+{
+	return &r->ring[seq % r->c->journal.blocks];
+}
+
+static inline struct xp_jblock *chunk_block(const struct recovery *r, u32 i)
+{
+	return (struct xp_jblock *)(r->chunk + i * XP_BLOCK_SIZE);
+}
+
+/* One that fails may be all that is bad of @nr: then each is read alone. */
+static inline int read_place(struct recovery *r, u64 position, u32 i, bool together)
+{
+	return together ? 0 : r->m->read(r->m->ctx, r->c->journal.start + position + i, 1, chunk_block(r, i));
+}
+
+/* Of the block of the chain with its newest record. */
+static inline u64 number_of(const struct recovery *r, xp_slot_t slot)
+{
+	u64 blocks = r->c->journal.blocks, position = journal_position_of(r->c, entry_of(r->c, slot));
+
+	return r->head.tail + (position + blocks - r->head.tail % blocks) % blocks;
+}
+
+/* recovery.c */
+/* Does the user go on without it? */
+bool recovery_accepts(const struct recovery *r, u32 what);
+/* -EUCLEAN, and why: block @seq of the journal is damaged. */
+int recovery_refuse(struct recovery *r, const char *what, u64 seq, u64 detail);
+/* -EBADMSG, and why: it cannot be read. */
+int recovery_refuse_loss(struct recovery *r, u64 seq, const char *what);
+/* MAPPED -> FREE: nothing is in flight. */
+void recovery_unmap(struct xp *c, xp_slot_t slot);
+
+/* recovery_scan.c */
+void recovery_scan(struct recovery *r);
+enum xp_place recovery_judge_place(const struct xp *c, struct xp_jblock *b, u64 position);
+
+/* recovery_pick.c: r->head */
+int recovery_pick(struct recovery *r);
+
+/* recovery_replay.c */
+int recovery_replay(struct recovery *r);
+
+/* recovery_erase.c */
+int recovery_erase_leftovers(struct recovery *r);
+int recovery_erase_holes(struct recovery *r);
+int recovery_mend_fingerprint(struct recovery *r);
+
+/* recovery_restate.c */
+/* Writes what the todo holds, and what that adds. */
+int recovery_write_out(struct xp *c, const struct xp_media *m, struct xp_todo *todo);
+int recovery_seal_and_write(struct xp *c, const struct xp_media *m);
+int recovery_restate(struct recovery *r);
+
+/* recovery_slow.c */
+/* Before anything is written. */
+int recovery_fit(struct recovery *r);
+int recovery_write_back_short(struct recovery *r);
+
+#endif /* XP_RECOVERY_H */

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * recovery_erase.c - step 4 of a recovery: what no later one may take up is erased, and lost copies are made again.
+ */
+#include "recovery.h"
+
+/*
+ * What cannot be read may become readable, and be such a block. A hole would be of the chain.
+ * Older ones are of no use, and do harm before a place that is not skipped any more, or was a hole: if the newest
+ * could not be read one day, a chain would seem to break there, and one of those before it to be the head.
+ */
+static bool is_leftover(const struct recovery *r, u64 position)
+{
+	const struct xp_ring_block *b = &r->ring[position];
+
+	return b->seq > r->head.seq || (b->unreadable && !b->hole) ||
+	       (r->took_back && b->seq && b->seq < r->head.tail);
+}
+
+static int write_zeros(struct recovery *r, u64 position, bool read_back)
+{
+	u64 block = r->c->journal.start + position;
+	int err;
+
+	memset(r->block, 0, XP_BLOCK_SIZE);
+	err = r->m->write(r->m->ctx, block, 1, r->block);
+	if (!err && read_back)
+		err = r->m->read(r->m->ctx, block, 1, r->block);
+	return err;
+}
+
+/* A device that was away for a moment has made places look bad. Those that the chain skips stay so; and all
+ * where a newer chain may come to light, of what cannot be read now. */
+static int take_back_places(struct recovery *r)
+{
+	struct xp_super *s = &r->c->super;
+	u64 blocks = r->c->journal.blocks, head = r->head.seq;
+	u32 i = r->nr_unreadable || r->c->lost ? 0 : s->nr_avoided;
+
+	while (i--) {
+		u64 position = le32_to_cpu(s->sb->bad.place[i]);
+		u64 back = (head % blocks + blocks - position) % blocks;
+		int err;
+
+		if (back <= head - r->head.tail)
+			continue;
+		err = write_zeros(r, position, true);
+		if (!err) {
+			place_take_back(r->c, i);
+			r->took_back = true;
+		} else if (!error_of_place(err)) {
+			return err;
+		}
+	}
+	return 0;
+}
+
+/* A place that cannot be written, or not read after that either, is given up. */
+static int erase(struct recovery *r, u64 position)
+{
+	int err = write_zeros(r, position, r->ring[position].unreadable);
+
+	return error_of_place(err) && place_give_up(r->c, position) ? 0 : err;
+}
+
+/* I2: in the superblock before a number is skipped. */
+static int note_given_up(struct recovery *r)
+{
+	struct xp_super *s = &r->c->super;
+
+	return s->written == s->changes ? 0 : super_write_now(r->c, r->m, r->block);
+}
+
+int recovery_erase_leftovers(struct recovery *r)
+{
+	int err = take_back_places(r);
+	u64 i;
+
+	for (i = 0; i < r->c->journal.blocks && !err; i++)
+		if (is_leftover(r, i))
+			err = erase(r, i);
+	return err ? err : note_given_up(r);
+}
+
+/* A new block has the place of that one by now. */
+static bool is_overwritten(const struct recovery *r, u64 seq)
+{
+	return seq + r->c->journal.blocks <= r->c->journal.sealed_number;
+}
+
+/* The chain has left the holes, and what is older (is_leftover). */
+int recovery_erase_holes(struct recovery *r)
+{
+	const struct xp_journal *j = &r->c->journal;
+	u64 seq, i;
+	int err = 0;
+
+	for (seq = r->head.tail; seq <= r->head.seq && !err; seq++)
+		if (ring_at(r, seq)->hole && !is_overwritten(r, seq))
+			err = erase(r, seq % j->blocks);
+	for (i = 0; i < j->blocks && !err; i++) {
+		seq = r->ring[i].seq;
+		if (seq && seq < j->tail_written && !is_overwritten(r, seq))
+			err = erase(r, i);
+	}
+	return err ? err : note_given_up(r);
+}
+
+/* Redundancy that was lost is made again: a copy that is not as the newer one. If its place is bad
+ * there is still that. */
+static int mend_copy(struct recovery *r, u64 block, const void *as)
+{
+	const struct xp_media *m = r->m;
+	int err = 0;
+
+	if (m->read(m->ctx, block, 1, r->block) || memcmp(r->block, as, XP_BLOCK_SIZE))
+		err = m->write(m->ctx, block, 1, as);
+	return error_of_place(err) ? 0 : err;
+}
+
+int recovery_mend_fingerprint(struct recovery *r)
+{
+	struct xp_fp *fp = (struct xp_fp *)r->chunk;
+	int newest = xp_fp_read(r->m, r->c->journal.uuid, fp);
+
+	return newest < 0 ? 0 : mend_copy(r, newest ? XP_FP_BLOCK_A : XP_FP_BLOCK_B, fp);
+}

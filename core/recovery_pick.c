@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * recovery_pick.c - step 2 of a recovery: the newest block whose chain is there.
+ */
+#include "recovery.h"
+
+struct ends {
+	u64 first, last;	/* 0: there are none */
+};
+
+/* Places that cannot be read, of those where the blocks after @head are written. */
+static struct ends unreadable_after(const struct recovery *r, const struct xp_ring_block *head)
+{
+	struct ends e = { 0, 0 };
+	u64 seq = head->seq;
+	u32 i;
+
+	for (i = 0; i < XP_WINDOW; i++) {
+		seq = number_after(r->c, seq);
+		if (!ring_at(r, seq)->unreadable || seq - head->tail >= r->c->journal.blocks)
+			continue;
+		e.first = e.first ? e.first : seq;
+		e.last = seq;
+	}
+	return e;
+}
+
+/* The block @seq of the chain of @head is not there, and the user has said to go on without: it was
+ * durable, or cannot be read, or newer ones, which cannot be read, had no need of it any more. Any other may
+ * never have been written, and an older head has no need of it. */
+static bool is_hole(const struct recovery *r, const struct xp_ring_block *head, u64 seq)
+{
+	return recovery_accepts(r, XP_ACCEPT_LOSS) && seq != head->seq &&
+	       (seq <= head->durable || ring_at(r, seq)->unreadable ||
+		(ring_at(r, seq)->seq != seq && unreadable_after(r, head).first));
+}
+
+/* Down a chain, from its head to its tail. */
+struct walk {
+	u64 seq, incarnation;	/* the next block; what it has at most */
+	u32 least;		/* records that the one behind it has seen in it */
+};
+
+static struct walk walk_from(const struct xp_ring_block *head)
+{
+	return (struct walk){ head->seq, head->incarnation, 0 };
+}
+
+/*
+ * The next one that is not there, or 0. Incarnations never fall along a chain: a second line behind
+ * the erasing, for a device that did not keep it. A block that has lost what it has grown by is not
+ * there, either; nor is one that was refused, has landed all the same, and was given another place: the
+ * block behind it, of a later incarnation, has followed another.
+ */
+static u64 next_missing(const struct recovery *r, const struct xp_ring_block *head, struct walk *w)
+{
+	while (w->seq >= head->tail) {
+		u64 seq = w->seq--;
+		const struct xp_ring_block *b = ring_at(r, seq);
+
+		if (place_is_bad(r->c, seq))
+			continue;
+		if (b->seq != seq || b->records < w->least || b->incarnation > w->incarnation ||
+		    (w->least && b->count > w->least && b->incarnation < w->incarnation)) {
+			w->least = 0;
+			return seq;
+		}
+		w->incarnation = b->incarnation;
+		w->least = b->before;
+	}
+	return 0;
+}
+
+/* Where the chain breaks, or 0. What is of a later life is there, but is followed by none. */
+static u64 chain_breaks_at(const struct recovery *r, const struct xp_ring_block *head)
+{
+	struct walk w = walk_from(head);
+	u64 seq;
+
+	while ((seq = next_missing(r, head, &w)))
+		if (!is_hole(r, head, seq))
+			return seq + (ring_at(r, seq)->seq == seq && ring_at(r, seq)->incarnation > w.incarnation);
+	return 0;
+}
+
+static bool newer(const struct xp_ring_block *a, const struct xp_ring_block *b)
+{
+	return a->incarnation > b->incarnation ||
+	       (a->incarnation == b->incarnation && a->seq > b->seq);
+}
+
+/* The newest valid block older than @than. */
+static const struct xp_ring_block *next_candidate(const struct recovery *r,
+					       const struct xp_ring_block *than)
+{
+	const struct xp_ring_block *best = NULL;
+	u64 i;
+
+	for (i = 0; i < r->c->journal.blocks; i++) {
+		const struct xp_ring_block *b = &r->ring[i];
+
+		if (b->seq && (!than || newer(than, b)) &&
+		    (!best || newer(b, best)))
+			best = b;
+	}
+	return best;
+}
+
+/* What is numbered from here on stays far below XP_MAX_SEQ, and is found again. */
+static int check_numbers(struct recovery *r, const struct xp_ring_block *head)
+{
+	u64 incarnation = r->c->journal.incarnation;
+
+	if (head->seq < XP_MAX_SEQ / 2 && incarnation < XP_MAX_SEQ / 2)
+		return 0;
+	return recovery_refuse(r, "has a number that no cache comes to, or its incarnation is one",
+		      head->seq, incarnation);
+}
+
+/* Blocks in flight at a cut bound how many candidates can fail. */
+#define CANDIDATES_MAX	(4 * XP_WINDOW)
+
+/* A block is stored first with the records that its checksum speaks of: none that follows has seen fewer. */
+static int check_before(struct recovery *r, const struct xp_ring_block *head)
+{
+	u64 seq, next;
+
+	for (seq = head->tail; seq < head->seq; seq = next) {
+		const struct xp_ring_block *b = ring_at(r, seq), *after;
+
+		next = number_after(r->c, seq);
+		after = ring_at(r, next);
+		if (!b->hole && !after->hole && after->before && after->before < b->count)
+			return recovery_refuse(r, "says of the one before it that it had fewer records than it has",
+				      next, after->before);
+	}
+	return 0;
+}
+
+/* Of the chain that is taken. */
+static void note_holes(struct recovery *r)
+{
+	struct walk w = walk_from(&r->head);
+	u64 seq;
+
+	while ((seq = next_missing(r, &r->head, &w))) {
+		r->ring[seq % r->c->journal.blocks].hole = true;
+		r->leave = max(r->leave, seq);
+		r->c->lost = r->leave;
+	}
+}
+
+/* A start writes two blocks before the first request, which is acknowledged by a third. So
+ * nothing was, since a rest, if one of the three reads, and is none. */
+#define BLOCKS_OF_A_LIFE	3u
+
+/* Did the cache rest with this head, and has it not been started since? Of a later life one block is proof,
+ * though its chain may be broken: a recovery that was cut may have erased those before it. */
+static bool rested(struct recovery *r)
+{
+	struct xp_fp *fp = (struct xp_fp *)r->chunk;
+	u64 seq = r->head.seq;
+	u32 i;
+
+	for (i = 1; i <= BLOCKS_OF_A_LIFE; i++) {
+		seq = number_after(r->c, seq);
+		if (!ring_at(r, seq)->unreadable)
+			break;
+	}
+	return i <= BLOCKS_OF_A_LIFE && r->c->journal.incarnation == r->head.incarnation &&
+	       xp_fp_read(r->m, r->c->journal.uuid, fp) >= 0 &&
+	       le64_to_cpu(fp->seq) == r->head.seq && le64_to_cpu(fp->incarnation) == r->head.incarnation;
+}
+
+/* One of them may have been the newest commit. */
+static int check_end(struct recovery *r)
+{
+	struct ends e = unreadable_after(r, &r->head);
+
+	if (!e.first || rested(r))
+		return 0;
+	if (!recovery_accepts(r, XP_ACCEPT_LOSS))
+		return recovery_refuse_loss(r, e.first, "the last commit before the cut may be lost");
+	r->c->lost = e.last;
+	return 0;
+}
+
+static int check_head(struct recovery *r, const struct xp_ring_block *head)
+{
+	int err = check_numbers(r, head);
+
+	note_holes(r);
+	if (!err)
+		err = check_before(r, head);
+	return err ? err : check_end(r);
+}
+
+static int refuse_missed(struct recovery *r, u64 gap)
+{
+	return recovery_refuse_loss(r, gap, "what it said of up to 168 blocks is lost, and others build on it");
+}
+
+/* The block at the gap cannot be read; or one behind @head, and newer blocks that have no need of what is in the gap
+ * let it be overwritten. 0: neither. */
+static u64 missed_by(const struct recovery *r, const struct xp_ring_block *head, u64 gap)
+{
+	return ring_at(r, gap)->unreadable ? gap : unreadable_after(r, head).first;
+}
+
+int recovery_pick(struct recovery *r)
+{
+	const struct xp_ring_block *head = NULL;
+	u64 missed = 0;		/* what the newest heads had to do with, and cannot be read */
+	u32 tries;
+
+	for (tries = 0; tries < CANDIDATES_MAX; tries++) {
+		u64 gap;
+
+		head = next_candidate(r, head);
+		if (!head)
+			break;
+		gap = chain_breaks_at(r, head);
+		if (r->witness)
+			r->witness->candidate(r->witness->ctx, head, gap);
+		if (!gap) {
+			r->head = *head;
+			return check_head(r, head);
+		}
+		if (!missed)
+			missed = missed_by(r, head, gap);
+		if (gap > head->durable)
+			continue;
+		if (missed)
+			return refuse_missed(r, missed);
+		return recovery_refuse(r, "is damaged or missing, though a later one says it was durable; later one",
+			      gap, head->seq);
+	}
+	if (missed)
+		return refuse_missed(r, missed);
+	snprintf(r->msg->text, sizeof(r->msg->text),
+		 "journal: no block from which the mapping can be rebuilt, in blocks %llu to %llu of the fast device; %llu of them cannot be read",
+		 (unsigned long long)r->c->journal.start,
+		 (unsigned long long)(r->c->journal.start + r->c->journal.blocks - 1),
+		 (unsigned long long)r->nr_unreadable);
+	return r->nr_unreadable ? -EIO : -EUCLEAN;
+}

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * recovery_replay.c - step 3 of a recovery: the records of the chain become the map, and what is in doubt leaves it.
+ */
+#include "recovery.h"
+#include "slot.h"
+
+/* How many records of it count. What came behind them may have been refused, and then been
+ * placed in the next block: that one knows. Of the newest, and before a hole, all that there are:
+ * they were acknowledged, or under way. */
+static u32 records_of(const struct recovery *r, u64 seq)
+{
+	const struct xp_ring_block *b = ring_at(r, seq), *next = ring_at(r, number_after(r->c, seq));
+
+	if (seq == r->head.seq || next->hole)
+		return b->records;
+	return next->before ? next->before : b->count;
+}
+
+static u8 known_flags(const struct xp *c)
+{
+	return XP_REC_DIRTY | XP_REC_ZEROS | XP_REC_CHECKED | (c->may_sum ? XP_REC_SUMMED : 0);
+}
+
+static int parse(struct recovery *r, const struct xp_record *rec, u64 seq,
+		 struct xp_said *p)
+{
+	u64 word = le64_to_cpu(rec->lba);
+
+	p->lba = XP_LBA(word & (XP_MAX_LBAS - 1));
+	p->kind = (u8)(word >> 40);
+	p->flags = (u8)(word >> 48);
+	p->slot = XP_SLOT(le32_to_cpu(rec->slot));
+	p->sum = le32_to_cpu(rec->sum);
+	p->hash = le64_to_cpu(rec->hash);
+	p->seq = seq;
+	p->verdict = XP_REPLAYED;
+	if (word >> 56 || !p->sum != !(p->flags & XP_REC_SUMMED) || p->kind < XP_REC_MAP ||
+	    p->kind > XP_REC_ZERO ||
+	    p->flags & ~known_flags(r->c) || (p->sum && p->kind != XP_REC_MAP))
+		return recovery_refuse(r, "holds a record of unknown kind", seq, word >> 40);
+	if (xp_lba_n(p->lba) * XP_BLOCK_SECTORS >= r->was)
+		return recovery_refuse(r, "names an lba past the slow device", seq,
+			      xp_lba_n(p->lba));
+	if (xp_slot_n(p->slot) >= r->c->nr_slots)
+		return recovery_refuse(r, "names a slot past the data area", seq,
+			      xp_slot_n(p->slot));
+	return 0;
+}
+
+/*
+ * A recovery has decided that what gave this block the slot was not valid: it could read what cannot be read now, or
+ * the user took the older version, or has lost what came before. What it has said anew takes the slot away, and says of
+ * this block, too, what holds instead.
+ */
+static int displace(struct recovery *r, const struct xp_said *p)
+{
+	int err = recovery_refuse(r, "maps a slot that holds another block; slot", p->seq, xp_slot_n(p->slot));
+
+	if (r->nr_displaced == DISPLACED_MAX ||
+	    ring_at(r, p->seq)->incarnation <= ring_at(r, number_of(r, p->slot))->incarnation)
+		return err;
+	if (!r->nr_displaced)
+		r->conflict = *r->msg;
+	r->msg->text[0] = '\0';
+	r->displaced[r->nr_displaced++] = xp_lba_n(entry_lba(entry_of(r->c, p->slot)));
+	return 0;
+}
+
+static void settle(struct recovery *r, xp_lba_t lba)
+{
+	u32 i = 0;
+
+	while (i < r->nr_displaced)
+		if (r->displaced[i] == xp_lba_n(lba))
+			r->displaced[i] = r->displaced[--r->nr_displaced];
+		else
+			i++;
+}
+
+/* What such a block was before is lost. */
+static int check_displaced(struct recovery *r)
+{
+	if (!r->nr_displaced)
+		return 0;
+	r->leave = r->head.seq;
+	r->c->lost = r->head.seq + 1;
+	if (recovery_accepts(r, XP_ACCEPT_LOSS))
+		return 0;
+	*r->msg = r->conflict;
+	return -EUCLEAN;
+}
+
+static int replay_map(struct recovery *r, const struct xp_said *p)
+{
+	struct xp *c = r->c;
+	struct xp_entry *e = entry_of(c, p->slot);
+	xp_slot_t old = map_mapped(c, p->lba);
+
+	if (e->state == SLOT_MAPPED &&
+	    xp_lba_n(entry_lba(e)) != xp_lba_n(p->lba)) {
+		int err = e->held || r->hole ? 0 : displace(r, p);
+
+		if (err)
+			return err;
+		recovery_unmap(c, p->slot);
+	}
+	if (is_slot(old) && xp_slot_n(old) != xp_slot_n(p->slot))
+		recovery_unmap(c, old);
+	if (e->state != SLOT_MAPPED) {
+		map_insert(c, p->slot, p->lba);
+		slot_map(c, p->slot, p->flags & XP_REC_DIRTY);
+	}
+	slot_set_dirty(c, e, p->flags & XP_REC_DIRTY);
+	e->zeros = !!(p->flags & XP_REC_ZEROS);
+	e->held = 0;
+	if (c->sum)
+		c->sum[xp_slot_n(p->slot)] = p->sum;
+	journal_list(c, p->slot, journal_position(c, p->seq));
+	return 0;
+}
+
+/* Did the data that the record was sent beside land? What cannot be read may have: then the block
+ * is an error until it is written anew, and not what it was before (I9). */
+static enum xp_verdict landed(struct recovery *r, const struct xp_said *p)
+{
+	u64 block = r->c->data_start + xp_slot_n(p->slot);
+
+	int err = r->m->read(r->m->ctx, block, 1, r->block);
+
+	if (err)
+		err = r->m->read(r->m->ctx, block, 1, r->block);
+	if (err)
+		return XP_UNREADABLE_DATA;
+	return xp_checksum(r->block, XP_BLOCK_SIZE) == p->hash ? XP_REPLAYED : XP_NO_DATA;
+}
+
+/* The older mapping holds for now. If the record failed only because its slot
+ * was reused, then so may the older slot have been, and what replaced both comes
+ * later in the chain: until then the older slot may be taken away (held). */
+static void fall_back(struct xp *c, xp_lba_t lba)
+{
+	xp_slot_t old = map_mapped(c, lba);
+
+	if (is_slot(old))
+		entry_of(c, old)->held = 1;
+}
+
+static int replay_checked(struct recovery *r, struct xp_said *p)
+{
+	struct decided *d = &r->decided[r->nr_decided];
+
+	if (r->nr_decided == RECORDS_CHECKED_MAX)
+		return recovery_refuse(r, "holds more unproven records than can be in flight",
+			      p->seq, r->nr_decided);
+	p->verdict = landed(r, p);
+	d->lba = xp_lba_n(p->lba);
+	d->slot = xp_slot_n(p->slot);
+	d->passed_over = 0;
+	r->nr_decided++;
+	if (p->verdict == XP_REPLAYED ||
+	    (p->verdict == XP_UNREADABLE_DATA && !recovery_accepts(r, XP_ACCEPT_OLDER)))
+		return replay_map(r, p);
+	if (p->verdict == XP_UNREADABLE_DATA)
+		d->passed_over = p->seq;
+	fall_back(r->c, p->lba);
+	return 0;
+}
+
+/* CLEAN or ZERO of what is not the block's mapping: the record that made it so has failed, or is
+ * in a hole. Then it tells what that said: that the slow device holds the newest, or zeros. (Or the write that
+ * superseded it was sent beside its record, which came first: that mapping is no older than the hole.) */
+static int replay_moot(struct recovery *r, struct xp_said *p)
+{
+	xp_slot_t mapped = map_mapped(r->c, p->lba);
+
+	p->verdict = XP_MOOT;
+	if (!r->hole || (is_slot(mapped) && number_of(r, mapped) >= r->hole))
+		return 0;
+	if (p->kind == XP_REC_CLEAN) {
+		if (is_slot(mapped))
+			recovery_unmap(r->c, mapped);
+		return 0;
+	}
+	p->flags = XP_REC_DIRTY | XP_REC_ZEROS;
+	r->leave = max(r->leave, p->seq);	/* without the hole it would be moot */
+	return replay_map(r, p);
+}
+
+static int replay_record(struct recovery *r, struct xp_said *p)
+{
+	struct xp *c = r->c;
+	struct xp_entry *e = entry_of(c, p->slot);
+
+	if (p->kind != XP_REC_CLEAN)
+		settle(r, p->lba);
+	if (p->kind == XP_REC_MAP) {
+		if (p->flags & XP_REC_CHECKED && p->seq > r->head.durable)
+			return replay_checked(r, p);
+		return replay_map(r, p);
+	}
+	if (p->kind == XP_REC_UNMAP) {
+		xp_slot_t mapped = map_mapped(c, p->lba);
+
+		if (is_slot(mapped))
+			recovery_unmap(c, mapped);
+		return 0;
+	}
+	if (xp_slot_n(map_mapped(c, p->lba)) != xp_slot_n(p->slot))
+		return replay_moot(r, p);
+	p->verdict = XP_REPLAYED;
+	if (p->kind == XP_REC_CLEAN) {
+		slot_set_dirty(c, e, false);
+	} else {
+		slot_set_dirty(c, e, true);
+		e->zeros = 1;
+	}
+	return 0;
+}
+
+/* A witness hears of every record that is refused; without one the first ends it, unless losses are accepted. */
+static int testify(struct recovery *r, struct xp_said *p, int err)
+{
+	const struct xp_witness *w = r->witness;
+
+	if (err && err != -EUCLEAN)
+		return err;
+	if (err && !w && !recovery_accepts(r, XP_ACCEPT_LOSS))
+		return err;
+	if (err) {
+		p->verdict = XP_REFUSED;
+		if (!r->nr_refused++)
+			r->first = *r->msg;
+	}
+	if (w)
+		w->record(w->ctx, p, r->msg);
+	return 0;
+}
+
+/* Its other records are as good as none, too: what it said of their blocks is not known. */
+static int accept_refused(struct recovery *r)
+{
+	if (!r->nr_refused)
+		return 0;
+	if (recovery_accepts(r, XP_ACCEPT_LOSS)) {
+		r->leave = r->head.seq;
+		r->c->lost = r->head.seq + 1;
+		r->msg->text[0] = '\0';
+		return 0;
+	}
+	*r->msg = r->first;
+	return -EUCLEAN;
+}
+
+static int replay_block(struct recovery *r, struct xp_jblock *b, u64 seq)
+{
+	u32 i, count = records_of(r, seq);
+
+	if (place_is_bad(r->c, seq))
+		return 0;
+	if (ring_at(r, seq)->hole) {
+		r->hole = seq;
+		return 0;
+	}
+	if (recovery_judge_place(r->c, b, seq % r->c->journal.blocks) != XP_PLACE_VALID ||
+	    le64_to_cpu(b->head.seq) != seq || xp_block_records(b) < count)
+		return recovery_refuse(r, "changed while it was read", seq, 0);
+	for (i = 0; i < count; i++) {
+		struct xp_said p;
+		int err = parse(r, &b->rec[i], seq, &p);
+
+		p.index = i;
+		if (!err)
+			err = replay_record(r, &p);
+		err = testify(r, &p, err);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int replay_chain(struct recovery *r)
+{
+	struct xp_journal *j = &r->c->journal;
+	u64 seq = r->head.tail;
+
+	while (seq <= r->head.seq) {
+		u64 position = seq % j->blocks;
+		u32 i, n = (u32)min(min(j->blocks - position, r->head.seq - seq + 1),
+				    (u64)XP_RECOVER_CHUNK);
+		bool together = !r->m->read(r->m->ctx, j->start + position, n, r->chunk);
+		int err = 0;
+
+		for (i = 0; i < n && !err; i++) {
+			if (!ring_at(r, seq + i)->hole && !place_is_bad(r->c, seq + i) &&
+			    read_place(r, position, i, together))
+				return recovery_refuse_loss(r, seq + i, "it could be read just now");
+			err = replay_block(r, chunk_block(r, i), seq + i);
+		}
+		if (err)
+			return err;
+		seq += n;
+	}
+	return 0;
+}
+
+static u32 alive_in(const struct xp *c, u64 seq)
+{
+	u32 i = c->journal.list[journal_position(c, seq)], n = 0;
+
+	for (; i != XP_NIL; i = c->entry[i].list_next)
+		n++;
+	return n;
+}
+
+/*
+ * The ring never fills, whatever comes (docs/ARCHITECTURE.md): that is so of every chain that a cache writes, and any
+ * other is refused. The oldest k + 1 blocks are behind the tail when so many new ones are written as it takes
+ * to carry what is alive in them, XP_RELOCATE_MAX records each; the last of these has a place if
+ * the tail has passed k blocks by then. One comes at least: step 5's.
+ */
+static int check_room(struct recovery *r)
+{
+	u64 good = r->c->journal.blocks - r->c->super.nr_avoided, length = 0, k = 0, seq;
+	u32 alive = 0;
+
+	for (seq = r->head.tail; seq < r->head.seq; seq = number_after(r->c, seq))
+		length++;
+	for (seq = r->head.tail; seq <= r->head.seq; seq = number_after(r->c, seq), k++) {
+		alive += alive_in(r->c, seq);
+		if (length + max((alive + XP_RELOCATE_MAX - 1) / XP_RELOCATE_MAX, 1u) >= good + k)
+			return recovery_refuse(r, "leaves no room in the ring for what is to be carried, as no cache does; records",
+				      r->head.seq, alive);
+	}
+	return 0;
+}
+
+/*
+ * What is lost may have given a slot to another block. Of a clean block the slow device has its own data, so it is
+ * as if it were not cached; of a dirty one there is nothing better. All that is left is said anew: what was lost, or is
+ * erased, may turn up again.
+ */
+static void doubt(struct recovery *r)
+{
+	struct xp *c = r->c;
+	u32 i;
+
+	if (super_is_losing(c))		/* what was lost then may be erased by now */
+		c->lost = r->head.seq + 1;
+	if (!c->lost)
+		return;
+	r->leave = max(r->leave, min(c->lost, r->head.seq));
+	for (i = 0; i < c->nr_slots; i++) {
+		const struct xp_entry *e = &c->entry[i];
+
+		if (e->state == SLOT_MAPPED && !e->dirty && number_of(r, XP_SLOT(i)) < c->lost)
+			recovery_unmap(c, XP_SLOT(i));
+	}
+}
+
+/* The version that was passed over may have been durable, and the older one's slot another's since. So it is with
+ * that as above; but only the block itself is in doubt. */
+static void doubt_older(struct recovery *r)
+{
+	u32 i;
+
+	for (i = 0; i < r->nr_decided; i++) {
+		const struct decided *d = &r->decided[i];
+		xp_slot_t old = map_mapped(r->c, XP_LBA(d->lba));
+
+		if (d->passed_over && is_slot(old) && !entry_of(r->c, old)->dirty && number_of(r, old) < d->passed_over)
+			recovery_unmap(r->c, old);
+	}
+}
+
+int recovery_replay(struct recovery *r)
+{
+	int err = replay_chain(r);
+
+	if (!err)
+		err = accept_refused(r);
+	if (!err)
+		err = check_displaced(r);
+	if (err)
+		return err;
+	doubt(r);
+	doubt_older(r);
+	return check_room(r);
+}
