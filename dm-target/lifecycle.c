@@ -23,6 +23,7 @@
 /* ---------------------------------------------------------- registry ---- */
 
 static DEFINE_MUTEX(registry_lock);
+/* Status reads xs_cache.active without it: hence WRITE_ONCE(). */
 static LIST_HEAD(registry);	/* of registry_lock: all that have been resumed and are not lost */
 static bool closed;		/* of registry_lock: none may come */
 
@@ -77,7 +78,7 @@ static int claim(struct xs_cache *cache)
 	}
 	if (!err) {
 		list_add(&cache->registered, &registry);
-		cache->active = true;
+		WRITE_ONCE(cache->active, true);
 	}
 	mutex_unlock(&registry_lock);
 	return err;
@@ -93,7 +94,7 @@ static int reclaim(struct xs_cache *cache)
 		      xs_fast(cache));
 		err = -ESTALE;
 	} else {
-		cache->active = true;
+		WRITE_ONCE(cache->active, true);
 	}
 	mutex_unlock(&registry_lock);
 	return err;
@@ -102,7 +103,7 @@ static int reclaim(struct xs_cache *cache)
 static void unclaim(struct xs_cache *cache)
 {
 	mutex_lock(&registry_lock);
-	cache->active = false;
+	WRITE_ONCE(cache->active, false);
 	list_del_init(&cache->registered);
 	mutex_unlock(&registry_lock);
 }
@@ -231,8 +232,8 @@ static int recover(struct xs_cache *cache, const struct xp_media *media,
 	vfree(scratch);
 	if (err)
 		free_core(cache);
-	else
-		smp_store_release(&cache->core, core);	/* status may be asked at once */
+	else	/* status and messages come from here on: pairs with recovered_core() */
+		smp_store_release(&cache->core, core);
 	return err;
 }
 
@@ -361,7 +362,7 @@ void xs_postsuspend(struct dm_target *ti)
 	smp_store_release(&cache->at_rest, true);	/* close_err is read after it (commit()) */
 
 	mutex_lock(&registry_lock);
-	cache->active = false;
+	WRITE_ONCE(cache->active, false);
 	mutex_unlock(&registry_lock);
 }
 

@@ -180,10 +180,31 @@ static __printf(2, 3) void put(struct line *l, const char *format, ...)
 	va_end(args);
 }
 
+/*
+ * The core, or NULL before the first resume has ended. Status and messages come
+ * at any time: the device mapper orders neither with a resume. This acquire
+ * pairs with the release of recover(). Before the release the first resume has
+ * written the fields that struct xs_cache lists as its own: uuid, dax,
+ * not_memory, memory_bytes. They may be read only after this has returned a
+ * core; read before, they may be those of a moment without one.
+ */
+static struct xp *recovered_core(const struct xs_cache *cache)
+{
+	return smp_load_acquire(&cache->core);
+}
+
 static void put_info(struct line *l, struct xs_cache *cache)
 {
 	const struct xs_counts *c = &cache->counts;
-	struct xp_backend backend = {
+	struct xp *core = recovered_core(cache);
+	struct xp_backend backend;
+
+	if (!core) {
+		put(l, "loading");
+		return;
+	}
+	backend = (struct xp_backend) {
+		/* Pairs with the WRITE_ONCE() of lifecycle.c; nothing is read by its value. */
 		.running = READ_ONCE(cache->active),
 		.uuid = cache->uuid,
 		.fast_is_memory = cache->dax,
@@ -196,12 +217,7 @@ static void put_info(struct line *l, struct xs_cache *cache)
 		.slow_errors = atomic64_read(&c->slow_errors),
 		.failed_since = atomic64_read(&c->failed_since),
 	};
-
-	if (!smp_load_acquire(&cache->core)) {	/* with recover()'s release */
-		put(l, "loading");
-		return;
-	}
-	xp_status_print(cache->core, &backend, l->text, l->max);
+	xp_status_print(core, &backend, l->text, l->max);
 }
 
 static void put_table(struct line *l, struct xs_cache *cache)
@@ -273,7 +289,7 @@ static int target_message(struct dm_target *ti, unsigned int argc, char **argv,
 		DMERR("%pg: %s", xs_fast(cache), msg.text);
 		return err;
 	}
-	if (!cache->core) {
+	if (!recovered_core(cache)) {
 		DMERR("%pg: message %s before the first resume", xs_fast(cache),
 		      xp_command_name(command));
 		return -ENXIO;
