@@ -89,6 +89,7 @@ NEEDS_FIELD(dax_dev, dm_dev)
 NEEDS_FIELD(accounts_remapped_io, dm_target)
 NEEDS_FIELD(presuspend_undo, target_type)
 NEEDS_FLAG(DM_TARGET_NOWAIT);
+NEEDS_FLAG(STATUSTYPE_IMA);
 
 /* Persistent memory */
 NEEDS(dax_read_lock, int, (void))

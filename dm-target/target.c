@@ -228,16 +228,41 @@ static void put_table(struct line *l, struct xs_cache *cache)
 	put(l, "%s %s%s", cache->fast->name, cache->slow->name, options);
 }
 
+/* What IMA measures when the table is loaded: before the first resume, hence
+ * nothing that is read from a device. All options, at their default or not: a
+ * verifier need not know the defaults of this version. */
+static void put_measured(struct line *l, const struct dm_target *ti)
+{
+	const struct xs_cache *cache = ti->private;
+	const struct target_type *type = ti->type;
+	u32 i;
+
+	put(l, "target_name=%s,target_version=%u.%u.%u,fast_device=%s,slow_device=%s",
+	    type->name, type->version[0], type->version[1], type->version[2],
+	    cache->fast->name, cache->slow->name);
+	for (i = 0; i < XP_TUNABLES; i++)
+		put(l, ",%s=%u", xp_tunable_rows[i].name,
+		    xp_tunable_value(&cache->options, &xp_tunable_rows[i]));
+	put(l, ";");
+}
+
 static void target_status(struct dm_target *ti, status_type_t type,
 			  unsigned int flags, char *result, unsigned int maxlen)
 {
 	struct line line = { .text = result, .max = maxlen };
 
 	*result = 0;
-	if (type == STATUSTYPE_INFO)
+	switch (type) {
+	case STATUSTYPE_INFO:
 		put_info(&line, ti->private);
-	else if (type == STATUSTYPE_TABLE)
+		break;
+	case STATUSTYPE_TABLE:
 		put_table(&line, ti->private);
+		break;
+	case STATUSTYPE_IMA:
+		put_measured(&line, ti);
+		break;
+	}
 }
 
 /* ---------------------------------------------------------- messages ---- */

@@ -2,7 +2,8 @@
 # vm: fast=64M slow=128M timeout=900 quick=no
 #
 # Messages side by side, beside requests: recording is turned on and off, and asked for, from
-# a start without its memory; a commit has a flush of its own, which is nobody's request.
+# a start without its memory; a commit has a flush of its own, which is nobody's request. Of the
+# table IMA measures devices and options.
 
 . ./lib.sh
 
@@ -20,7 +21,30 @@ again()
 	echo "$n"
 }
 
+# measured - what IMA has measured of tables with a cache, from the target's name on.
+measured()
+{
+	local text
+	for text in $(awk '$5 == "dm_table_load" { print $6 }' $IMA/ascii_runtime_measurements); do
+		printf '%b\n' "$(sed 's/../\\x&/g' <<<"$text")"
+	done | grep -o 'target_name=xpcache,.*'
+}
+
+number_of() { printf '%d:%d' "0x$(stat -c %t "$1")" "0x$(stat -c %T "$1")"; }
+
+# Not every kernel has IMA.
+IMA=/sys/kernel/security/ima
+mount -t securityfs security /sys/kernel/security
+[ ! -e $IMA/policy ] || must tee $IMA/policy <<<"measure func=CRITICAL_DATA label=device-mapper template=ima-buf" >/dev/null
+
 create --idle-ms 0 --histogram 0
+if [ -e $IMA/ascii_runtime_measurements ]; then
+	version=$(dmsetup targets | awk '$1 == "xpcache" { sub("v", "", $2); print $2 }')
+	equal measured "target_name=xpcache,target_version=$version,fast_device=$(number_of $FAST),slow_device=$(number_of $SLOW),dirty_low=10,dirty_high=80,idle_ms=0,histogram=0,mark=" \
+		"$(measured | tail -n 1 | sed 's/mark=[0-9]*,verify=0;$/mark=/')"
+else
+	note "this kernel has no IMA"
+fi
 must dmsetup message xpcache0 0 commit
 rm -f /tmp/over
 n=0
