@@ -132,11 +132,12 @@ build/vm/unknown-key.ko: vm-module-6.12
 
 vm-programs := build/xpcache build/vm/xpcached build/vm/ublkwords.so build/vm/ublkstop build/tests/forge build/vm/unknown-key.ko $(guest-programs) $(guest-scripts)
 
+# With the parameters that only tests use.
 .PHONY: vm-parts vm-selftest vm-module-debug vm-module-kcsan $(all-kernels:%=vm-module-%) $(arm64-modules)
 vm-module-debug vm-module-kcsan $(all-kernels:%=vm-module-%) $(arm64-modules): vm-module-%:
 	+@kver=$$(tests/vm/kernel $*) && \
 	$(MAKE) --no-print-directory module KDIR=build/kernel/$*/headers module-name=$$kver \
-		MODULE_IN="tests/vm/inside $*" >build/module-$*.log 2>&1 || \
+		MODULE_FLAGS="$(strip $(MODULE_FLAGS) XP_DEBUG=1)" MODULE_IN="tests/vm/inside $*" >build/module-$*.log 2>&1 || \
 		{ tail -n 20 build/module-$*.log >&2; exit 1; }; \
 	tests/vm/imports build/module-$$kver
 

@@ -21,6 +21,7 @@
  *	media.c       blocking access to the fast device, before and after requests
  *	lifecycle.c   first resume, suspend, resume; who owns a cache
  *	power.c       hibernation: not with a cache
+ *	poison.c      lets loads of memory fail, in a module for tests (XP_DEBUG)
  *	target.c      table line, status, messages; the module
  *	kernel.h      what kernels have in different forms, in one; probes.c asks which
  *	needs.c       what the kernel must have, asked before the rest is compiled
@@ -364,6 +365,22 @@ int xs_memory_load_durable(struct xs_cache *cache, u64 sector, void *to, u32 byt
 /* What @iter says of @bio, from or to @sector. */
 int xs_memory_read(struct xs_cache *cache, struct bio *bio, struct bvec_iter iter, u64 sector);
 int xs_memory_write(struct xs_cache *cache, struct bio *bio, struct bvec_iter iter, u64 sector);
+
+/* poison.c, of a module for tests: a load of these bytes of memory is to fail. Any context. */
+#ifdef XP_DEBUG
+DECLARE_STATIC_KEY_FALSE(xs_poisoned);
+bool xs_poison_covers(u64 at, u32 bytes);
+
+static __always_inline bool xs_is_poisoned(u64 at, u32 bytes)
+{
+	return static_branch_unlikely(&xs_poisoned) && xs_poison_covers(at, bytes);
+}
+#else
+static __always_inline bool xs_is_poisoned(u64 at, u32 bytes)
+{
+	return false;
+}
+#endif
 
 /* A write of memory that goes through the block layer has to be durable when it ends, as a
  * store is. */

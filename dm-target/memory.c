@@ -19,7 +19,6 @@
  */
 #include <linux/badblocks.h>
 #include <linux/dax.h>
-#include <linux/moduleparam.h>
 #include <linux/uaccess.h>
 
 #include "backend.h"
@@ -27,71 +26,6 @@
 /* Without them a store cannot be made durable from here, or the device mapper knows no memory. */
 #define HAS_MEMORY	(IS_ENABLED(CONFIG_FS_DAX) && IS_ENABLED(CONFIG_ARCH_HAS_PMEM_API) && \
 			 IS_ENABLED(CONFIG_ARCH_HAS_UACCESS_FLUSHCACHE))
-
-/* ------------------------------------------------------------- poison ---- */
-
-/*
- * For tests: loads of these sectors of any fast device fail as if a line there were
- * poisoned. "<first> <number>", or "0 0" for none.
- */
-static DEFINE_STATIC_KEY_FALSE(poisoned);
-static DEFINE_SPINLOCK(poison_lock);
-static struct {
-	u64 first, nr;		/* of poison_lock */
-} poison;
-
-#define POISON_MAX	(U64_MAX >> SECTOR_SHIFT)
-
-static int poison_set(const char *text, const struct kernel_param *kp)
-{
-	u64 first, nr;
-	char end;
-
-	if (sscanf(text, "%llu %llu %c", &first, &nr, &end) != 2 || first > POISON_MAX ||
-	    nr > POISON_MAX - first) {
-		DMERR("poison: give the first sector and the number of sectors, or 0 0 for none");
-		return -EINVAL;
-	}
-	spin_lock(&poison_lock);
-	poison.first = first;
-	poison.nr = nr;
-	spin_unlock(&poison_lock);
-	if (nr)
-		static_branch_enable(&poisoned);
-	else
-		static_branch_disable(&poisoned);
-	return 0;
-}
-
-static int poison_get(char *text, const struct kernel_param *kp)
-{
-	u64 first, nr;
-
-	spin_lock(&poison_lock);
-	first = poison.first;
-	nr = poison.nr;
-	spin_unlock(&poison_lock);
-	return sysfs_emit(text, "%llu %llu\n", first, nr);
-}
-
-static const struct kernel_param_ops poison_ops = {
-	.set = poison_set,
-	.get = poison_get,
-};
-
-module_param_cb(poison, &poison_ops, NULL, 0600);
-MODULE_PARM_DESC(poison, "for tests: loads of these sectors of fast devices that are memory fail: <first> <number>");
-
-static noinline bool is_poisoned(u64 at, u32 bytes)
-{
-	bool yes;
-
-	spin_lock(&poison_lock);
-	yes = at < (poison.first + poison.nr) << SECTOR_SHIFT &&
-	      at + bytes > poison.first << SECTOR_SHIFT;
-	spin_unlock(&poison_lock);
-	return yes;
-}
 
 /* --------------------------------------------------------- load, store ---- */
 
@@ -120,7 +54,7 @@ static __always_inline void *reach(struct xs_cache *cache, u64 at, u32 bytes)
 /* All loads. @at: where @from is on the device. -EIO: a line is poisoned. */
 static __always_inline int load(void *to, const void *from, u64 at, u32 bytes)
 {
-	if (static_branch_unlikely(&poisoned) && is_poisoned(at, bytes))
+	if (xs_is_poisoned(at, bytes))
 		return -EIO;
 	return unlikely(copy_mc_to_kernel(to, from, bytes)) ? -EIO : 0;
 }

@@ -5,6 +5,7 @@
 #   make module                 for the running kernel
 #   make module KVER=6.1.0-...  for another one whose headers are installed
 #   make module KDIR=/path      for a kernel build tree
+#   make module MODULE_FLAGS=XP_DEBUG=1   with the parameters that only tests use
 #   make module-install         of the same; DKMS does it for each new kernel by itself
 #
 # The sources of core/ and dm-target/ are linked into one folder of build/, so

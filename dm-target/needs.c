@@ -194,8 +194,10 @@ NEEDS(strcasecmp, int, (const char *, const char *))
 NEEDS(snprintf, int, (char *, size_t, const char *, ...))
 NEEDS(scnprintf, int, (char *, size_t, const char *, ...))
 NEEDS(vscnprintf, int, (char *, size_t, const char *, va_list))
+#ifdef XP_DEBUG
 NEEDS(sscanf, int, (const char *, const char *, ...))
 NEEDS(sysfs_emit, int, (char *, const char *, ...))
+#endif
 NEEDS(register_pm_notifier, int, (struct notifier_block *))
 NEEDS(unregister_pm_notifier, int, (struct notifier_block *))
 #ifdef HAS_CRC32C_LE

@@ -418,4 +418,5 @@ module_init(xpcache_module_init);
 module_exit(xpcache_module_exit);
 
 MODULE_DESCRIPTION("Device-mapper write-back block cache, crash-consistent for every 4 KiB block");
+MODULE_AUTHOR("The xpcache maintainers");
 MODULE_LICENSE("GPL");
