@@ -38,6 +38,12 @@
  * struct xs_work and the counts named there. Each other lock stands beside
  * what it protects. No lock of the backend is held over a call into the core,
  * except writeback.take (a mutex).
+ *
+ * Words read without a lock. A field that says "read unlocked" is written by
+ * WRITE_ONCE() or a store with an order, under its lock if it has one, and read
+ * by READ_ONCE() or a load with an order. Where the order matters, the comment
+ * of each side names the other; where none is named, a reader may see the value
+ * late, and the field says what corrects that.
  */
 #ifndef XS_BACKEND_H
 #define XS_BACKEND_H
@@ -51,6 +57,7 @@
 #include <linux/ioprio.h>
 #include <linux/jump_label.h>
 #include <linux/list.h>
+#include <linux/lockdep.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/timekeeping.h>
@@ -79,6 +86,14 @@ struct xs_io {
 	bool below;		/* bio is with a device: its end is not yet the caller's */
 	bool own;		/* not dm's: xs_commit()'s flush */
 };
+
+/* A look without the lock of @list. Its holders write the head by plain stores of a word: the
+ * answer is that of some moment, and the caller says why that is enough. */
+static inline bool xs_list_looks_empty(const struct xp_list *list)
+{
+	/* With the plain stores of xp_list_add() and xp_list_pop(), which are whole. */
+	return !data_race(READ_ONCE(list->head));
+}
 
 static inline struct xs_io *xs_io_of(struct xp_link *link)
 {
@@ -143,10 +158,10 @@ struct xs_writeback {
 	struct xs_worker *worker;
 	u32 nr_workers;
 	struct bio_set bios;
-	unsigned long ended;	/* jiffies, of a batch: a pause begins then */
+	unsigned long ended;	/* jiffies, of a batch: a pause begins then; of the work */
 	u64 block_ns;		/* measured time to bring a block home; written by the work only */
-	bool stopping;		/* suspended: no new batch */
-	bool idle;		/* clock.c: no request for idle_ms */
+	bool stopping;		/* suspended: no new batch. Read unlocked; a stop waits for the work */
+	bool idle;		/* clock.c: no request for idle_ms. Read unlocked; the clock asks again */
 	atomic_t kicks;		/* calls of xs_writeback_kick() */
 	wait_queue_head_t kicked;
 
@@ -158,17 +173,17 @@ struct xs_writeback {
 struct xs_throttle {
 	struct work_struct work;
 	spinlock_t lock;	/* what follows; a leaf */
-	struct xp_list queue;	/* struct xs_io, in order of .release */
+	struct xp_list queue;	/* struct xs_io, in order of .release. Read unlocked: xs_throttles() */
 	u64 next;		/* when the pace allows the next write, ns */
 };
 
 struct xs_clock {
 	struct delayed_work work;
 	spinlock_t lock;	/* running and stopped, to wind it; a leaf */
-	bool running;		/* the work is queued, or at work */
+	bool running;		/* the work is queued, or at work. Read unlocked, with a barrier */
 	bool stopped;		/* suspended: nobody winds it */
-	bool active;		/* a request came since the last tick */
-	bool due;		/* records were placed since */
+	bool active;		/* a request came since the last tick. Without the lock, with a barrier */
+	bool due;		/* records were placed since. Likewise: xs_clock_stir(), clock_tick() */
 	u32 quiet_ms;		/* of the work */
 };
 
@@ -209,11 +224,11 @@ struct xs_cache {
 
 	/* lifecycle.c's registry lock. */
 	struct list_head registered;
-	bool active;		/* between resume and suspend */
+	bool active;		/* between resume and suspend. Read unlocked by status alone */
 	bool lost;		/* another instance has taken the cache over */
 
-	bool suspending;	/* from presuspend to resume: delay no bio */
-	bool at_rest;		/* nothing goes on, and what came of closing the journal is in */
+	bool suspending;	/* from presuspend to resume: delay no bio. Read unlocked; sleepers look again */
+	bool at_rest;		/* nothing goes on, and close_err is set; released after it */
 	int close_err;
 	atomic_t slow_reads;	/* callers' reads of the slow device in flight */
 	wait_queue_head_t slow_read_wait;
@@ -412,10 +427,11 @@ int xs_mark_check(struct xs_cache *cache, const struct xp_sb *sb, const struct x
 
 /* throttle.c */
 void xs_throttle_setup(struct xs_cache *cache);
-/* Is it at work at all? */
+/* Is it at work at all? Without the lock: a write that misses one that has just been queued
+ * overtakes it, which any two writes may do that are in flight together. */
 static inline bool xs_throttles(struct xs_cache *cache)
 {
-	return xp_pressure(cache->core) || !xp_list_empty(&cache->throttle.queue);
+	return xp_pressure(cache->core) || !xs_list_looks_empty(&cache->throttle.queue);
 }
 /* True: @io, a write, is kept and will be submitted later. */
 bool xs_throttle(struct xs_cache *cache, struct xs_io *io);

@@ -27,7 +27,8 @@ static void clock_wind(struct xs_cache *cache)
 	unsigned long flags;
 
 	spin_lock_irqsave(&k->lock, flags);
-	if (!k->running && !k->stopped) {
+	/* clock_tick() ends running without the lock; it asks for a tick itself after that. */
+	if (!READ_ONCE(k->running) && !k->stopped) {
 		WRITE_ONCE(k->running, true);
 		queue_delayed_work(cache->wq, &k->work, msecs_to_jiffies(tick_ms(cache)));
 	}

@@ -390,8 +390,9 @@ void xs_copy_start(struct xs_cache *cache, struct xs_io *io, struct xp_todo *tod
 {
 	struct xs_copy *copy = NULL;
 
-	/* Unlocked: who slips past one that has just begun to wait does no harm. */
-	if (xp_list_empty(&cache->todo.unbuffered))
+	/* A request that overtakes one that has just begun to wait does no harm: it
+	 * takes a buffer that this one has not found. */
+	if (xs_list_looks_empty(&cache->todo.unbuffered))
 		copy = copy_get(cache, io->req.nr_blocks);
 	if (copy) {
 		copy_begin(copy, io, todo);

@@ -284,6 +284,8 @@ static struct xs_fill *take_fill(struct xs_cache *cache)
 	return f;
 }
 
+/* list_empty() reads the head once, list_add_tail() and list_del() store it once: the look
+ * needs no lock. A fill that it misses has its delayed work queued. */
 static void write_fills(struct xs_cache *cache, u32 max)
 {
 	struct xs_fill *f;
@@ -309,7 +311,7 @@ static void fill_work(struct work_struct *work)
 
 void xs_fills_hurry(struct xs_cache *cache)
 {
-	if (!list_empty(&cache->todo.fills))
+	if (!list_empty(&cache->todo.fills))	/* without the lock, as write_fills() */
 		mod_delayed_work(cache->wq, &cache->todo.fill_work, 0);
 }
 

@@ -43,6 +43,7 @@ static int settle(struct xs_cache *cache, struct xs_cache *other)
 {
 	const char *name = dm_table_device_name(other->ti->table);
 
+	lockdep_assert_held(&registry_lock);
 	if (same_cache(cache, other)) {
 		if (other->active) {
 			DMERR("%pg: this cache is active already as device %s; suspend or remove that first",
@@ -112,6 +113,7 @@ static void tell(struct xs_cache *cache, const char *why)
 {
 	char name[DM_NAME_LEN];
 
+	lockdep_assert_held(&registry_lock);	/* or @cache could be freed */
 	if (dm_copy_name_and_uuid(dm_table_get_md(cache->ti->table), name, NULL))
 		snprintf(name, sizeof(name), "%pg", xs_fast(cache));
 	xp_words_clean(name, sizeof(name));	/* the device mapper takes any */
@@ -121,13 +123,15 @@ static void tell(struct xs_cache *cache, const char *why)
 bool xs_registry_close(const char *why)
 {
 	struct xs_cache *cache;
+	bool none;
 
 	mutex_lock(&registry_lock);
 	list_for_each_entry(cache, &registry, registered)
 		tell(cache, why);
-	closed = list_empty(&registry);
+	none = list_empty(&registry);
+	closed = none;
 	mutex_unlock(&registry_lock);
-	return closed;
+	return none;
 }
 
 void xs_registry_open(void)
@@ -323,7 +327,7 @@ void xs_presuspend(struct dm_target *ti)
 {
 	struct xs_cache *cache = ti->private;
 
-	WRITE_ONCE(cache->suspending, true);
+	smp_store_release(&cache->suspending, true);	/* xs_resume() has cleared at_rest: with commit() */
 }
 
 void xs_presuspend_undo(struct dm_target *ti)

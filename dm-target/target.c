@@ -190,7 +190,7 @@ static __printf(2, 3) void put(struct line *l, const char *format, ...)
  */
 static struct xp *recovered_core(const struct xs_cache *cache)
 {
-	return smp_load_acquire(&cache->core);
+	return smp_load_acquire(&cache->core);	/* with recover() */
 }
 
 static void put_info(struct line *l, struct xs_cache *cache)
@@ -271,9 +271,10 @@ static void target_status(struct dm_target *ti, status_type_t type,
  * message that has come before is waited for by dm. */
 static int commit(struct xs_cache *cache)
 {
-	if (!READ_ONCE(cache->suspending))
+	/* With xs_presuspend(): an at_rest that is seen is not that of an earlier suspend. */
+	if (!smp_load_acquire(&cache->suspending))
 		return xs_commit(cache);
-	/* close_err was stored before it (xs_postsuspend()). */
+	/* With xs_postsuspend(), which has stored close_err before. */
 	return smp_load_acquire(&cache->at_rest) ? cache->close_err : -EAGAIN;
 }
 

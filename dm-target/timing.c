@@ -28,6 +28,8 @@ struct xs_histograms {
 
 /* -------------------------------------------------------------- clock ---- */
 
+static DEFINE_MUTEX(switch_lock);	/* recording is turned on and off by one message at a time */
+
 DEFINE_STATIC_KEY_FALSE(xs_tsc);
 static u32 ns_per_tick = 1u << XS_TICK_SHIFT;	/* 1 << XS_TICK_SHIFT is one */
 
@@ -49,8 +51,9 @@ void __init xs_timing_init(void)
 /* The kernel may measure it better some seconds after it has started. */
 static void calibrate(void)
 {
+	lockdep_assert_held(&switch_lock);
 	if (static_key_enabled(&xs_tsc))
-		WRITE_ONCE(ns_per_tick,
+		WRITE_ONCE(ns_per_tick,	/* with add(); a time that is recorded meanwhile has either value */
 			   (u32)div_u64((u64)USEC_PER_SEC << XS_TICK_SHIFT, tsc_khz));
 }
 
@@ -99,8 +102,6 @@ void xs_record_both(struct xs_cache *cache, enum xp_class a, u64 ticks_a, enum x
 }
 
 /* ------------------------------------------------------------- memory ---- */
-
-static DEFINE_MUTEX(switch_lock);	/* messages come side by side */
 
 static void free_all(struct xs_histograms __percpu *all)
 {

@@ -293,6 +293,7 @@ static enum xp_next next_run(struct xs_worker *h)
 	struct xs_writeback *w = &h->cache->writeback;
 	enum xp_next next = XP_NEXT_END;
 
+	lockdep_assert_held(&w->take);
 	while (w->errors < ERRORS_MAX && !READ_ONCE(w->stopping)) {
 		u32 kicks = atomic_read(&w->kicks);
 
@@ -371,6 +372,7 @@ static void run_batch(struct xs_cache *cache)
 	u64 begun = ktime_get_ns();
 	u32 i;
 
+	/* No worker runs: queue_work() orders these before theirs, cancel_work_sync() theirs before what follows. */
 	w->errors = 0;
 	w->taken = 0;
 	for (i = 1; i < w->nr_workers; i++)
