@@ -241,6 +241,59 @@ static int recover(struct xs_cache *cache, const struct xp_media *media,
 	return err;
 }
 
+static int read_superblock(struct xs_cache *cache, const struct xp_media *media,
+			   struct xp_sb *sb, struct xp_message *msg)
+{
+	int err = xp_sb_read(media, fast_blocks(cache), sb, msg);
+
+	if (err)
+		DMERR("%pg: %s (error %d)", xs_fast(cache),
+		      msg->text[0] ? msg->text : "the superblock cannot be read", err);
+	return err ? err : check_size(cache);
+}
+
+static void learn_devices(struct xs_cache *cache, const struct xp_sb *sb)
+{
+	memcpy(cache->uuid, sb->uuid, sizeof(cache->uuid));
+	cache->volatile_fast = !cache->dax && bdev_write_cache(xs_fast(cache));
+	cache->flush_apart = cache->volatile_fast && is_mapped(cache, xs_fast(cache));
+}
+
+/* Bypass writes that an earlier life has acknowledged become durable. */
+static int flush_slow(struct xs_cache *cache)
+{
+	int err = blkdev_issue_flush(xs_slow(cache));
+
+	if (err)
+		xs_slow_error(cache, "flush", 0, err);
+	return err;
+}
+
+/* From now on versions that do not know of sums refuse the cache. */
+static int allow_sums(struct xs_cache *cache, const struct xp_media *media, struct xp_sb *sb)
+{
+	int err = cache->options.verify ? xp_sb_allow_sums(media, sb) : 0;
+
+	if (err)
+		DMERR("%pg: verify: the superblock cannot be written, error %d", xs_fast(cache), err);
+	return err;
+}
+
+/* The cache is claimed: the instance that had it before writes no more. */
+static int start(struct xs_cache *cache, const struct xp_media *media, struct xp_sb *sb,
+		 struct xp_message *msg)
+{
+	int err = flush_slow(cache);
+
+	if (!err)
+		err = xs_mark_check(cache, sb, media);
+	if (!err)
+		err = allow_sums(cache, media, sb);
+	if (!err)
+		err = recover(cache, media, sb, msg);
+	return err;
+}
+
 static int load(struct xs_cache *cache, struct xp_sb *sb, struct xp_message *msg)
 {
 	struct xp_media media;
@@ -248,42 +301,14 @@ static int load(struct xs_cache *cache, struct xp_sb *sb, struct xp_message *msg
 
 	xs_memory_setup(cache);
 	xs_media_setup(cache, &media);
-	err = xp_sb_read(&media, fast_blocks(cache), sb, msg);
-	if (err) {
-		DMERR("%pg: %s (error %d)", xs_fast(cache),
-		      msg->text[0] ? msg->text : "the superblock cannot be read", err);
-		return err;
-	}
-	err = check_size(cache);
+	err = read_superblock(cache, &media, sb, msg);
 	if (err)
 		return err;
-	memcpy(cache->uuid, sb->uuid, sizeof(cache->uuid));
-	cache->volatile_fast = !cache->dax && bdev_write_cache(xs_fast(cache));
-	cache->flush_apart = cache->volatile_fast && is_mapped(cache, xs_fast(cache));
+	learn_devices(cache, sb);
 	err = claim(cache);
 	if (err)
 		return err;
-	/* Writes around the cache that an earlier life acknowledged. */
-	err = blkdev_issue_flush(xs_slow(cache));
-	if (err) {
-		xs_slow_error(cache, "flush", 0, err);
-		unclaim(cache);
-		return err;
-	}
-	err = xs_mark_check(cache, sb, &media);
-	if (err) {
-		unclaim(cache);
-		return err;
-	}
-	if (cache->options.verify)	/* an older version does not know of sums, and keeps away from now on */
-		err = xp_sb_allow_sums(&media, sb);
-	if (err) {
-		DMERR("%pg: verify: the superblock cannot be written, error %d", xs_fast(cache), err);
-		unclaim(cache);
-		return err;
-	}
-	/* Only now: whoever had the cache may have written until it was suspended. */
-	err = recover(cache, &media, sb, msg);
+	err = start(cache, &media, sb, msg);
 	if (err)
 		unclaim(cache);
 	return err;

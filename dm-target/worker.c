@@ -253,9 +253,18 @@ static void put_pages(struct xs_worker *h, u32 keep)
 		__free_page(h->page[--h->nr_pages]);
 }
 
+/* Zeroes are in the pages already; @nr pages are what the worker has. */
+static int copy_slots(struct xs_worker *h, u32 first, u32 nr)
+{
+	int err = h->run.zeroes ? 0 : read_slots(h, first, nr);
+
+	if (!err && !h->run.zeroes && h->cache->options.verify)
+		err = check_slots(h, first, nr);
+	return err ? err : write_to_slow(h, first, nr);
+}
+
 static int write_back(struct xs_worker *h)
 {
-	const struct xs_cache *cache = h->cache;
 	u32 first, nr;
 	int err = 0;
 
@@ -266,12 +275,7 @@ static int write_back(struct xs_worker *h)
 		zero_pages(h, h->nr_pages);
 	for (first = 0; first < h->run.nr_blocks && !err; first += nr) {
 		nr = min(h->nr_pages, h->run.nr_blocks - first);
-		if (!h->run.zeroes)
-			err = read_slots(h, first, nr);
-		if (!err && !h->run.zeroes && cache->options.verify)
-			err = check_slots(h, first, nr);
-		if (!err)
-			err = write_to_slow(h, first, nr);
+		err = copy_slots(h, first, nr);
 	}
 	return err;
 }
