@@ -4,7 +4,8 @@
  *
  * The core (core/xpcache.h) decides, the backend performs. A bio's way:
  *
- *	dm --> xs_map() --> xp_submit() --> io.c     the caller's bio, remapped
+ *	dm --> xs_map() --> xp_submit() --> io.c     the caller's bio, remapped; a hit, a plain
+ *	          |                     |            write or a FLUSH: fastpath.c
  *	          |                     |-> copy.c   a write from a private buffer
  *	          |                     `-> check.c  a read through one, compared with its sums
  *	          `-> throttle.c, under pressure     |
@@ -251,9 +252,11 @@ struct xs_cache {
 	u32 nr_spare_fills;
 };
 
-/* io.c */
+/* fastpath.c */
 int xs_map(struct dm_target *ti, struct bio *bio);
 int xs_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *error);
+
+/* io.c; what it shares with fastpath.c is in io.h */
 /* Submits what @io has left to do. Process context. */
 void xs_io_submit(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo);
 /* The present part has ended, with req.err. Any context; the cache may be gone

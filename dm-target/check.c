@@ -87,7 +87,7 @@ static void check_read(struct bio *bio)
 		return;
 	}
 	xs_timed(cache, XP_CLASS_FAST_READ, xs_since(copy->sent));
-	rcu_read_lock();	/* as in io_below_ended() */
+	rcu_read_lock();	/* as in xs_io_below_ended() */
 	xp_todo_init(&todo);
 	if (judge(copy, &todo) == XP_CHECK)
 		xs_queue_entry(cache, &cache->todo.based, &copy->list);

@@ -195,7 +195,7 @@ void xs_copy_end(struct xs_copy *copy, xs_copy_end_fn *end, int err)
 	struct xs_cache *cache = copy->cache;
 	struct xp_todo todo;
 
-	rcu_read_lock();	/* as in io_below_ended() */
+	rcu_read_lock();	/* as in xs_io_below_ended() */
 	xp_todo_init(&todo);
 	xs_copy_finish(copy, end, err, &todo);
 	xs_post(cache, &todo);

@@ -197,7 +197,7 @@ static bool at_rest(struct xs_cache *cache)
 
 void xs_drain(struct xs_cache *cache)
 {
-	synchronize_rcu();	/* io_below_ended(), copy_end() */
+	synchronize_rcu();	/* xs_io_below_ended(), copy_end() */
 	do {
 		flush_work(&cache->todo.work);
 		flush_work(&cache->todo.journal_work);
