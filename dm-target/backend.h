@@ -15,28 +15,28 @@
  *	todo.c        performs what the core adds to a struct xp_todo
  *	journal_io.c  writes journal blocks
  *	memory.c      a fast device that is memory: load and store instead of bios
- *	worker.c   brings dirty blocks home
- *	mark.c        notes on the slow device that writes pass the cache
- *	clock.c       once a second: commits, notices an idle cache
- *	timing.c      how long it all takes: histograms
+ *	worker.c      writes dirty blocks back
+ *	mark.c        marks on the slow device that writes pass through
+ *	clock.c       once a second: commits, and detects an idle cache
+ *	timing.c      histograms of latencies
  *	media.c       blocking access to the fast device, before and after requests
- *	lifecycle.c   first resume, suspend, resume; who owns a cache
- *	power.c       hibernation: not with a cache
+ *	lifecycle.c   first resume, suspend, resume; the registry of caches
+ *	power.c       refuses to hibernate with a cache
  *	poison.c      lets loads of memory fail, in a module for tests (XP_DEBUG)
  *	target.c      table line, status, messages; the module
- *	kernel.h      what kernels have in different forms, in one; probes.c asks which
- *	needs.c       what the kernel must have, asked before the rest is compiled
+ *	kernel.h      one form of interfaces that differ between kernels; probes.c finds which
+ *	needs.c       interfaces that the kernel must have; compiled before the rest
  *
- * Terms. A *part* is what one answer of the core is about: often all of a bio.
- * In xs_map() the device mapper splits off the rest; later the parts of a bio
- * follow one another, on the same bio, so that nothing is allocated for them.
+ * Terms. A *part* of a bio is the range that one answer of the core covers:
+ * often all of the bio. In xs_map() the device mapper splits off the rest. Later
+ * the parts follow one another on the same bio, and need no allocation.
  *
- * Contexts. "Any" includes hard interrupts. No bio is submitted in one: what
- * a completion leads to is queued (xs_post) and done by the worker. The worker
- * never waits for memory that only the worker can give back.
+ * Contexts. "Any" includes hard interrupts. No bio is submitted in one: xs_post()
+ * queues the work that follows from a completion, and the worker does it. The
+ * worker never waits for memory that only the worker can free.
  *
- * Locks. xs_cache.lock is a leaf below the core's; it covers the queues of
- * struct xs_work and the counts named there. Each other lock stands beside
+ * Locks. xs_cache.lock is a leaf below the core's. It covers the queues of
+ * struct xs_work and the counts named there. Each other lock is declared next to
  * what it protects. No lock of the backend is held over a call into the core,
  * except writeback.take (a mutex).
  *
@@ -75,9 +75,9 @@ struct xs_cache;
 
 /* One bio of the caller's, in dm's per-bio data. */
 struct xs_io {
-	struct xp_req req;	/* the present part; .link is the backend's when the core has let go */
+	struct xp_req req;	/* the present part; .link is the backend's while the core has not queued it */
 	struct bio *bio;
-	struct bvec_iter iter;	/* of bio: the present part and what follows; sectors of the slow device */
+	struct bvec_iter iter;	/* of bio: the present part and the rest; slow sectors */
 	unsigned short bi_flags;	/* of bio, as dm gave it */
 	u64 release;		/* throttle.c: when, ns */
 	u64 begun;		/* xs_time() when it came */
@@ -88,8 +88,10 @@ struct xs_io {
 	bool own;		/* not dm's: xs_commit()'s flush */
 };
 
-/* A look without the lock of @list. Its holders write the head by plain stores of a word: the
- * answer is that of some moment, and the caller says why that is enough. */
+/*
+ * A look without the lock of @list. Its holders write the head by plain stores of a
+ * word: the answer is that of some moment, and the caller says why that is enough.
+ */
 static inline bool xs_list_looks_empty(const struct xp_list *list)
 {
 	/* With the plain stores of xp_list_add() and xp_list_pop(), which are whole. */
@@ -115,8 +117,7 @@ struct xs_copy {
 	u64 hash[XP_COPY_MAX];
 };
 
-/* As many can be under way when no memory can be had; each of full size, so
- * that any write can go ahead with any of them. */
+/* Buffers that need no allocation. Each has the full size: any write can use any. */
 #define XS_COPY_RESERVE	2u
 
 /* One block of the journal's window. */
@@ -130,21 +131,21 @@ struct xs_journal_io {
 	u16 nr_vecs;
 };
 
-/* What the worker is to do. All but the works under xs_cache.lock. */
+/* The queues of the worker. All but the works are covered by xs_cache.lock. */
 struct xs_work {
 	struct work_struct work;
-	struct work_struct journal_work;	/* its own: never behind a full slow device */
+	struct work_struct journal_work;	/* apart: never waits for a full slow device */
 	struct xp_list ready;		/* struct xs_io: submit */
-	struct xp_list unbuffered;	/* struct xs_io: XP_COPY or XP_CHECK, waiting for a buffer in order */
-	struct list_head based;		/* struct xs_copy: base has been read; or to be read once more */
+	struct xp_list unbuffered;	/* struct xs_io: XP_COPY, XP_CHECK; wait for buffers, in order */
+	struct list_head based;		/* struct xs_copy: the base has been read, or must be read again */
 	struct list_head late;		/* struct xs_fill: deliver */
 	struct list_head fills;		/* struct xs_fill: write */
-	struct delayed_work fill_work;	/* does, if no miss comes along before */
+	struct delayed_work fill_work;	/* writes them, unless a miss does before */
 	u32 journal;			/* as xp_todo.journal */
-	u32 flushed;			/* of these the FLUSH before them has ended */
+	u32 flushed;			/* likewise: the FLUSH before them has ended */
 };
 
-/* One run on its way home; several work on a batch together. */
+/* Writes back one run at a time. Several share a batch. */
 struct xs_worker {
 	struct work_struct work;
 	struct xs_cache *cache;
@@ -159,8 +160,8 @@ struct xs_writeback {
 	struct xs_worker *worker;
 	u32 nr_workers;
 	struct bio_set bios;
-	unsigned long ended;	/* jiffies, of a batch: a pause begins then; of the work */
-	u64 block_ns;		/* measured time to bring a block home; written by the work only */
+	unsigned long ended;	/* jiffies: the end of the last batch, where a pause begins; of the work */
+	u64 block_ns;		/* measured: writeback of a block. Read unlocked, written by the work */
 	bool stopping;		/* suspended: no new batch. Read unlocked; a stop waits for the work */
 	bool idle;		/* clock.c: no request for idle_ms. Read unlocked; the clock asks again */
 	atomic_t kicks;		/* calls of xs_writeback_kick() */
@@ -202,13 +203,13 @@ struct xs_cache {
 	struct xp_tunables options;
 	struct workqueue_struct *wq;
 	u64 slow_sectors;
-	bool fast_whole;	/* the fast device's logical sector is larger than the slow one's: it takes whole blocks */
-	bool hit_asks;		/* the core says of each hit how it is to be read: for that, or to verify */
+	bool fast_whole;	/* the fast device takes whole blocks: its logical sector is larger */
+	bool hit_asks;		/* fast_whole or verify: not each hit can be sent as it is */
 	u64 started;		/* ktime_get_ns() */
 
 	/* timing.c */
-	bool timed;
-	struct xs_histograms __percpu *histograms;	/* once they were wanted */
+	bool timed;		/* latencies are recorded. Read unlocked */
+	struct xs_histograms __percpu *histograms;	/* from the first time on; likewise */
 
 	/* Fixed by the first resume; core is NULL before it. */
 	struct xp *core;
@@ -219,17 +220,17 @@ struct xs_cache {
 	bool flush_apart;	/* journal_io.c: never PREFLUSH with data */
 	struct dax_device *dax;	/* memory.c: the fast device is memory; or NULL */
 	u64 dax_start;		/* bytes: where it begins there */
-	void *memory_at;	/* with it: where all of it lies, while it is alive */
+	void *memory_at;	/* the address of all of it, while the device is alive */
 	struct badblocks *bad;	/* the driver's own */
-	const char *not_memory;	/* a word: why not, though it is memory; or NULL */
+	const char *not_memory;	/* why memory is not accessed as such: a word, or NULL */
 
 	/* lifecycle.c's registry lock. */
 	struct list_head registered;
 	bool active;		/* between resume and suspend. Read unlocked by status alone */
 	bool lost;		/* another instance has taken the cache over */
 
-	bool suspending;	/* from presuspend to resume: delay no bio. Read unlocked; sleepers look again */
-	bool at_rest;		/* nothing goes on, and close_err is set; released after it */
+	bool suspending;	/* from presuspend to resume: delay no bio. Read unlocked */
+	bool at_rest;		/* suspended, and close_err is set */
 	int close_err;
 	atomic_t slow_reads;	/* callers' reads of the slow device in flight */
 	wait_queue_head_t slow_read_wait;
@@ -240,10 +241,10 @@ struct xs_cache {
 	struct xs_clock clock;
 	struct xs_writeback writeback;
 	struct work_struct mark_work;
-	void *mark_block;	/* with a place for a mark */
+	void *mark_block;	/* a page, for the mark */
 	struct xs_journal_io *journal;	/* XP_JOURNAL_IOS of them */
 
-	atomic_t in_flight;	/* the backend's own I/O: journal blocks, fills; work taken out of todo */
+	atomic_t in_flight;	/* own I/O: journal blocks, fills, the mark; work taken from todo */
 	wait_queue_head_t drained;
 
 	spinlock_t lock;	/* what follows, and the queues of todo */
@@ -257,39 +258,48 @@ int xs_map(struct dm_target *ti, struct bio *bio);
 int xs_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *error);
 
 /* io.c; what it shares with fastpath.c is in io.h */
-/* Submits what @io has left to do. Process context. */
+/* Submits the parts of @io that are left. Process context. */
 void xs_io_submit(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo);
-/* The present part has ended, with req.err. Any context; the cache may be gone
- * when it returns, if this was its last bio. */
+/*
+ * The present part has ended, with req.err. Any context; if this was the last bio, the
+ * cache may be freed before it returns.
+ */
 void xs_io_done(struct xs_cache *cache, struct xs_io *io);
 /* Makes all that was acknowledged durable; sleeps. */
 int xs_commit(struct xs_cache *cache);
 /* Counts and logs an error of a device. Any context. */
 void xs_fast_error(struct xs_cache *cache, const char *what, u64 sector, int err);
 void xs_slow_error(struct xs_cache *cache, const char *what, u64 sector, int err);
-/* Reads of the slow device that a caller waits for. */
+/* Count the reads of the slow device that callers wait for. */
 void xs_slow_read_begin(struct xs_cache *cache);
 void xs_slow_read_end(struct xs_cache *cache);
 
 /* todo.c */
 void xs_todo_setup(struct xs_cache *cache);
-/* Performs all of @todo, and what that adds to it. Process context. The cache may be gone when
- * it returns, but for who is in xs_map() or an xs_own_begin(). */
+/*
+ * Performs @todo, and the work that this adds to it. Process context. The cache may be
+ * freed before it returns, unless the caller is in xs_map() or after an xs_own_begin().
+ */
 void xs_perform(struct xs_cache *cache, struct xp_todo *todo);
-/* Ends what can be ended, leaves the rest to the worker. Any context; the
- * cache may be gone when it returns, as for xs_io_done(). */
+/*
+ * Ends requests, and queues the rest for the worker. Any context; the cache may be
+ * freed before it returns, as with xs_io_done().
+ */
 void xs_post(struct xs_cache *cache, struct xp_todo *todo);
 void xs_queue_io(struct xs_cache *cache, struct xp_list *list, struct xs_io *io);
 void xs_queue_entry(struct xs_cache *cache, struct list_head *list, struct list_head *entry);
 void xs_wake_worker(struct xs_cache *cache);
-/* Between them the cache is not suspended. Any context; _end must be the last
- * use of the cache. */
+/*
+ * A suspend waits for the end of what is between them. Any context; xs_own_end() must
+ * be the caller's last use of the cache.
+ */
 static inline void xs_own_begin(struct xs_cache *cache)
 {
 	atomic_inc(&cache->in_flight);
 }
+
 void xs_own_end(struct xs_cache *cache);
-/* Waits until there is nothing left to perform, with no request in flight. */
+/* No request is in flight: waits until no work is left. */
 void xs_drain(struct xs_cache *cache);
 
 /* @n bytes, of one page to one page. */
@@ -302,7 +312,7 @@ static inline void xs_copy_bytes(struct page *to, u32 to_offset, struct page *fr
 		memcpy_page(to, to_offset, from, from_offset, n);
 		return;
 	}
-	/* Quicker on CPUs that are slow to move bytes. */
+	/* Faster than memcpy() on CPUs without fast string operations. */
 	source = kmap_local_page(from);
 	target = kmap_local_page(to);
 	copy_page(target, source);
@@ -310,8 +320,11 @@ static inline void xs_copy_bytes(struct page *to, u32 to_offset, struct page *fr
 	kunmap_local(source);
 }
 
-/* A bio for which others wait too: neither at the pace nor with the priority of whoever
- * happens to send it. After bio_init() without a device, which would look his up. */
+/*
+ * A bio that several requests wait for: the cgroup and the priority of the task that
+ * sends it must not slow it. Call it after bio_init() without a device, which would
+ * take the task's.
+ */
 static inline void xs_bio_of_all(struct bio *bio, struct block_device *bdev)
 {
 	bio->bi_bdev = bdev;
@@ -325,17 +338,17 @@ void xs_copies_free(struct xs_cache *cache);
 u64 xs_copies_bytes(void);
 /* Performs XP_COPY or XP_CHECK for @io, or queues it for a buffer. Process context. */
 void xs_copy_start(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo);
-/* The base has been read, or what was read is to be read once more. Process context. */
+/* The base has been read, or the buffer must be read again. Process context. */
 void xs_copy_go_on(struct xs_copy *copy, struct xp_todo *todo);
-/* For check.c: the buffer's bio; and its end, by @end. _end in any context. */
+/* For check.c: the buffer's bio, and its end by @end. xs_copy_end(): any context. */
 typedef enum xp_act xs_copy_end_fn(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
 void xs_copy_bio(struct xs_copy *copy, u64 sector, blk_opf_t opf, bio_end_io_t *end);
 void xs_copy_submit(struct xs_copy *copy, struct block_device *bdev);
 void xs_copy_finish(struct xs_copy *copy, xs_copy_end_fn *end, int err, struct xp_todo *todo);
 void xs_copy_end(struct xs_copy *copy, xs_copy_end_fn *end, int err);
-/* Starts those that wait for a buffer, as far as there are any. */
+/* Starts requests that wait for a buffer, while there are buffers. */
 void xs_copy_retry(struct xs_cache *cache, struct xp_todo *todo);
-/* A buffer of XP_COPY_MAX pages of the reserve; none is in use without requests. */
+/* A buffer of XP_COPY_MAX pages from the reserve: all are free while no request is in flight. */
 struct xs_copy *xs_copy_borrow(struct xs_cache *cache);
 void xs_copy_return(struct xs_copy *copy);
 
@@ -348,16 +361,18 @@ u64 xs_hash_page(struct page *page);
 void xs_rot_tell(struct xs_cache *cache, const struct xp_rot *rot);
 
 /* fill.c */
-/* So many are kept: as deep as one queue of small misses. */
+/* Fills of one block that are kept: the depth of a queue of small misses. */
 #define XS_SPARE_FILLS	32u
 /* More blocks than this are not copied in an interrupt. */
 #define XS_FILL_INLINE	16u
-/* Reads the part for caller and cache. False: only the caller's bio can be
- * read, and the fill has been given back. Process context. */
+/*
+ * Reads the part for the caller and the cache. False: no memory; the fill has been
+ * given back, and the caller's own bio must be read. Process context.
+ */
 bool xs_fill_read(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo);
-/* Gives what was read to the caller, and queues it for the cache. Any context. */
+/* Copies the data to the caller, and queues the fill. Any context. */
 void xs_fill_deliver(struct list_head *entry);
-/* A miss has come along that is of no use: writes them now. Any context. */
+/* Writes the fills that wait, without waiting for another miss. Any context. */
 void xs_fills_hurry(struct xs_cache *cache);
 void xs_fills_setup(struct xs_cache *cache);
 void xs_fills_free(struct xs_cache *cache);
@@ -365,22 +380,24 @@ u64 xs_fills_bytes(void);
 
 /* journal_io.c */
 int xs_journal_alloc(struct xs_cache *cache);
-/* Writes the blocks of @mask; what ends here adds to @todo. Process context. */
+/* Writes the blocks of @mask. One that ends here adds to @todo. Process context. */
 void xs_journal_write(struct xs_cache *cache, u32 mask, struct xp_todo *todo);
-/* Goes on with those that had to be flushed before. Process context. */
+/* Writes the blocks of @mask after the FLUSH before them. Process context. */
 void xs_journal_write_flushed(struct xs_cache *cache, u32 mask);
 
-/* memory.c: when xs_cache.dax is set, by load and store. Fast sectors, any number of bytes.
- * 0; -EIO: a line is poisoned; -ENXIO: ask the block layer (xs_fast_opf()). What was stored
- * is durable when it returns. Process context. */
+/*
+ * memory.c: only with xs_cache.dax. Sectors of the fast device, any number of bytes.
+ * They return 0; -EIO: a line is poisoned; -ENXIO: use the block layer (xs_fast_opf()).
+ * A store is durable when the function returns. Process context.
+ */
 void xs_memory_setup(struct xs_cache *cache);
 int xs_memory_load(struct xs_cache *cache, u64 sector, void *to, u32 bytes);
 int xs_memory_store(struct xs_cache *cache, u64 sector, const void *from, u32 bytes);
 /* xp_options.store: any context. */
 int xs_memory_store_now(void *ctx, u64 at, const void *from, u32 bytes);
-/* What is loaded is durable, too. */
+/* Also makes durable what it loads. */
 int xs_memory_load_durable(struct xs_cache *cache, u64 sector, void *to, u32 bytes);
-/* What @iter says of @bio, from or to @sector. */
+/* The bytes of @bio in @iter, from or to @sector. */
 int xs_memory_read(struct xs_cache *cache, struct bio *bio, struct bvec_iter iter, u64 sector);
 int xs_memory_write(struct xs_cache *cache, struct bio *bio, struct bvec_iter iter, u64 sector);
 
@@ -400,8 +417,7 @@ static __always_inline bool xs_is_poisoned(u64 at, u32 bytes)
 }
 #endif
 
-/* A write of memory that goes through the block layer has to be durable when it ends, as a
- * store is. */
+/* A write to memory through the block layer must be durable when it ends, as a store is. */
 static inline blk_opf_t xs_fast_opf(const struct xs_cache *cache)
 {
 	return cache->dax ? REQ_FUA : 0;
@@ -411,9 +427,9 @@ static inline blk_opf_t xs_fast_opf(const struct xs_cache *cache)
 int xs_writeback_alloc(struct xs_cache *cache);
 void xs_writeback_free(struct xs_cache *cache);
 u64 xs_writeback_bytes(const struct xs_cache *cache);
-/* There may be something to bring home. Any context. */
+/* There may be blocks to write back. Any context. */
 void xs_writeback_kick(struct xs_cache *cache);
-/* What is wished for; a flush ends by itself. */
+/* Turn writeback of all dirty blocks on and off. A flush ends by itself. */
 void xs_writeback_idle(struct xs_cache *cache, bool on);
 void xs_writeback_flush(struct xs_cache *cache, bool on);
 void xs_writeback_start(struct xs_cache *cache);
@@ -423,20 +439,23 @@ void xs_writeback_stop(struct xs_cache *cache);
 /* mark.c */
 int xs_mark_setup(struct xs_cache *cache);
 void xs_mark_free(struct xs_cache *cache);
-/* Has it written. Any context. */
+/* Queues the write of the mark. Any context. */
 void xs_mark(struct xs_cache *cache);
-/* Before recovery: whether there is one; sleeps. */
+/* Before recovery: -ESTALE if there is a mark; sleeps. */
 int xs_mark_check(struct xs_cache *cache, const struct xp_sb *sb, const struct xp_media *media);
 
 /* throttle.c */
 void xs_throttle_setup(struct xs_cache *cache);
-/* Is it at work at all? Without the lock: a write that misses one that has just been queued
- * overtakes it, which any two writes may do that are in flight together. */
+/*
+ * Whether writes are slowed. Without the lock: a write that does not see another one in
+ * the queue overtakes it, as any two writes may that are in flight together.
+ */
 static inline bool xs_throttles(struct xs_cache *cache)
 {
 	return xp_pressure(cache->core) || !xs_list_looks_empty(&cache->throttle.queue);
 }
-/* True: @io, a write, is kept and will be submitted later. */
+
+/* True: the write @io has been queued, and is submitted later. */
 bool xs_throttle(struct xs_cache *cache, struct xs_io *io);
 
 /* timing.c */
@@ -449,13 +468,13 @@ static inline u64 xs_ticks(void)
 	return static_branch_likely(&xs_tsc) ? get_cycles() : ktime_get_ns();
 }
 
-/* Now, if it is recorded how long things take; else 0, of which the rest makes nothing. */
+/* The time, or 0 while latencies are not recorded: no function records a time since 0. */
 static inline u64 xs_time(const struct xs_cache *cache)
 {
 	return smp_load_acquire(&cache->timed) ? xs_ticks() : 0;	/* with xs_timing_switch() */
 }
 
-/* Two processors' counters may be a little apart. */
+/* The counters of two processors may differ a little. */
 static inline u64 xs_between(u64 begun, u64 now)
 {
 	return likely((s64)(now - begun) > 0) ? now - begun : 1;
@@ -466,7 +485,7 @@ static inline u64 xs_since(u64 begun)
 	return begun ? xs_between(begun, xs_ticks()) : 0;
 }
 
-/* Something of @class has ended well, after so many ticks. Any context. */
+/* Records that an operation of @class has succeeded after @ticks. Any context. */
 void xs_record(struct xs_cache *cache, enum xp_class class, u64 ticks);
 void xs_record_both(struct xs_cache *cache, enum xp_class a, u64 ticks_a, enum xp_class b,
 		    u64 ticks_b);
@@ -492,15 +511,17 @@ static inline void xs_timed_both(struct xs_cache *cache, enum xp_class a, u64 ti
 int xs_timing_switch(struct xs_cache *cache, bool on);
 void xs_timing_free(struct xs_cache *cache);
 u64 xs_timing_bytes(const struct xs_cache *cache);
-/* The answer to the message "histogram": a line about the recording, and one of
- * xp_histogram_print() for each class. What does not fit is cut. May sleep; -ENOMEM. */
+/*
+ * The answer to the message "histogram": a line about the recording, and one of
+ * xp_histogram_print() for each class. What does not fit is cut. May sleep; -ENOMEM.
+ */
 int xs_timing_print(struct xs_cache *cache, char *text, u32 room);
 
 /* clock.c */
 void xs_clock_setup(struct xs_cache *cache);
 void xs_clock_start(struct xs_cache *cache);
 void xs_clock_stir(struct xs_cache *cache, bool *reason);
-/* A request came: the cache is not idle. Any context. */
+/* A request has come: the cache is not idle. Any context. */
 static inline void xs_clock_request(struct xs_cache *cache)
 {
 	struct xs_clock *k = &cache->clock;
@@ -508,7 +529,8 @@ static inline void xs_clock_request(struct xs_cache *cache)
 	if (!READ_ONCE(k->active) || !READ_ONCE(k->running))
 		xs_clock_stir(cache, &k->active);
 }
-/* Records wait to be committed. Any context. */
+
+/* Records wait for a commit. Any context. */
 void xs_clock_records(struct xs_cache *cache);
 void xs_clock_stop(struct xs_cache *cache);
 
@@ -520,8 +542,10 @@ int xs_power_init(void);
 void xs_power_exit(void);
 
 /* lifecycle.c */
-/* No cache is in memory, active or not, and none starts until xs_registry_open(). False: there is
- * one, and the log says of each @why. */
+/*
+ * Lets no cache start until xs_registry_open(). False: one is in memory, active or not;
+ * each is logged with @why.
+ */
 bool xs_registry_close(const char *why);
 void xs_registry_open(void);
 int xs_preresume(struct dm_target *ti);
@@ -529,7 +553,7 @@ void xs_resume(struct dm_target *ti);
 void xs_presuspend(struct dm_target *ti);
 void xs_presuspend_undo(struct dm_target *ti);
 void xs_postsuspend(struct dm_target *ti);
-/* Forgets the instance and frees what the first resume made. */
+/* Removes the instance from the registry, and frees what the first resume has allocated. */
 void xs_release(struct xs_cache *cache);
 
 static inline struct block_device *xs_fast(const struct xs_cache *cache)

@@ -4,8 +4,9 @@
  *
  *	xs_check_begin --> [read] --> judge --> the caller's bio, or once more, or elsewhere
  *
- * Never in the caller's pages: it may change them while they are read, and half a block is not
- * what a sum is of. The buffer is a write's (copy.c), and so is the wait for one.
+ * It is not read into the caller's pages: the caller may change them meanwhile, and may
+ * want half a block, while a sum covers a whole one. Buffers and the wait for one are
+ * those of copy.c.
  */
 #include "backend.h"
 
@@ -50,7 +51,7 @@ static void copy_to_caller(struct xs_copy *copy)
 	}
 }
 
-/* Any context. What is not known by its io any more must not be asked of it. */
+/* Any context. After xp_checked() has answered XP_WAIT, @io may be anywhere. */
 static enum xp_act judge(struct xs_copy *copy, struct xp_todo *todo)
 {
 	struct xs_cache *cache = copy->cache;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * clock.c - what happens without a request: the records of acknowledged writes
- * are committed at the next tick, and an idle cache brings its dirty blocks
- * home. The clock stands still when neither is due, so that an idle machine
- * sleeps.
+ * clock.c - a tick once a second. It commits the records of acknowledged writes,
+ * and starts writeback of all dirty blocks when the cache has been idle. The clock
+ * stops when neither is due, so that an idle machine sleeps.
  */
 #include <linux/jiffies.h>
 
@@ -19,8 +18,10 @@ static u32 tick_ms(const struct xs_cache *cache)
 	return idle_ms ? clamp(idle_ms / 4, 10u, TICK_MS) : TICK_MS;
 }
 
-/* Unless it runs already, or was stopped: what the last tick began may still end
- * while the cache is on its way out. */
+/*
+ * Starts the clock, unless it runs or is stopped: work of the last tick may end while
+ * the cache is being suspended.
+ */
 static void clock_wind(struct xs_cache *cache)
 {
 	struct xs_clock *k = &cache->clock;
@@ -66,7 +67,7 @@ static void watch_idle(struct xs_cache *cache)
 			  k->quiet_ms >= cache->options.idle_ms);
 }
 
-/* Is there any reason to look again? */
+/* Whether another tick is needed. */
 static bool clock_needed(struct xs_cache *cache)
 {
 	const struct xs_clock *k = &cache->clock;
@@ -82,21 +83,23 @@ static void clock_tick(struct work_struct *work)
 	struct xs_clock *k = &cache->clock;
 	struct xp_todo todo;
 
-	/* Before the core's lock is taken: whoever placed records and found it set
-	 * did so before that, and they are committed now. */
+	/*
+	 * Before xp_tick() takes the core's lock: a record whose writer found .due set
+	 * was placed before that, and is committed now.
+	 */
 	WRITE_ONCE(k->due, false);
 	xp_todo_init(&todo);
 	xp_tick(cache->core, &todo);
 	xs_perform(cache, &todo);
 	watch_idle(cache);
 
-	/* Full barrier: whoever gives a reason from here on sees that we stand. */
+	/* Full barrier, with xs_clock_stir(): a later reason finds the clock stopped. */
 	smp_store_mb(k->running, false);
 	if (clock_needed(cache))
 		clock_wind(cache);
 }
 
-/* Stopped until xs_clock_start(). */
+/* The clock is stopped until xs_clock_start(). */
 void xs_clock_setup(struct xs_cache *cache)
 {
 	spin_lock_init(&cache->clock.lock);

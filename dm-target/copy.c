@@ -5,9 +5,9 @@
  *	xs_copy_start --> [read the base] --> merge --> [write] --> copy_written
  *
  * The bytes are copied before they are hashed, since the caller may change its
- * pages while they are written. Buffers come from a small reserve or, beyond
- * it, from memory if there is any at once; else the write waits for a buffer,
- * behind those that already do, and each buffer that is put back starts one.
+ * pages while they are written. Buffers come from a small reserve, and beyond it
+ * from an allocation that does not wait. If both fail the request is queued for
+ * a buffer. Each buffer that is put back starts one of the queue.
  */
 #include <linux/slab.h>
 
@@ -202,8 +202,10 @@ void xs_copy_end(struct xs_copy *copy, xs_copy_end_fn *end, int err)
 	rcu_read_unlock();
 }
 
-/* Of no device before it is sent: that takes a reference on the sender's cgroup, which the end of a bio
- * gives back, and a store into memory has none. */
+/*
+ * Without a device: bio_init() would take a reference on the sender's cgroup, which
+ * only the end of a bio drops. A store into memory ends no bio.
+ */
 void xs_copy_bio(struct xs_copy *copy, u64 sector, blk_opf_t opf, bio_end_io_t *end)
 {
 	bio_init(&copy->bio, NULL, copy->vec, XP_COPY_MAX, opf);
@@ -333,7 +335,7 @@ static void base_begin(struct xs_copy *copy, struct xp_todo *todo)
 		read_base(copy);
 }
 
-/* Is it what it should be? */
+/* The base has been read: compares it with its sum, and goes on. */
 static void base_there(struct xs_copy *copy, struct xp_todo *todo)
 {
 	struct xs_cache *cache = copy->cache;
@@ -390,8 +392,10 @@ void xs_copy_start(struct xs_cache *cache, struct xs_io *io, struct xp_todo *tod
 {
 	struct xs_copy *copy = NULL;
 
-	/* A request that overtakes one that has just begun to wait does no harm: it
-	 * takes a buffer that this one has not found. */
+	/*
+	 * A request that overtakes one that has just begun to wait does no harm: it
+	 * takes a buffer that this one has not found.
+	 */
 	if (xs_list_looks_empty(&cache->todo.unbuffered))
 		copy = copy_get(cache, io->req.nr_blocks);
 	if (copy) {

@@ -28,8 +28,10 @@ static void hit_timed(struct xs_cache *cache, const struct xs_io *io)
 		       XP_CLASS_FAST_READ, xs_between(io->sent, now));
 }
 
-/* map_hit() has set only a part of struct xs_io. The rest follows here, and the
- * bio goes on as any other read. True: it has nothing left to do. */
+/*
+ * map_hit() has set only a part of struct xs_io. The rest follows here, and the bio
+ * goes on as any other read. True: it has nothing left to do.
+ */
 static noinline bool hit_failed(struct xs_cache *cache, struct xs_io *io, struct bio *bio, int err)
 {
 	struct xp_todo todo;
@@ -80,8 +82,10 @@ int xs_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *error)
 
 /* --------------------------------------------------------------- hit ---- */
 
-/* A hit is sent to the fast device as it is: no sum is compared, and the device
- * takes its pages. */
+/*
+ * A hit is sent to the fast device as it is: no sum is compared, and the device takes
+ * its pages.
+ */
 static noinline bool is_plain_read(const struct xs_cache *cache, struct bio *bio, u64 sector)
 {
 	struct bvec_iter part = bio->bi_iter;
@@ -90,8 +94,10 @@ static noinline bool is_plain_read(const struct xs_cache *cache, struct bio *bio
 	return !cache->options.verify && !xs_io_is_private(bio, part);
 }
 
-/* A REQ_NOWAIT bio is sent as a whole or not at all. Its submitter retries only if
- * it is refused here; a part that was sent ends later, in an interrupt. */
+/*
+ * A REQ_NOWAIT bio is sent as a whole or not at all. Its submitter retries only if it
+ * is refused here; a part that was sent ends later, in an interrupt.
+ */
 static noinline bool give_hit_back(struct xs_cache *cache, struct xs_io *io)
 {
 	if (xp_hit_end(cache->core, &io->req))
@@ -99,8 +105,10 @@ static noinline bool give_hit_back(struct xs_cache *cache, struct xs_io *io)
 	return false;
 }
 
-/* Loads the hit, or remaps the bio. A load ends the bio here: dm keeps its own
- * reference until xs_map() has returned. */
+/*
+ * Loads the hit, or remaps the bio. A load ends the bio here: dm keeps its own
+ * reference until xs_map() has returned.
+ */
 static __always_inline int hit_follow(struct xs_cache *cache, struct xs_io *io, struct bio *bio)
 {
 	if (cache->dax) {
@@ -119,8 +127,10 @@ static __always_inline int hit_follow(struct xs_cache *cache, struct xs_io *io, 
 	return DM_MAPIO_REMAPPED;
 }
 
-/* The bio is a new clone of dm's, and dm splits off what is not of this hit: .iter
- * is all of the hit, and none of the state of later parts is needed. */
+/*
+ * The bio is a new clone of dm's, and dm splits off what is not of this hit: .iter is
+ * all of the hit, and none of the state of later parts is needed.
+ */
 static bool map_hit(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u64 sector)
 {
 	u32 asked = bio_sectors(bio), hit;
@@ -167,8 +177,10 @@ static int map_flush(struct xs_cache *cache, struct xs_io *io, struct bio *bio)
 	return remapped ? submit_remapped(cache, io) : DM_MAPIO_SUBMITTED;
 }
 
-/* Stores all of a write, and ends the bio unless the core keeps it. Both of its
- * times end here, and are recorded together. False: the driver of the memory refuses. */
+/*
+ * Stores all of a write, and ends the bio unless the core keeps it. Both of its times
+ * end here, and are recorded together. False: the driver of the memory refuses.
+ */
 static __always_inline bool write_memory(struct xs_cache *cache, struct xs_io *io, struct bio *bio,
 					 struct xp_todo *todo)
 {
@@ -191,8 +203,10 @@ static __always_inline bool write_memory(struct xs_cache *cache, struct xs_io *i
 	return true;
 }
 
-/* A write without an order and, except to memory, without a promise: what has been
- * stored in memory is durable anyway. */
+/*
+ * A write without an order and, except to memory, without a promise: what has been
+ * stored in memory is durable anyway.
+ */
 static int map_write(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u64 sector)
 {
 	u32 asked = bio_sectors(bio);

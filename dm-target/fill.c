@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fill.c - a miss that the cache wants: read into pages of our own, copied to
- * the caller's, then written to the fast device from the same pages.
+ * fill.c - a read miss that the core admits to the cache: it is read into private
+ * pages, copied to the caller's, and written to the fast device from the private ones.
  *
  *	xs_fill_read --> [slow device] --> deliver --> wait --> [fast device] --> fill_written
  *	                                      `--> the caller's bio ends
  *
- * Never from the caller's pages: it may change them the moment they are read,
- * and what it made of them would be what everybody reads from then on.
+ * It is never written from the caller's pages: the caller may change them as soon as
+ * they are read, and the cache would keep the change.
  *
- * The reader never waits for the write: it is sent in the shadow of the next miss that
- * fills, while the slow device works, or a moment later. A fill is a favour; without memory at
- * hand, or with too much of it under way, the caller's bio is read plainly.
+ * The reader does not wait for the write. It is sent when the next miss that fills has
+ * been sent, while the slow device works, or FILL_DELAY_MS later. Without memory, or with
+ * FILL_BLOCKS_MAX blocks in flight, the caller's own bio is read and nothing is filled.
  */
 #include <linux/slab.h>
 
@@ -19,12 +19,14 @@
 
 #define FILL_GFP (GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
 
-/* So long, and up to a jiffy more, a fill waits for another in whose shadow it is
- * written; so many are written in one. */
+/*
+ * A fill waits so long, and up to a jiffy more, for the next miss; as many are written
+ * after one miss.
+ */
 #define FILL_DELAY_MS	2
 #define FILLS_AT_ONCE	16u
 
-/* Blocks under way at once: 8 MiB. */
+/* Blocks in flight: 8 MiB. */
 #define FILL_BLOCKS_MAX	2048
 
 struct xs_fill {
@@ -45,8 +47,10 @@ static void fill_free_pages(struct xs_fill *f)
 	kfree(f);
 }
 
-/* A single block is kept for the next miss: to get a page and to have it cleared costs
- * more than all else that a miss does. */
+/*
+ * A fill of one block is kept for the next miss: to allocate and clear a page costs
+ * more than the rest of a miss.
+ */
 static bool keep_spare(struct xs_cache *cache, struct xs_fill *f)
 {
 	unsigned long flags;
@@ -189,7 +193,7 @@ static void copy_to_caller(struct xs_fill *f)
 	}
 }
 
-/* Not at once: the reader whose bio has just ended is about to run. */
+/* Delayed: the reader whose bio has just ended is about to run. */
 static void queue_fill(struct xs_cache *cache, struct xs_fill *f)
 {
 	unsigned long flags;
@@ -246,7 +250,7 @@ static void fill_read(struct bio *bio)
 		xs_fill_deliver(&f->list);
 }
 
-/* Pages are blocks: the part must begin with the fill's first. */
+/* Each page is a block: the part must begin with the first block of the fill. */
 static bool begins_with_fill(const struct xp_req *req)
 {
 	return xp_lba_n(req->fill.lba) * XP_BLOCK_SECTORS == req->sector;
@@ -284,8 +288,10 @@ static struct xs_fill *take_fill(struct xs_cache *cache)
 	return f;
 }
 
-/* list_empty() reads the head once, list_add_tail() and list_del() store it once: the look
- * needs no lock. A fill that it misses has its delayed work queued. */
+/*
+ * list_empty() reads the head once, list_add_tail() and list_del() store it once: the
+ * look needs no lock. A fill that it misses has its delayed work queued.
+ */
 static void write_fills(struct xs_cache *cache, u32 max)
 {
 	struct xs_fill *f;
@@ -297,7 +303,7 @@ static void write_fills(struct xs_cache *cache, u32 max)
 	}
 }
 
-/* No such miss has come along. */
+/* No miss has come in time. */
 static void fill_work(struct work_struct *work)
 {
 	struct xs_cache *cache = container_of(to_delayed_work(work), struct xs_cache,

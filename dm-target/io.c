@@ -92,9 +92,11 @@ noinline bool xs_io_below_ended(struct xs_cache *cache, struct xs_io *io, int er
 	struct xp_todo todo;
 	bool over = false;
 
-	/* xp_end() may hand this bio to another processor, which ends it: the last
-	 * one of a cache that is being suspended. xs_drain() waits for RCU readers
-	 * before the cache may be freed. */
+	/*
+	 * xp_end() may hand this bio to another processor, which ends it: the last one
+	 * of a cache that is being suspended. xs_drain() waits for RCU readers before
+	 * the cache may be freed.
+	 */
 	rcu_read_lock();
 	io->below = false;
 	if (unlikely(err))

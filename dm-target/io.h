@@ -51,8 +51,10 @@
 int xs_map_any(struct xs_cache *cache, struct xs_io *io, u64 sector);
 /* Asks the core for the present part and what follows. */
 enum xp_act xs_io_ask(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo);
-/* Performs @act, the core's answer. @mapping: in xs_map(), where dm can split the
- * bio. True: the bio is remapped, and the caller submits it. */
+/*
+ * Performs @act, the core's answer. @mapping: in xs_map(), where dm can split the bio.
+ * True: the bio is remapped, and the caller submits it.
+ */
 bool xs_io_follow(struct xs_cache *cache, struct xs_io *io, enum xp_act act,
 		  struct xp_todo *todo, bool mapping);
 /* A device has ended the bio. True: the bio has nothing left to do. Any context. */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * journal_io.c - writes journal blocks, and the superblock: one bio for each place of the
- * window and one more, used again and again.
+ * journal_io.c - writes journal blocks, and the superblock. Each place of the window has a
+ * bio, and the superblock has one.
  *
  * On a fast device with a volatile cache a block is PREFLUSH | FUA. Before one
  * that is a device-mapper device goes a FLUSH of its own: the device mapper splits
  * the two, forgets the error of the first, and goes on with the second (6.1 and
- * 6.12, dm_io_complete()). It costs no more: the device mapper's own way is a
- * detour over a work as well.
+ * 6.12, dm_io_complete()). It costs no more: the device mapper uses a work for that
+ * as well.
  *
- * In memory a block is a few lines: stored here and now, by whoever performs the todo.
+ * In persistent memory a block is a few lines. The task that performs the todo stores them.
  */
 #include <linux/highmem.h>
 #include <linux/mm.h>
@@ -18,7 +18,7 @@
 
 #include "backend.h"
 
-/* Once: those that were under way with it fail as well. */
+/* Logged once: journal writes in flight fail as well. */
 static void cache_failed(struct xs_cache *cache, int err)
 {
 	if (atomic64_cmpxchg(&cache->counts.failed_since, 0, ktime_get_real_seconds()))

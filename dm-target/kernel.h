@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * kernel.h - interfaces that kernels have in different forms, in one. Which form it is the
- * compiler was asked (probes.c). The core's are in crc32c.h.
+ * kernel.h - one form of the interfaces that differ between kernels. probes.c finds which
+ * form this kernel has. Those of the core are in crc32c.h.
  */
 #ifndef XS_KERNEL_H
 #define XS_KERNEL_H
@@ -12,7 +12,7 @@
 
 #include "has.h"
 
-/* Seeks take time: a disk that turns. */
+/* A disk with seek times. */
 static inline bool xs_rotational(struct block_device *bdev)
 {
 #ifdef HAS_BDEV_ROT
@@ -22,7 +22,7 @@ static inline bool xs_rotational(struct block_device *bdev)
 #endif
 }
 
-/* What the kernel's clock is read from, as it stands now. */
+/* The counter of the kernel's clock, now. */
 static inline u64 xs_clocksource_cycles(void)
 {
 	struct system_time_snapshot now;

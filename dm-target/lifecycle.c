@@ -8,10 +8,10 @@
  *	                             `------------------------------->  lost
  *
  * When a table is reloaded, a new instance is constructed while the old one
- * still serves requests; only when the old one is suspended, and has written
- * all it knew, may the new one read the metadata. The registry sees to that,
- * and that the old one, if it were resumed after all, does not go on with a
- * map that is no longer true.
+ * still serves requests. The new one may read the metadata only after the old
+ * one has been suspended, and has closed the journal. The registry enforces this.
+ * It also refuses to resume an old instance after the new one has started: its
+ * map is outdated.
  */
 #include <linux/dm-ioctl.h>
 #include <linux/sched/mm.h>
@@ -24,8 +24,8 @@
 
 static DEFINE_MUTEX(registry_lock);
 /* Status reads xs_cache.active without it: hence WRITE_ONCE(). */
-static LIST_HEAD(registry);	/* of registry_lock: all that have been resumed and are not lost */
-static bool closed;		/* of registry_lock: none may come */
+static LIST_HEAD(registry);	/* of registry_lock: instances that have been resumed and are not lost */
+static bool closed;		/* of registry_lock: no cache may start */
 
 static bool same_cache(const struct xs_cache *a, const struct xs_cache *b)
 {
@@ -38,7 +38,7 @@ static bool shares_device(const struct xs_cache *a, const struct xs_cache *b)
 	       xs_slow(a)->bd_dev == xs_slow(b)->bd_dev;
 }
 
-/* @other is in the way, or gives way to @cache. */
+/* -EBUSY: @other excludes @cache. Else it is lost if it is the same cache. */
 static int settle(struct xs_cache *cache, struct xs_cache *other)
 {
 	const char *name = dm_table_device_name(other->ti->table);
@@ -60,7 +60,7 @@ static int settle(struct xs_cache *cache, struct xs_cache *other)
 	return 0;
 }
 
-/* @cache is the active one from here on, or -EBUSY. */
+/* Makes @cache the active instance, or returns -EBUSY. */
 static int claim(struct xs_cache *cache)
 {
 	struct xs_cache *other, *next;
@@ -143,7 +143,10 @@ void xs_registry_open(void)
 
 /* -------------------------------------------------------- first resume ---- */
 
-/* A fast device too large for this machine's memory is told of in one line. */
+/*
+ * Without the allocator's report: one line tells that the fast device is too large for
+ * the memory.
+ */
 #define MAP_GFP	(GFP_KERNEL | __GFP_NOWARN)
 
 static u64 fast_blocks(const struct xs_cache *cache)
@@ -151,7 +154,7 @@ static u64 fast_blocks(const struct xs_cache *cache)
 	return bdev_nr_sectors(xs_fast(cache)) / XP_BLOCK_SECTORS;
 }
 
-/* Of which we are one. */
+/* A device-mapper device has the major number of this one. */
 static bool is_mapped(const struct xs_cache *cache, struct block_device *bdev)
 {
 	return bdev->bd_disk->major == dm_disk(dm_table_get_md(cache->ti->table))->major;
@@ -168,7 +171,7 @@ static int check_size(const struct xs_cache *cache)
 	return -EINVAL;
 }
 
-/* Not yet for others to see. */
+/* The core is not published yet: recover() does that. */
 static struct xp *make_core(struct xs_cache *cache, const struct xp_sb *sb)
 {
 	struct xp_options opt = {
@@ -346,8 +349,10 @@ void xs_resume(struct dm_target *ti)
 
 /* ------------------------------------------------------------- suspend ---- */
 
-/* What is in flight is waited for by dm: it must not be delayed. All else goes
- * on, since it may wait for writeback or the journal. */
+/*
+ * What is in flight is waited for by dm: it must not be delayed. All else goes on,
+ * since it may wait for writeback or the journal.
+ */
 void xs_presuspend(struct dm_target *ti)
 {
 	struct xs_cache *cache = ti->private;
@@ -362,7 +367,7 @@ void xs_presuspend_undo(struct dm_target *ti)
 	WRITE_ONCE(cache->suspending, false);
 }
 
-/* No request is in flight, and none will come. */
+/* No request is in flight, and none comes before the resume. */
 void xs_postsuspend(struct dm_target *ti)
 {
 	struct xs_cache *cache = ti->private;

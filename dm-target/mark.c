@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * mark.c - the block of the slow device that tells that writes have passed the cache.
+ * mark.c - the passthrough mark: a block of the slow device which says that writes
+ * have passed through.
  *
- * The fast device is gone; callers' writes wait until the mark is durable, or cannot be. All that
- * this takes is there from the start.
+ * It is written when the fast device is gone. Writes wait until the mark is
+ * durable, or has failed. Its memory is allocated by the constructor.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>

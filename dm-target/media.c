@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * media.c - blocking access to the fast device, for superblock, recovery and
- * close: when there are no requests; and to the slow one's last block. Through a borrowed copy buffer, so that
- * the core may pass any memory, and closing needs none. Memory is loaded and stored; where
- * it refuses that, as any other.
+ * media.c - blocking access to the fast device for superblock, recovery and close, and to
+ * the last block of the slow one. No request is in flight. It uses a borrowed copy buffer:
+ * the core may pass any memory, and a close allocates nothing. Persistent memory is loaded
+ * and stored; if its driver refuses, it is read and written as any other device.
  */
 #include <linux/highmem.h>
 

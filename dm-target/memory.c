@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * memory.c - a fast device that is memory: by load and store, in the caller's own context.
+ * memory.c - a fast device that is persistent memory: load and store, in the context of
+ * the caller.
  *
- * A store is there when pmem_wmb() has returned: not in the processor's cache, as it goes
- * around that, and no longer on its way. So what ends here is durable (volatile_fast is
- * false), and nothing ever has to be flushed.
+ * A store bypasses the processor's cache, and is durable when pmem_wmb() has returned.
+ * volatile_fast is therefore false, and nothing has to be flushed.
  *
- * The driver may be unbound at any time, and learns of bad blocks: so all is done under
- * dax_read_lock(), after a look whether the device is alive, and whether its list of bad
- * blocks is empty. If it is not, the driver is asked for each access.
- * Where it refuses (-ENXIO) the block layer gets the bio, with FUA where it writes: it
- * clears a bad block, or has an error of its own. It is the same memory through the same
- * mapping: who reads through the block layer what was stored here finds it, and the other
- * way round.
+ * The driver may be unbound at any time, and its list of bad blocks may grow. Each access
+ * is made under dax_read_lock(), with a check that the device is alive and that the list
+ * is empty. If it is not empty, the driver is asked about each access.
+ * If the driver refuses (-ENXIO) the block layer gets the bio, with FUA for a write: it
+ * clears the bad block, or reports an error. It uses the same mapping: a load finds what
+ * the block layer has written, and the other way round.
  *
- * A mapped device (dm-linear over pmem) is no memory for us. Bios wait while it is suspended, and
- * go where its new table leads; a store would go where the old one had led, and be lost (I2).
+ * A device-mapper device over such memory (dm-linear) is accessed by bios. These wait while
+ * it is suspended, and follow its new table; a store would go where the old table led, and
+ * be lost (I2).
  */
 #include <linux/badblocks.h>
 #include <linux/dax.h>
@@ -23,7 +23,7 @@
 
 #include "backend.h"
 
-/* Without them a store cannot be made durable from here, or the device mapper knows no memory. */
+/* Without them a store cannot be made durable here, or the device mapper has no DAX. */
 #define HAS_MEMORY	(IS_ENABLED(CONFIG_FS_DAX) && IS_ENABLED(CONFIG_ARCH_HAS_PMEM_API) && \
 			 IS_ENABLED(CONFIG_ARCH_HAS_UACCESS_FLUSHCACHE))
 
@@ -39,13 +39,15 @@ static noinline bool is_sound(const struct xs_cache *cache, u64 at, u32 bytes)
 	       dax_direct_access(cache->dax, first, end - first, DAX_ACCESS, &there, NULL) >= (long)(end - first);
 }
 
-/* Where byte @at of the device lies, and @bytes from there on; NULL: the driver refuses, or a partition
- * has been made shorter. Under dax_read_lock(). */
+/*
+ * The address of byte @at of the device, for @bytes. NULL: the driver refuses, or the
+ * partition has become shorter. Under dax_read_lock().
+ */
 static __always_inline void *reach(struct xs_cache *cache, u64 at, u32 bytes)
 {
 	if (!HAS_MEMORY || unlikely(!dax_alive(cache->dax) || at + bytes > (u64)bdev_nr_bytes(xs_fast(cache))))
 		return NULL;
-	/* The list goes with the driver: it is there as long as the device is alive. */
+	/* The driver frees the list only when the device is no longer alive. */
 	if (unlikely(READ_ONCE(cache->bad->count)) && !is_sound(cache, at, bytes))
 		return NULL;
 	return cache->memory_at + at;
@@ -70,9 +72,12 @@ int xs_memory_load(struct xs_cache *cache, u64 sector, void *to, u32 bytes)
 	return err;
 }
 
-/* Makes what a life that was killed may have left in the processor's cache as durable as what
- * recovery is about to make of it (I2). Nobody writes meanwhile. The load comes first: it tells of
- * memory that is bad, or gone from the kernel's map, which a flush of its lines would not survive. */
+/*
+ * A kernel or daemon that was killed may have left stores in the processor's cache.
+ * They become durable before recovery relies on them (I2); nothing writes meanwhile.
+ * The load comes first: it reports memory that is bad or unmapped, and a flush of its
+ * lines would be fatal.
+ */
 int xs_memory_load_durable(struct xs_cache *cache, u64 sector, void *to, u32 bytes)
 {
 	int err = xs_memory_load(cache, sector, to, bytes), id;
@@ -103,7 +108,7 @@ int xs_memory_store(struct xs_cache *cache, u64 sector, const void *from, u32 by
 	return likely(to) ? 0 : -ENXIO;
 }
 
-/* One record, mostly: three stores, where the compiler knows that they are. */
+/* Mostly one record: with a constant size the compiler makes three stores. */
 static __always_inline void store_records(void *to, const void *from, u32 bytes)
 {
 	if (likely(bytes == sizeof(struct xp_record))) {
@@ -189,8 +194,10 @@ int xs_memory_write(struct xs_cache *cache, struct bio *bio, struct bvec_iter it
 
 /* -------------------------------------------------------------- setup ---- */
 
-/* Of a device that a driver with a list of bad blocks maps as a whole, for as long as it is bound: where
- * it lies, or NULL. Both ends are asked for: a bad block in between shall not hide it. */
+/*
+ * The address of a device that its driver maps as a whole while it is bound, or NULL.
+ * Only both ends are asked for: a bad block between them must not hide the device.
+ */
 static void *find_memory(struct xs_cache *cache)
 {
 	u64 bytes = bdev_nr_bytes(xs_fast(cache));

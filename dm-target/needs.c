@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * needs.c - what the kernel must have: each of its functions that the module calls, with its
- * shape, and the fields and flags that came late. Compiled before the rest, for its errors: Kbuild tells the line that fails as what is missing. So a kernel is asked for what it
- * has and not for its version, which says little where interfaces are backported. What kernels
- * may have in one form or another is in probes.c instead.
+ * needs.c - what the kernel must have: each function that the module calls, with its
+ * prototype, and fields and flags that older kernels lack. It is compiled before the rest,
+ * and Kbuild reports the line that fails as the interface that is missing. The version of a
+ * kernel says little, since interfaces are backported. Interfaces with more than one form
+ * are in probes.c.
  *
- * A function that is no macro is taken by its address (NEEDS), any other thing is used
- * (NEEDS_USE). tests/vm/imports compares what this file's object imports with what the
- * module does: whatever is called without being named here is found.
+ * NEEDS takes the address of a function, NEEDS_USE uses a macro or an inline function.
+ * tests/vm/imports compares the imports of this file's object with those of the module, and
+ * finds a function that is called and not named here.
  */
 #include <linux/bio.h>
 #include <linux/blk-cgroup.h>

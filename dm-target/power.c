@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * power.c - a machine that hibernates.
+ * power.c - refuses to hibernate with a cache in memory.
  *
- * The image of its memory would have the map of each cache in it, and come back when the devices
- * have gone on without it: by this life's end, which still writes, or by another life in between. So
- * no image is made with a cache in it, and none is restored where one has been started. The tool
- * turns each into a linear device before (xpcache hibernate --begin); here is who insists on that.
+ * The memory image would contain the map of each cache. The devices change after
+ * the image is made: this kernel still writes, or another one runs before the
+ * restore. The map would then be wrong. So no image is made while a cache is in
+ * memory, and none is restored after one has been started. The command line
+ * replaces each cache by a linear device first (xpcache hibernate --begin).
  *
- * Suspend to memory needs nothing: the devices stop, and what was acknowledged and flushed is durable.
+ * Suspend to memory needs nothing: the devices stop with the machine.
  */
 #include <linux/suspend.h>
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * probes.c - which form of an interface this kernel has, where kernels differ. Compiled once for
- * each PROBE_ and for its errors only: what compiles becomes a HAS_ in has.h (Kbuild). A kernel's
- * version is not asked, it says little where interfaces are backported. What is done with the
- * answers is in kernel.h, of the core's in crc32c.h; without what must be there at all
- * needs.c does not compile.
+ * probes.c - finds which form of an interface this kernel has. It is compiled once for each
+ * PROBE_: a probe that compiles becomes a HAS_ in has.h (Kbuild). The version of a kernel says
+ * little, since interfaces are backported. kernel.h uses the answers, and crc32c.h for the
+ * core. Interfaces that every kernel must have are in needs.c.
  */
 #include <linux/types.h>
 

@@ -4,9 +4,9 @@
  *
  *	0 <sectors> xpcache <fast device> <slow device> [<nr args> [<name> <value>]...]
  *
- * The fast device holds a cache already (xpcache create). It is read at the
- * first resume, never in the constructor: while a table is loaded the same
- * cache may still be running under the table that this one is to replace.
+ * The fast device holds a cache already (xpcache create). The first resume reads
+ * it, not the constructor: when a table is loaded, the same cache may still run
+ * under the table that this one replaces.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -228,9 +228,11 @@ static void put_table(struct line *l, struct xs_cache *cache)
 	put(l, "%s %s%s", cache->fast->name, cache->slow->name, options);
 }
 
-/* What IMA measures when the table is loaded: before the first resume, hence
- * nothing that is read from a device. All options, at their default or not: a
- * verifier need not know the defaults of this version. */
+/*
+ * What IMA measures when the table is loaded: before the first resume, hence nothing
+ * that is read from a device. All options, at their default or not: a verifier need not
+ * know the defaults of this version.
+ */
 static void put_measured(struct line *l, const struct dm_target *ti)
 {
 	const struct xs_cache *cache = ti->private;
@@ -267,8 +269,10 @@ static void target_status(struct dm_target *ti, status_type_t type,
 
 /* ---------------------------------------------------------- messages ---- */
 
-/* A suspended cache has committed everything, if its journal could be closed; on the way there nobody can tell. A
- * message that has come before is waited for by dm. */
+/*
+ * A suspended cache has committed everything, unless the close of its journal failed.
+ * During the suspend the result is not known. dm waits for messages that came before.
+ */
 static int commit(struct xs_cache *cache)
 {
 	/* With xs_presuspend(): an at_rest that is seen is not that of an earlier suspend. */
@@ -326,11 +330,11 @@ static int target_message(struct dm_target *ti, unsigned int argc, char **argv,
 /* ------------------------------------------------------------ limits ---- */
 
 /*
- * With @data the device mapper stacks limits: a caller's pages go to either device, so what one of
- * them asks for holds for both (but for a larger logical sector of the fast one: target_io_hints()). Without, it
- * asks whether any device needs something, or whether all can do something. What the fast one
- * needs of a caller must be said; what it cannot do is not asked of it (zeroes, discards), or is
- * seen to (NOWAIT).
+ * With @data the device mapper stacks limits: a caller's pages go to either device, and both
+ * limits hold (except for a larger logical sector of the fast device: target_io_hints()).
+ * Without @data it asks whether any device needs a property, or whether all have a
+ * feature. Needs of the fast device must be reported. Features that it lacks do not matter:
+ * it gets no zeroes and no discards, and NOWAIT is handled in fastpath.c.
  */
 static bool speaks_of_fast(const struct xs_cache *cache, const void *data)
 {
@@ -349,15 +353,18 @@ static int target_iterate_devices(struct dm_target *ti,
 	return ret;
 }
 
-/* Any sector can be written, as on the slow device; whole blocks are better. Where the fast device takes these alone
- * the rest goes by private buffers (io.c). What carries no data is the slow device's. */
+/*
+ * Any sector of the slow device can be written; whole blocks are faster. If the fast
+ * device takes whole blocks alone, other requests use private buffers (io.c). Limits of
+ * requests without data are those of the slow device.
+ */
 static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 {
 	struct xs_cache *cache = ti->private;
 	const struct queue_limits *slow = &bdev_get_queue(xs_slow(cache))->limits;
 
 	limits->logical_block_size = slow->logical_block_size;
-	if (cache->fast_whole)	/* an encrypted device of such sectors asks it of memory as well */
+	if (cache->fast_whole)	/* dm-crypt asks for this alignment with large sectors */
 		limits->dma_alignment = slow->dma_alignment;
 	limits->physical_block_size = max(limits->physical_block_size, XP_BLOCK_SIZE);
 	limits->io_min = max(limits->io_min, XP_BLOCK_SIZE);
@@ -366,7 +373,7 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 	limits->max_discard_sectors = slow->max_discard_sectors;
 	limits->max_hw_discard_sectors = slow->max_hw_discard_sectors;
 	limits->max_write_zeroes_sectors = slow->max_write_zeroes_sectors;
-#ifdef BLK_FEAT_STABLE_WRITES	/* protection information alone asks for it, and is not stacked */
+#ifdef BLK_FEAT_STABLE_WRITES	/* only integrity profiles need it, and dm does not stack it */
 	if (bdev_stable_writes(xs_fast(cache)) || bdev_stable_writes(xs_slow(cache)))
 		limits->features |= BLK_FEAT_STABLE_WRITES;
 #endif

@@ -2,8 +2,9 @@
 /*
  * throttle.c - slows writers smoothly while dirty blocks approach their limit.
  *
- * Each write costs time, by the core's pace, and is let go when the time of those
- * before it has passed. Without pressure all this is one call.
+ * Each write has a cost in time, which the core sets (xp_pace()). It is submitted
+ * when the time of the writes before it has passed. Without pressure this is one
+ * test in the caller.
  */
 #include <linux/delay.h>
 #include <linux/ktime.h>
@@ -35,8 +36,10 @@ bool xs_throttle(struct xs_cache *cache, struct xs_io *io)
 	return kept;
 }
 
-/* The first in the queue whose time has come; NULL and how long until then,
- * or 0 if the queue is empty. */
+/*
+ * The first of the queue, if it is due. Else NULL, and in @wait the time until it is; 0
+ * if the queue is empty.
+ */
 static struct xs_io *next_due(struct xs_cache *cache, u64 *wait)
 {
 	struct xs_throttle *t = &cache->throttle;
@@ -74,7 +77,7 @@ static void throttle_work(struct work_struct *work)
 		}
 		if (!wait)
 			return;
-		/* Not long at once: the pressure may go. */
+		/* A short sleep: the pressure may end. */
 		us = clamp_t(u64, wait / NSEC_PER_USEC, 50, 20000);
 		usleep_range(us, us + us / 8);
 	}

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * timing.c - how long requests and the devices below take, counted by each processor
- * for itself.
+ * timing.c - latencies of requests and of both devices, counted per processor.
  *
- * Nothing is locked and nothing is ever reset: whoever asks gets all processors' sums,
- * and subtracts what he got before. While it is off, a request has one test more to pass;
- * what was recorded stays.
+ * Recording takes no lock, and counts are never reset: the message prints the sums of all
+ * processors, and a reader subtracts an earlier answer. While recording is off a request
+ * has one test for it, and the counts stay.
  *
- * The time is the processor's time-stamp counter where the kernel's clock is that: to read it
- * costs a tenth of what ktime_get() does. Should the kernel come to distrust it later,
- * times that began on one processor and ended on another may be wrong; the name of the
- * clock then says so.
+ * The clock is the time-stamp counter if the kernel's own clock is: to read it takes a
+ * tenth of the time of ktime_get(). If the kernel finds the counter unstable later, times
+ * that began on one processor and ended on another may be wrong; the message then names
+ * the clock "tsc-unstable".
  */
 #include <linux/math64.h>
 #include <linux/mm.h>
@@ -34,7 +33,7 @@ DEFINE_STATIC_KEY_FALSE(xs_tsc);
 static u32 ns_per_tick = 1u << XS_TICK_SHIFT;	/* 1 << XS_TICK_SHIFT is one */
 
 #ifdef CONFIG_X86_64
-/* Trusted is what the kernel's own clock reads now. */
+/* Whether the kernel's own clock is this counter. */
 static bool __init is_clocksource(void)
 {
 	u64 before = get_cycles(), read = xs_clocksource_cycles();
@@ -147,7 +146,7 @@ void xs_timing_free(struct xs_cache *cache)
 	free_all(cache->histograms);
 }
 
-/* As it is once it is there, and then all of it is. */
+/* NULL, or all of them: they are never replaced. */
 static struct xs_histograms __percpu *histograms(const struct xs_cache *cache)
 {
 	return smp_load_acquire(&cache->histograms);	/* with xs_timing_switch() */
@@ -159,7 +158,7 @@ u64 xs_timing_bytes(const struct xs_cache *cache)
 				   XP_CLASSES * sizeof(struct xp_histogram)) : 0;
 }
 
-/* They stay until the cache goes: a request that is under way may still record. */
+/* Histograms are freed with the cache: a request in flight may still record. */
 int xs_timing_switch(struct xs_cache *cache, bool on)
 {
 	unsigned int noio = memalloc_noio_save();	/* we may be suspended, and swapped on */

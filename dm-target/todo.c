@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * todo.c - performing what the core asks for, here or in the worker.
+ * todo.c - performs the work that the core asks for, at once or in the worker.
  *
- * xs_perform() does everything at once, in the caller's own context: so a
- * FLUSH sends its journal block from the thread that waits for it. xs_post()
- * is for interrupts: it ends requests, and queues the rest.
+ * xs_perform() does all of it in the context of the caller: a FLUSH sends its
+ * journal block from the thread that waits for it. xs_post() is for interrupts:
+ * it ends requests, and queues the rest.
  */
 #include "backend.h"
 
@@ -33,7 +33,7 @@ void xs_queue_entry(struct xs_cache *cache, struct list_head *list, struct list_
 	xs_wake_worker(cache);
 }
 
-/* Must come last: ending the last bio may let the cache go. */
+/* Must come last: the cache may be freed when its last bio has ended. */
 static void end_requests(struct xs_cache *cache, struct xp_list *done)
 {
 	struct xp_link *link;
@@ -95,13 +95,16 @@ void xs_post(struct xs_cache *cache, struct xp_todo *todo)
 
 /* -------------------------------------------------------- the worker ---- */
 
-/* What the worker has taken out of the queues. */
+/* Entries that the worker has taken from the queues. */
 struct taken {
 	struct list_head late, based;
 };
 
-/* Takes the queues whole; requests that are ready go into @todo. False: all
- * were empty. Else in flight at once, or xs_drain() could see neither. */
+/*
+ * Takes the queues as a whole; requests that are ready go into @todo. False: all were
+ * empty. in_flight counts the entries before the lock is released: else xs_drain()
+ * could see them neither there nor in the queues.
+ */
 static bool take(struct xs_cache *cache, struct taken *t, struct xp_todo *todo)
 {
 	struct xs_work *w = &cache->todo;
@@ -162,18 +165,20 @@ static void journal_worker(struct work_struct *work)
 	journal = w->journal;
 	flushed = w->flushed;
 	w->journal = w->flushed = 0;
-	xs_own_begin(cache);	/* at once, as in take() */
+	xs_own_begin(cache);	/* under the lock, as in take() */
 	spin_unlock_irq(&cache->lock);
 	xs_journal_write_flushed(cache, flushed);
 	xs_journal_write(cache, journal, &todo);
-	xs_post(cache, &todo);	/* what is ready may wait for the slow device */
+	xs_post(cache, &todo);	/* not xs_perform(): a request that is ready may wait for the slow device */
 	xs_own_end(cache);
 }
 
-/* ---------------------------------------------------- the backend's own ---- */
+/* --------------------------------------------------------------- drain ---- */
 
-/* What it leads to has been queued before. The cache stays until xs_drain() has seen
- * that nobody is in here (and the works go on, as whoever flushes them waits for them). */
+/*
+ * Work that follows has been queued before. xs_drain() waits for the RCU readers here
+ * before the cache may be freed, and flushes the works.
+ */
 void xs_own_end(struct xs_cache *cache)
 {
 	rcu_read_lock();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * worker.c - brings dirty blocks home, a batch of the core's at a time.
+ * worker.c - writes dirty blocks back, a batch of the core's at a time.
  *
  * One work leads: it begins a batch, works on it as the first of several
  * workers, waits for the others, flushes the slow device and commits. Each
@@ -99,7 +99,7 @@ static struct bio *run_bio(struct xs_cache *cache, struct block_device *bdev,
 	return bio;
 }
 
-/* How many of the run's slots, from @i on, lie side by side. */
+/* How many of the run's slots are adjacent, from @i on. */
 static u32 side_by_side(const struct xp_run *run, u32 i, u32 end)
 {
 	u32 n = 1;
@@ -167,7 +167,7 @@ static int read_slots(struct xs_worker *h, u32 first, u32 nr)
 	return err;
 }
 
-/* Those that have been read hold what their sums say; what does not is read once more. */
+/* Compares blocks with their sums. One that does not match is read once more. */
 static int check_slots(struct xs_worker *h, u32 first, u32 nr)
 {
 	struct xs_cache *cache = h->cache;
@@ -216,9 +216,11 @@ static void zero_pages(struct xs_worker *h, u32 nr)
 		clear_highpage(h->page[--nr]);
 }
 
-/* The device's own way of writing zeroes, where it has one. Not the block
- * layer's blkdev_issue_zeroout(): that allocates from a pool which all share,
- * and which those who wait for us may have emptied (I11). */
+/*
+ * By WRITE ZEROES, if the device has it. Not by blkdev_issue_zeroout(): that takes bios
+ * from a shared pool, which requests that wait for this writeback may have emptied
+ * (I11).
+ */
 static bool offload_zeroes(struct xs_worker *h)
 {
 	struct xs_cache *cache = h->cache;
@@ -282,7 +284,7 @@ static int write_back(struct xs_worker *h)
 
 /* --------------------------------------------------------------- a batch ---- */
 
-/* Callers' reads of the slow device go first, unless writers wait for us. */
+/* Callers' reads of the slow device go first, unless writers wait for writeback. */
 static void yield_to_reads(struct xs_cache *cache)
 {
 	if (atomic_read(&cache->slow_reads) && xp_pressure(cache->core) < 512)
@@ -290,8 +292,10 @@ static void yield_to_reads(struct xs_cache *cache)
 				   !atomic_read(&cache->slow_reads), YIELD_MAX);
 }
 
-/* The core may first want its records to be durable; the todo that says so
- * kicks us. */
+/*
+ * The core may answer that records must become durable first. The todo that reports
+ * this has .work set, and kicks the worker.
+ */
 static enum xp_next next_run(struct xs_worker *h)
 {
 	struct xs_writeback *w = &h->cache->writeback;
@@ -352,7 +356,7 @@ static void measure(struct xs_writeback *w, u64 ns)
 		WRITE_ONCE(w->block_ns, (w->block_ns * 3 + div_u64(ns, w->taken)) / 4);
 }
 
-/* With all runs of the batch over: the flush, and what follows from it. */
+/* All runs of the batch have ended: flushes the slow device, and commits. */
 static void finish_batch(struct xs_cache *cache)
 {
 	u64 sent = xs_time(cache);
@@ -376,13 +380,16 @@ static void run_batch(struct xs_cache *cache)
 	u64 begun = ktime_get_ns();
 	u32 i;
 
-	/* No worker runs: queue_work() orders these before theirs, cancel_work_sync() theirs before what follows. */
+	/*
+	 * No worker runs: queue_work() orders these before theirs, cancel_work_sync()
+	 * theirs before what follows.
+	 */
 	w->errors = 0;
 	w->taken = 0;
 	for (i = 1; i < w->nr_workers; i++)
 		queue_work(w->wq, &w->worker[i].work);
 	take_runs(&w->worker[0]);
-	/* One that never got a thread is not waited for. */
+	/* A worker that has no thread yet is cancelled. */
 	for (i = 1; i < w->nr_workers; i++)
 		cancel_work_sync(&w->worker[i].work);
 	finish_batch(cache);
@@ -390,7 +397,7 @@ static void run_batch(struct xs_cache *cache)
 	w->ended = jiffies;
 }
 
-/* Step by step: somebody may come who cannot wait. */
+/* In steps of BACK_OFF: a request that cannot wait ends the pause (xp_writeback_pause()). */
 static bool pauses(struct xs_cache *cache)
 {
 	unsigned long pause = msecs_to_jiffies(xp_writeback_pause(cache->core));
@@ -419,7 +426,7 @@ static void lead(struct work_struct *work)
 		if (READ_ONCE(w->stopping))
 			return;
 		if (pauses(cache)) {
-			/* Also if we have been kicked; further kicks find it queued. */
+			/* A kick that comes later finds the work queued. */
 			mod_delayed_work(w->wq, &w->work, BACK_OFF);
 			return;
 		}
@@ -464,8 +471,8 @@ void xs_writeback_start(struct xs_cache *cache)
 }
 
 /*
- * Of a flush that somebody has asked for, what is left when requests come no more: who writes on and
- * on has always something dirty, but for now. Not of a device that takes its time, or fails.
+ * Finishes a flush that was requested. Requests have stopped, and no new block
+ * becomes dirty. It gives up after FINISH_MAX, or if the slow device fails.
  */
 void xs_writeback_finish(struct xs_cache *cache)
 {
@@ -479,7 +486,7 @@ void xs_writeback_finish(struct xs_cache *cache)
 	}
 }
 
-/* With no request in flight: the batch under way is cut short. */
+/* No request is in flight. The present batch ends early. */
 void xs_writeback_stop(struct xs_cache *cache)
 {
 	WRITE_ONCE(cache->writeback.stopping, true);
@@ -508,8 +515,10 @@ static int workers_alloc(struct xs_cache *cache, u32 nr)
 	return 0;
 }
 
-/* More than the device's queue has room for would only wait for each other, before
- * callers' reads. */
+/*
+ * More workers than the queue of the device has room for would wait for each other, and
+ * callers' reads behind them.
+ */
 static u32 queue_room(struct block_device *bdev)
 {
 	return max_t(u32, bdev_get_queue(bdev)->nr_requests, 1);
