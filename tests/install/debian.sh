@@ -2,20 +2,15 @@
 # shellcheck shell=bash disable=SC2154 # root
 # A Debian of its own for a test, as a tar archive that is made once.
 
-# sources SUITE - lines for apt, from the archives this machine's own apt uses.
-sources()
-{
-	apt-get indextargets --format '$(REPO_URI) $(CODENAME)' 'Created-By: Packages' 'Origin: Debian' |
-		awk -v suite="$1" '$2 !~ /-/ { print "deb", $1, suite, "main" }' | sort -u
-}
-
 # debian SUITE PACKAGES - $archive has that suite and those packages, a comma between two.
 debian()
 {
+	local mirror
 	archive=$root/build/install/$1-$(md5sum <<<"$2" | cut -c 1-8).tar
 	[ ! -e "$archive" ] || return 0
 	mkdir -p "$root/build/install"
-	sources "$1" >sources
+	mirror=$("$root/tests/vm/archive" mirror) || return
+	echo "deb $mirror $1 main" >sources
 	mmdebstrap --variant=minbase --mode=root --include="$2" --aptopt='Apt::Install-Recommends "false"' \
 		--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
 		"$1" "${archive%.tar}.new.tar" sources >out 2>&1 && mv "${archive%.tar}.new.tar" "$archive"

@@ -21,7 +21,7 @@ tree=$dir/debian
 archive=$root/build/install/debian-$(md5sum <<<"$include" | cut -c 1-8).tar
 if [ ! -e "$archive" ]; then
 	mkdir -p "$root/build/install"
-	apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' | sort -u >sources
+	"$root/tests/vm/archive" sources >sources
 	mmdebstrap --variant=minbase --mode=root --include="$include" --aptopt='Apt::Install-Recommends "false"' \
 		"$(. /etc/os-release && echo "$VERSION_CODENAME")" "${archive%.tar}.new.tar" sources >out 2>&1 &&
 		mv "${archive%.tar}.new.tar" "$archive" || { fail "packages: a Debian to install them in" "status $?"; return; }
