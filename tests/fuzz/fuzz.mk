@@ -2,7 +2,7 @@
 # libFuzzer: tests/fuzz/NAME.c, with its words in NAME.dict and what it found
 # worth keeping in corpus/NAME.
 
-# Shared out; with starting and ending them it is a minute.
+# Of processors, shared out; as many at a time as there are processors.
 FUZZ_SECONDS ?= 54
 
 fuzzers := $(patsubst tests/fuzz/%.c,build/fuzz/%,$(wildcard tests/fuzz/*.c))
@@ -28,6 +28,4 @@ build/fuzz/%: tests/fuzz/%.c $(wildcard core/*.c core/*.h)
 
 .PHONY: fuzz
 fuzz: $(fuzzers) ## libFuzzer on what lies on devices, on all words, on what clients send: FUZZ_SECONDS= (54)
-	@status=0; for fuzzer in $^; do \
-		tests/fuzz/run $$fuzzer $$(($(FUZZ_SECONDS) / $(words $(fuzzers)))) || status=1; \
-	done; exit $$status
+	@printf '%s\n' $^ | xargs -P "$$(nproc)" -I {} tests/fuzz/run {} $$(($(FUZZ_SECONDS) / $(words $(fuzzers))))
