@@ -150,6 +150,7 @@ vm-build: bootstrap-test ## all that the machines need: kernels, module, tool
 vm-selftest: build/vm/bin/powercut build/vm/bin/ledger build/crash/replay
 	@tests/vm/selftest build/vm/bin/powercut
 	@tests/vm/selftest-ledger build/vm/bin/ledger
+	@tests/vm/selftest-age
 
 vm-quick: vm-build ## the machines that `make test` boots: most jobs, and power cuts of each kind
 	@status=0; tests/vm/fences $(kernels) || status=1; tests/vm/run --quick || status=1; \

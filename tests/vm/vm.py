@@ -202,6 +202,7 @@ class Guest:
         self.reports = folder / "report.log"
         self.process = None
         self.seen = 0
+        self.started = self.starved = 0
         folder.mkdir(parents=True, exist_ok=True)
 
     def talk(self):
@@ -218,6 +219,18 @@ class Guest:
         with open(self.folder / "qemu.log", "wb") as log:
             self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=log)
+        self.started, self.starved = time.monotonic(), 0
+
+    def age(self):
+        """Seconds since its start, without those in which it was ready to run and the host had no
+        processor for it. Limits are of these: on a busy host a job gets as much as on an idle one."""
+        for path in Path(f"/proc/{self.process.pid}/task").glob("*/schedstat"):
+            try:
+                ran, waited, slices = map(int, path.read_text().split())
+            except (OSError, ValueError):   # the thread has ended
+                continue
+            self.starved = max(self.starved, waited / 1e9)
+        return time.monotonic() - self.started - self.starved
 
     def report(self):
         """The whole lines that are new since the last call."""
@@ -244,7 +257,7 @@ class Guest:
 
     def follow(self, timeout, on_line=lambda line: None):
         """The same of one that has started."""
-        deadline = time.monotonic() + timeout
+        deadline = self.age() + timeout
         lines = []
         while True:
             alive = self.running()
@@ -256,7 +269,7 @@ class Guest:
                 break
             if not alive:
                 break
-            if time.monotonic() > deadline:
+            if self.age() > deadline:
                 self.kill()
                 break
             time.sleep(0.1)
