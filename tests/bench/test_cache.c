@@ -2,7 +2,7 @@
 /* test_cache.c - what the counters of a cache say of a run, where they can be read and where not. */
 #define status_read	planted_status
 #define latency_read	planted_latency
-#include "bench_cache.c"
+#include "tools/bench/bench_cache.c"
 #undef status_read
 #undef latency_read
 
