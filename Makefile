@@ -69,8 +69,12 @@ build/core/%.o: core/%.c
 .PHONY: demo test check vm-build vm-quick vm-test vm-powercut vm-kernels vm-debug vm-kcsan
 
 .PHONY: demo-user
-demo-user: bootstrap-demo ## a cache at work in user space, in seconds: cold, warm, and a page with charts
-	+@$(MAKE) --no-print-directory build/xpcache build/xpcached
+demo-user: bootstrap-demo ## a cache at work in user space, in seconds: the disk, the cache, and a page with charts
+	@mkdir -p build && : >build/demo.log
+	+@for program in build/xpcache build/xpcached; do \
+		echo "making $$program; build/demo.log tells how"; \
+		$(MAKE) --no-print-directory -j "$$(nproc)" $$program >>build/demo.log 2>&1 || { tail -n 20 build/demo.log >&2; exit 1; }; \
+	done
 	@tests/daemon/demo build/demo
 
 demo: bootstrap-test ## a cache at work in a virtual machine: latency before and after
