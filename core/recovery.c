@@ -171,12 +171,12 @@ static int write_decisions(struct recovery *r)
 {
 	static int (*const step[])(struct recovery *r) = {
 		mend, note_shorter, note_loss, recovery_erase_leftovers, recovery_restate,
-		recovery_write_back_short, note_size, loss_is_over,
+		recovery_write_back_short, note_size, loss_is_over, NULL,
 	};
 	int err = 0;
 	u32 i;
 
-	for (i = 0; !err && i < sizeof(step) / sizeof(step[0]); i++)
+	for (i = 0; !err && step[i]; i++)
 		err = step[i](r);
 	return err;
 }
