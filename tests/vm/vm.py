@@ -29,6 +29,10 @@ ALARM = re.compile(
 WATCHFUL = {"6.12": "kfence.sample_interval=5 slub_debug=FZPU page_poison=1",
             "debug": "kmemleak=on"}
 
+# The clock of an emulated machine is the host's, and goes on while a busy host runs something else: what has not
+# come forward for so long, 120 and 100 s, is stuck all the same.
+PATIENT = "watchdog_thresh=60 rcupdate.rcu_cpu_stall_timeout=100 "
+
 # The emulator moves strings byte by byte: the kernel is not told that this is fast, or it clears
 # each page so, and where instructions are counted each byte is one.
 CPU = "max,-erms,-fsrm"
@@ -308,6 +312,8 @@ class Machine(Guest):
                  "mitigations=off maxcpus=1 norandmaps "
         if not self.foreign:
             append += "no_timer_check noreplace-smp "
+        if accel == "tcg":
+            append += PATIENT
         if self.watchful:
             append += WATCHFUL.get(self.series, "")
         if want.get("clock") == "instructions":
