@@ -237,8 +237,8 @@ bad "0 16 257" "$xpcache" flush --offline --rescue --fast fast --slow slow --for
 same "rescue: which the fingerprint says, too" "$(python3 -c 'import json; print(json.load(open("report"))["uuid"])')" "$newest"
 
 # ---- Ctrl-C, and how long it takes ----
-again
 for sig in INT TERM; do
+	again	# or what the first brought home counts as the second's
 	LD_PRELOAD=$badread BADWRITE_ENDS=/slow BADWRITE_MS=100 "$xpcache" flush --offline --rescue --fast fast --slow slow --json >report 2>stderr &
 	pid=$!
 	sleep 1.5
