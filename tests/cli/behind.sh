@@ -30,8 +30,7 @@ behind_cache() {
 behind_stop() { "$xpcache" stop behind >out 2>&1 || fail "behind: stop" "it does not"; }
 
 behind_kill() {
-	pkill -9 -f "xpcached serve.*$dir/run/behind"
-	while "$xpcache" status behind >/dev/null 2>&1; do sleep 0.05; done	# its socket goes after its name
+	kill_daemon "$dir/run/behind"
 }
 
 # As mount and unmount do: a mount more, at its time, and a kilobyte written.

@@ -2,11 +2,10 @@
 # --fast-size: a cache of the first part of a fast device; and a size that fits the machine's memory.
 
 fs_uri="nbd+unix:///?socket=$dir/run/part.sock"
-fs_does() { PATH=/usr/bin:$PATH timeout 60 nbdsh -u "$fs_uri" -c "$1" >out 2>&1 || fail "fast size: nbdsh" "$1"; }
+fs_does() { PATH=/usr/bin:$PATH timeout 300 nbdsh -u "$fs_uri" -c "$1" >out 2>&1 || fail "fast size: nbdsh" "$1"; }
 fs_start() { "$xpcache" start --fast fast --slow slow --idle-ms 0 "$@" >out 2>&1 || fail "fast size: start" "$*"; }
 fs_kill() {
-	pkill -9 -f "xpcached serve.*$dir/run/part"
-	while "$xpcache" status part >/dev/null 2>&1; do sleep 0.05; done
+	kill_daemon "$dir/run/part"
 	rm -f "$dir/run/part.sock"	# as the next start does
 }
 # What is behind the first 48 MiB is somebody's, up to the last byte.

@@ -5,8 +5,7 @@
 rescue_uri="nbd+unix:///?socket=$dir/run/rescue.sock"
 rescue_does() { PATH=/usr/bin:$PATH nbdsh -u "$rescue_uri" -c "$1" >out 2>&1 || fail "rescue: nbdsh" "$1"; }
 rescue_kill() {
-	pkill -9 -f "xpcached serve.*$dir/run/rescue"
-	while "$xpcache" status rescue >/dev/null 2>&1; do sleep 0.05; done
+	kill_daemon "$dir/run/rescue"
 }
 bad() { LD_PRELOAD=$badread BADREAD=$1 BADREAD_ENDS=/fast BADREAD_HEALED=$dir/healed "${@:2}"; }
 again() { rm -f healed; cp --sparse=always fast.then fast; cp slow.then slow; }

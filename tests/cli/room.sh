@@ -66,8 +66,7 @@ rm "a fast"
 LD_PRELOAD=$noroom NOROOM_AFTER=0 expect "room: start, by the user's word" 0 "started" start --fast fast --slow slow --force
 PATH=/usr/bin:$PATH nbdsh -u "nbd+unix:///?socket=$dir/run/xpcache0.sock" -c 'for i in range(64): h.pwrite(b"%08d" % i * 8192, i << 16)' >out 2>&1 ||
 	fail "room: writes" "nbdsh"
-pkill -9 -f "xpcached serve.*$dir"
-for _ in $(seq 50); do pgrep -f "xpcached serve.*$dir" >/dev/null || break; sleep 0.1; done
+kill_daemon "$dir"
 LD_PRELOAD=$noroom NOROOM_AFTER=0 expect "room: flush --offline without any" 3 "or give --rescue, which needs none" flush --offline --fast fast --slow slow
 LD_PRELOAD=$noroom NOROOM_AFTER=8 expect "room: flush --offline with that of the metadata" 0 "every block is home" flush --offline --fast fast --slow slow
 same "room: it took no more" "$(($(blocks_of fast) * 512 < 32 << 20))" 1

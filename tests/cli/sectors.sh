@@ -4,8 +4,7 @@
 
 sectors_uri="nbd+unix:///?socket=$dir/run/sectors.sock"
 sectors_kill() {
-	pkill -9 -f "xpcached serve.*$dir/run/sectors"
-	while "$xpcache" status sectors >/dev/null 2>&1; do sleep 0.05; done
+	kill_daemon "$dir/run/sectors"
 }
 rm -f fast slow
 truncate -s 24M fast

@@ -2,10 +2,9 @@
 # A slow device that is longer or shorter than it was: every command takes it as it is, or says why not.
 
 size_uri="nbd+unix:///?socket=$dir/run/size.sock"
-size_does() { PATH=/usr/bin:$PATH timeout 60 nbdsh -u "$size_uri" -c "$1" >out 2>&1 || fail "sizes: nbdsh" "$1"; }
+size_does() { PATH=/usr/bin:$PATH timeout 300 nbdsh -u "$size_uri" -c "$1" >out 2>&1 || fail "sizes: nbdsh" "$1"; }
 size_kill() {
-	pkill -9 -f "xpcached serve.*$dir/run/size"
-	while "$xpcache" status size >/dev/null 2>&1; do sleep 0.05; done
+	kill_daemon "$dir/run/size"
 }
 size_start() { "$xpcache" start --fast fast --slow slow --idle-ms 0 "$@" >out 2>&1 || fail "sizes: start" "$*"; }
 size_stop() { rests size; }

@@ -59,7 +59,7 @@ offers() { PATH=/usr/bin:$PATH nbdsh -u "$uri" -c 'print(h.can_trim(), h.can_zer
 same "user: it discards, as a file does" "$(offers)" "True True"
 
 # Killed, then brought home without any engine running it.
-pkill -9 -f "xpcached serve.*$dir"
+kill_daemon "$dir"
 sleep 0.2
 cmp -s -n $((20 << 20)) data slow && fail "user: still dirty" "the slow device has it all" || pass "user: still dirty"
 expect "user: flush a cache that does not run" 5 "no running cache of this name" flush xpcache0 --force
@@ -111,8 +111,7 @@ expect "user: nothing is left" 5 "no xpcache on this device" check fast
 # A stopped one with dirty blocks is brought home where nobody can come to it.
 expect "user: create once more" 0 "now caches" create --fast fast --slow slow --name again --idle-ms 0
 nbdcopy data "nbd+unix:///?socket=$dir/run/again.sock" >out 2>&1
-pkill -9 -f "xpcached serve.*$dir"
-for _ in $(seq 50); do pgrep -f "xpcached serve.*$dir" >/dev/null || break; sleep 0.1; done
+kill_daemon "$dir"
 mkdir beside
 cp "$xpcache" beside
 printf '#!/bin/sh\necho "$*" >>%s/served\nexec %s "$@"\n' "$dir" "$(dirname "$xpcache")/xpcached" >beside/xpcached
