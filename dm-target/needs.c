@@ -18,6 +18,7 @@
 #include <linux/delay.h>
 #include <linux/device-mapper.h>
 #include <linux/highmem.h>
+#include <linux/lockdep.h>
 #include <linux/module.h>
 #include <linux/ratelimit.h>
 #include <linux/suspend.h>
@@ -152,6 +153,7 @@ NEEDS_USE(wait_event, wait_event(*(struct wait_queue_head *)p, READ_ONCE(*(int *
 NEEDS_USE(wait_event_timeout, wait_event_timeout(*(struct wait_queue_head *)p, READ_ONCE(*(int *)p), 1))
 NEEDS_USE(mutex_lock, mutex_init((struct mutex *)p); mutex_lock(p); mutex_unlock(p))
 NEEDS_USE(spin_lock_init, spin_lock_init((spinlock_t *)p))
+NEEDS_USE(lockdep_assert_held, lockdep_assert_held((spinlock_t *)p))
 NEEDS_USE(spin_lock, spin_lock(p); spin_unlock(p))
 NEEDS_USE(spin_lock_irq, spin_lock_irq(p); spin_unlock_irq(p))
 NEEDS_USE(spin_lock_irqsave, unsigned long f; spin_lock_irqsave((spinlock_t *)p, f);
