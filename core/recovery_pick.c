@@ -30,7 +30,7 @@ static struct ends unreadable_after(const struct recovery *r, const struct xp_ri
  * never have been written, and an older head has no need of it. */
 static bool is_hole(const struct recovery *r, const struct xp_ring_block *head, u64 seq)
 {
-	return recovery_accepts(r, XP_ACCEPT_LOSS) && seq != head->seq &&
+	return recovery_accepts(r, XP_ACCEPT_LOSS) &&
 	       (seq <= head->durable || ring_at(r, seq)->unreadable ||
 		(ring_at(r, seq)->seq != seq && unreadable_after(r, head).first));
 }

@@ -223,8 +223,6 @@ static int testify(struct recovery *r, struct xp_said *p, int err)
 {
 	const struct xp_witness *w = r->witness;
 
-	if (err && err != -EUCLEAN)
-		return err;
 	if (err && !w && !recovery_accepts(r, XP_ACCEPT_LOSS))
 		return err;
 	if (err) {

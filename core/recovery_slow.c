@@ -36,7 +36,7 @@ static int refuse_shorter(struct recovery *r)
 	for (i = 0; i < r->c->nr_slots; i++) {
 		const struct xp_entry *e = &r->c->entry[i];
 
-		if (!sticks_out(r, XP_SLOT(i)) || !e->dirty || end_of(r, XP_SLOT(i)) <= r->c->slow_sectors)
+		if (!sticks_out(r, XP_SLOT(i)) || !e->dirty)
 			continue;
 		n++;
 		first = min(first, xp_lba_n(entry_lba(e)) * XP_BLOCK_SECTORS);
@@ -103,16 +103,14 @@ static int drop_short(struct recovery *r)
 	struct xp *c = r->c;
 	struct xp_todo todo;
 	bool room;
-	int err;
 
 	xp_todo_init(&todo);
 	xp_lock(&c->lock);
 	slot_set_dirty(c, entry_of(c, r->short_block), false);
 	room = policy_unmap(c, r->short_block, &todo);
-	XP_ASSERT(room);
+	XP_ASSERT(room && !todo.journal);	/* all before is written, and one record fills no block */
 	xp_unlock(&c->lock);
-	err = recovery_write_out(c, r->m, &todo);
-	return err ? err : recovery_seal_and_write(c, r->m);
+	return recovery_seal_and_write(c, r->m);
 }
 
 static int refuse_short(struct recovery *r, u64 sector, const char *what, int err)

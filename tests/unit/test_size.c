@@ -207,6 +207,87 @@ static void what_has_rotted_is_not_written_back(void **state)
 	assert_int_equal(slow.byte, 9);
 }
 
+static u32 writes_left;
+static int (*whole_write)(void *ctx, u64 block, u32 nr, const void *buf);
+
+static int write_until(void *ctx, u64 block, u32 nr, const void *buf)
+{
+	return writes_left ? writes_left--, whole_write(ctx, block, nr, buf) : -ENODEV;
+}
+
+/* A cut at any write: it is written back again, or was dropped. */
+static void it_is_written_back_again_after_a_cut(void **state)
+{
+	u32 cut;
+
+	for (cut = 0;; cut++) {
+		int err;
+
+		older_version(true, 7);
+		whole_write = f.media.write;
+		f.media.write = write_until;
+		writes_left = cut;
+		err = restart_with(2 * SECTORS);
+		f.media.write = whole_write;
+		assert_true(err == -ENODEV || !err);
+		assert_int_equal(restart_with(2 * SECTORS), 0);
+		assert_in_range(slow.times, 1, 2);
+		assert_int_equal(slow.nr, 5);
+		assert_int_equal(slow.byte, 7);
+		assert_int_equal(mapped_byte(&f, LAST), -1);
+		if (!err)
+			break;
+		teardown(state);
+		setup(state);
+	}
+	assert_true(cut > 4);
+}
+
+static u64 unreadable;
+static int (*whole_read)(void *ctx, u64 block, u32 nr, void *buf);
+
+static int read_but(void *ctx, u64 block, u32 nr, void *buf)
+{
+	return block <= unreadable && unreadable < block + nr ? -EIO : whole_read(ctx, block, nr, buf);
+}
+
+static void what_cannot_be_read_is_not_written_back(void **state)
+{
+	struct xp_mapping m;
+
+	(void)state;
+	older_version(true, 7);
+	assert_true(xp_lookup(f.c, XP_LBA(LAST), &m));
+	unreadable = le64_to_cpu(f.sb.data_start) + xp_slot_n(m.slot);
+	whole_read = f.media.read;
+	f.media.read = read_but;
+	assert_int_equal(restart_with(SECTORS), -EIO);
+	assert_non_null(strstr(f.msg.text, "as long as it was: sectors 792 to 796"));
+	assert_int_equal(slow.times, 0);
+	assert_int_equal(restart_with(SHORT), 0);
+	assert_true(xp_lookup(f.c, XP_LBA(LAST), &m) && m.dirty);
+}
+
+/* Its record alone says so: no slot is read. */
+static void zeros_are_written_back(void **state)
+{
+	struct xp_jblock *b;
+	u32 i;
+
+	(void)state;
+	older_version(true, 7);
+	b = ring_block(&f, stats_of(&f).seq);
+	for (i = 0; (le64_to_cpu(b->rec[i].lba) & (XP_MAX_LBAS - 1)) != LAST; i++)
+		assert_true(i < le16_to_cpu(b->head.count));
+	b->rec[i].lba |= cpu_to_le64((u64)XP_REC_ZEROS << 48);
+	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	assert_int_equal(restart_with(SECTORS), 0);
+	assert_int_equal(slow.times, 1);
+	assert_int_equal(slow.nr, 5);
+	assert_int_equal(slow.byte, 0);
+	assert_int_equal(mapped_byte(&f, LAST), -1);
+}
+
 /* ---------------------------------------------------------------- shorter ---- */
 
 static void a_shorter_one_lacks_no_dirty_block(void **state)
@@ -242,14 +323,6 @@ static void its_clean_blocks_are_dropped(void **state)
 	assert_int_equal(mapped_byte(&f, 50), -1);
 	assert_int_equal(mapped_byte(&f, 70), -1);
 	assert_int_equal(mapped_byte(&f, 10), 1);
-}
-
-static u32 writes_left;
-static int (*whole_write)(void *ctx, u64 block, u32 nr, const void *buf);
-
-static int write_until(void *ctx, u64 block, u32 nr, const void *buf)
-{
-	return writes_left ? writes_left--, whole_write(ctx, block, nr, buf) : -ENODEV;
 }
 
 /* It was shorter, the start was cut at any write, and it is longer again: something else is there by now. */
@@ -346,6 +419,9 @@ int main(void)
 		T(a_dirty_one_is_written_back_as_long_as_it_was),
 		T(it_stays_where_it_cannot_be),
 		T(what_has_rotted_is_not_written_back),
+		T(it_is_written_back_again_after_a_cut),
+		T(what_cannot_be_read_is_not_written_back),
+		T(zeros_are_written_back),
 		T(a_shorter_one_lacks_no_dirty_block),
 		T(its_clean_blocks_are_dropped),
 		T(nor_are_they_there_after_a_cut),

@@ -236,7 +236,52 @@ static void a_life_may_be_lost_whole(void **state)
 	assert_refused(restart(0), "the last commit before the cut may be lost");
 }
 
+/* A head may get the number of one that a loss took; the note is of that. */
+static void a_rest_of_another_life_is_no_proof(void **state)
+{
+	struct xp_stats s;
+
+	(void)state;
+	write_dirty(0, 100, 7);
+	s = stats_of(&f);
+	note_rest(s.seq, s.incarnation + 1);
+	lose_journal(s.seq + 1);
+	assert_refused(restart(0), "the last commit before the cut may be lost");
+}
+
 /* ---------------------------------------------------------- in the chain ---- */
+
+static u64 late;		/* a block that can be read so often yet */
+static u32 late_reads;
+
+static int late_read(void *ctx, u64 block, u32 nr, void *buf)
+{
+	if (late >= block && late < block + nr && !late_reads--) {
+		late_reads = 0;
+		return -EIO;
+	}
+	return whole_read(ctx, block, nr, buf);
+}
+
+static void a_block_is_lost_while_it_is_looked_at(void **state)
+{
+	u64 seq;
+
+	(void)state;
+	write_dirty(0, 100, 7);
+	seq = stats_of(&f).seq;
+	late = le64_to_cpu(f.sb.journal_start) + seq % ring_blocks();
+	late_reads = 1;
+	f.media.read = late_read;
+	assert_refused(restart(0), "it could be read just now");
+	/* From then on it is one that cannot be read, and what that means is asked. */
+	f.media.read = bad_read;
+	lose(late);
+	assert_refused(restart(0), "cannot be read");
+	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
+	nr_bad = 0;
+	assert_int_equal(restart(0), 0);
+}
 
 static void a_block_of_the_chain_is_missed(void **state)
 {
@@ -362,6 +407,52 @@ static void a_clean_block_that_is_doubtful_is_not_cached(void **state)
 	assert_int_equal(restart(0), 0);
 	assert_int_equal(stats_of(&f).clean, 0);
 	assert_int_equal(mapped_byte(&f, 549), 9);
+}
+
+/* The copy of the fingerprint that was lost is made again; a device that is gone by then is told. */
+static void a_cut_while_the_fingerprint_is_made_again(void **state)
+{
+	struct xp_stats s;
+	u32 n;
+	int err;
+
+	(void)state;
+	write_dirty(0, 100, 7);
+	s = stats_of(&f);
+	note_rest(s.seq, s.incarnation);
+	memset(f.fast + XP_FP_BLOCK_A * XP_BLOCK_SIZE, 0xee, XP_BLOCK_SIZE);
+	f.media.write = last_write;
+	writes_left = 0;
+	assert_int_equal(restart(0), -ENODEV);
+	assert_memory_not_equal(f.fast + XP_FP_BLOCK_A * XP_BLOCK_SIZE, f.fast + XP_FP_BLOCK_B * XP_BLOCK_SIZE, XP_BLOCK_SIZE);
+	for (n = 1; ; n++) {
+		writes_left = n;
+		err = restart(0);
+		if (!err)
+			break;
+		assert_int_equal(err, -ENODEV);
+		assert_memory_equal(f.fast + XP_FP_BLOCK_A * XP_BLOCK_SIZE, f.fast + XP_FP_BLOCK_B * XP_BLOCK_SIZE, XP_BLOCK_SIZE);
+	}
+	assert_int_equal(stats_of(&f).dirty, 100);
+}
+
+static int write_but_its_first_copy(void *ctx, u64 block, u32 nr, const void *buf)
+{
+	return block == XP_FP_BLOCK_A ? -EIO : bad_write(ctx, block, nr, buf);
+}
+
+/* There is still the other. */
+static void a_copy_of_it_that_takes_no_write_is_left(void **state)
+{
+	struct xp_stats s;
+
+	(void)state;
+	write_dirty(0, 100, 7);
+	s = stats_of(&f);
+	note_rest(s.seq, s.incarnation);
+	f.media.write = write_but_its_first_copy;
+	assert_int_equal(restart(0), 0);
+	assert_int_equal(stats_of(&f).dirty, 100);
 }
 
 /* What is erased by then reads as if nobody had been there since the rest; the last block tells otherwise. */
@@ -555,6 +646,10 @@ int main(void)
 		T(the_user_may_go_on),
 		T(a_cache_that_rested_has_no_newer_commit),
 		T(a_life_may_be_lost_whole),
+		T(a_rest_of_another_life_is_no_proof),
+		T(a_block_is_lost_while_it_is_looked_at),
+		T(a_cut_while_the_fingerprint_is_made_again),
+		T(a_copy_of_it_that_takes_no_write_is_left),
 		T(a_block_of_the_chain_is_missed),
 		T(the_hole_is_left_behind),
 		T(a_cut_while_it_is_left_behind), T(a_clean_block_that_is_doubtful_is_not_cached),
