@@ -37,7 +37,7 @@
 #ifndef XP_CACHE_H
 #define XP_CACHE_H
 
-#include "counter.h"
+#include "platform.h"
 #include "xpcache.h"
 
 #define XP_NIL		0xffffffffu	/* no slot, end of a chain */

@@ -12,7 +12,7 @@
 #ifndef XP_HISTOGRAM_H
 #define XP_HISTOGRAM_H
 
-#include "counter.h"
+#include "platform.h"
 
 #define XP_BINS			2045u
 #define XP_BINS_PER_DOUBLING	64u

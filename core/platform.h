@@ -3,10 +3,10 @@
  * platform.h - everything the core needs from the world it is compiled into.
  *
  * Need: fixed-width integers, little-endian conversion, memcpy/memset/memcmp,
- *       XXH64, one lock, atomic exchange, an assertion; strcmp, strcasecmp, snprintf (words, and
- *       the sentence that refuses them). CRC32C (crc32c.h) and counters (counter.h) where they are used.
+ *       XXH64, CRC32C, one lock, atomic exchange, counters, an assertion; strcmp, strcasecmp,
+ *       snprintf (words, and the sentence that refuses them).
  *
- * Only this file, crc32c.h and counter.h may ask where they are compiled. What the
+ * Only this file may ask where it is compiled. What the
  * user-space object may import is listed in XP_PLATFORM_SYMBOLS below, which
  * tests/unit/symbols.sh compares with `nm -u`.
  *
@@ -25,6 +25,14 @@
  * (docs/LOCKING.md, "What an exchange orders"). Where it fails, *@was is the value found, and nothing is ordered.
  * It is one instruction, or a loop of two that a plain store beside it breaks: where it is emulated with a lock,
  * that store would be lost.
+ */
+
+/*
+ * struct xp_counter is a counter that many processors count up without a lock: xp_count() counts an event, and orders
+ * nothing. xp_local_*() are for a u64 that one processor or thread changes and others may read.
+ *
+ * xp_crc32c() is the kernel's crc32c(): @crc goes in and comes out as it is, without an inversion. Where the CPU has
+ * no instruction for it (crc32c.h), xp_has_crc32c_instruction is not defined.
  */
 
 #ifdef __KERNEL__

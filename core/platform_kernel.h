@@ -6,14 +6,23 @@
 #include <linux/atomic.h>
 #include <linux/bug.h>
 #include <linux/build_bug.h>
+#include <linux/cache.h>
+#include <linux/crc32.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
+#include <linux/smp.h>
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/types.h>
 #include <linux/xxhash.h>
 #include <asm/byteorder.h>
+#include <asm/local64.h>
+#if defined(CONFIG_X86_64) || defined(CONFIG_ARM64)
+#include <asm/cpufeature.h>
+#endif
+
+#include "has.h"	/* what this kernel has: dm-target/probes.c */
 
 /* An index into the slow device, into the fast device, and a journal number
  * are three types: sparse refuses to mix them. */
@@ -69,6 +78,41 @@ static inline void xp_unlock(struct xp_lock *l)
 
 #ifndef ENOTSUP
 #define ENOTSUP			EOPNOTSUPP	/* the same number, as in libc */
+#endif
+
+/* A counter that many processors count up. */
+struct xp_counter {
+	atomic64_t n;
+} ____cacheline_aligned;
+
+#define xp_count(k)		atomic64_inc(&(k)->n)
+#define xp_counted(k)		((u64)atomic64_read(&(k)->n))
+#define xp_processor()		raw_smp_processor_id()
+
+/* A u64 that one processor counts up, in interrupts too. The exchange orders nothing. */
+static_assert(sizeof(local64_t) == sizeof(u64));
+
+#define xp_local(l)		((local64_t *)(l))
+#define xp_local_read(l)	((u64)local64_read(xp_local(l)))
+#define xp_local_add(l, v)	local64_add(v, xp_local(l))
+
+static inline bool xp_local_exchange(u64 *l, u64 *was, u64 now)
+{
+	u64 found = (u64)local64_cmpxchg(xp_local(l), *was, now), expected = *was;
+
+	*was = found;
+	return found == expected;
+}
+
+#ifdef HAS_CRC32C_LE
+#define xp_crc32c(crc, p, len)	__crc32c_le(crc, (const u8 *)(p), len)
+#else
+#define xp_crc32c(crc, p, len)	crc32c(crc, p, len)
+#endif
+#if defined(CONFIG_X86_64)
+#define xp_has_crc32c_instruction()	cpu_feature_enabled(X86_FEATURE_XMM4_2)
+#elif defined(CONFIG_ARM64)
+#define xp_has_crc32c_instruction()	cpus_have_cap(ARM64_HAS_CRC32)
 #endif
 
 #endif /* XP_PLATFORM_KERNEL_H */

@@ -12,6 +12,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
 #include <xxhash.h>
 
 typedef uint8_t u8;
@@ -104,5 +107,33 @@ void xp_assert_failed(const char *what, const char *file, int line)
 #define XP_ASSERT(cond) \
 	((cond) ? (void)0 : xp_assert_failed(#cond, __FILE__, __LINE__))
 #define XP_VERIFY(cond)		XP_ASSERT(cond)
+
+/* A counter that many threads count up. */
+struct xp_counter {
+	u64 n;
+} __attribute__((aligned(64)));
+
+#define xp_count(k)	((void)__atomic_fetch_add(&(k)->n, 1, __ATOMIC_RELAXED))
+#define xp_counted(k)	XP_READ_ONCE((k)->n)
+#define xp_processor()	0u
+
+/* One thread counts it up, others may read. */
+#define xp_local_read(l)	XP_READ_ONCE(*(l))
+#define xp_local_add(l, v)	XP_WRITE_ONCE(*(l), *(l) + (v))
+
+static inline bool xp_local_exchange(u64 *l, u64 *was, u64 now)
+{
+	(void)was;	/* nobody else writes */
+	XP_WRITE_ONCE(*l, now);
+	return true;
+}
+
+/* crc32c.c */
+u32 xp_crc32c(u32 crc, const void *p, size_t len);
+#if defined(__x86_64__)
+#define xp_has_crc32c_instruction()	__builtin_cpu_supports("sse4.2")
+#elif defined(__aarch64__)
+#define xp_has_crc32c_instruction()	(getauxval(AT_HWCAP) & HWCAP_CRC32)
+#endif
 
 #endif /* XP_PLATFORM_USER_H */
