@@ -9,7 +9,7 @@
 #include "lib/device.h"
 #include "lib/exit.h"
 #include "lib/mounts.h"
-#include "xpcache.h"
+#include "core/words.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -21,7 +21,6 @@
 #include "lib/signals.h"
 #include "lib/user.h"
 #include "tools/options.h"
-#include "xpcache.h"
 
 #include <dirent.h>
 #include <errno.h>

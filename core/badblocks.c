@@ -23,9 +23,13 @@
  * I10: "The ring never fills" counts on places that may all be good. So its thresholds are of a
  * ring that has as many bad ones as it may have, from the start (journal.usable).
  */
+#include "badblocks.h"
 #include "journal.h"
-#include "map.h"
+#include "media.h"
+#include "resize.h"
 #include "slot.h"
+#include "super.h"
+#include "superblock.h"
 
 static bool lists(const __le32 *list, u32 n, u64 what)
 {

@@ -4,6 +4,7 @@
  *
  * The lowest of what wakes requests: it calls nothing, so that the journal may call it.
  */
+#include "busy.h"
 #include "request.h"
 
 void requests_wake_busy(struct xp *c, xp_lba_t lba, u32 nr, struct xp_todo *todo)

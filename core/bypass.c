@@ -12,7 +12,8 @@
  * Who holds a place and finds mappings that may end (zeroes.c) keeps it until their ends
  * are on the medium.
  */
-#include "map.h"
+#include "busy.h"
+#include "bypass.h"
 #include "request.h"
 #include "slot.h"
 

@@ -2,8 +2,12 @@
 /*
  * cache.c - the one allocation, laid out; and what can be asked of a cache.
  */
+#include "badblocks.h"
 #include "journal.h"
+#include "look.h"
 #include "map.h"
+#include "pace.h"
+#include "superblock.h"
 
 /* I11, I12: every table has its size from here on. The journal buffers come
  * first, for their alignment. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * cache.h - the cache's own structures; the map of core/.
+ * cache.h - the structures of a running cache.
  *
  * The life of a slot. Each arrow names the function that draws it; "record"
  * is a journal record placed in the open block, "durable" that its block and
@@ -31,13 +31,17 @@
  *   PENDING_FREE  not in the hash; older recoverable states may name it (I1)
  *   RELEASED      no recoverable mapping names it; pinned by a reader
  *
- * Locking: every function of core/ that is not in xpcache.h is called with
- * c->lock held, unless it says otherwise.
+ * Locking: xp_*() takes c->lock itself. Every other function of core/ is called with it
+ * held, unless it says otherwise.
  */
 #ifndef XP_CACHE_H
 #define XP_CACHE_H
 
+#include "jblock.h"
+#include "life.h"
+#include "list.h"
 #include "platform.h"
+#include "statistics.h"
 #include "xpcache.h"
 
 #define XP_NIL		0xffffffffu	/* no slot, end of a chain */
@@ -387,210 +391,6 @@ static inline xp_lba_t lba_add(xp_lba_t lba, u64 n)
 static inline xp_slot_t slot_add(xp_slot_t slot, u32 n)
 {
 	return XP_SLOT(xp_slot_n(slot) + n);
-}
-
-/* slots.c, slot.h: free and used slots */
-void slots_init_free(struct xp *c);
-u32 slots_search(const struct xp *c);
-/* Up to @want consecutive free slots, FREE -> @state, in the hash from @lba on.
- * Returns how many; 0: none. */
-u32 slots_alloc(struct xp *c, u32 want, enum xp_state state, xp_lba_t lba,
-		xp_slot_t *first);
-/* Nobody names it any more: FREE, or RELEASED until the last pin goes. Must be
- * neither in the hash nor on a list. */
-void slot_release(struct xp *c, xp_slot_t slot);
-void slot_pin(struct xp *c, xp_slot_t slot);
-void slot_unpin(struct xp *c, xp_slot_t slot);
-/* RELEASED, and the last pin has gone: FREE. */
-void slot_free(struct xp *c, xp_slot_t slot);
-/* FILLING -> CANCELLED: the fill must not land. */
-void slot_doom(struct xp *c, xp_slot_t slot);
-/* MAPPED -> UNMAPPING; stays in the hash. */
-void slot_unmap(struct xp *c, xp_slot_t slot);
-
-/* jblock.c */
-u32 jblock_bytes(const struct xp_jblock *b);
-u64 jblock_checksum(struct xp_jblock *b);
-
-/* journal.c; placing records: journal.h */
-bool journal_make_room(struct xp *c, u32 n, struct xp_todo *todo);
-/* ... for records that undo those of block @undo. */
-bool journal_room_undo(struct xp *c, u64 undo, struct xp_todo *todo);
-/* Seals the open block if it holds a new record, now or as soon as it can be; or stores its new
- * records, and then slots may have become free. Returns the journal_point() of all records placed so far. */
-u64 journal_commit(struct xp *c, struct xp_todo *todo);
-/* The same, and what is placed later goes to another block: whatever comes to lie behind the
- * newest that is on the medium by then, it will be overwritten (xp_forget_after()). */
-void journal_close(struct xp *c, struct xp_todo *todo);
-/* Carries records into the open block before it is sealed: while a device works. */
-void journal_relocate_ahead(struct xp *c);
-/* Forces an empty block out (recovery). */
-void journal_seal_now(struct xp *c, struct xp_todo *todo);
-/* Data named by the records of block @seq is durable, or they are undone. */
-void journal_data_done(struct xp *c, u64 seq);
-/* Goes over blocks that are written by now, and frees what they have superseded. */
-void journal_note_written(struct xp *c, struct xp_todo *todo);
-/* Ends blocks of which nothing is outstanding; true if there was one. */
-bool journal_retire(struct xp *c);
-/* What is wanted holds a record (journal_commit), and loses none. */
-void journal_seal_if_wanted(struct xp *c, struct xp_todo *todo);
-/* Of a cache at rest: the number of the block with the newest MAP record of a MAPPED slot. */
-u64 journal_number_of(const struct xp *c, const struct xp_entry *e);
-/* Has a journal block written that tells whether the fast device is there; its end's point. One that is
- * under way may have landed before the device went: then the next, as soon as there is a place. */
-u64 journal_probe(struct xp *c, struct xp_todo *todo);
-/* The fast device has failed something. If it is gone no journal block may be due for long:
- * the next tick writes one, and sees. */
-static inline void journal_doubt(struct xp *c, struct xp_todo *todo)
-{
-	c->fast_suspected = true;
-	todo->tick = true;
-}
-
-/* badblocks.c: what the fast device cannot write */
-bool place_avoided(const struct xp *c, u64 number);
-static inline bool place_is_bad(const struct xp *c, u64 number)
-{
-	return unlikely(c->super.nr_avoided) && place_avoided(c, number);
-}
-
-/* The number after @number on the medium. */
-static inline u64 number_after(const struct xp *c, u64 number)
-{
-	do
-		number++;
-	while (place_is_bad(c, number));
-	return number;
-}
-
-/* At rest, of a place that no recovery needs; then super_write_now(). False: no more may be bad. */
-bool place_give_up(struct xp *c, u64 position);
-/* At rest: place[@i] of the superblock's is good after all, and no chain skips it. */
-void place_take_back(struct xp *c, u32 i);
-/* Asks for both copies, now or when those under way have ended. */
-void super_write(struct xp *c, struct xp_todo *todo);
-void super_io(struct xp *c, struct xp_journal_io *io);
-/* False: not both copies are written, and what was there before is left in one. */
-bool super_end(struct xp *c, int err, struct xp_todo *todo);
-/* At rest. Likewise; or that copy is left which was there, and is no longer right. @block: scratch. */
-int super_write_now(struct xp *c, const struct xp_media *m, void *block);
-/* A recovery has begun to go on without what it could not read, and has not ended. */
-bool super_is_losing(const struct xp *c);
-/* At rest. Says so, or that it has ended; likewise. */
-int super_lose(struct xp *c, bool losing, const struct xp_media *m, void *block);
-/* At rest. The slow device has @sectors, and records may name blocks up to @was; likewise. */
-int super_size(struct xp *c, u64 sectors, u64 was, const struct xp_media *m, void *block);
-/* At rest: a copy that is not as it should be is made so, if its place takes it. */
-int super_mend(struct xp *c, const struct xp_media *m, void *block);
-/* The same; and -EIO if one is not whole even then. */
-int super_both(struct xp *c, const struct xp_media *m, void *block);
-/* A block could not be written. False: the device is gone, or has no place to spare. */
-bool journal_refused(struct xp *c, struct xp_window *w, int err, struct xp_todo *todo);
-/* Goes on with that, once nothing is on its way (journal.rerouting). False: as above. */
-bool journal_reroute(struct xp *c, struct xp_todo *todo);
-/* Has the device failed a place of it, and not as a whole? */
-static inline bool error_of_place(int err)
-{
-	return err == -EIO || err == -ENODATA || err == -EILSEQ || err == -EREMOTEIO;
-}
-
-bool slot_listed_bad(const struct xp *c, u32 i);
-/* Given up: handed out to nobody. */
-static inline bool slot_is_bad(const struct xp *c, u32 i)
-{
-	return unlikely(c->super.nr_bad_slots) && slot_listed_bad(c, i);
-}
-
-/* ... and not what recovery has found in use all the same. */
-u32 slots_given_up(const struct xp *c);
-/* A device that is there has refused a write of them. One that was written alone is given up, whether
- * it is free by now or not; else each of them is written alone from now on, for a while. */
-void slots_refused(struct xp *c, xp_slot_t first, u32 nr, struct xp_todo *todo);
-void slots_suspect(struct xp *c, xp_slot_t first, u32 nr);
-bool slot_is_suspect(const struct xp *c, xp_slot_t slot);
-/* The device may have failed it, or have been gone: given up the second time. */
-void slot_failed_again(struct xp *c, xp_slot_t slot, struct xp_todo *todo);
-/* Of @want slots from @first on: how many may go into one write. */
-u32 slots_together(const struct xp *c, u32 first, u32 want);
-
-/* progress.c */
-/* After blocks were written or data done: frees, wakes, seals what now can be. */
-void progress_advance(struct xp *c, struct xp_todo *todo);
-
-/* busy.c */
-void requests_wake_busy(struct xp *c, xp_lba_t lba, u32 nr, struct xp_todo *todo);
-/* The lba is no longer busy. */
-static inline void requests_wake(struct xp *c, xp_lba_t lba, u32 nr, struct xp_todo *todo)
-{
-	if (!xp_list_empty(&c->busy))
-		requests_wake_busy(c, lba, nr, todo);
-}
-
-/* space.c */
-void requests_hand_out(struct xp *c, struct xp_todo *todo);
-/* Slots may have become free. */
-static inline void requests_relieve(struct xp *c, struct xp_todo *todo)
-{
-	if (!xp_list_empty(&c->space))
-		requests_hand_out(c, todo);
-}
-
-/* ... by a commit that found the records stored at once. */
-static inline void requests_hand_on(struct xp *c, struct xp_todo *todo)
-{
-	if (unlikely(!xp_list_empty(&c->space)) && c->nr_free)
-		requests_hand_out(c, todo);
-}
-
-/* bypass.c */
-/* Has their slow flush made when it is due. */
-void bypass_tick(struct xp *c, struct xp_todo *todo);
-
-/* passthrough.c */
-bool pass_possible(const struct xp *c);
-/* The cache has failed. */
-void pass_begin(struct xp *c, struct xp_todo *todo);
-
-/* policy.c: what to admit, what to evict, and when to expect a FLUSH */
-bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks);
-/* The block, which is clean and not held, lives in no slot any more: a record, for which there is room. */
-void policy_drop(struct xp *c, xp_slot_t slot);
-/* Clean, and in nobody's use. */
-bool policy_evictable(const struct xp_entry *e);
-/* Ends the mapping of a block that is so. False: no room in the journal. */
-bool policy_unmap(struct xp *c, xp_slot_t slot, struct xp_todo *todo);
-/* Evicts up to @want clean blocks; they become free once durable. */
-u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo);
-void policy_evict_some(struct xp *c, struct xp_todo *todo);
-/* Keeps c->low_free slots free or about to be. */
-static inline void policy_evict_ahead(struct xp *c, struct xp_todo *todo)
-{
-	if (c->nr_free < c->low_free)
-		policy_evict_some(c, todo);
-}
-
-/* So many FLUSHes, each after as many writes, before one is expected. */
-#define XP_SYNC_STREAK	3u
-
-void policy_flush(struct xp *c);
-/* Is a FLUSH expected after this write, the newest? Only a short one: to copy and hash
- * it must not take longer than the journal block that is saved. */
-static inline bool policy_sync_follows(const struct xp *c, u32 nr_blocks)
-{
-	return c->sync_streak >= XP_SYNC_STREAK && nr_blocks == 1 &&
-	       c->writes_unsynced == c->writes_a_sync;
-}
-
-/* writeback.c */
-/* A flush that xp_write_back_all() asked for arrives when nothing is dirty. */
-void writeback_note_arrival(struct xp *c);
-/* Called by progress_advance(). */
-void writeback_progress(struct xp *c, struct xp_todo *todo);
-/* Somebody gets an error because nothing goes home: whether that is still so is soon to be seen. */
-static inline void writeback_soon(struct xp *c, struct xp_todo *todo)
-{
-	c->failing = min(c->failing, 1u);
-	todo->work = true;
 }
 
 #endif /* XP_CACHE_H */

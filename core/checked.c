@@ -5,8 +5,12 @@
  * I9: a device that gives something else and no error is as good as one that fails, once it has done
  * so twice: callers get what the slow device holds (I7), or an error. I3: it is never brought home.
  */
-#include "journal.h"
+#include "checksum.h"
+#include "policy.h"
 #include "request.h"
+#include "run.h"
+#include "space.h"
+#include "verify.h"
 
 /* Of a pinned slot, as long as nothing is known to the contrary. */
 static bool holds(const struct xp *c, xp_slot_t slot, u64 hash)

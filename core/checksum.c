@@ -8,8 +8,9 @@
  * what was there before passes for new once in 2^64; once in 2^32 if it differs in
  * words of one kind only, or where memory has landed but for 8 bytes.
  */
+#include "checksum.h"
 #include "crc32c.h"
-#include "xpcache.h"
+#include "format.h"
 
 #ifdef xp_has_crc32c_instruction
 #define AT_ONCE	32u

@@ -4,7 +4,7 @@
  *
  * Slicing by eight: eight bytes are eight looks into tables that do not wait for each other.
  */
-#include "crc32c.h"
+#include "platform.h"
 
 #define POLYNOMIAL	0x82f63b78u	/* Castagnoli's; the lowest bit is the highest power */
 

@@ -5,7 +5,9 @@
  * The command line writes it (tools/guard/fingerprint.c). Recovery asks where the journal ended then, and
  * a backend where a mark may be.
  */
-#include "xpcache.h"
+#include "fingerprint.h"
+#include "format.h"
+#include "media.h"
 
 static bool is_valid(const struct xp_fp *fp, const u8 uuid[16])
 {

@@ -4,8 +4,10 @@
  *
  * It waits for the journal, and flushes the slow device first if bypass writes have ended there.
  */
-#include "journal.h"
+#include "bypass.h"
+#include "policy.h"
 #include "request.h"
+#include "writeback.h"
 
 enum xp_act flush_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {

@@ -20,13 +20,8 @@
 #ifndef XP_FORMAT_H
 #define XP_FORMAT_H
 
+#include "block.h"
 #include "platform.h"
-
-#define XP_BLOCK_SHIFT		12
-#define XP_BLOCK_SIZE		4096u
-#define XP_SECTOR_SHIFT		9
-#define XP_BLOCK_SECTORS	8u		/* 512-byte sectors in a block */
-#define XP_LINE_SIZE		64u		/* of a processor's cache, by which memory is written */
 
 #define XP_SB_BLOCK_A		0u
 #define XP_SB_BLOCK_B		16u

@@ -11,8 +11,10 @@
  * The way through the hash may be wrong while others change it: it leads to an
  * entry that is not the lba's, or nowhere. Then the lock's way is tried.
  */
-#include "map.h"
+#include "busy.h"
 #include "request.h"
+#include "slot.h"
+#include "space.h"
 
 /* A chain that is being changed might go round. */
 #ifndef XP_HIT_STEPS	/* the simulator gives up soon */

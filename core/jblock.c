@@ -2,7 +2,9 @@
 /*
  * jblock.c - a journal block by itself: its length, its checksum, and the records that it has.
  */
-#include "journal.h"
+#include "checksum.h"
+#include "format.h"
+#include "jblock.h"
 
 u32 jblock_bytes(const struct xp_jblock *b)
 {

@@ -17,6 +17,10 @@
  * alive at that moment and cannot be superseded by an earlier block: a slot that is
  * not held.
  */
+#include "badblocks.h"
+#include "busy.h"
+#include "checksum.h"
+#include "jblock.h"
 #include "journal.h"
 #include "slot.h"
 

@@ -10,6 +10,41 @@
 
 #include "cache.h"
 
+/* journal.c */
+bool journal_make_room(struct xp *c, u32 n, struct xp_todo *todo);
+/* ... for records that undo those of block @undo. */
+bool journal_room_undo(struct xp *c, u64 undo, struct xp_todo *todo);
+/* Seals the open block if it holds a new record, now or as soon as it can be; or stores its new
+ * records, and then slots may have become free. Returns the journal_point() of all records placed so far. */
+u64 journal_commit(struct xp *c, struct xp_todo *todo);
+/* The same, and what is placed later goes to another block: whatever comes to lie behind the
+ * newest that is on the medium by then, it will be overwritten (xp_forget_after()). */
+void journal_close(struct xp *c, struct xp_todo *todo);
+/* Carries records into the open block before it is sealed: while a device works. */
+void journal_relocate_ahead(struct xp *c);
+/* Forces an empty block out (recovery). */
+void journal_seal_now(struct xp *c, struct xp_todo *todo);
+/* Data named by the records of block @seq is durable, or they are undone. */
+void journal_data_done(struct xp *c, u64 seq);
+/* Goes over blocks that are written by now, and frees what they have superseded. */
+void journal_note_written(struct xp *c, struct xp_todo *todo);
+/* Ends blocks of which nothing is outstanding; true if there was one. */
+bool journal_retire(struct xp *c);
+/* What is wanted holds a record (journal_commit), and loses none. */
+void journal_seal_if_wanted(struct xp *c, struct xp_todo *todo);
+/* Of a cache at rest: the number of the block with the newest MAP record of a MAPPED slot. */
+u64 journal_number_of(const struct xp *c, const struct xp_entry *e);
+/* Has a journal block written that tells whether the fast device is there; its end's point. One that is
+ * under way may have landed before the device went: then the next, as soon as there is a place. */
+u64 journal_probe(struct xp *c, struct xp_todo *todo);
+/* The fast device has failed something. If it is gone no journal block may be due for long:
+ * the next tick writes one, and sees. */
+static inline void journal_doubt(struct xp *c, struct xp_todo *todo)
+{
+	c->fast_suspected = true;
+	todo->tick = true;
+}
+
 static inline struct xp_window *journal_window(struct xp *c, u64 seq)
 {
 	return &c->journal.window[seq % XP_WINDOW];

@@ -7,7 +7,8 @@
  * what, and the sentence that says so. A word may hold anything: in a sentence
  * it is cut short, and what does not print is a '?'.
  */
-#include "xpcache.h"
+#include "message.h"
+#include "options.h"
 
 const struct xp_tunable xp_tunable_rows[XP_TUNABLES] = {
 	{ "dirty_low", 0, 100, XP_DEFAULT_DIRTY_LOW, offsetof(struct xp_tunables, dirty_low) },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* pace.c - how long a write waits while dirty blocks approach their limit. */
-#include "xpcache.h"
+#include "pace.h"
 
 #define COST_MAX	(100u * 1000000u)	/* ns, of one write */
 #define AHEAD_MAX	(1000u * 1000000u)	/* of all that wait: no caller is forgotten */

@@ -6,8 +6,9 @@
  * which recovery tells whether it landed (I2). Until both are durable the old
  * mapping stands; if the data fails, a further record says so.
  */
-#include "journal.h"
-#include "request.h"
+#include "badblocks.h"
+#include "busy.h"
+#include "passthrough.h"
 #include "slot.h"
 
 /* They are sealed at once (journal_room, and a ring that is not tight), so no

@@ -13,9 +13,9 @@
  * True from MARKING on: nothing acknowledged is on the fast device alone, and its journal says so.
  * Writes that were under way come again, and are acknowledged when the slow device has them.
  */
-#include "journal.h"
-#include "request.h"
-#include "slot.h"
+#include "bypass.h"
+#include "mark.h"
+#include "passthrough.h"
 
 /* Not while a record that made a block clean may be missing: it would come back dirty, and go
  * home over what has passed. Nor once a partition table was written: whose the place is then

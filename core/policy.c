@@ -8,6 +8,8 @@
  * round the slots: slots evicted side by side are free side by side.
  */
 #include "journal.h"
+#include "policy.h"
+#include "slot.h"
 
 /* Longer reads are sequential: the slow device is good at those, and one of
  * them would push out what thousands of small ones brought in. */

@@ -5,8 +5,15 @@
  * The journal tells which records are durable; from here requests and writeback go on, and what they
  * place is sealed, until nothing more can. No file below calls this one.
  */
-#include "journal.h"
-#include "request.h"
+#include "badblocks.h"
+#include "bypass.h"
+#include "jblock.h"
+#include "passthrough.h"
+#include "policy.h"
+#include "progress.h"
+#include "space.h"
+#include "super.h"
+#include "writeback.h"
 
 /* ------------------------------------------------------------ requests ---- */
 

@@ -5,9 +5,14 @@
  * Most hits never come here (hit.c). A fill is in the hash while it is under way,
  * where a write finds and dooms it.
  */
-#include "journal.h"
+#include "badblocks.h"
+#include "busy.h"
+#include "bypass.h"
+#include "policy.h"
 #include "request.h"
+#include "run.h"
 #include "slot.h"
+#include "space.h"
 
 /* Not zeros: the slow device does not hold it, and the fast one alone is asked. */
 static bool only_fast(const struct xp_entry *e)

@@ -29,9 +29,13 @@
  * say is replayed, and doubtful; and it is all said anew, behind the hole, before the first request.
  */
 
+#include "look.h"
+#include "media.h"
+#include "message.h"
 #include "recovery.h"
-#include "map.h"
 #include "slot.h"
+#include "super.h"
+#include "witness.h"
 
 bool recovery_accepts(const struct recovery *r, u32 what)
 {

@@ -6,6 +6,9 @@
 #define XP_RECOVERY_H
 
 #include "journal.h"
+#include "media.h"
+#include "message.h"
+#include "witness.h"
 
 #define RECORDS_CHECKED_MAX	(2 * XP_WINDOW * XP_RECORDS)
 #define DISPLACED_MAX		RECORDS_CHECKED_MAX

@@ -2,7 +2,12 @@
 /*
  * recovery_erase.c - step 4 of a recovery: what no later one may take up is erased, and lost copies are made again.
  */
+#include "badblocks.h"
+#include "fingerprint.h"
+#include "media.h"
 #include "recovery.h"
+#include "super.h"
+#include "witness.h"
 
 /*
  * What cannot be read may become readable, and be such a block. A hole would be of the chain.

@@ -2,7 +2,10 @@
 /*
  * recovery_pick.c - step 2 of a recovery: the newest block whose chain is there.
  */
+#include "badblocks.h"
+#include "fingerprint.h"
 #include "recovery.h"
+#include "witness.h"
 
 struct ends {
 	u64 first, last;	/* 0: there are none */

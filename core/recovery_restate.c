@@ -2,8 +2,9 @@
 /*
  * recovery_restate.c - step 5 of a recovery: what was decided is on the medium before the first request.
  */
-#include "recovery.h"
 #include "map.h"
+#include "media.h"
+#include "recovery.h"
 
 /* Writes what the todo holds, and what that adds. */
 int recovery_write_out(struct xp *c, const struct xp_media *m,

@@ -2,6 +2,8 @@
 /*
  * recovery_slow.c - a recovery and the size of the slow device: what it does not hold as a whole is not mapped (step 6).
  */
+#include "checksum.h"
+#include "policy.h"
 #include "recovery.h"
 #include "slot.h"
 

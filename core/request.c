@@ -25,8 +25,11 @@
  * hit.c, read.c, write.c, parallel.c, zeroes.c and bypass.c each hold one of these ways;
  * here are the entry points. flush.c is FLUSH; progress.c goes on with requests that wait.
  */
-#include "journal.h"
-#include "request.h"
+#include "bypass.h"
+#include "passthrough.h"
+#include "progress.h"
+#include "slot.h"
+#include "space.h"
 
 const char *const xp_op_name[] = {
 	[XP_READ] = "read", [XP_WRITE] = "write", [XP_FLUSH] = "flush",

@@ -5,7 +5,14 @@
  *
  * For the command line; the kernel's module has none of it.
  */
+#include "badblocks.h"
+#include "jblock.h"
 #include "journal.h"
+#include "media.h"
+#include "message.h"
+#include "rest.h"
+#include "super.h"
+#include "superblock.h"
 
 /* ------------------------------------------------------------- its end ---- */
 

@@ -7,6 +7,24 @@
 
 #include "map.h"
 
+void slots_init_free(struct xp *c);
+u32 slots_search(const struct xp *c);
+/* Up to @want consecutive free slots, FREE -> @state, in the hash from @lba on.
+ * Returns how many; 0: none. */
+u32 slots_alloc(struct xp *c, u32 want, enum xp_state state, xp_lba_t lba,
+		xp_slot_t *first);
+/* Nobody names it any more: FREE, or RELEASED until the last pin goes. Must be
+ * neither in the hash nor on a list. */
+void slot_release(struct xp *c, xp_slot_t slot);
+void slot_pin(struct xp *c, xp_slot_t slot);
+void slot_unpin(struct xp *c, xp_slot_t slot);
+/* RELEASED, and the last pin has gone: FREE. */
+void slot_free(struct xp *c, xp_slot_t slot);
+/* FILLING -> CANCELLED: the fill must not land. */
+void slot_doom(struct xp *c, xp_slot_t slot);
+/* MAPPED -> UNMAPPING; stays in the hash. */
+void slot_unmap(struct xp *c, xp_slot_t slot);
+
 static inline bool slots_is_free(const struct xp *c, u32 i)
 {
 	return i < c->nr_slots && c->free_map[i / 64] >> (i % 64) & 1;

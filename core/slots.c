@@ -6,6 +6,8 @@
  * log, so that slots are handed out in runs and a large write stays one bio.
  * I1 rests here: a slot enters the free map only through slot_release().
  */
+#include "badblocks.h"
+#include "run.h"
 #include "slot.h"
 
 u64 xp_slot_sector(const struct xp *c, xp_slot_t slot)

@@ -3,7 +3,8 @@
  * space.c - requests that wait for a free slot.
  */
 #include "journal.h"
-#include "request.h"
+#include "policy.h"
+#include "space.h"
 
 /* Somebody waits for a slot: hand on what is free, or make some. */
 void requests_hand_out(struct xp *c, struct xp_todo *todo)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* status.c - a cache's state in words: the same of every backend. */
+#include "cache.h"
 #include "text.h"
-#include "xpcache.h"
 
 static void put_count(struct xp_text *l, const char *name, u64 value)
 {

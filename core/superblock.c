@@ -5,6 +5,10 @@
  * I10: what does not verify is refused with what and where.
  */
 #include "cache.h"
+#include "jblock.h"
+#include "media.h"
+#include "message.h"
+#include "superblock.h"
 
 #define RING_SHARE	4u	/* a full map fills a quarter of the ring */
 #ifndef XP_RING_WINDOWS	/* the simulator's is smaller */

@@ -8,8 +8,9 @@
  * slot is used again: who has it pinned reads it without the lock. Each MAP record bears it
  * (journal_put), so it survives with the mapping. A record that was placed without bears none for good.
  */
-#include "journal.h"
+#include "checksum.h"
 #include "request.h"
+#include "verify.h"
 
 /*
  * The two halves are of the even and of the odd words. Not their exclusive or alone, which is the same for

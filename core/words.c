@@ -7,7 +7,9 @@
  * the second, and JSON is UTF-8. So such text is cleaned where it is read, and nobody who prints
  * it has to think of it.
  */
-#include "cache.h"
+#include "format.h"
+#include "superblock.h"
+#include "words.h"
 
 /* The names of caches: they become names of devices, of sockets, of files and of services. */
 static bool fits_name(char ch)

@@ -5,9 +5,14 @@
  * I1, I3: never over what is mapped. The data goes to slots that nobody names;
  * when it is there, records are placed and the mapping flips, block by block.
  */
-#include "journal.h"
-#include "request.h"
+#include "badblocks.h"
+#include "busy.h"
+#include "bypass.h"
+#include "passthrough.h"
+#include "policy.h"
+#include "run.h"
 #include "slot.h"
+#include "writeback.h"
 
 /* Another write to the lba runs. A fill of it must not land. */
 static bool lba_busy(struct xp *c, const struct xp_found *f, xp_lba_t lba)

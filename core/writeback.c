@@ -15,7 +15,10 @@
  * block that turned to zeros since: gather() leaves it to the next batch.
  */
 #include "journal.h"
+#include "run.h"
 #include "slot.h"
+#include "space.h"
+#include "writeback.h"
 
 #define SCAN_CHUNK	128u	/* slots looked at while the lock is held */
 

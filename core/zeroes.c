@@ -7,7 +7,8 @@
  * and their ends are on the medium, while the request keeps everybody else away from what it
  * has looked at (bypass.c). A short write of zeroes is faster as a record, on clean blocks too.
  */
-#include "journal.h"
+#include "bypass.h"
+#include "policy.h"
 #include "request.h"
 #include "slot.h"
 

@@ -8,7 +8,6 @@
  */
 #include "daemon/engine.h"
 #include "daemon/ring.h"
-#include "xpcache.h"
 
 #include <errno.h>
 #include <stdlib.h>

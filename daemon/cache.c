@@ -4,7 +4,11 @@
 #include "daemon/engine.h"
 #include "lib/device.h"
 #include "lib/identity.h"
-#include "xpcache.h"
+#include "core/life.h"
+#include "core/media.h"
+#include "core/message.h"
+#include "core/statistics.h"
+#include "core/superblock.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
  */
 #include "daemon/device.h"
 #include "daemon/engine.h"
-#include "xpcache.h"
 
 #define TICK_MS		1000u
 

@@ -11,7 +11,9 @@
 #include "daemon/device.h"
 #include "daemon/engine.h"
 #include "daemon/verbs.h"
-#include "xpcache.h"
+#include "core/checksum.h"
+#include "core/pace.h"
+#include "core/verify.h"
 
 #include <errno.h>
 #include <linux/capability.h>

@@ -8,7 +8,8 @@
 #include "lib/exit.h"
 #include "lib/figures.h"
 #include "lib/remote.h"
-#include "xpcache.h"
+#include "core/media.h"
+#include "core/message.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,7 +14,7 @@
 #include "daemon/device.h"
 #include "daemon/engine.h"
 #include "daemon/optional.h"
-#include "xpcache.h"
+#include "core/message.h"
 
 #include <errno.h>
 #include <fcntl.h>

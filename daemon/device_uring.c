@@ -10,7 +10,6 @@
 #include "daemon/ring.h"
 #include "lib/uring.h"
 #include "lib/uring_abi.h"
-#include "xpcache.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -40,11 +40,14 @@
 #include "daemon/ring.h"
 #include "daemon/spin.h"
 #include "lib/uring_abi.h"
-#include "xpcache.h"
+#include "core/format.h"
+#include "core/options.h"
+#include "core/run.h"
 
 #include <pthread.h>
 #include <semaphore.h>
 
+struct xp_histogram;
 struct __kernel_timespec;
 struct io_uring_sqe;
 struct xd_fill;

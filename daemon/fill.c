@@ -8,7 +8,8 @@
  */
 #include "daemon/device.h"
 #include "daemon/engine.h"
-#include "xpcache.h"
+#include "core/checksum.h"
+#include "core/verify.h"
 
 #include <errno.h>
 #include <stdlib.h>

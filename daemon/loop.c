@@ -12,7 +12,6 @@
 #include "daemon/ring.h"
 #include "daemon/spin.h"
 #include "lib/uring_abi.h"
-#include "xpcache.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -6,7 +6,10 @@
  */
 #include "daemon/device.h"
 #include "daemon/engine.h"
-#include "xpcache.h"
+#include "core/fingerprint.h"
+#include "core/mark.h"
+#include "core/media.h"
+#include "core/message.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,6 @@
  */
 #include "daemon/device.h"
 #include "daemon/engine.h"
-#include "xpcache.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * resize.c - the slow device is longer than it was, while the cache runs (xpcache.h: xp_resize()).
+ * resize.c - the slow device is longer than it was, while the cache runs (core/resize.h).
  *
  * NBD has no word for it: who is connected goes on with the size that he was told, and whoever connects from now on
  * is told the new one.
@@ -8,7 +8,7 @@
 #include "daemon/device.h"
 #include "daemon/engine.h"
 #include "lib/device.h"
-#include "xpcache.h"
+#include "core/resize.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -7,7 +7,7 @@
  */
 #include "daemon/device.h"
 #include "daemon/engine.h"
-#include "xpcache.h"
+#include "core/pace.h"
 
 static void let_go(struct xd_loop *loop)
 {

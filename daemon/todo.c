@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* todo.c - performing what the core asks for; a request of another loop is posted home. */
 #include "daemon/engine.h"
-#include "xpcache.h"
 
 static void end_requests(struct xd_loop *loop)
 {

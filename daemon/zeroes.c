@@ -2,7 +2,6 @@
 /* zeroes.c - zeroes for the slow device: by a way of its own, if it has one, or by writing them. */
 #include "daemon/device.h"
 #include "daemon/engine.h"
-#include "xpcache.h"
 
 #include <errno.h>
 

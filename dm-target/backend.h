@@ -67,7 +67,12 @@
 #include <linux/workqueue.h>
 
 #include "kernel.h"
-#include "xpcache.h"
+#include "options.h"
+#include "pace.h"
+#include "run.h"
+
+struct xp_media;
+struct xp_sb;
 
 #define DM_MSG_PREFIX "xpcache"
 

@@ -9,6 +9,8 @@
  * those of copy.c.
  */
 #include "backend.h"
+#include "checksum.h"
+#include "verify.h"
 
 void xs_rot_tell(struct xs_cache *cache, const struct xp_rot *rot)
 {

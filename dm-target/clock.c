@@ -7,6 +7,7 @@
 #include <linux/jiffies.h>
 
 #include "backend.h"
+#include "statistics.h"
 
 #define TICK_MS		1000u
 

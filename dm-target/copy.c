@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 
 #include "backend.h"
+#include "verify.h"
 
 #define COPY_GFP (GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
 

@@ -11,6 +11,7 @@
 #include <linux/workqueue.h>
 
 #include "has.h"
+#include "platform.h"
 
 /* A disk with seek times. */
 static inline bool xs_rotational(struct block_device *bdev)

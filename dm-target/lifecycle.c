@@ -19,6 +19,12 @@
 #include <linux/vmalloc.h>
 
 #include "backend.h"
+#include "format.h"
+#include "life.h"
+#include "media.h"
+#include "message.h"
+#include "superblock.h"
+#include "words.h"
 
 /* ---------------------------------------------------------- registry ---- */
 

@@ -10,6 +10,10 @@
 #include <linux/mm.h>
 
 #include "backend.h"
+#include "fingerprint.h"
+#include "format.h"
+#include "mark.h"
+#include "media.h"
 
 static int mark_io(struct xs_cache *cache, u64 sector, void *block, blk_opf_t opf)
 {

@@ -8,6 +8,7 @@
 #include <linux/highmem.h>
 
 #include "backend.h"
+#include "media.h"
 
 static int media_chunk(struct xs_copy *copy, u64 block, u32 nr, blk_opf_t opf)
 {

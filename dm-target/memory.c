@@ -22,6 +22,7 @@
 #include <linux/uaccess.h>
 
 #include "backend.h"
+#include "format.h"
 
 /* Without them a store cannot be made durable here, or the device mapper has no DAX. */
 #define HAS_MEMORY	(IS_ENABLED(CONFIG_FS_DAX) && IS_ENABLED(CONFIG_ARCH_HAS_PMEM_API) && \

@@ -27,6 +27,7 @@
 #include <linux/xxhash.h>
 
 #include "has.h"
+#include "platform.h"
 
 #define DM_MSG_PREFIX "xpcache"
 

@@ -5,6 +5,8 @@
  * little, since interfaces are backported. kernel.h uses the answers, and crc32c.h for the
  * core. Interfaces that every kernel must have are in needs.c.
  */
+#include "platform.h"
+
 #include <linux/types.h>
 
 #ifdef PROBE_CRC32C_LE		/* until 6.14; then crc32c(), which before was a module with a lookup */

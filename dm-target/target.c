@@ -12,6 +12,8 @@
 #include <linux/slab.h>
 
 #include "backend.h"
+#include "message.h"
+#include "statistics.h"
 
 /* ------------------------------------------------------- constructor ---- */
 

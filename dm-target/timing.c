@@ -19,6 +19,7 @@
 #include <linux/timekeeping.h>
 
 #include "backend.h"
+#include "histogram.h"
 
 /* 16 KiB each, and each its own allocation: the per-processor area is small. */
 struct xs_histograms {

@@ -16,6 +16,8 @@
 #include <linux/slab.h>
 
 #include "backend.h"
+#include "statistics.h"
+#include "verify.h"
 
 #define BACK_OFF	HZ			/* a step of a pause after errors */
 #define ERRORS_MAX	8u			/* of a batch: then the device, not a sector, is bad */

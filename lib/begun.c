@@ -6,7 +6,6 @@
 #include "lib/kernel.h"
 #include "lib/running.h"
 #include "lib/user.h"
-#include "xpcache.h"
 
 #include <errno.h>
 #include <limits.h>

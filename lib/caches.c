@@ -11,7 +11,8 @@
 #include "lib/media.h"
 #include "lib/offline.h"
 #include "lib/running.h"
-#include "xpcache.h"
+#include "core/superblock.h"
+#include "core/words.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -6,7 +6,8 @@
 #include "lib/device.h"
 #include "lib/exit.h"
 #include "lib/uuid.h"
-#include "xpcache.h"
+#include "core/format.h"
+#include "core/message.h"
 
 #include <sys/types.h>
 

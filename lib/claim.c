@@ -12,7 +12,8 @@
 #include "lib/exit.h"
 #include "lib/kernel.h"
 #include "lib/uuid.h"
-#include "xpcache.h"
+#include "core/block.h"
+#include "core/words.h"
 
 #include <dirent.h>
 #include <fcntl.h>

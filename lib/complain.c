@@ -3,7 +3,7 @@
 #include "lib/complain.h"
 #include "lib/exit.h"
 #include "lib/progress.h"
-#include "xpcache.h"
+#include "core/words.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -3,7 +3,8 @@
 #include "lib/device.h"
 #include "lib/complain.h"
 #include "lib/exit.h"
-#include "xpcache.h"
+#include "core/block.h"
+#include "core/words.h"
 
 #include <ctype.h>
 #include <dirent.h>

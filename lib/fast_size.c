@@ -11,7 +11,10 @@
 #include "lib/exit.h"
 #include "lib/figures.h"
 #include "lib/memory.h"
-#include "xpcache.h"
+#include "core/format.h"
+#include "core/life.h"
+#include "core/message.h"
+#include "core/superblock.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* The superblock's fields, by name. */
 #include "lib/fields.h"
 #include "lib/figures.h"
-#include "xpcache.h"
+#include "core/format.h"
 
 #include <inttypes.h>
 #include <stdio.h>

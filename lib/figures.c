@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Figures as a person reads and types them: sizes, counts, durations, times. */
 #include "lib/figures.h"
-#include "xpcache.h"
+#include "core/block.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "lib/colour.h"
 #include "lib/figures.h"
 #include "lib/json.h"
-#include "xpcache.h"
+#include "core/format.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -13,7 +13,6 @@
 #include "lib/signals.h"
 #include "lib/status.h"
 #include "lib/user.h"
-#include "xpcache.h"
 
 #include <errno.h>
 #include <fcntl.h>

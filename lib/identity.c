@@ -11,7 +11,8 @@
 #include "lib/device.h"
 #include "lib/figures.h"
 #include "lib/signature.h"
-#include "xpcache.h"
+#include "core/format.h"
+#include "core/words.h"
 
 #include <ctype.h>
 #include <inttypes.h>

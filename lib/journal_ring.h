@@ -3,8 +3,9 @@
 #ifndef XP_RING_H
 #define XP_RING_H
 
-#include "xpcache.h"
+#include "core/witness.h"
 
+struct xp_sb;
 struct findings;
 
 struct ring {

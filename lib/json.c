@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* json.c - what a file holds, if all of it is one value: json-c is content with a beginning. */
 #include "lib/json.h"
-#include "xpcache.h"
+#include "core/words.h"
 
 #include <ctype.h>
 #include <errno.h>

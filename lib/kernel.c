@@ -17,7 +17,7 @@
 #include "lib/partitions.h"
 #include "lib/running.h"
 #include "lib/uuid.h"
-#include "xpcache.h"
+#include "core/words.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,10 +6,11 @@
 #define XP_LIB_KERNEL_H
 
 #include "lib/exit.h"
-#include "xpcache.h"
+#include "core/options.h"
 
 #include <sys/types.h>
 
+struct xp_sb;
 struct device;
 struct running;
 

@@ -6,7 +6,7 @@
 #include "lib/kernel.h"
 #include "lib/kernel_task.h"
 #include "lib/uuid.h"
-#include "xpcache.h"
+#include "core/block.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -14,7 +14,8 @@
 #include "lib/json.h"
 #include "lib/user.h"
 #include "lib/uuid.h"
-#include "xpcache.h"
+#include "core/message.h"
+#include "core/words.h"
 
 #include <dirent.h>
 #include <errno.h>

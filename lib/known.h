@@ -4,7 +4,8 @@
 #define XP_LIB_KNOWN_H
 
 #include "lib/uuid.h"
-#include "xpcache.h"
+#include "core/format.h"
+#include "core/options.h"
 
 enum start_when {
 	START_NOT, START_AT_BOOT, START_IN_INITRAMFS,

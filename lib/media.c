@@ -7,7 +7,7 @@
  * Everything goes through one aligned buffer: the core's need not be.
  */
 #include "lib/media.h"
-#include "xpcache.h"
+#include "core/block.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #ifndef XP_LIB_MEDIA_H
 #define XP_LIB_MEDIA_H
 
-#include "xpcache.h"
+#include "core/media.h"
 
 struct media {
 	struct xp_media io;	/* what the core calls */

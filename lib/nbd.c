@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* nbd.c - libnbd, loaded when a remote disk is first met. */
 #include "lib/nbd.h"
-#include "xpcache.h"
+#include "core/message.h"
+#include "core/words.h"
 
 #include <dlfcn.h>
 #include <errno.h>

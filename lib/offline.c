@@ -9,7 +9,10 @@
 #include "lib/media.h"
 #include "lib/running.h"
 #include "lib/slow_find.h"
-#include "xpcache.h"
+#include "core/life.h"
+#include "core/look.h"
+#include "core/superblock.h"
+#include "core/witness.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -6,8 +6,11 @@
 #include "lib/exit.h"
 #include "lib/media.h"
 #include "lib/uuid.h"
-#include "xpcache.h"
+#include "core/format.h"
+#include "core/message.h"
+#include "core/statistics.h"
 
+struct xp_witness;
 struct cache;
 struct device;
 struct xp;

@@ -2,7 +2,7 @@
 /* The progress bar. */
 #include "lib/progress.h"
 #include "lib/figures.h"
-#include "xpcache.h"
+#include "core/block.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "lib/nbd.h"
 #include "lib/running.h"
 #include "lib/user.h"
-#include "xpcache.h"
+#include "core/xpcache.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -14,7 +14,7 @@
 #include "lib/mounts.h"
 #include "lib/progress.h"
 #include "lib/signals.h"
-#include "xpcache.h"
+#include "core/block.h"
 
 #include <errno.h>
 #include <fcntl.h>

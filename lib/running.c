@@ -6,7 +6,6 @@
 #include "lib/kernel.h"
 #include "lib/user.h"
 #include "lib/uuid.h"
-#include "xpcache.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -5,7 +5,7 @@
 
 #include "lib/exit.h"
 #include "lib/uuid.h"
-#include "xpcache.h"
+#include "core/options.h"
 
 #include <limits.h>
 #include <sys/types.h>

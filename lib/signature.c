@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What libblkid sees on a device: file systems, RAID and LVM members, partition tables. */
 #include "lib/signature.h"
-#include "xpcache.h"
+#include "core/words.h"
 
 #include <blkid/blkid.h>
 #include <errno.h>

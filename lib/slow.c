@@ -4,7 +4,7 @@
 #include "lib/device.h"
 #include "lib/nbd.h"
 #include "lib/remote.h"
-#include "xpcache.h"
+#include "core/block.h"
 
 #include <errno.h>
 #include <fcntl.h>

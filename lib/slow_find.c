@@ -8,7 +8,6 @@
 #include "lib/exit.h"
 #include "lib/identity.h"
 #include "lib/kernel.h"
-#include "xpcache.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "lib/status.h"
 #include "lib/json.h"
 #include "lib/running.h"
-#include "xpcache.h"
+#include "core/words.h"
 
 #include <errno.h>
 #include <stdlib.h>

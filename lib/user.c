@@ -12,7 +12,6 @@
 #include "lib/remote.h"
 #include "lib/running.h"
 #include "lib/ublk_client.h"
-#include "xpcache.h"
 
 #include <dirent.h>
 #include <errno.h>

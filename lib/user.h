@@ -7,7 +7,7 @@
 #define XP_LIB_USER_H
 
 #include "lib/exit.h"
-#include "xpcache.h"
+#include "core/options.h"
 
 struct running;
 

@@ -29,7 +29,7 @@
 #include "tools/options.h"
 #include "tools/remove.h"
 #include "tools/verbs.h"
-#include "xpcache.h"
+#include "core/life.h"
 
 #include <dirent.h>
 #include <glob.h>

@@ -23,7 +23,8 @@
 #include "tools/guard/slow_named.h"
 #include "tools/options.h"
 #include "tools/verbs.h"
-#include "xpcache.h"
+#include "core/life.h"
+#include "core/look.h"
 
 #include <errno.h>
 #include <inttypes.h>

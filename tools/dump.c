@@ -9,7 +9,7 @@
 #include "tools/guard/fingerprint.h"
 #include "tools/options.h"
 #include "tools/verbs.h"
-#include "xpcache.h"
+#include "core/look.h"
 
 #include <inttypes.h>
 #include <stdio.h>

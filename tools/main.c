@@ -16,7 +16,7 @@
 #include "tools/hibernate/sleep.h"
 #include "tools/options.h"
 #include "tools/verbs.h"
-#include "xpcache.h"
+#include "core/class.h"
 
 #include <getopt.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef XP_TOOLS_OPTIONS_H
 #define XP_TOOLS_OPTIONS_H
 
-#include "xpcache.h"
+#include "core/options.h"
 
 struct user_start;
 

@@ -16,7 +16,7 @@
 #include "tools/hibernate/sleep.h"
 #include "tools/options.h"
 #include "tools/stop.h"
-#include "xpcache.h"
+#include "core/words.h"
 
 #include <limits.h>
 #include <stdio.h>

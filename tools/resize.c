@@ -22,7 +22,8 @@
 #include "tools/hibernate/sleep.h"
 #include "tools/options.h"
 #include "tools/verbs.h"
-#include "xpcache.h"
+#include "core/look.h"
+#include "core/rest.h"
 
 #include <errno.h>
 #include <inttypes.h>

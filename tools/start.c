@@ -30,7 +30,6 @@
 #include "tools/replug.h"
 #include "tools/resize.h"
 #include "tools/verbs.h"
-#include "xpcache.h"
 
 #include <inttypes.h>
 #include <stdio.h>

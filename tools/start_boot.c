@@ -23,7 +23,6 @@
 #include "tools/hibernate/restore.h"
 #include "tools/hibernate/sleep.h"
 #include "tools/options.h"
-#include "xpcache.h"
 
 #include <dirent.h>
 #include <errno.h>

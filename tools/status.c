@@ -21,7 +21,7 @@
 #include "lib/user.h"
 #include "tools/options.h"
 #include "tools/verbs.h"
-#include "xpcache.h"
+#include "core/words.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -20,7 +20,6 @@
 #include "tools/hibernate/sleep.h"
 #include "tools/options.h"
 #include "tools/verbs.h"
-#include "xpcache.h"
 
 #include <errno.h>
 #include <limits.h>

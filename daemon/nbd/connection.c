@@ -11,7 +11,6 @@
 #include "daemon/nbd/nbd_proto.h"
 #include "daemon/nbd/server.h"
 #include "lib/uring_abi.h"
-#include "xpcache.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -26,7 +26,7 @@
 #include "lib/nbd.h"
 #include "lib/remote.h"
 #include "lib/uring_abi.h"
-#include "xpcache.h"
+#include "core/message.h"
 
 #include <errno.h>
 #include <limits.h>

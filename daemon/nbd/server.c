@@ -7,7 +7,6 @@
 #include "lib/complain.h"
 #include "lib/exit.h"
 #include "lib/uring_abi.h"
-#include "xpcache.h"
 
 #include <errno.h>
 #include <fcntl.h>

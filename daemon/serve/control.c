@@ -16,7 +16,8 @@
 #include "daemon/ublk/ublk.h"
 #include "lib/exit.h"
 #include "lib/figures.h"
-#include "xpcache.h"
+#include "core/message.h"
+#include "core/statistics.h"
 
 #include <errno.h>
 #include <limits.h>

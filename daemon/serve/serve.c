@@ -18,7 +18,6 @@
 #include "lib/process.h"
 #include "lib/remote.h"
 #include "lib/user.h"
-#include "xpcache.h"
 
 #include <errno.h>
 #include <fcntl.h>

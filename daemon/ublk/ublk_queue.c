@@ -17,7 +17,6 @@
 #include "daemon/ublk/ublk.h"
 #include "daemon/ublk/ublk_proto.h"
 #include "daemon/verbs.h"
-#include "xpcache.h"
 
 #include <errno.h>
 #include <linux/capability.h>

@@ -4,7 +4,6 @@
 #include "daemon/engine.h"
 #include "daemon/ublk/ublk.h"
 #include "daemon/ublk/ublk_proto.h"
-#include "xpcache.h"
 
 #include <errno.h>
 #include <string.h>

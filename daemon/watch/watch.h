@@ -23,7 +23,6 @@
 #include "lib/exit.h"
 #include "lib/latency/pulse.h"
 #include "lib/latency/timing.h"
-#include "histogram.h"
 
 #include <stdio.h>
 #include <sys/types.h>

@@ -7,7 +7,6 @@
 #include "lib/latency/pulse.h"
 #include "lib/latency/timing.h"
 #include "lib/progress.h"
-#include "histogram.h"
 
 #include <math.h>
 #include <stdlib.h>

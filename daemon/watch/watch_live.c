@@ -5,7 +5,7 @@
 #include "lib/latency/latency.h"
 #include "lib/latency/pulse.h"
 #include "lib/version.h"
-#include "xpcache.h"
+#include "core/block.h"
 
 #include <math.h>
 #include <time.h>

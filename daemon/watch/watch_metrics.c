@@ -8,7 +8,7 @@
 #include "daemon/watch/watch.h"
 #include "lib/latency/pulse.h"
 #include "lib/version.h"
-#include "xpcache.h"
+#include "core/block.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include "lib/latency/timing.h"
 #include "lib/running.h"
 #include "lib/version.h"
-#include "histogram.h"
 
 #include <errno.h>
 #include <math.h>

@@ -10,7 +10,7 @@
 #define LATENCY_H
 
 #include "lib/exit.h"
-#include "histogram.h"
+#include "core/histogram.h"
 
 #include <stdio.h>
 

@@ -6,7 +6,6 @@
 #include "lib/latency/canvas.h"
 #include "lib/latency/latency.h"
 #include "lib/latency/timing.h"
-#include "histogram.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,8 @@
 #include "lib/progress.h"
 #include "lib/running.h"
 #include "lib/status.h"
-#include "xpcache.h"
+#include "core/block.h"
+#include "core/words.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "lib/latency/canvas.h"
 #include "lib/latency/latency.h"
 #include "lib/latency/pulse.h"
-#include "xpcache.h"
+#include "core/block.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* timing.c - what a histogram of latencies says. */
 #include "lib/latency/timing.h"
 #include "lib/json.h"
-#include "histogram.h"
+#include "core/histogram.h"
 
 #include <errno.h>
 #include <math.h>

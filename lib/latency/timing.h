@@ -8,7 +8,8 @@
 #ifndef TIMING_H
 #define TIMING_H
 
-#include "histogram.h"
+#include "core/class.h"
+#include "platform.h"
 
 #include <json-c/json.h>
 #include <stdio.h>

@@ -2,7 +2,6 @@
 /* test_engine.c - requests to a file, by both engines: none lost, none twice, errors told. */
 #include "tools/bench/bench_engine.h"
 #include "tools/bench/bench_places.h"
-#include "histogram.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

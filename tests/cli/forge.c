@@ -14,8 +14,11 @@
  *   forge FILE record SEQ INDEX FIELD VALUE           in a record of it
  */
 #include "cache.h"
+#include "checksum.h"
+#include "jblock.h"
+#include "message.h"
+#include "superblock.h"
 #include "lib/media.h"
-#include "xpcache.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

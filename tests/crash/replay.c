@@ -20,6 +20,9 @@
 #include <time.h>
 #include "record.h"
 #include "sim.h"
+#include "message.h"
+#include "superblock.h"
+#include "xpcache.h"
 
 #define IDS_MAX		(1u << 22)
 #define WORKERS_MAX	64u

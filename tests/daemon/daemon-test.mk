@@ -30,7 +30,7 @@ build/unit/daemon/test_device_memory: tests/daemon/test_device_memory.c daemon/d
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) $(call wrapped,pwrite64) -o $@ $< daemon/device_memory.c daemon/device_op.c -lcmocka -lpmem -lpthread
 
-build/unit/daemon/test_memory_durable: tests/daemon/test_memory_durable.c daemon/device_memory.c daemon/device_op.c daemon/journal_io.c $(wildcard daemon/*.h daemon/*/*.h) core/xpcache.h
+build/unit/daemon/test_memory_durable: tests/daemon/test_memory_durable.c daemon/device_memory.c daemon/device_op.c daemon/journal_io.c $(wildcard daemon/*.h daemon/*/*.h core/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< daemon/device_memory.c daemon/device_op.c daemon/journal_io.c -lcmocka -lpthread
 

@@ -4,6 +4,7 @@
  * nearly so. Prints figures, or what is wrong.
  */
 #include "kill9.h"
+#include "xpcache.h"
 
 #include <err.h>
 #include <getopt.h>

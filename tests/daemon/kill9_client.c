@@ -7,6 +7,7 @@
  * sent, an end after it was received.
  */
 #include "kill9.h"
+#include "xpcache.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -6,6 +6,9 @@
  * already: no block is mapped, and the "slow device" is what was read through the socket.
  */
 #include "kill9.h"
+#include "look.h"
+#include "run.h"
+#include "statistics.h"
 
 #include <err.h>
 #include <fcntl.h>

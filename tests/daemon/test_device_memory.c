@@ -13,7 +13,7 @@
 
 #include "daemon/device.h"
 #include "daemon/engine.h"
-#include "xpcache.h"
+#include "message.h"
 
 #include <fcntl.h>
 #include <signal.h>

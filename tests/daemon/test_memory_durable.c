@@ -13,7 +13,6 @@
 
 #include "daemon/device.h"
 #include "daemon/engine.h"
-#include "xpcache.h"
 
 #include <libpmem.h>
 #include <sys/mman.h>

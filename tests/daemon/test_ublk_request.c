@@ -14,7 +14,6 @@
 #include "daemon/engine.h"
 #include "daemon/ublk/ublk.h"
 #include "daemon/ublk/ublk_proto.h"
-#include "xpcache.h"
 
 void xp_assert_failed(const char *what, const char *file, int line)
 {

@@ -11,7 +11,6 @@
 #include "daemon/watch/watch.h"
 #include "lib/json.h"
 #include "lib/latency/pulse.h"
-#include "histogram.h"
 
 static struct watch w;
 static struct pulse p;

@@ -9,7 +9,6 @@
 #include "../tools/planted.h"
 #include "daemon/watch/watch.h"
 #include "lib/latency/pulse.h"
-#include "histogram.h"
 
 static struct watch w;
 static struct watched cache;

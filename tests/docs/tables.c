@@ -8,6 +8,10 @@
  */
 #include <stdlib.h>
 #include "cache.h"
+#include "histogram.h"
+#include "message.h"
+#include "options.h"
+#include "superblock.h"
 
 #define FAST_BLOCKS	3072
 

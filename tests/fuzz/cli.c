@@ -22,7 +22,6 @@
 #include "tools/options.h"
 #include "tools/status_show.h"
 #include "tools/verbs.h"
-#include "xpcache.h"
 
 static void failed(const char *what, int line)
 {

@@ -11,6 +11,13 @@
  */
 #include <stdlib.h>
 #include "cache.h"
+#include "jblock.h"
+#include "look.h"
+#include "media.h"
+#include "message.h"
+#include "run.h"
+#include "superblock.h"
+#include "words.h"
 
 #define RING_START	(XP_SB_BLOCK_B + 1u)
 #define RING		96u

@@ -9,7 +9,8 @@
  */
 #include <ctype.h>
 #include <stdlib.h>
-#include "xpcache.h"
+#include "message.h"
+#include "options.h"
 
 #define LINE_MAX	4096
 #define WORDS_MAX	(LINE_MAX / 2 + 1)

@@ -4,6 +4,11 @@
  * it goes on all the same?
  */
 #include "image.h"
+#include "life.h"
+#include "look.h"
+#include "message.h"
+#include "witness.h"
+#include "xpcache.h"
 
 /* What a recovery that only looks has seen. */
 struct sight {

@@ -5,6 +5,10 @@
  */
 #include "payload.h"
 #include "sim.h"
+#include "life.h"
+#include "rest.h"
+#include "statistics.h"
+#include "xpcache.h"
 
 /* Then it does not sleep. As it goes on it finds that out by itself, and gives the place up. */
 static bool takes_no_write(const struct xp_sb *sb, u64 number)

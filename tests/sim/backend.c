@@ -8,7 +8,10 @@
  * happens in the kernel. Whatever a real backend may do later than at once (take a
  * buffer, send a journal block, write a fill) is an event of its own here.
  */
+#include "look.h"
+#include "mark.h"
 #include "request.h"
+#include "verify.h"
 #include "backend.h"
 
 static u32 nr_users;

@@ -7,6 +7,9 @@
 #define BACKEND_H
 
 #include "sim.h"
+#include "xpcache.h"
+
+struct xp_run;
 
 struct part {
 	struct xp_req req;

@@ -7,6 +7,10 @@
  * believes of a slot that it cannot read is believed of all of it.
  */
 #include "image.h"
+#include "jblock.h"
+#include "look.h"
+#include "run.h"
+#include "statistics.h"
 
 static u64 ring_at(u64 seq)
 {

@@ -9,6 +9,8 @@
  * of a short write, or 8 bytes of a record; the random ones tear it further, at 8 bytes.
  */
 #include "image.h"
+#include "life.h"
+#include "look.h"
 
 /* ------------------------------------------------------- one crash image ---- */
 

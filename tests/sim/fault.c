@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* fault.c - which operation of which device ends in an error. */
 #include "sim.h"
+#include "statistics.h"
+#include "superblock.h"
 
 bool fault_hits(u32 disk, enum disk_op op, bool journal)
 {

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include "image.h"
+#include "jblock.h"
 
 struct image image;
 

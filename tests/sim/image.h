@@ -8,6 +8,9 @@
 
 #include "sim.h"
 
+struct xp_message;
+struct xp_witness;
+
 /* -------------------------------------------------------------- image.c ---- */
 
 extern struct image image;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* life.c - the core starts: on what the devices hold, or on what a cut or a kill leaves of it. */
 #include "image.h"
+#include "message.h"
+#include "statistics.h"
 
 /* Of the devices as they are: it may have to be asked. */
 static int start_unreadable(struct xp_message *msg)
@@ -34,7 +36,7 @@ void life_start(void)
 	choose_to_verify();
 	size_new_life();
 	sim.now++;
-	disk_flush(&sim.slow, sim.now);		/* xpcache.h: before the first request */
+	disk_flush(&sim.slow, sim.now);		/* core/life.h: before the first request */
 	sim.faulted = false;
 	err = recover(&live_media, &live_slow, sim.memory, &sim.c, true, 0, &msg);
 	if (err && sim.faulted) {

@@ -14,6 +14,10 @@
  * are a write like any other. A property that is turned off is not assumed either.
  */
 #include "sim.h"
+#include "jblock.h"
+#include "look.h"
+#include "run.h"
+#include "statistics.h"
 
 struct version {
 	u64 id;			/* 0: zeros */

@@ -4,6 +4,12 @@
  * where the power may go again and a read may fail.
  */
 #include "image.h"
+#include "life.h"
+#include "look.h"
+#include "mark.h"
+#include "message.h"
+#include "rest.h"
+#include "witness.h"
 
 /* ---------------------------------------------------------------- media ---- */
 

@@ -7,7 +7,11 @@
  * whose data is not there, and nobody can know better. That is over when a block that certainly
  * is on the medium vouches for it.
  */
+#include "badblocks.h"
+#include "jblock.h"
 #include "journal.h"
+#include "look.h"
+#include "run.h"
 #include "sim.h"
 
 #define ROTTEN_MAX	64u

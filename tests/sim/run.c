@@ -5,6 +5,9 @@
  * an error that begins or ends, a stop, a kill, a power cut. After each, crash_check().
  */
 #include "cache.h"
+#include "checksum.h"
+#include "run.h"
+#include "superblock.h"
 #include "image.h"
 
 /* ------------------------------------------------------------- geometry ---- */

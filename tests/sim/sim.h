@@ -33,7 +33,11 @@
 #include <setjmp.h>
 #include <stdlib.h>
 #include "payload.h"
-#include "xpcache.h"
+#include "format.h"
+#include "media.h"
+
+struct xp;
+struct xp_mapping;
 
 #ifndef SECTORS_MAX			/* the daemon's test has more */
 #define SECTORS_MAX	1024u		/* of the slow device */

@@ -7,6 +7,9 @@
  * what somebody else has left. It is cut off where no dirty block is; else the core has to refuse, and write nothing.
  */
 #include "cache.h"
+#include "look.h"
+#include "message.h"
+#include "resize.h"
 #include "image.h"
 #include "backend.h"
 

@@ -4,6 +4,9 @@
  * simulator's backend.
  */
 #include "backend.h"
+#include "checksum.h"
+#include "run.h"
+#include "verify.h"
 
 #define BATCH_ERRORS 2u		/* end a batch early, as in the backends */
 

@@ -13,7 +13,6 @@
 #include "lib/known.h"
 #include "lib/running.h"
 #include "tools/options.h"
-#include "xpcache.h"
 
 #define CACHE		"11111111111111111111111111111111"
 #define SECTORS		8192u

@@ -9,7 +9,6 @@
 #include "lib/slow.h"
 #include "tools/guard/fingerprint.h"
 #include "tools/guard/fs_age.h"
-#include "xpcache.h"
 
 /* ----------------------------------------------------------------- age ---- */
 

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "lib/media.h"
-#include "xpcache.h"
+#include "block.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

@@ -11,7 +11,6 @@
 #include "lib/latency/canvas.h"
 #include "lib/latency/pulse.h"
 #include "lib/status.h"
-#include "histogram.h"
 
 static struct pulse before, after;
 

@@ -19,7 +19,6 @@
 #include "tools/hibernate/looked.h"
 #include "tools/hibernate/restore.h"
 #include "tools/hibernate/sleep_note.h"
-#include "xpcache.h"
 
 #define SWAP	"the swap's uuid."
 

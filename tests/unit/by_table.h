@@ -3,7 +3,9 @@
 #ifndef TEST_BY_TABLE_H
 #define TEST_BY_TABLE_H
 
-#include "xpcache.h"
+#include "platform.h"
+
+struct xp_record;
 
 u64 checksum_by_table(const void *data, u32 bytes);
 u64 tag_by_table(u64 sum, u32 i, const struct xp_record *r);

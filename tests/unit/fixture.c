@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fixture.h"
+#include "look.h"
+#include "options.h"
+#include "run.h"
+#include "superblock.h"
+#include "verify.h"
 
 void xp_assert_failed(const char *what, const char *file, int line)
 {

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "cache.h"
+#include "media.h"
+#include "message.h"
 
 struct fixture {
 	u8 *fast;			/* what is on the medium */

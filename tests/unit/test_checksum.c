@@ -2,6 +2,7 @@
 /* The checksum: with the CPU's instruction as without, of any length, and of every sector. */
 #include "fixture.h"
 #include "by_table.h"
+#include "checksum.h"
 #include "crc32c.h"
 
 #if (defined(__x86_64__) || defined(__aarch64__)) && !defined(xp_has_crc32c_instruction)

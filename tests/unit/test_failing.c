@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the cache answers while a device fails. */
 #include "fixture.h"
+#include "look.h"
+#include "run.h"
 
 static struct fixture f;
 

@@ -9,6 +9,7 @@
 #include <time.h>
 #include "fixture.h"
 #include "map.h"
+#include "run.h"
 
 #define READERS		3u
 #define WRITERS		2u

@@ -2,6 +2,11 @@
 /* A fast device that has grown, of a cache at rest. */
 #include "fixture.h"
 #include "range.h"
+#include "fingerprint.h"
+#include "jblock.h"
+#include "look.h"
+#include "rest.h"
+#include "superblock.h"
 
 #define BLOCKS	2048u
 #define LBAS	100000u

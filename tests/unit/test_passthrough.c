@@ -2,6 +2,10 @@
 /* The fast device is gone, and nothing dirty with it: what then passes to the slow one, and
  * what of it is taken back. */
 #include "fixture.h"
+#include "look.h"
+#include "mark.h"
+#include "rest.h"
+#include "run.h"
 
 static struct fixture f;
 

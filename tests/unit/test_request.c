@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fixture.h"
 #include "request.h"
+#include "run.h"
 
 static struct fixture f;
 

@@ -5,8 +5,10 @@
  * The smallest ring with the fullest map that xp_sb_verify() lets pass.
  */
 #include "fixture.h"
+#include "jblock.h"
 #include "journal.h"
 #include "slot.h"
+#include "superblock.h"
 
 #define RING		96u
 #define SLOTS		4032u

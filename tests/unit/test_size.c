@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A slow device that is longer or shorter than it was. */
 #include "fixture.h"
+#include "jblock.h"
+#include "look.h"
+#include "resize.h"
+#include "run.h"
+#include "superblock.h"
 
 #define LBAS	100u
 #define SECTORS	(LBAS * XP_BLOCK_SECTORS)

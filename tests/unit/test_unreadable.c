@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Recovery from a fast device that cannot be read everywhere. */
 #include "fixture.h"
+#include "jblock.h"
+#include "look.h"
+#include "run.h"
+#include "superblock.h"
 
 #define BLOCKS	8192u
 #define BAD_MAX	64u

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What of others' text is shown, and what a cache may be called. */
 #include "fixture.h"
+#include "superblock.h"
+#include "words.h"
 
 #define BLOCKS 8192u
 

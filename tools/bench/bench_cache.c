@@ -26,7 +26,7 @@
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_headline.h"
 #include "tools/bench/bench_places.h"
-#include "xpcache.h"
+#include "core/look.h"
 
 #include <errno.h>
 #include <limits.h>

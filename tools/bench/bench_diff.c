@@ -18,7 +18,6 @@
 #include "lib/latency/timing.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_engine.h"
-#include "histogram.h"
 
 #include <math.h>
 #include <stdio.h>

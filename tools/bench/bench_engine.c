@@ -8,7 +8,6 @@
  */
 #include "tools/bench/bench_engine.h"
 #include "tools/bench/bench_places.h"
-#include "histogram.h"
 
 #include <errno.h>
 #include <math.h>

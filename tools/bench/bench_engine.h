@@ -13,7 +13,7 @@
 #define BENCH_ENGINE_H
 
 #include "tools/bench/bench_places.h"
-#include "histogram.h"
+#include "core/histogram.h"
 
 #include <signal.h>
 #include <stdbool.h>

@@ -16,7 +16,6 @@
 #include "lib/offline.h"
 #include "lib/signature.h"
 #include "tools/bench/bench.h"
-#include "xpcache.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "tools/bench/bench_headline.h"
 #include "lib/json.h"
 #include "lib/latency/timing.h"
-#include "histogram.h"
+#include "core/histogram.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "lib/device.h"
 #include "lib/json.h"
 #include "tools/bench/bench.h"
-#include "xpcache.h"
+#include "core/block.h"
 
 #include <fcntl.h>
 #include <stdio.h>

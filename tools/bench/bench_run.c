@@ -9,7 +9,7 @@
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_engine.h"
 #include "tools/bench/bench_places.h"
-#include "xpcache.h"
+#include "core/format.h"
 
 #include <errno.h>
 #include <fcntl.h>

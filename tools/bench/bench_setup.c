@@ -6,7 +6,7 @@
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_engine.h"
 #include "tools/options.h"
-#include "xpcache.h"
+#include "core/block.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -7,7 +7,6 @@
 #include "lib/latency/timing.h"
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_places.h"
-#include "histogram.h"
 
 #include <math.h>
 #include <stdio.h>

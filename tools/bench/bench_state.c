@@ -13,7 +13,7 @@
 #include "lib/json.h"
 #include "lib/version.h"
 #include "tools/bench/bench.h"
-#include "xpcache.h"
+#include "core/format.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -6,7 +6,7 @@
 #include "lib/figures.h"
 #include "lib/remote.h"
 #include "tools/bench/bench.h"
-#include "xpcache.h"
+#include "core/block.h"
 
 #include <libgen.h>
 #include <limits.h>

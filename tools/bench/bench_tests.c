@@ -12,7 +12,7 @@
 #include "tools/bench/bench.h"
 #include "tools/bench/bench_engine.h"
 #include "tools/bench/bench_places.h"
-#include "xpcache.h"
+#include "core/block.h"
 
 #include <errno.h>
 #include <math.h>

@@ -10,7 +10,13 @@
  * so what is before all others there is of the newest.
  */
 #include "tools/check/bare.h"
-#include "xpcache.h"
+#include "core/fingerprint.h"
+#include "core/format.h"
+#include "core/media.h"
+#include "core/message.h"
+#include "core/rest.h"
+#include "core/superblock.h"
+#include "core/xpcache.h"
 
 #include <errno.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "lib/findings.h"
 #include "lib/progress.h"
 #include "tools/check/check.h"
-#include "xpcache.h"
+#include "core/look.h"
 
 #include <errno.h>
 #include <inttypes.h>

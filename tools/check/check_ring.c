@@ -17,7 +17,7 @@
 #include "lib/findings.h"
 #include "lib/journal_ring.h"
 #include "tools/check/check.h"
-#include "xpcache.h"
+#include "core/xpcache.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #include "lib/figures.h"
 #include "lib/findings.h"
 #include "tools/check/check.h"
-#include "xpcache.h"
+#include "core/superblock.h"
 
 #include <errno.h>
 #include <inttypes.h>

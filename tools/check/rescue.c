@@ -34,7 +34,8 @@
 #include "tools/guard/mark.h"
 #include "tools/guard/slow_named.h"
 #include "tools/options.h"
-#include "xpcache.h"
+#include "core/life.h"
+#include "core/look.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -15,7 +15,8 @@
 #include "lib/signals.h"
 #include "tools/guard/behind.h"
 #include "tools/options.h"
-#include "xpcache.h"
+#include "core/life.h"
+#include "core/look.h"
 
 #include <errno.h>
 #include <stdio.h>

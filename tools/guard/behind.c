@@ -25,7 +25,8 @@
 #include "tools/guard/fingerprint.h"
 #include "tools/guard/fs_age.h"
 #include "tools/options.h"
-#include "xpcache.h"
+#include "core/look.h"
+#include "core/rest.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,10 @@
 #include "lib/device.h"
 #include "lib/media.h"
 #include "lib/slow.h"
-#include "xpcache.h"
+#include "core/fingerprint.h"
+#include "core/message.h"
+#include "core/rest.h"
+#include "core/superblock.h"
 
 #include <errno.h>
 #include <string.h>

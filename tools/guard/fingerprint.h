@@ -3,8 +3,9 @@
 #ifndef XP_TOOLS_GUARD_FINGERPRINT_H
 #define XP_TOOLS_GUARD_FINGERPRINT_H
 
-#include "xpcache.h"
+#include "core/format.h"
 
+struct xp_media;
 struct device;
 struct slow;
 

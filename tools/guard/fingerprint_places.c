@@ -9,7 +9,6 @@
 #include "lib/partitions.h"
 #include "lib/slow.h"
 #include "tools/guard/fingerprint.h"
-#include "xpcache.h"
 
 #include <blkid/blkid.h>
 #include <stdlib.h>

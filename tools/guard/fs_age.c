@@ -7,7 +7,6 @@
  * Any sector of a block may begin a superblock: old partitions are aligned to nothing.
  */
 #include "tools/guard/fs_age.h"
-#include "xpcache.h"
 
 #include <string.h>
 

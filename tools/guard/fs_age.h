@@ -6,7 +6,8 @@
 #ifndef XP_TOOLS_GUARD_FS_AGE_H
 #define XP_TOOLS_GUARD_FS_AGE_H
 
-#include "xpcache.h"
+#include "core/block.h"
+#include "platform.h"
 
 /*
  * Two states of one block. True: @other is a state of the same file system, and not an earlier one than

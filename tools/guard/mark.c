@@ -14,7 +14,8 @@
 #include "tools/guard/behind.h"
 #include "tools/guard/fingerprint.h"
 #include "tools/options.h"
-#include "xpcache.h"
+#include "core/mark.h"
+#include "core/rest.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,6 @@
 #include "lib/remote.h"
 #include "tools/guard/behind.h"
 #include "tools/options.h"
-#include "xpcache.h"
 
 #include <inttypes.h>
 #include <stdio.h>

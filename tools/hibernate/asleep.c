@@ -18,7 +18,9 @@
 #include "lib/user.h"
 #include "tools/hibernate/sleep_note.h"
 #include "tools/hibernate/turn.h"
-#include "xpcache.h"
+#include "core/message.h"
+#include "core/rest.h"
+#include "core/superblock.h"
 
 #include <errno.h>
 #include <fcntl.h>

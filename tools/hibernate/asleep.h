@@ -6,7 +6,7 @@
 #include "lib/exit.h"
 #include "lib/media.h"
 #include "lib/running.h"
-#include "xpcache.h"
+#include "core/format.h"
 
 /* One that falls asleep. */
 struct drowsy {

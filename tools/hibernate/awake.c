@@ -20,7 +20,8 @@
 #include "tools/hibernate/sleep_note.h"
 #include "tools/hibernate/turn.h"
 #include "tools/options.h"
-#include "xpcache.h"
+#include "core/life.h"
+#include "core/rest.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -31,7 +31,6 @@
 #include "tools/hibernate/looked.h"
 #include "tools/hibernate/sleep_note.h"
 #include "tools/options.h"
-#include "xpcache.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -43,7 +43,7 @@
 #include "tools/hibernate/restore.h"
 #include "tools/hibernate/sleep_note.h"
 #include "tools/options.h"
-#include "xpcache.h"
+#include "core/rest.h"
 
 #include <errno.h>
 #include <fcntl.h>

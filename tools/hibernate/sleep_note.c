@@ -4,7 +4,7 @@
 #include "lib/caches.h"
 #include "lib/media.h"
 #include "tools/hibernate/image.h"
-#include "xpcache.h"
+#include "core/rest.h"
 
 #include <errno.h>
 #include <fcntl.h>

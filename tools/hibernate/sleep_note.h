@@ -4,10 +4,11 @@
 #define XP_TOOLS_HIBERNATE_SLEEP_NOTE_H
 
 #include "tools/hibernate/image.h"
-#include "xpcache.h"
+#include "core/format.h"
 
 #include <sys/types.h>
 
+struct xp_media;
 struct cache;
 
 /* The @i-th. 1: it is this cache's; 0: there is none; -errno: nobody can tell, -EUCLEAN: it is torn. */

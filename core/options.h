@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * options.h - what a user may set and ask for: the table line, and the messages to a running cache.
+ *
+ * Pure functions, callable anywhere. What is refused is refused by -EINVAL and *msg, in words that print.
+ */
+#ifndef XP_OPTIONS_H
+#define XP_OPTIONS_H
+
+#include "platform.h"
+
+struct xp_message;
+
+#define XP_DEFAULT_DIRTY_LOW	10u
+#define XP_DEFAULT_DIRTY_HIGH	80u
+
+/* What an option of the table line or of the command line sets. */
+struct xp_tunables {
+	u32 dirty_low;		/* as in struct xp_options */
+	u32 dirty_high;
+	u32 idle_ms;		/* the backend's: all dirty blocks go home when idle so long; 0: never */
+	u32 histogram;		/* the backend's: 1: how long requests take is recorded; 0: not */
+	u32 mark;		/* mark_lba of struct xp_options; start's, not the user's */
+	u32 verify;		/* as in struct xp_options; the cache gets what it needs for that */
+};
+
+#define XP_TUNABLES	6u
+
+struct xp_tunable {
+	const char *name;	/* the table line's; the command line has '-' for '_' */
+	u32 min, max, initial;
+	size_t offset;		/* in struct xp_tunables */
+};
+
+extern const struct xp_tunable xp_tunable_rows[XP_TUNABLES];
+
+void xp_tunables_init(struct xp_tunables *t);
+u32 xp_tunable_value(const struct xp_tunables *t, const struct xp_tunable *row);
+/* One option, by its name; then, after the last, what contradicts what. */
+int xp_tunables_set(struct xp_tunables *t, const char *name, const char *word,
+		    struct xp_message *msg);
+int xp_tunables_check(const struct xp_tunables *t, struct xp_message *msg);
+/* What follows the devices in a table line: "", or " 2 dirty_low 20", each
+ * option that is not at its default. */
+#define XP_TUNABLES_TEXT	128u
+void xp_tunables_print(const struct xp_tunables *t, char text[XP_TUNABLES_TEXT]);
+
+/* "<fast device> <slow device> [<nr args> [<name> <value>]...]" in words. The
+ * devices are set even where the options are refused; NULL: missing. */
+struct xp_table {
+	const char *fast, *slow;
+	struct xp_tunables tunables;
+};
+int xp_table_parse(struct xp_table *t, u32 nr, char *const *word, struct xp_message *msg);
+
+/* What a running cache can be told. */
+enum xp_command {
+	XP_COMMAND_FLUSH,	/* bring all dirty blocks home, until there is none */
+	XP_COMMAND_FLUSH_STOP,	/* no longer */
+	XP_COMMAND_COMMIT,	/* make durable what was acknowledged */
+	XP_COMMAND_HISTOGRAM,	/* tell how long requests took; the others have no answer */
+	XP_COMMAND_HISTOGRAM_ON, /* record it */
+	XP_COMMAND_HISTOGRAM_OFF,
+};
+#define XP_COMMANDS	6u
+
+const char *xp_command_name(enum xp_command command);
+int xp_command_parse(enum xp_command *command, u32 nr, char *const *word,
+		     struct xp_message *msg);
+
+#endif /* XP_OPTIONS_H */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* policy.h - what to admit, what to evict, and when to expect a FLUSH. */
+#ifndef XP_POLICY_H
+#define XP_POLICY_H
+
+#include "cache.h"
+
+bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks);
+/* The block, which is clean and not held, lives in no slot any more: a record, for which there is room. */
+void policy_drop(struct xp *c, xp_slot_t slot);
+/* Clean, and in nobody's use. */
+bool policy_evictable(const struct xp_entry *e);
+/* Ends the mapping of a block that is so. False: no room in the journal. */
+bool policy_unmap(struct xp *c, xp_slot_t slot, struct xp_todo *todo);
+/* Evicts up to @want clean blocks; they become free once durable. */
+u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo);
+void policy_evict_some(struct xp *c, struct xp_todo *todo);
+/* Keeps c->low_free slots free or about to be. */
+static inline void policy_evict_ahead(struct xp *c, struct xp_todo *todo)
+{
+	if (c->nr_free < c->low_free)
+		policy_evict_some(c, todo);
+}
+
+/* So many FLUSHes, each after as many writes, before one is expected. */
+#define XP_SYNC_STREAK	3u
+
+void policy_flush(struct xp *c);
+/* Is a FLUSH expected after this write, the newest? Only a short one: to copy and hash
+ * it must not take longer than the journal block that is saved. */
+static inline bool policy_sync_follows(const struct xp *c, u32 nr_blocks)
+{
+	return c->sync_streak >= XP_SYNC_STREAK && nr_blocks == 1 &&
+	       c->writes_unsynced == c->writes_a_sync;
+}
+
+#endif /* XP_POLICY_H */

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* statistics.h - what a running cache tells of itself: its counters, and the status line. */
+#ifndef XP_STATISTICS_H
+#define XP_STATISTICS_H
+
+#include "platform.h"
+
+struct xp;
+
+struct xp_stats {
+	/* now */
+	u64 slots, free, dirty, clean;		/* blocks; the rest is in flight */
+	u64 fast_blocks;			/* of the fast device, that are the cache's: slots, journal and all before it */
+	u64 journal_blocks, journal_used;
+	u64 seq, durable_seq, incarnation;
+	u64 memory;				/* bytes, all of it */
+	/* since start, requests as the backend submitted them after splitting */
+	u64 read_hits, read_misses, writes, write_bypass, flushes, discards;
+	u64 flushes_slow;			/* flushes that had to go to the slow device */
+	u64 fills, fills_dropped;		/* blocks */
+	u64 write_blocks, destaged, evicted;	/* blocks */
+	u64 journal_writes, carried;		/* blocks, records */
+	u64 waits;				/* requests that had to wait */
+	u64 reroutes;				/* of journal blocks to other places; the incarnation grows by each */
+	u64 homes;				/* times that an xp_write_back_all() has arrived */
+	u64 sum_errors;				/* blocks found not to hold what their sum says, each time */
+	u64 pressure;				/* 0 to 1024 */
+	u64 stranded;				/* dirty blocks of a cache that has failed */
+	u64 bad_places, bad_slots;		/* of the ring, and slots: given up, as they cannot be written */
+	bool passing;				/* writes go to the slow device */
+	bool flushing, home;			/* xp_write_back_all() is under way; xp_is_clean() */
+	u64 destage_failing_since;		/* seconds since 1970: batches have had errors since then; 0: they
+						 * have none, or nothing is left to bring home */
+	int failed;				/* 0, or the error that stopped it */
+};
+
+void xp_get_stats(struct xp *c, struct xp_stats *s);
+
+/* What a backend adds to them. */
+struct xp_backend {
+	bool running;			/* else suspended */
+	const u8 *uuid;			/* 16 bytes */
+	bool fast_is_memory;		/* worked on by load and store; else through blocks */
+	const char *not_memory;		/* a word: why not, of a device that could be; or NULL */
+	u64 memory, histogram_memory;	/* bytes, the backend's own */
+	u64 destage_flushes, fast_bytes_written;
+	u64 fast_errors, slow_errors;	/* operations of the devices that failed */
+	u64 failed_since;		/* seconds since 1970; 0: it has not */
+};
+
+/* "<state> uuid <hex> <name> <count>...": @room bytes at @text with the NUL. Returns the bytes
+ * it needs without the NUL: if that is @room or more, the text is cut. */
+u32 xp_status_print(struct xp *c, const struct xp_backend *backend, char *text, u32 room);
+
+/* True when nothing acknowledged would be lost by a power cut and the slow
+ * device alone is complete: no dirty block, no unflushed bypassing write. */
+bool xp_is_clean(struct xp *c);
+
+#endif /* XP_STATISTICS_H */
