@@ -26,7 +26,6 @@
 #include "badblocks.h"
 #include "journal.h"
 #include "media.h"
-#include "resize.h"
 #include "slot.h"
 #include "super.h"
 #include "superblock.h"
@@ -196,49 +195,6 @@ bool super_end(struct xp *c, int err, struct xp_todo *todo)
 		todo->journal |= 1u << XP_SUPERBLOCK;
 	}
 	return true;
-}
-
-int xp_resize(struct xp *c, u64 sectors, struct xp_todo *todo)
-{
-	struct xp_super *s = &c->super;
-	int err = 0;
-
-	xp_lock(&c->lock);
-	if (c->failed)
-		err = -EIO;
-	else if (sectors < c->slow_sectors || sectors > XP_MAX_LBAS * XP_BLOCK_SECTORS)
-		err = -EINVAL;
-	else if (c->slow_sectors % XP_BLOCK_SECTORS && is_slot(map_mapped(c, XP_LBA(c->nr_whole))))
-		err = -EBUSY;
-	if (!err) {
-		s->sb->slow.sectors = cpu_to_le64(sectors);
-		s->resized = ++s->changes;
-		super_write(c, todo);
-	}
-	xp_unlock(&c->lock);
-	return err;
-}
-
-int xp_resize_noted(struct xp *c)
-{
-	const struct xp_super *s = &c->super;
-	int err = 0;
-
-	xp_lock(&c->lock);
-	if (c->failed)
-		err = -EIO;
-	else if (s->written < s->resized)
-		err = s->state == SUPER_REST ? -EIO : -EAGAIN;
-	xp_unlock(&c->lock);
-	return err;
-}
-
-void xp_resize_end(struct xp *c)
-{
-	xp_lock(&c->lock);
-	c->slow_sectors = le64_to_cpu(c->super.sb->slow.sectors);
-	c->nr_whole = c->slow_sectors / XP_BLOCK_SECTORS;
-	xp_unlock(&c->lock);
 }
 
 static int write_copy(struct xp_super *s, const struct xp_media *m)

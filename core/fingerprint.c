@@ -6,7 +6,6 @@
  * a backend where a mark may be.
  */
 #include "fingerprint.h"
-#include "format.h"
 #include "media.h"
 
 static bool is_valid(const struct xp_fp *fp, const u8 uuid[16])

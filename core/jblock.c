@@ -3,7 +3,6 @@
  * jblock.c - a journal block by itself: its length, its checksum, and the records that it has.
  */
 #include "checksum.h"
-#include "format.h"
 #include "jblock.h"
 
 u32 jblock_bytes(const struct xp_jblock *b)

@@ -20,9 +20,9 @@
 #include "badblocks.h"
 #include "busy.h"
 #include "checksum.h"
-#include "jblock.h"
 #include "journal.h"
 #include "slot.h"
+#include "super.h"
 
 static bool open_block(struct xp *c)
 {
@@ -433,4 +433,22 @@ u64 journal_probe(struct xp *c, struct xp_todo *todo)
 	}
 	c->fast_suspected = !c->failed;
 	return journal_end_of(journal_open(c));
+}
+
+/* No lock: a sealed block is the caller's until xp_journal_end(). */
+void xp_journal_io(struct xp *c, u32 i, struct xp_journal_io *io)
+{
+	struct xp_jblock *b = &c->journal.buffer[i];
+
+	if (unlikely(i == XP_SUPERBLOCK)) {
+		super_io(c, io);
+		return;
+	}
+	XP_ASSERT(c->journal.window[i].state == BLOCK_SEALED);
+	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	io->data = b;
+	io->bytes = (jblock_bytes(b) + XP_LINE_SIZE - 1) & ~(XP_LINE_SIZE - 1);
+	io->target = (c->journal.start +
+		      journal_position(c, le64_to_cpu(b->head.seq))) * XP_BLOCK_SECTORS;
+	io->flush_fua = c->opt.volatile_fast;
 }

@@ -7,7 +7,6 @@
  */
 #include "badblocks.h"
 #include "bypass.h"
-#include "jblock.h"
 #include "passthrough.h"
 #include "policy.h"
 #include "progress.h"
@@ -121,24 +120,6 @@ static void progress_requests(struct xp *c, struct xp_todo *todo)
 }
 
 /* ------------------------------------------------------------- journal ---- */
-
-/* No lock: a sealed block is the caller's until xp_journal_end(). */
-void xp_journal_io(struct xp *c, u32 i, struct xp_journal_io *io)
-{
-	struct xp_jblock *b = &c->journal.buffer[i];
-
-	if (unlikely(i == XP_SUPERBLOCK)) {
-		super_io(c, io);
-		return;
-	}
-	XP_ASSERT(c->journal.window[i].state == BLOCK_SEALED);
-	b->head.checksum = cpu_to_le64(jblock_checksum(b));
-	io->data = b;
-	io->bytes = (jblock_bytes(b) + XP_LINE_SIZE - 1) & ~(XP_LINE_SIZE - 1);
-	io->target = (c->journal.start +
-		      journal_position(c, le64_to_cpu(b->head.seq))) * XP_BLOCK_SECTORS;
-	io->flush_fua = c->opt.volatile_fast;
-}
 
 void progress_advance(struct xp *c, struct xp_todo *todo)
 {

@@ -29,13 +29,9 @@
  * say is replayed, and doubtful; and it is all said anew, behind the hole, before the first request.
  */
 
-#include "look.h"
-#include "media.h"
-#include "message.h"
 #include "recovery.h"
 #include "slot.h"
 #include "super.h"
-#include "witness.h"
 
 bool recovery_accepts(const struct recovery *r, u32 what)
 {
@@ -78,19 +74,9 @@ void recovery_unmap(struct xp *c, xp_slot_t slot)
 	entry_of(c, slot)->state = SLOT_FREE;
 }
 
-/* Steps 1 to 3: nothing is written. */
-static int rebuild(struct recovery *r)
-{
-	int err;
-
-	recovery_scan(r);
-	err = recovery_pick(r);
-	return err ? err : recovery_replay(r);
-}
-
 /* -------------------------------------------------------------- recover ---- */
 
-static void begin_after(struct xp *c, const struct xp_ring_block *head)
+void recovery_begin_after(struct xp *c, const struct xp_ring_block *head)
 {
 	struct xp_journal *j = &c->journal;
 	u32 i;
@@ -118,24 +104,21 @@ static void set_scratch(struct recovery *r, void *scratch)
 	r->short_block = XP_SLOT(XP_NIL);
 }
 
-int xp_look(struct xp *c, const struct xp_media *m, void *scratch,
-	    const struct xp_witness *witness, struct xp_message *msg)
+int recovery_rebuild(struct recovery *r, void *scratch)
 {
-	struct recovery r = { .c = c, .m = m, .msg = msg, .witness = witness };
 	int err;
 
-	set_scratch(&r, scratch);
-	err = rebuild(&r);
-	if (!err)
-		begin_after(c, &r.head);
-	return err;
+	set_scratch(r, scratch);
+	recovery_scan(r);
+	err = recovery_pick(r);
+	return err ? err : recovery_replay(r);
 }
 
 static bool is_dirty(struct xp *c, xp_lba_t lba)
 {
-	struct xp_mapping m;
+	xp_slot_t slot = map_mapped(c, lba);
 
-	return xp_lookup(c, lba, &m) && m.dirty;
+	return is_slot(slot) && entry_of(c, slot)->dirty;
 }
 
 static int mend(struct recovery *r)
@@ -191,13 +174,12 @@ int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	struct recovery r = { .c = c, .m = m, .msg = msg };
 	int err;
 
-	set_scratch(&r, scratch);
-	err = rebuild(&r);
+	err = recovery_rebuild(&r, scratch);
 	if (!err && restating)
 		err = recovery_fit(&r);
 	if (err)
 		return err;
-	begin_after(c, &r.head);
+	recovery_begin_after(c, &r.head);
 	if (!restating)
 		return 0;
 	msg->text[0] = '\0';

@@ -76,6 +76,10 @@ bool recovery_accepts(const struct recovery *r, u32 what);
 int recovery_refuse(struct recovery *r, const char *what, u64 seq, u64 detail);
 /* -EBADMSG, and why: it cannot be read. */
 int recovery_refuse_loss(struct recovery *r, u64 seq, const char *what);
+/* Steps 1 to 3, with the caller's scratch memory: nothing is written. */
+int recovery_rebuild(struct recovery *r, void *scratch);
+/* The journal goes on behind @head. */
+void recovery_begin_after(struct xp *c, const struct xp_ring_block *head);
 /* MAPPED -> FREE: nothing is in flight. */
 void recovery_unmap(struct xp *c, xp_slot_t slot);
 

@@ -4,10 +4,8 @@
  */
 #include "badblocks.h"
 #include "fingerprint.h"
-#include "media.h"
 #include "recovery.h"
 #include "super.h"
-#include "witness.h"
 
 /*
  * What cannot be read may become readable, and be such a block. A hole would be of the chain.

@@ -5,7 +5,6 @@
 #include "badblocks.h"
 #include "fingerprint.h"
 #include "recovery.h"
-#include "witness.h"
 
 struct ends {
 	u64 first, last;	/* 0: there are none */

@@ -4,11 +4,9 @@
  */
 #include "badblocks.h"
 #include "checksum.h"
-#include "jblock.h"
 #include "recovery.h"
 #include "slot.h"
 #include "super.h"
-#include "witness.h"
 
 /* How many records of it count. What came behind them may have been refused, and then been
  * placed in the next block: that one knows. Of the newest, and before a hole, all that there are:

@@ -3,7 +3,6 @@
  * recovery_restate.c - step 5 of a recovery: what was decided is on the medium before the first request.
  */
 #include "map.h"
-#include "media.h"
 #include "recovery.h"
 
 /* Writes what the todo holds, and what that adds. */

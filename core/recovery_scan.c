@@ -3,9 +3,7 @@
  * recovery_scan.c - step 1 of a recovery: the whole ring is read.
  */
 #include "badblocks.h"
-#include "jblock.h"
 #include "recovery.h"
-#include "witness.h"
 
 /* Nothing but zeros: the first byte is one, and each is like the one before. */
 static bool blank(const struct xp_jblock *b)

@@ -6,8 +6,8 @@
  * For the command line; the kernel's module has none of it.
  */
 #include "badblocks.h"
-#include "jblock.h"
 #include "journal.h"
+#include "layout.h"
 #include "media.h"
 #include "message.h"
 #include "rest.h"

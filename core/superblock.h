@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* superblock.h - laying out, verifying, reading and writing the superblock. */
+/* superblock.h - verifying, reading and writing the superblock. */
 #ifndef XP_SUPERBLOCK_H
 #define XP_SUPERBLOCK_H
 
@@ -9,23 +9,14 @@ struct xp_media;
 struct xp_message;
 struct xp_sb;
 
+/* How many blocks the ring of so many slots has, at least. */
+u64 xp_sb_ring_needed(u64 slots);
 /* How many places of the ring may be bad: what it has beyond what its slots need, at most XP_BAD_PLACES. */
 u32 xp_sb_spare_places(const struct xp_sb *sb);
 /* Is the place, counted from the ring's first block, one of them? */
 bool xp_sb_place_is_bad(const struct xp_sb *sb, u64 position);
-/* Lays out a superblock for a fast device of @fast_blocks; the caller has set
- * uuid, name, created and slow. -ENOSPC: too small. No I/O. */
-int xp_sb_layout(struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg);
-/* Blocks of the smallest fast device. */
-u64 xp_sb_least_blocks(void);
-/* Would a fast device of @fast_blocks have more slots than the superblock says? */
-bool xp_sb_can_grow(const struct xp_sb *sb, u64 fast_blocks);
 /* Do the journal and slot 0 lie where they do there? Then what is mapped there is mapped here. */
 bool xp_sb_same_places(const struct xp_sb *a, const struct xp_sb *b);
-/* *@sb is @was, laid out for @fast_blocks: xp_sb_can_grow(). -ENOSPC, and why: bad blocks are in the way. No I/O. */
-int xp_sb_grow(struct xp_sb *sb, const struct xp_sb *was, u64 fast_blocks, struct xp_message *msg);
-/* The block takes no write: it goes to its list, if it is of the journal or of a slot. False: no more may be bad. */
-bool xp_sb_add_bad(struct xp_sb *sb, u64 block);
 void xp_sb_seal(struct xp_sb *sb);		/* sets the checksum */
 /* 0, -ENOENT (no magic: not a cache), -EUCLEAN (damaged), -ENOTSUP (features). */
 int xp_sb_verify(const struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg);
@@ -37,13 +28,8 @@ int xp_sb_read(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb,
 int xp_sb_write(const struct xp_media *m, struct xp_sb *sb);
 /* The same, if it has to be, of a cache that has had no sums so far (XP_INCOMPAT_SUMS). Not while it runs. */
 int xp_sb_allow_sums(const struct xp_media *m, struct xp_sb *sb);
-/* Erases both, A first: after that there is no cache. @block: 4096 bytes. */
-int xp_sb_erase(const struct xp_media *m, void *block);
-/* First journal block, then the superblocks: there is a cache only at the end.
- * @sb and @block (4096 bytes) are given to m->write(): aligned as it needs. */
-int xp_format(const struct xp_media *m, struct xp_sb *sb, void *block);
-
-/* The words of a superblock. A name that no cache may have gets a '_' for each byte that is wrong. True: as above. */
+/* The words of a superblock. A name that no cache may have gets a '_' for each byte that is wrong. True: there was
+ * one, or a word that was not clean (words.h). */
 bool xp_sb_clean(struct xp_sb *sb);
 
 #endif /* XP_SUPERBLOCK_H */

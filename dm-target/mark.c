@@ -11,7 +11,6 @@
 
 #include "backend.h"
 #include "fingerprint.h"
-#include "format.h"
 #include "mark.h"
 #include "media.h"
 

@@ -12,9 +12,9 @@
 #include "lib/figures.h"
 #include "lib/memory.h"
 #include "core/format.h"
+#include "core/layout.h"
 #include "core/life.h"
 #include "core/message.h"
-#include "core/superblock.h"
 
 #include <ctype.h>
 #include <stdio.h>

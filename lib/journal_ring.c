@@ -2,7 +2,6 @@
 /* The journal ring, as the core's recovery judges it. Nothing is decided here. */
 #include "lib/journal_ring.h"
 #include "lib/findings.h"
-#include "core/format.h"
 #include "core/jblock.h"
 #include "core/message.h"
 #include "core/xpcache.h"

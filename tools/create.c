@@ -36,8 +36,8 @@
 #include "tools/guard/mark.h"
 #include "tools/options.h"
 #include "tools/verbs.h"
+#include "core/layout.h"
 #include "core/life.h"
-#include "core/superblock.h"
 
 #include <errno.h>
 #include <limits.h>

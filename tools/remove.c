@@ -33,7 +33,7 @@
 #include "tools/options.h"
 #include "tools/stop.h"
 #include "tools/verbs.h"
-#include "core/superblock.h"
+#include "core/layout.h"
 
 #include <limits.h>
 #include <stdio.h>

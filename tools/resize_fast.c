@@ -21,8 +21,8 @@
 #include "tools/flush.h"
 #include "tools/guard/fingerprint.h"
 #include "tools/options.h"
+#include "core/layout.h"
 #include "core/rest.h"
-#include "core/superblock.h"
 
 #include <errno.h>
 #include <limits.h>

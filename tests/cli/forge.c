@@ -15,7 +15,6 @@
  */
 #include "cache.h"
 #include "checksum.h"
-#include "jblock.h"
 #include "message.h"
 #include "superblock.h"
 #include "lib/media.h"

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include "cache.h"
 #include "histogram.h"
+#include "layout.h"
 #include "message.h"
 #include "options.h"
-#include "superblock.h"
 
 #define FAST_BLOCKS	3072
 

@@ -11,7 +11,7 @@
  */
 #include <stdlib.h>
 #include "cache.h"
-#include "jblock.h"
+#include "layout.h"
 #include "look.h"
 #include "media.h"
 #include "message.h"

@@ -8,7 +8,6 @@
  * is on the medium vouches for it.
  */
 #include "badblocks.h"
-#include "jblock.h"
 #include "journal.h"
 #include "look.h"
 #include "run.h"

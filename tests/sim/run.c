@@ -6,8 +6,8 @@
  */
 #include "cache.h"
 #include "checksum.h"
+#include "layout.h"
 #include "run.h"
-#include "superblock.h"
 #include "image.h"
 
 /* ------------------------------------------------------------- geometry ---- */

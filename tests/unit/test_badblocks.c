@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A fast device of which some places cannot be written. */
 #include "fixture.h"
-#include "jblock.h"
 #include "mark.h"
 #include "request.h"
 #include "superblock.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Journal blocks that grow, in memory. */
 #include "fixture.h"
-#include "jblock.h"
 #include "rest.h"
 
 static struct fixture f;

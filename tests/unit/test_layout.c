@@ -3,7 +3,7 @@
 #include "fixture.h"
 #include "range.h"
 #include "fingerprint.h"
-#include "jblock.h"
+#include "layout.h"
 #include "look.h"
 #include "rest.h"
 #include "superblock.h"

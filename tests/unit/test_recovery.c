@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fixture.h"
-#include "jblock.h"
 #include "look.h"
 #include "recovery.h"
 #include "rest.h"

@@ -5,8 +5,8 @@
  * The smallest ring with the fullest map that xp_sb_verify() lets pass.
  */
 #include "fixture.h"
-#include "jblock.h"
 #include "journal.h"
+#include "layout.h"
 #include "slot.h"
 #include "superblock.h"
 

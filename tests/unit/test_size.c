@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A slow device that is longer or shorter than it was. */
 #include "fixture.h"
-#include "jblock.h"
 #include "look.h"
 #include "resize.h"
 #include "run.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "fixture.h"
+#include "layout.h"
 #include "superblock.h"
 
 #define BLOCKS 8192u	/* 32 MiB */

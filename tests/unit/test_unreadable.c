@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Recovery from a fast device that cannot be read everywhere. */
 #include "fixture.h"
-#include "jblock.h"
 #include "look.h"
 #include "run.h"
 #include "superblock.h"

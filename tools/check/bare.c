@@ -11,11 +11,10 @@
  */
 #include "tools/check/bare.h"
 #include "core/fingerprint.h"
-#include "core/format.h"
+#include "core/layout.h"
 #include "core/media.h"
 #include "core/message.h"
 #include "core/rest.h"
-#include "core/superblock.h"
 #include "core/xpcache.h"
 
 #include <errno.h>
