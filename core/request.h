@@ -8,6 +8,7 @@
 #ifndef XP_REQUEST_H
 #define XP_REQUEST_H
 
+#include "accounting.h"
 #include "journal.h"
 
 enum xp_req_state {

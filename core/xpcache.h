@@ -13,7 +13,7 @@
  *	run.h		writeback			pace.h		how much writes are slowed
  *	verify.h	sums of what is read		mark.h		writes pass the cache
  *	resize.h	a longer slow device		statistics.h	counters, the status line
- *	class.h		what is timed, accounting.h	options.h	words of the table line
+ *	accounting.h	what requests are timed as	options.h	words of the table line
  *
  * And of a cache that does not run: superblock.h, layout.h, fingerprint.h, look.h, rest.h.
  *
@@ -46,7 +46,6 @@
 #define XPCACHE_H
 
 #include "block.h"
-#include "class.h"
 #include "list.h"
 #include "platform.h"
 
@@ -218,38 +217,6 @@ static inline void xp_todo_splice(struct xp_todo *to, struct xp_todo *from)
 	to->tick |= from->tick;
 	to->mark |= from->mark;
 	xp_todo_init(from);
-}
-
-/* It is of the worst of the classes that its parts belong to. The core says so, but for: */
-static inline void xp_req_is(struct xp_req *req, enum xp_class class)
-{
-	req->class = max(req->class, (u8)class);
-}
-
-/* The backend lets a write wait, for its own reasons. */
-static inline void xp_held_back(struct xp_req *req)
-{
-	xp_req_is(req, XP_CLASS_WRITE_STALLED);
-}
-
-/* The backend has given the fill back. */
-static inline void xp_not_filled(struct xp_req *req)
-{
-	xp_req_is(req, XP_CLASS_READ_BYPASS);
-}
-
-/* What an operation of a device is timed as; XP_CLASSES: it is not. */
-static inline enum xp_class xp_leg_class(enum xp_op op, bool fast)
-{
-	static const u8 leg[][2] = {
-		[XP_READ] = { XP_CLASS_SLOW_READ, XP_CLASS_FAST_READ },
-		[XP_WRITE] = { XP_CLASS_SLOW_WRITE, XP_CLASS_FAST_WRITE },
-		[XP_FLUSH] = { XP_CLASS_SLOW_FLUSH, XP_CLASSES },
-		[XP_DISCARD] = { XP_CLASSES, XP_CLASSES },
-		[XP_ZEROES] = { XP_CLASSES, XP_CLASSES },
-	};
-
-	return (enum xp_class)leg[op][fast];
 }
 
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);

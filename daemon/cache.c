@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* cache.c - start and stop: metadata, recovery, threads. */
 #include "daemon/device.h"
-#include "daemon/engine.h"
+#include "daemon/timing.h"
 #include "lib/device.h"
 #include "lib/identity.h"
 #include "core/life.h"
 #include "core/media.h"
 #include "core/message.h"
+#include "core/options.h"
 #include "core/statistics.h"
 #include "core/superblock.h"
 
@@ -45,13 +46,13 @@ static int make_core(struct xd_cache *cache, struct xp_message *msg)
 		.store = cache->fast->map ? xd_memory_store : NULL,
 		.store_ctx = cache,
 		.slow_discards = cache->slow->discard_max != 0,
-		.dirty_low = cache->tunables.dirty_low,
-		.dirty_high = cache->tunables.dirty_high,
-		.mark_lba = cache->tunables.mark,
+		.dirty_low = cache->tunables->dirty_low,
+		.dirty_high = cache->tunables->dirty_high,
+		.mark_lba = cache->tunables->mark,
 		.slow_sectors = cache->sectors,
-		.verify = cache->tunables.verify,
+		.verify = cache->tunables->verify,
 	};
-	u64 bytes = xp_memory(&cache->sb, cache->tunables.verify);
+	u64 bytes = xp_memory(&cache->sb, cache->tunables->verify);
 
 	if (posix_memalign(&cache->memory, XP_BLOCK_SIZE, bytes)) {
 		cache->memory = NULL;
@@ -109,7 +110,7 @@ static int check_features(const struct xd_cache *cache, struct xp_message *msg)
 /* An older version does not know of them: from the first start with them on it keeps away. */
 static int allow_sums(struct xd_cache *cache, const struct xp_media *media, struct xp_message *msg)
 {
-	int err = cache->tunables.verify ? xp_sb_allow_sums(media, &cache->sb) : 0;
+	int err = cache->tunables->verify ? xp_sb_allow_sums(media, &cache->sb) : 0;
 
 	if (err)
 		snprintf(msg->text, sizeof(msg->text), "verify: the superblock cannot be written");
@@ -257,7 +258,7 @@ int xd_cache_start(struct xd_cache *cache, const struct xd_setup *setup, struct 
 	cache->slow = setup->slow;
 	cache->tunables = setup->tunables;
 	cache->fast_whole = max(setup->fast->dev.logical, 1u << XP_SECTOR_SHIFT) > max(setup->slow->dev.logical, 1u << XP_SECTOR_SHIFT);
-	cache->timed = setup->tunables.histogram;
+	cache->timed = setup->tunables->histogram;
 	cache->nr_loops = setup->loops;
 	cache->started = xd_now();
 	pthread_mutex_init(&cache->pace_lock, NULL);

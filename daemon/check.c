@@ -8,7 +8,7 @@
  * of a block all is read, into a buffer of copy.c's; and what the fast device cannot be asked to put there.
  */
 #include "daemon/device.h"
-#include "daemon/engine.h"
+#include "daemon/timing.h"
 #include "core/checksum.h"
 #include "core/verify.h"
 

@@ -5,20 +5,21 @@
  */
 #include "daemon/device.h"
 #include "daemon/engine.h"
+#include "core/options.h"
 
 #define TICK_MS		1000u
 
 /* A short idle time needs a finer clock. */
 static u32 tick_ms(const struct xd_cache *cache)
 {
-	u32 idle_ms = cache->tunables.idle_ms;
+	u32 idle_ms = cache->tunables->idle_ms;
 
 	return idle_ms ? min(max(idle_ms / 4, 10u), TICK_MS) : TICK_MS;
 }
 
 static void watch_idle(struct xd_cache *cache)
 {
-	u32 idle_ms = cache->tunables.idle_ms;
+	u32 idle_ms = cache->tunables->idle_ms;
 	bool idle;
 
 	if (xd_get(cache->active)) {

@@ -9,7 +9,8 @@
  * the reserve, of which each loop has one, big enough for any.
  */
 #include "daemon/device.h"
-#include "daemon/engine.h"
+#include "daemon/timing.h"
+#include "core/accounting.h"
 #include "core/checksum.h"
 #include "core/verify.h"
 

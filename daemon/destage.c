@@ -9,9 +9,10 @@
  * one piece, and takes the next.
  */
 #include "daemon/device.h"
-#include "daemon/engine.h"
+#include "daemon/timing.h"
 #include "daemon/verbs.h"
 #include "core/checksum.h"
+#include "core/options.h"
 #include "core/pace.h"
 #include "core/verify.h"
 
@@ -115,7 +116,7 @@ static void compare(struct xd_worker *h)
 	struct xp_rot rot = { .nr = 0 };
 	int err = 0;
 
-	for (; cache->tunables.verify && h->checked < h->run.nr_blocks; h->checked++) {
+	for (; cache->tunables->verify && h->checked < h->run.nr_blocks; h->checked++) {
 		u8 *data = h->data + ((size_t)h->checked << XP_BLOCK_SHIFT);
 
 		err = xp_writeback_checked(cache->core, &h->run, h->checked, xp_checksum(data, XP_BLOCK_SIZE), &rot);

@@ -41,7 +41,6 @@
 #include "daemon/spin.h"
 #include "lib/uring_abi.h"
 #include "core/format.h"
-#include "core/options.h"
 #include "core/run.h"
 
 #include <pthread.h>
@@ -52,6 +51,7 @@ struct __kernel_timespec;
 struct io_uring_sqe;
 struct xd_fill;
 struct xp;
+struct xp_tunables;
 
 struct xd_cache;
 struct xd_loop;
@@ -257,7 +257,7 @@ struct xd_counts {
 struct xd_cache {
 	struct xd_device *fast, *slow;
 	struct xp_sb sb;
-	struct xp_tunables tunables;
+	const struct xp_tunables *tunables;	/* the starter's, until xd_cache_stop() */
 	struct xp *core;
 	void *memory;
 	u64 memory_bytes;
@@ -307,7 +307,7 @@ void xd_log_event(const char *format, ...) __attribute__((format(printf, 1, 2)))
 /* cache.c */
 struct xd_setup {
 	struct xd_device *fast, *slow;	/* the cache's from here on, also after an error */
-	struct xp_tunables tunables;
+	const struct xp_tunables *tunables;	/* they stay until xd_cache_stop() */
 	u32 loops;
 	bool force;	/* the slow device may be another than the cache knows, with the same logical sector */
 };
@@ -404,25 +404,5 @@ void xd_throttle_release(struct xd_event *event, int res);
 
 /* clock.c */
 void xd_clock_start(struct xd_cache *cache);
-
-/* timing.c */
-int xd_timing_alloc(struct xd_cache *cache);
-void xd_timing_free(struct xd_cache *cache);
-void xd_record(struct xd_loop *loop, enum xp_class class, u64 ns);
-u64 xd_timing_bytes(const struct xd_cache *cache);
-/* The answer to "histogram"; malloc()ed; NULL: no memory. */
-char *xd_timing_print(struct xd_cache *cache);
-
-static inline u64 xd_time(const struct xd_cache *cache)
-{
-	return xd_get(cache->timed) ? xd_now() : 0;
-}
-
-/* Since xd_time() said @begun; nothing if it said 0. */
-static inline void xd_timed(struct xd_loop *loop, enum xp_class class, u64 begun)
-{
-	if (begun)
-		xd_record(loop, class, max(xd_now() - begun, 1ull));
-}
 
 #endif /* XD_ENGINE_H */

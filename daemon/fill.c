@@ -7,8 +7,10 @@
  * part is read plainly.
  */
 #include "daemon/device.h"
-#include "daemon/engine.h"
+#include "daemon/timing.h"
+#include "core/accounting.h"
 #include "core/checksum.h"
+#include "core/options.h"
 #include "core/verify.h"
 
 #include <errno.h>
@@ -82,7 +84,7 @@ static void write_fill(struct xd_part *part, const struct xp_fill *fill)
 				.data = f->buffer->data + ((first - part->io->sector) << XP_SECTOR_SHIFT),
 				.bytes = fill->nr_blocks << XP_BLOCK_SHIFT,
 				.offset = fill->target << XP_SECTOR_SHIFT };
-	for (u32 i = 0; cache->tunables.verify && i < fill->nr_blocks; i++)
+	for (u32 i = 0; cache->tunables->verify && i < fill->nr_blocks; i++)
 		xp_fill_hash(cache->core, fill, i,
 			     xp_checksum((const u8 *)f->op.data + ((size_t)i << XP_BLOCK_SHIFT), XP_BLOCK_SIZE));
 	xd_count(cache->counts.fast_bytes_written, f->op.bytes);

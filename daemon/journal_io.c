@@ -4,7 +4,7 @@
  * many lines as have a meaning, else whole blocks, which devices want.
  */
 #include "daemon/device.h"
-#include "daemon/engine.h"
+#include "daemon/timing.h"
 
 #include <string.h>
 #include <time.h>

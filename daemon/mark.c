@@ -10,6 +10,7 @@
 #include "core/mark.h"
 #include "core/media.h"
 #include "core/message.h"
+#include "core/options.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -120,5 +121,5 @@ int xd_mark_check(struct xd_cache *cache, const struct xp_media *media, struct x
 		return err;
 	}
 	err = check_place(cache, noted, msg);
-	return err || noted == cache->tunables.mark ? err : check_place(cache, cache->tunables.mark, msg);
+	return err || noted == cache->tunables->mark ? err : check_place(cache, cache->tunables->mark, msg);
 }

@@ -7,7 +7,9 @@
  * a spare part, to go on beside it, or waits until it has ended.
  */
 #include "daemon/device.h"
-#include "daemon/engine.h"
+#include "daemon/timing.h"
+#include "core/accounting.h"
+#include "core/options.h"
 
 #include <errno.h>
 #include <string.h>
@@ -269,7 +271,7 @@ void xd_part_submit(struct xd_part *part)
 	part->req.private = is_private(part);
 	part->req.nr_sectors = part->end - part->req.sector;
 	if (part->req.op == XP_READ && !part->req.fast_failed && !part->req.private &&
-	    !loop->cache->tunables.verify && try_hit(part))
+	    !loop->cache->tunables->verify && try_hit(part))
 		return;
 	part->req.nr_sectors = part->end - part->req.sector;
 	act = xp_submit(loop->cache->core, &part->req, &loop->todo);

@@ -7,6 +7,7 @@
  */
 #include "daemon/device.h"
 #include "daemon/engine.h"
+#include "core/accounting.h"
 #include "core/pace.h"
 
 static void let_go(struct xd_loop *loop)

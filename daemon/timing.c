@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* timing.c - how long requests and devices take, counted by each loop for itself. */
-#include "daemon/engine.h"
+#include "daemon/timing.h"
 #include "core/histogram.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
  * want half a block, while a sum covers a whole one. Buffers and the wait for one are
  * those of copy.c.
  */
-#include "backend.h"
+#include "timing.h"
 #include "checksum.h"
 #include "verify.h"
 

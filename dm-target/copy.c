@@ -11,7 +11,8 @@
  */
 #include <linux/slab.h>
 
-#include "backend.h"
+#include "timing.h"
+#include "accounting.h"
 #include "verify.h"
 
 #define COPY_GFP (GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)

@@ -15,7 +15,7 @@
  */
 #include <linux/slab.h>
 
-#include "backend.h"
+#include "timing.h"
 #include "verify.h"
 
 #define FILL_GFP (GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)

@@ -14,6 +14,7 @@
 #include <linux/delay.h>
 
 #include "io.h"
+#include "accounting.h"
 
 /* ------------------------------------------------------------ errors ---- */
 

@@ -44,7 +44,7 @@
 #ifndef XS_IO_H
 #define XS_IO_H
 
-#include "backend.h"
+#include "timing.h"
 
 /* io.c, for fastpath.c */
 /* The general way of a new bio. Returns as xs_map(). */

@@ -16,7 +16,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "backend.h"
+#include "timing.h"
 
 /* Logged once: journal writes in flight fail as well. */
 static void cache_failed(struct xs_cache *cache, int err)

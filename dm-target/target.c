@@ -11,7 +11,7 @@
 #include <linux/module.h>
 #include <linux/slab.h>
 
-#include "backend.h"
+#include "timing.h"
 #include "message.h"
 #include "statistics.h"
 

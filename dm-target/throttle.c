@@ -10,6 +10,7 @@
 #include <linux/ktime.h>
 
 #include "backend.h"
+#include "accounting.h"
 
 bool xs_throttle(struct xs_cache *cache, struct xs_io *io)
 {

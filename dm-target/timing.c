@@ -18,7 +18,7 @@
 #include <linux/slab.h>
 #include <linux/timekeeping.h>
 
-#include "backend.h"
+#include "timing.h"
 #include "histogram.h"
 
 /* 16 KiB each, and each its own allocation: the per-processor area is small. */

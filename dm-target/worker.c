@@ -15,7 +15,7 @@
 #include <linux/ktime.h>
 #include <linux/slab.h>
 
-#include "backend.h"
+#include "timing.h"
 #include "statistics.h"
 #include "verify.h"
 

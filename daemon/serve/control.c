@@ -11,12 +11,13 @@
  *
  * The answer is "ok" or "error ERRNO WHY" in a line of its own, then the text, if any, to the end.
  */
-#include "daemon/engine.h"
+#include "daemon/timing.h"
 #include "daemon/nbd/server.h"
 #include "daemon/ublk/ublk.h"
 #include "lib/exit.h"
 #include "lib/figures.h"
 #include "core/message.h"
+#include "core/options.h"
 #include "core/statistics.h"
 
 #include <errno.h>
@@ -91,7 +92,7 @@ static void table(struct xd_control *c, int fd)
 	const char *node = xd_ublk_node(c->ublk);
 	char options[XP_TUNABLES_TEXT], text[2 * PATH_MAX + XP_TUNABLES_TEXT + 160];
 
-	xp_tunables_print(&c->cache->tunables, options);
+	xp_tunables_print(c->cache->tunables, options);
 	snprintf(text, sizeof(text), "fast %s\nslow %s\nuuid %s\nsectors %llu\nclients %u\noptions%s\n%s%s%s",
 		 c->cache->fast->dev.path, c->cache->slow->dev.path, text_uuid(c->cache->sb.uuid),
 		 (unsigned long long)c->cache->sectors, xd_server_clients(c->server), options,

@@ -227,7 +227,7 @@ static enum xc leave_folder(struct words *w)
 
 static enum xc start_cache_of(struct serving *s, const struct words *w)
 {
-	struct xd_setup setup = { .tunables = w->tunables, .loops = w->threads, .force = w->force };
+	struct xd_setup setup = { .tunables = &w->tunables, .loops = w->threads, .force = w->force };
 	struct xp_message msg = { "" };
 	enum xc ret = xd_device_open(&setup.fast, w->fast, "fast");
 	int err;

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "daemon/device.h"
-#include "daemon/engine.h"
+#include "daemon/timing.h"
 
 #include <libpmem.h>
 #include <sys/mman.h>

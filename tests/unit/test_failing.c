@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What the cache answers while a device fails. */
 #include "fixture.h"
+#include "class.h"
 #include "look.h"
 #include "run.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* With xp_options.verify: sums that are kept, and what is done when a slot holds something else. */
 #include "fixture.h"
+#include "class.h"
 #include "look.h"
 #include "run.h"
 #include "superblock.h"

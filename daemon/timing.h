@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* timing.h - how long requests and devices take, counted by each loop for itself. */
+#ifndef XD_TIMING_H
+#define XD_TIMING_H
+
+#include "daemon/engine.h"
+#include "core/class.h"
+
+int xd_timing_alloc(struct xd_cache *cache);
+void xd_timing_free(struct xd_cache *cache);
+void xd_record(struct xd_loop *loop, enum xp_class class, u64 ns);
+u64 xd_timing_bytes(const struct xd_cache *cache);
+/* The answer to "histogram"; malloc()ed; NULL: no memory. */
+char *xd_timing_print(struct xd_cache *cache);
+
+static inline u64 xd_time(const struct xd_cache *cache)
+{
+	return xd_get(cache->timed) ? xd_now() : 0;
+}
+
+/* Since xd_time() said @begun; nothing if it said 0. */
+static inline void xd_timed(struct xd_loop *loop, enum xp_class class, u64 begun)
+{
+	if (begun)
+		xd_record(loop, class, max(xd_now() - begun, 1ull));
+}
+
+#endif /* XD_TIMING_H */
