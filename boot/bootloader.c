@@ -7,6 +7,7 @@
 #include "boot/bootloader.h"
 #include "lib/complain.h"
 #include "lib/device.h"
+#include "lib/device_name.h"
 #include "lib/exit.h"
 #include "lib/mounts.h"
 #include "core/words.h"

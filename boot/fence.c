@@ -11,6 +11,8 @@
 #include "lib/caches.h"
 #include "lib/complain.h"
 #include "lib/device.h"
+#include "lib/device_name.h"
+#include "lib/device_tree.h"
 #include "lib/exit.h"
 #include "lib/figures.h"
 #include "lib/identity.h"
@@ -19,6 +21,7 @@
 #include "lib/offline.h"
 #include "lib/running.h"
 #include "lib/signals.h"
+#include "lib/sysfs.h"
 #include "lib/user.h"
 #include "tools/options.h"
 

@@ -8,7 +8,6 @@
  * part of a block, zeroes, and what a fast device that takes whole blocks would find within one, need a buffer of their own. When none can be had they wait for
  * the reserve, of which each loop has one, big enough for any.
  */
-#include "daemon/device.h"
 #include "daemon/timing.h"
 #include "core/accounting.h"
 #include "core/checksum.h"

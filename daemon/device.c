@@ -5,9 +5,11 @@
 #include "lib/claim.h"
 #include "lib/complain.h"
 #include "lib/device.h"
+#include "lib/device_name.h"
 #include "lib/exit.h"
 #include "lib/figures.h"
 #include "lib/remote.h"
+#include "lib/sysfs.h"
 #include "core/media.h"
 #include "core/message.h"
 

@@ -36,7 +36,7 @@
 #ifndef XD_ENGINE_H
 #define XD_ENGINE_H
 
-#include "daemon/device.h"
+#include "daemon/op.h"
 #include "daemon/ring.h"
 #include "daemon/spin.h"
 #include "lib/uring_abi.h"
@@ -51,6 +51,8 @@ struct __kernel_timespec;
 struct io_uring_sqe;
 struct xd_fill;
 struct xp;
+struct xp_media;
+struct xp_message;
 struct xp_tunables;
 
 struct xd_cache;

@@ -6,7 +6,6 @@
  * The reader never waits for the write. A fill is a favour: with too much of it under way the
  * part is read plainly.
  */
-#include "daemon/device.h"
 #include "daemon/timing.h"
 #include "core/accounting.h"
 #include "core/checksum.h"

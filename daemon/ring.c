@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ring.c - the choice of what does a loop's system calls, and the io_uring. */
 #include "daemon/ring.h"
-#include "daemon/device.h"
 #include "daemon/engine.h"
 #include "lib/uring.h"
 #include "lib/uring_abi.h"

@@ -5,7 +5,6 @@
  * Each write costs time, by the core's pace; it is let go when the time of those before it,
  * on all loops, has passed.
  */
-#include "daemon/device.h"
 #include "daemon/engine.h"
 #include "core/accounting.h"
 #include "core/pace.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* zeroes.c - zeroes for the slow device: by a way of its own, if it has one, or by writing them. */
-#include "daemon/device.h"
 #include "daemon/engine.h"
 
 #include <errno.h>

@@ -4,6 +4,8 @@
 #include "lib/claim.h"
 #include "lib/complain.h"
 #include "lib/device.h"
+#include "lib/device_name.h"
+#include "lib/device_tree.h"
 #include "lib/exit.h"
 #include "lib/figures.h"
 #include "lib/identity.h"
@@ -11,6 +13,7 @@
 #include "lib/media.h"
 #include "lib/offline.h"
 #include "lib/running.h"
+#include "lib/sysfs.h"
 #include "core/superblock.h"
 #include "core/words.h"
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A block device or a file: size, sector, number, and what sysfs says of it. */
+/* A block device or a file: size, sector, number. */
 #include "lib/device.h"
 #include "lib/complain.h"
+#include "lib/device_name.h"
 #include "lib/exit.h"
+#include "lib/sysfs.h"
 #include "core/block.h"
 #include "core/words.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -25,20 +26,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SYSFS_BLOCK	"/sys/class/block"
 #define LOCK_PAUSE_MS		20
 #define LOCK_PATIENCE_MS	2000
-
-/* Sysfs pads models with blanks and ends lines. */
-static void trim(char *s)
-{
-	size_t len = strlen(s), lead = strspn(s, " \t\r\n");
-
-	while (len > lead && isspace((unsigned char)s[len - 1]))
-		len--;
-	s[len] = '\0';
-	memmove(s, s + lead, len - lead + 1);
-}
 
 static bool controls(const char *at)
 {
@@ -54,83 +43,6 @@ enum xc path_check(const char *path)
 			return complain(XC_USAGE, path, "rename it",
 					"a control character, shown as '?', in a path or a name");
 	return XC_OK;
-}
-
-bool sysfs_path(const char *kname, const char *attr, char *buf, size_t len)
-{
-	char path[PATH_MAX];
-	FILE *f;
-	bool ok;
-
-	snprintf(path, sizeof(path), SYSFS_BLOCK "/%s/%s", kname, attr);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	ok = fgets(buf, len, f);
-	fclose(f);
-	if (ok)
-		trim(buf);
-	return ok && *buf;
-}
-
-/* A disk says its model and serial number, whoever named a volume its name. */
-bool sysfs_read(const char *kname, const char *attr, char *buf, size_t len)
-{
-	bool ok = sysfs_path(kname, attr, buf, len);
-
-	if (ok)
-		xp_words_clean(buf, (u32)len);
-	return ok;
-}
-
-void device_node(const char *kname, char *path, size_t len)
-{
-	char name[256];
-
-	if (sysfs_read(kname, "dm/name", name, sizeof(name))) {
-		snprintf(path, len, "/dev/mapper/%s", name);
-		return;
-	}
-	snprintf(path, len, "/dev/%s", kname);
-	for (char *p = path; *p; p++)	/* sysfs writes cciss!c0d0 */
-		if (*p == '!')
-			*p = '/';
-}
-
-bool device_number(const char *text, dev_t *dev)
-{
-	unsigned int maj, min;
-	int end = 0;
-
-	if (text[strspn(text, "0123456789:")] ||
-	    sscanf(text, "%7u:%7u%n", &maj, &min, &end) != 2 || text[end])
-		return false;
-	*dev = makedev(maj, min);
-	return true;
-}
-
-bool device_kname(dev_t dev, char *kname, size_t len)
-{
-	char path[64], target[PATH_MAX];
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u", major(dev), minor(dev));
-	n = readlink(path, target, sizeof(target) - 1);
-	if (n < 0)
-		return false;
-	target[n] = '\0';
-	snprintf(kname, len, "%s", basename(target));
-	return true;
-}
-
-bool device_node_of(dev_t dev, char *path, size_t len)
-{
-	char kname[64];
-
-	if (!device_kname(dev, kname, sizeof(kname)))
-		return false;
-	device_node(kname, path, len);
-	return true;
 }
 
 /* The disk a partition is on; the device itself if it is none. */
@@ -348,128 +260,4 @@ u32 device_direct_align(const struct device *d)
 u64 device_blocks(const struct device *d)
 {
 	return d->sectors / XP_BLOCK_SECTORS;
-}
-
-static bool has_size(const char *kname)
-{
-	char size[32];
-
-	return sysfs_read(kname, "size", size, sizeof(size)) && atoll(size) > 0;
-}
-
-bool device_here(dev_t dev)
-{
-	char kname[64];
-
-	return device_kname(dev, kname, sizeof(kname)) && has_size(kname);
-}
-
-static int holds_something(const struct dirent *e)
-{
-	return e->d_name[0] != '.' && strncmp(e->d_name, "ram", 3) != 0 && has_size(e->d_name);
-}
-
-int device_each_partition(const char *kname, int (*fn)(const char *kname, void *ctx), void *ctx)
-{
-	char path[PATH_MAX], attr[300], text[32];
-	struct dirent *e;
-	int ret = 0;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), SYSFS_BLOCK "/%s", kname);
-	dir = opendir(path);
-	while (dir && !ret && (e = readdir(dir))) {
-		snprintf(attr, sizeof(attr), "%s/partition", e->d_name);
-		if (e->d_name[0] != '.' && sysfs_read(kname, attr, text, sizeof(text)))
-			ret = fn(e->d_name, ctx);
-	}
-	if (dir)
-		closedir(dir);
-	return ret;
-}
-
-static int each_in(const char *kname, const char *folder, int (*fn)(const char *kname, void *ctx), void *ctx)
-{
-	char path[PATH_MAX];
-	struct dirent *e;
-	int ret = 0;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), SYSFS_BLOCK "/%s/%s", kname, folder);
-	dir = opendir(path);
-	while (dir && !ret && (e = readdir(dir)))
-		if (e->d_name[0] != '.')
-			ret = fn(e->d_name, ctx);
-	if (dir)
-		closedir(dir);
-	return ret;
-}
-
-int device_each_below(const char *kname, int (*fn)(const char *kname, void *ctx), void *ctx)
-{
-	return each_in(kname, "slaves", fn, ctx);
-}
-
-static int is_suspended(const char *kname, void *ctx)
-{
-	char text[8];
-
-	return (sysfs_read(kname, "dm/suspended", text, sizeof(text)) && !strcmp(text, "1")) ||
-	       device_each_below(kname, is_suspended, ctx);
-}
-
-bool device_is_suspended(const char *kname)
-{
-	return is_suspended(kname, NULL);
-}
-
-/* @ctx: room for its disk's kernel name. Of a partition it is the disk that has a queue. */
-static int hides_cache(const char *kname, void *ctx)
-{
-	char path[PATH_MAX], at[PATH_MAX], text[32];
-	const char *disk = kname;
-
-	snprintf(path, sizeof(path), SYSFS_BLOCK "/%s", kname);
-	if (realpath(path, at) && strstr(at, "/usb")) {
-		if (!sysfs_read(disk, "queue/write_cache", text, sizeof(text))) {
-			disk = basename(dirname(at));
-			if (!sysfs_read(disk, "queue/write_cache", text, sizeof(text)))
-				return 0;
-		}
-		snprintf(ctx, 64, "%s", disk);
-		return !strcmp(text, "write through");
-	}
-	return device_each_below(kname, hides_cache, ctx);
-}
-
-bool device_hides_cache(const struct device *d, char *disk, size_t len)
-{
-	char kname[64], usb[64];
-
-	if (!d->is_block || !device_kname(d->disk, kname, sizeof(kname)) || !hides_cache(kname, usb))
-		return false;
-	device_node(usb, disk, len);
-	return true;
-}
-
-int device_each_above(const char *kname, int (*fn)(const char *kname, void *ctx), void *ctx)
-{
-	return each_in(kname, "holders", fn, ctx);
-}
-
-int device_each(int (*fn)(const char *kname, void *ctx), void *ctx)
-{
-	struct dirent **names;
-	int n = scandir(SYSFS_BLOCK, &names, holds_something, versionsort);
-	int err = 0;
-
-	if (n < 0)
-		return -errno;
-	for (int i = 0; i < n; i++) {
-		if (!err)
-			err = fn(names[i]->d_name, ctx);
-		free(names[i]);
-	}
-	free(names);
-	return err;
 }

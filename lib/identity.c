@@ -9,8 +9,10 @@
  */
 #include "lib/identity.h"
 #include "lib/device.h"
+#include "lib/device_name.h"
 #include "lib/figures.h"
 #include "lib/signature.h"
+#include "lib/sysfs.h"
 #include "core/format.h"
 #include "core/words.h"
 

@@ -10,6 +10,7 @@
 #include "lib/begun.h"
 #include "lib/complain.h"
 #include "lib/device.h"
+#include "lib/device_name.h"
 #include "lib/exit.h"
 #include "lib/figures.h"
 #include "lib/kernel_task.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Running caches, whichever engine runs them: the kernel's, or this user's xpcached. */
 #include "lib/running.h"
-#include "lib/device.h"
+#include "lib/device_name.h"
 #include "lib/exit.h"
 #include "lib/kernel.h"
 #include "lib/user.h"

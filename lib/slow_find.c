@@ -5,9 +5,12 @@
 #include "lib/claim.h"
 #include "lib/complain.h"
 #include "lib/device.h"
+#include "lib/device_name.h"
+#include "lib/device_tree.h"
 #include "lib/exit.h"
 #include "lib/identity.h"
 #include "lib/kernel.h"
+#include "lib/sysfs.h"
 
 #include <limits.h>
 #include <stdio.h>

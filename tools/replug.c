@@ -9,6 +9,7 @@
 #include "lib/claim.h"
 #include "lib/complain.h"
 #include "lib/device.h"
+#include "lib/device_tree.h"
 #include "lib/exit.h"
 #include "lib/running.h"
 #include "lib/slow_find.h"

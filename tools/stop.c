@@ -6,6 +6,8 @@
 #include "lib/claim.h"
 #include "lib/complain.h"
 #include "lib/device.h"
+#include "lib/device_name.h"
+#include "lib/device_tree.h"
 #include "lib/exit.h"
 #include "lib/figures.h"
 #include "lib/known.h"

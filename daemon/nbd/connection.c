@@ -6,7 +6,6 @@
  * write, straight into the request's. Replies are gathered and sent together at the end of
  * a round, by one system call; where the socket has no room for them, when it has.
  */
-#include "daemon/device.h"
 #include "daemon/engine.h"
 #include "daemon/nbd/nbd_proto.h"
 #include "daemon/nbd/server.h"

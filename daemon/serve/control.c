@@ -11,6 +11,7 @@
  *
  * The answer is "ok" or "error ERRNO WHY" in a line of its own, then the text, if any, to the end.
  */
+#include "daemon/device.h"
 #include "daemon/timing.h"
 #include "daemon/nbd/server.h"
 #include "daemon/ublk/ublk.h"

@@ -11,7 +11,6 @@
  * written to the cache from there (fill.c), and a read costs no system call of its own. Reading
  * and writing the data by pread() and pwrite() (UBLK_F_USER_COPY) would cost one for each.
  */
-#include "daemon/device.h"
 #include "daemon/engine.h"
 #include "daemon/ring.h"
 #include "daemon/ublk/ublk.h"

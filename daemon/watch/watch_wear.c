@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* watch_wear.c - the wear of the fast device, by the log that each NVMe drive keeps. */
 #include "daemon/watch/watch.h"
-#include "lib/device.h"
 #include "platform.h"
+#include "lib/device_name.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* pulse.c - what a cache counts, between two looks. */
 #include "lib/latency/pulse.h"
-#include "lib/device.h"
+#include "lib/device_name.h"
 #include "lib/latency/latency.h"
 #include "lib/progress.h"
 #include "lib/running.h"
 #include "lib/status.h"
+#include "lib/sysfs.h"
 #include "core/block.h"
 #include "core/words.h"
 

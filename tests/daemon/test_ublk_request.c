@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-#include "daemon/device.h"
 #include "daemon/engine.h"
 #include "daemon/ublk/ublk.h"
 #include "daemon/ublk/ublk_proto.h"

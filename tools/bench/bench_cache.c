@@ -15,6 +15,7 @@
 #include "lib/caches.h"
 #include "lib/complain.h"
 #include "lib/device.h"
+#include "lib/device_name.h"
 #include "lib/exit.h"
 #include "lib/json.h"
 #include "lib/latency/latency.h"

@@ -11,10 +11,13 @@
 #include "lib/claim.h"
 #include "lib/complain.h"
 #include "lib/device.h"
+#include "lib/device_name.h"
+#include "lib/device_tree.h"
 #include "lib/exit.h"
 #include "lib/figures.h"
 #include "lib/offline.h"
 #include "lib/signature.h"
+#include "lib/sysfs.h"
 #include "tools/bench/bench.h"
 
 #include <limits.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_host.c - the machine and its devices, as far as they bear on latency. */
-#include "lib/device.h"
 #include "lib/json.h"
+#include "lib/sysfs.h"
 #include "tools/bench/bench.h"
 #include "core/block.h"
 

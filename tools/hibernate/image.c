@@ -2,8 +2,10 @@
 /* The image of a hibernated machine's memory, as far as one sees it from outside: its signature in
  * the header of the swap that it is in. */
 #include "tools/hibernate/image.h"
-#include "lib/device.h"
+#include "lib/device_name.h"
+#include "lib/device_tree.h"
 #include "lib/signature.h"
+#include "lib/sysfs.h"
 #include "lib/user.h"
 #include "platform.h"
 

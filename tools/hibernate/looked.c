@@ -5,7 +5,7 @@
  * to the system.
  */
 #include "tools/hibernate/looked.h"
-#include "lib/device.h"
+#include "lib/device_name.h"
 #include "lib/known.h"
 #include "lib/user.h"
 #include "lib/uuid.h"
