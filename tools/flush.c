@@ -17,6 +17,7 @@
 #include "tools/guard/fingerprint.h"
 #include "tools/hibernate/awake.h"
 #include "tools/options.h"
+#include "tools/rules.h"
 #include "tools/start.h"
 #include "tools/verbs.h"
 #include "platform.h"
@@ -137,25 +138,36 @@ static enum xc flush_boot(void)
 	return ret;
 }
 
+static const struct rule rules[] = {
+	{ GIVEN_RESCUE, 0, GIVEN_OFFLINE,
+	  "--rescue", "give --offline too", "it is for a cache that does not run" },
+	{ GIVEN_JSON, 0, GIVEN_RESCUE,
+	  "--json", "give --rescue too", "only a rescue has figures" },
+	{ GIVEN_FAST_SIZE, 0, GIVEN_RESCUE,
+	  "--fast-size", "leave it out, or give --rescue", "the superblock says it" },
+	{ GIVEN_FAST, 0, GIVEN_OFFLINE,
+	  "--fast", "give --offline too", "a running cache has a name" },
+	{ GIVEN_SLOW, 0, GIVEN_OFFLINE,
+	  "--slow", "give --offline too", "a running cache has a name" },
+	{ GIVEN_PREFER, 0, GIVEN_OFFLINE,
+	  "--prefer-cache", "give --offline too", "that is asked when a stopped cache starts" },
+	{ GIVEN_DISCARD, 0, GIVEN_OFFLINE,
+	  "--discard-dirty", "give --offline too", "that is asked when a stopped cache starts" },
+	{ GIVEN_BOOT, GIVEN_ARG, GIVEN_OFFLINE,
+	  "--boot", "give it alone", "it goes with no name" },
+	{ GIVEN_ANY, 0, GIVEN_ARG | GIVEN_BOOT | GIVEN_OFFLINE,
+	  "flush", "xpcache list shows all", "the name is missing" },
+};
+
 enum xc flush_run(struct options *opt)
 {
 	enum xc ret = opt->offline ? XC_OK : accept_check_none(opt, "give --offline too");
 
+	if (!ret)
+		ret = rules_check(rules, sizeof(rules) / sizeof(*rules), opt);
 	if (ret)
 		return ret;
-	if (opt->rescue ? !opt->offline : opt->json)
-		return complain(XC_USAGE, opt->rescue ? "--rescue" : "--json", opt->rescue ? "give --offline too" : "give --rescue too",
-				opt->rescue ? "it is for a cache that does not run" : "only a rescue has figures");
-	if (opt->fast_size && !opt->rescue)
-		return complain(XC_USAGE, "--fast-size", "leave it out, or give --rescue", "the superblock says it");
-	if (opt->offline || opt->fast || opt->slow)
-		return opt->offline ? flush_offline(opt) :
-		       complain(XC_USAGE, opt->fast ? "--fast" : "--slow", "give --offline too", "a running cache has a name");
-	if (opt->prefer_cache || opt->discard_dirty)
-		return complain(XC_USAGE, opt->prefer_cache ? "--prefer-cache" : "--discard-dirty", "give --offline too",
-				"that is asked when a stopped cache starts");
-	if (!opt->boot == !opt->arg)
-		return opt->boot ? complain(XC_USAGE, "--boot", "give it alone", "it goes with no name") :
-		       complain(XC_USAGE, "flush", "xpcache list shows all", "the name is missing");
+	if (opt->offline)
+		return flush_offline(opt);
 	return opt->boot ? flush_boot() : flush_named(opt->arg);
 }

@@ -29,6 +29,7 @@
 #include "tools/options.h"
 #include "tools/replug.h"
 #include "tools/resize.h"
+#include "tools/rules.h"
 #include "tools/verbs.h"
 
 #include <inttypes.h>
@@ -39,17 +40,6 @@
 
 /* ------------------------------------------------------------ starting ---- */
 
-/* Check and dump may read what has these; a running cache writes. */
-static enum xc check_features(const struct cache *c)
-{
-	u64 unknown = le64_to_cpu(c->sb.ro_compat) & ~XP_RO_COMPAT_KNOWN;
-
-	if (!unknown)
-		return XC_OK;
-	return complain(XC_DAMAGED, c->fast.path, "use the version of xpcache that made it, or a newer one",
-			"features this version may read but not write, bits 0x%" PRIx64, unknown);
-}
-
 /* What fstab names is there by the kernel's engine alone, and the next boot would not start another's. */
 static bool is_noted_for_boot(const char *uuid)
 {
@@ -58,28 +48,52 @@ static bool is_noted_for_boot(const char *uuid)
 	return geteuid() == 0 && known_find(uuid, &k) == 1 && k.start != START_NOT && k.start != START_GONE;
 }
 
-struct found {
-	dev_t slow;	/* 0: it was not found, or is no device */
-	bool user;
+/* One start, on its way through the steps. */
+struct start {
+	struct cache *c;
+	const struct options *opt;
+	struct options marked;	/* the same, and what this start adds */
+	const char *name;
+	struct device slow;
+	dev_t found;		/* of the slow device; 0: it was not found, or is no device */
+	u64 doubt;		/* of mark_prepare() */
+	bool user;		/* the engine */
 };
+
+/* Check and dump may read what has these; a running cache writes. */
+static enum xc check_features(struct start *s)
+{
+	const struct cache *c = s->c;
+	u64 unknown = le64_to_cpu(c->sb.ro_compat) & ~XP_RO_COMPAT_KNOWN;
+
+	if (!unknown)
+		return XC_OK;
+	return complain(XC_DAMAGED, c->fast.path, "use the version of xpcache that made it, or a newer one",
+			"features this version may read but not write, bits 0x%" PRIx64, unknown);
+}
 
 /*
  * A sparse file, of an older version or a copy that left out zeros, gets its room now. If there is none, the cache would
  * take writes until the file system is full, and then fail at once and for good; refused before that nothing is lost, and
  * what is dirty can still be written back. For that alone (--offline) the metadata's room is enough.
  */
-static enum xc take_room(const struct cache *c, const struct options *opt, const char *slow)
+static enum xc take_room(struct start *s)
 {
+	const struct options *opt = s->opt;
+	const struct cache *c = s->c;
 	const char *todo;
 	struct device d;
 	struct room room;
-	enum xc ret = device_open(&d, c->fast.path, true);
+	enum xc ret;
 
+	if (!s->user)
+		return XC_OK;
+	ret = device_open(&d, c->fast.path, true);
 	if (ret || d.is_block || room_is_memory(d.fd) || (opt->force && !opt->offline)) {
 		device_close(&d);
 		return ret;
 	}
-	todo = text_todo("make room there; --force starts it all the same; xpcache flush --offline %s needs less", text_devices(c->fast.path, slow));
+	todo = text_todo("make room there; --force starts it all the same; xpcache flush --offline %s needs less", text_devices(c->fast.path, s->slow.path));
 	ret = room_take(&room, &d, le64_to_cpu(opt->offline ? c->sb.data_start : c->sb.fast_blocks) << XP_BLOCK_SHIFT,
 			opt->offline ? "make room there, or give --rescue, which needs none" : todo);
 	room_done(&room);
@@ -88,100 +102,170 @@ static enum xc take_room(const struct cache *c, const struct options *opt, const
 }
 
 /* The engine's part: it notes the size of the slow device as it is. */
-static enum xc start_engine(struct cache *c, const char *name, const struct device *slow, const struct options *opt, bool user)
+static enum xc start_engine(struct start *s)
 {
-	const struct user_start how = user_start_of(opt);
+	const struct user_start how = user_start_of(&s->marked);
+	struct cache *c = s->c;
 	u64 was = le64_to_cpu(c->sb.slow.sectors);
 	enum xc ret;
 
-	c->sb.slow.sectors = cpu_to_le64(slow->sectors);
+	c->sb.slow.sectors = cpu_to_le64(s->slow.sectors);
 	signals_hold();
-	ret = user ? user_create(name, c->fast.path, slow->path, &how) :
-		     kernel_create(&c->sb, name, &c->fast, slow, &how.tunables);
-	if (!ret && !user)
+	ret = s->user ? user_create(s->name, c->fast.path, s->slow.path, &how) :
+			kernel_create(&c->sb, s->name, &c->fast, &s->slow, &how.tunables);
+	if (!ret && !s->user)
 		partitions_started(c->uuid);
 	signals_release();
-	if (!ret && was != slow->sectors) {
-		known_resized(c->uuid, slow->sectors);
-		printf("%s: %s has %" PRIu64 " sectors, and had %" PRIu64 ": taken as it is\n", name, slow->path, slow->sectors, was);
+	if (!ret && was != s->slow.sectors) {
+		known_resized(c->uuid, s->slow.sectors);
+		printf("%s: %s has %" PRIu64 " sectors, and had %" PRIu64 ": taken as it is\n", s->name, s->slow.path, s->slow.sectors, was);
 	}
 	return ret;
 }
 
-static void say_started(const struct cache *c, const char *name, const char *slow, bool user)
+static enum xc say_started(struct start *s)
 {
-	struct running r = { .user = user };
+	struct running r = { .user = s->user };
 	char node[512];
 
-	snprintf(r.name, sizeof(r.name), "%s", name);
-	if (user)
-		user_find(name, NULL, &r);	/* its block device */
+	if (s->opt->offline)
+		return XC_OK;
+	snprintf(r.name, sizeof(r.name), "%s", s->name);
+	if (s->user)
+		user_find(s->name, NULL, &r);	/* its block device */
 	running_node(&r, node, sizeof(node));
-	printf("%s: started, %s before %s: %s\n", name, c->fast.path, slow, node);
+	printf("%s: started, %s before %s: %s\n", s->name, s->c->fast.path, s->slow.path, node);
+	fast_tell_grown(s->c, s->name, s->slow.path);
+	return XC_OK;
 }
 
-static enum xc start_it(struct cache *c, const struct options *opt, struct found *f)
+static enum xc check_name(struct start *s)
 {
-	const char *name = opt->name ? opt->name : c->name;
-	struct device slow = { .fd = -1 };
-	struct options marked = *opt;
-	enum xc ret = cache_check_name(name);
-	u64 doubt = 0;
-	bool user = false;
+	return cache_check_name(s->name);
+}
 
-	if (!opt->engine && !opt->ublk && !opt->offline && c->fast.is_block && is_noted_for_boot(c->uuid))
-		marked.engine = "kernel";
+static enum xc choose_engine(struct start *s)
+{
+	const struct options *opt = s->opt;
+	enum xc ret;
+
+	if (!opt->engine && !opt->ublk && !opt->offline && s->c->fast.is_block && is_noted_for_boot(s->c->uuid))
+		s->marked.engine = "kernel";
+	ret = engine_choose(s->marked.engine, opt->ublk, s->c->fast.path, opt->slow, &s->user);
+	if (!ret && !s->user && !s->c->fast.is_block)
+		ret = complain(XC_USAGE, s->c->fast.path, "--engine user runs it", "not a block device");
+	return ret;
+}
+
+static enum xc check_ublk(struct start *s)
+{
+	return s->opt->ublk ? ublk_ready() : XC_OK;
+}
+
+static enum xc check_fast_free(struct start *s)
+{
+	enum xc ret = claim_kind(&s->c->fast);
+
+	return ret ? ret : claim_check(&s->c->fast);
+}
+
+static enum xc check_name_free(struct start *s)
+{
+	if (!running_has_name(s->name))
+		return XC_OK;
+	return complain(XC_REFUSED, s->name, "start it under another by --name NAME",
+			"another device has this name");
+}
+
+static enum xc find_slow(struct start *s)
+{
+	enum xc ret = s->opt->slow ? slow_named(s->c, s->opt, s->user, &s->slow) : slow_find(s->c, &s->slow);
+
+	if (!ret && s->slow.is_block)
+		s->found = s->slow.dev;
+	return ret;
+}
+
+/* The engine is the next to open it. */
+static enum xc check_slow_free(struct start *s)
+{
+	enum xc ret = slow_check_free(&s->c->fast, &s->slow);
+
 	if (!ret)
-		ret = engine_choose(marked.engine, marked.ublk, c->fast.path, opt->slow, &user);
-	if (!ret && !user && !c->fast.is_block)
-		ret = complain(XC_USAGE, c->fast.path, "--engine user runs it", "not a block device");
-	if (!ret && opt->ublk)
-		ret = ublk_ready();
-	if (!ret)
-		ret = check_features(c);
-	if (!ret)
-		ret = claim_kind(&c->fast);
-	if (!ret)
-		ret = claim_check(&c->fast);
-	if (!ret && running_has_name(name))
-		ret = complain(XC_REFUSED, name, "start it under another by --name NAME",
-			       "another device has this name");
-	if (!ret)
-		ret = opt->slow ? slow_named(c, opt, user, &slow) : slow_find(c, &slow);
-	f->slow = !ret && slow.is_block ? slow.dev : 0;
-	if (!ret)
-		ret = slow_check_free(&c->fast, &slow);
-	if (!ret)
-		ret = remote_check_free(slow.path);
-	device_close(&slow);
-	if (!ret)
-		ret = slow_fits(c, &slow, opt);
-	if (!ret)
-		ret = sleep_no_image(c, f->slow, opt);
-	if (!ret && !user)
-		ret = kernel_ready();
-	if (!marked.tuned)
-		known_limits(c->uuid, &marked.tunables);
-	if (opt->offline && le64_to_cpu(c->sb.incompat) & XP_INCOMPAT_SUMS)
-		marked.tunables.verify = 1;	/* what it brings home shall be what was written */
-	if (!ret)
-		behind_note_first(c, slow.path);
-	if (!ret)
-		ret = mark_prepare(name, c->fast.path, slow.path, opt,
-				   &marked.tunables.mark, &doubt);
-	if (!ret)
-		ret = behind_check(c, slow.path, opt, doubt);
-	if (!ret)
-		ret = accept_losses(c, slow.path, opt);
-	if (!ret && user)
-		ret = take_room(c, opt, slow.path);
-	if (!ret)
-		ret = start_engine(c, name, &slow, &marked, user);
-	f->user = user;
-	if (!ret && !opt->offline) {
-		say_started(c, name, slow.path, user);
-		fast_tell_grown(c, name, slow.path);
-	}
+		ret = remote_check_free(s->slow.path);
+	device_close(&s->slow);
+	return ret;
+}
+
+static enum xc check_slow_fits(struct start *s)
+{
+	return slow_fits(s->c, &s->slow, s->opt);
+}
+
+static enum xc check_no_image(struct start *s)
+{
+	return sleep_no_image(s->c, s->found, s->opt);
+}
+
+static enum xc check_kernel(struct start *s)
+{
+	return s->user ? XC_OK : kernel_ready();
+}
+
+static enum xc set_limits(struct start *s)
+{
+	if (!s->marked.tuned)
+		known_limits(s->c->uuid, &s->marked.tunables);
+	if (s->opt->offline && le64_to_cpu(s->c->sb.incompat) & XP_INCOMPAT_SUMS)
+		s->marked.tunables.verify = 1;	/* what it brings home shall be what was written */
+	return XC_OK;
+}
+
+static enum xc check_passed(struct start *s)
+{
+	behind_note_first(s->c, s->slow.path);
+	return mark_prepare(s->name, s->c->fast.path, s->slow.path, s->opt, &s->marked.tunables.mark, &s->doubt);
+}
+
+static enum xc check_behind(struct start *s)
+{
+	return behind_check(s->c, s->slow.path, s->opt, s->doubt);
+}
+
+static enum xc check_losses(struct start *s)
+{
+	return accept_losses(s->c, s->slow.path, s->opt);
+}
+
+/* In this order a start is refused. */
+static enum xc (*const steps[])(struct start *) = {
+	check_name,
+	choose_engine,
+	check_ublk,
+	check_features,
+	check_fast_free,
+	check_name_free,
+	find_slow,
+	check_slow_free,
+	check_slow_fits,
+	check_no_image,
+	check_kernel,
+	set_limits,
+	check_passed,
+	check_behind,
+	check_losses,
+	take_room,
+	start_engine,
+	say_started,
+};
+
+static enum xc start_it(struct start *s)
+{
+	enum xc ret = XC_OK;
+
+	for (size_t i = 0; !ret && i < sizeof(steps) / sizeof(*steps); i++)
+		ret = steps[i](s);
+	device_close(&s->slow);
 	return ret;
 }
 
@@ -189,15 +273,15 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 {
 	int lock = known_lock(c->uuid, true);
 	dev_t kept = fence_lift(c->uuid);
-	struct found f = { 0 };
-	enum xc ret = start_it(c, opt, &f);
+	struct start s = { .c = c, .opt = opt, .marked = *opt, .name = opt->name ? opt->name : c->name, .slow.fd = -1 };
+	enum xc ret = start_it(&s);
 
 	if (ret)
-		fence_again(c->uuid, f.slow ? f.slow : kept, lock);
+		fence_again(c->uuid, s.found ? s.found : kept, lock);
 	else
 		known_unlock(lock);
-	if (!ret && c->fast.is_block && f.slow && !opt->offline && known_note(&c->sb, f.user, &opt->tunables)) {
-		fence_changed(f.slow);
+	if (!ret && c->fast.is_block && s.found && !opt->offline && known_note(&c->sb, s.user, &opt->tunables)) {
+		fence_changed(s.found);
 		ret = initramfs_refresh();
 	}
 	return ret;
@@ -235,23 +319,44 @@ static enum xc start_all(const struct options *opt)
 	return ret;
 }
 
-enum xc start_run(struct options *opt)
+static const struct rule rules[] = {
+	{ GIVEN_ALL, GIVEN_ARG | GIVEN_FAST | GIVEN_SLOW | GIVEN_NAME, 0,
+	  "--all", "give either", "it goes with no name and no device" },
+	{ GIVEN_BOOT, GIVEN_ALL | GIVEN_ARG | GIVEN_FAST | GIVEN_SLOW | GIVEN_NAME, 0,
+	  "--boot", "give it alone", "it goes with no name, no device and no --all" },
+	{ GIVEN_WAIT, 0, GIVEN_BOOT,
+	  "--wait", "give --boot too", "nothing else waits for devices" },
+	{ GIVEN_ALL, GIVEN_DISCARD | GIVEN_PREFER, 0,
+	  "--all", "name the cache whose disk you have looked at", "what is to be lost is said of one cache" },
+	{ GIVEN_BOOT, GIVEN_DISCARD | GIVEN_PREFER, 0,
+	  "--boot", "name the cache whose disk you have looked at", "what is to be lost is said of one cache" },
+};
+
+static enum xc check_words(const struct options *opt)
+{
+	enum xc ret = rules_check(rules, sizeof(rules) / sizeof(*rules), opt);
+
+	if (!ret && (opt->all || opt->boot))
+		ret = accept_check_none(opt, "name the cache, after a look at it by xpcache check");
+	return ret;
+}
+
+static enum xc start_named(struct options *opt)
 {
 	struct cache c = { .running = false };
-	enum xc ret;
+	enum xc ret = replug_end(opt);
 
-	if (opt->all && (opt->arg || opt->fast || opt->slow || opt->name))
-		return complain(XC_USAGE, "--all", "give either",
-				"it goes with no name and no device");
-	if (opt->boot && (opt->all || opt->arg || opt->fast || opt->slow || opt->name))
-		return complain(XC_USAGE, "--boot", "give it alone",
-				"it goes with no name, no device and no --all");
-	if (opt->wait > 0 && !opt->boot)
-		return complain(XC_USAGE, "--wait", "give --boot too", "nothing else waits for devices");
-	if ((opt->all || opt->boot) && (opt->discard_dirty || opt->prefer_cache))
-		return complain(XC_USAGE, opt->all ? "--all" : "--boot", "name the cache whose disk you have looked at",
-				"what is to be lost is said of one cache");
-	ret = opt->all || opt->boot ? accept_check_none(opt, "name the cache, after a look at it by xpcache check") : XC_OK;
+	if (!ret)
+		ret = caches_find_stopped(opt->arg, opt->fast, opt->slow, &c);
+	if (ret && c.running && geteuid() == 0)
+		partitions_started(c.uuid);
+	return ret ? ret : start_cache(&c, opt);
+}
+
+enum xc start_run(struct options *opt)
+{
+	enum xc ret = check_words(opt);
+
 	if (ret)
 		return ret;
 	if (geteuid() == 0)
@@ -262,10 +367,5 @@ enum xc start_run(struct options *opt)
 		return start_all(opt);
 	if (opt->arg && !opt->fast && sleep_is_asleep(cache_plain_name(opt->arg)))
 		return sleep_wake(cache_plain_name(opt->arg), opt);
-	ret = replug_end(opt);
-	if (!ret)
-		ret = caches_find_stopped(opt->arg, opt->fast, opt->slow, &c);
-	if (ret && c.running && geteuid() == 0)
-		partitions_started(c.uuid);
-	return ret ? ret : start_cache(&c, opt);
+	return start_named(opt);
 }
