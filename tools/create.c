@@ -37,6 +37,7 @@
 #include "tools/guard/fingerprint.h"
 #include "tools/guard/mark.h"
 #include "tools/options.h"
+#include "tools/rules.h"
 #include "tools/verbs.h"
 #include "core/layout.h"
 #include "core/life.h"
@@ -65,20 +66,64 @@ struct making {
 
 /* ------------------------------------------------------------ options ---- */
 
-static enum xc check_options(const struct options *opt)
+static enum xc check_devices_given(struct making *k)
 {
-	if (!opt->fast || !opt->slow)
-		return complain(XC_USAGE, opt->fast ? "--slow" : "--fast",
-				text_todo("xpcache create --fast %s --slow %s", opt->fast ? text_word(opt->fast) : "DEV",
-					  opt->slow ? text_word(opt->slow) : "DEV"),
-				"the %s device is missing", opt->fast ? "slow" : "fast");
-	if (opt->no_start && opt->tuned)
-		return complain(XC_USAGE, "--no-start", "give them to xpcache start",
-				"the limits are those of a running cache");
-	if (opt->no_start && opt->ublk)
-		return complain(XC_USAGE, "--no-start", "give --ublk to xpcache start",
-				"a cache that does not run has no device");
-	return opt->name ? cache_check_name(opt->name) : XC_OK;
+	const struct options *opt = k->opt;
+
+	if (opt->fast && opt->slow)
+		return XC_OK;
+	return complain(XC_USAGE, opt->fast ? "--slow" : "--fast",
+			text_todo("xpcache create --fast %s --slow %s", opt->fast ? text_word(opt->fast) : "DEV",
+				  opt->slow ? text_word(opt->slow) : "DEV"),
+			"the %s device is missing", opt->fast ? "slow" : "fast");
+}
+
+static const struct rule rules[] = {
+	{ GIVEN_NO_START, GIVEN_TUNED, 0,
+	  "--no-start", "give them to xpcache start", "the limits are those of a running cache" },
+	{ GIVEN_NO_START, GIVEN_UBLK, 0,
+	  "--no-start", "give --ublk to xpcache start", "a cache that does not run has no device" },
+};
+
+static enum xc check_words(struct making *k)
+{
+	enum xc ret = rules_check(rules, sizeof(rules) / sizeof(*rules), k->opt);
+
+	return !ret && k->opt->name ? cache_check_name(k->opt->name) : ret;
+}
+
+/* ------------------------------------------------------------- engine ---- */
+
+static enum xc choose_engine(struct making *k)
+{
+	const struct options *opt = k->opt;
+
+	return opt->no_start ? XC_OK : engine_choose(opt->engine, opt->ublk, opt->fast, opt->slow, &k->user);
+}
+
+static enum xc check_ublk(struct making *k)
+{
+	return k->opt->ublk ? ublk_ready() : XC_OK;
+}
+
+static bool starts_in_kernel(const struct making *k)
+{
+	return !k->opt->no_start && !k->user;
+}
+
+static enum xc check_root(struct making *k)
+{
+	if (!starts_in_kernel(k))
+		return XC_OK;
+	if (geteuid() != 0)
+		return complain(XC_FAILED, "create", "run it with sudo", "only root can do this");
+	kernel_sweep();
+	return XC_OK;
+}
+
+static enum xc check_kernel(struct making *k)
+{
+	return starts_in_kernel(k) ? kernel_ready() : XC_OK;
 }
 
 /* ------------------------------------------------------------ devices ---- */
@@ -94,8 +139,17 @@ static enum xc check_no_partition(const struct device *d)
 			"it is a partition of a running cache");
 }
 
-static enum xc check_pair(const struct device *fast, const struct device *slow)
+static enum xc check_no_partitions(struct making *k)
 {
+	enum xc ret = check_no_partition(&k->fast);
+
+	return ret ? ret : check_no_partition(&k->slow);
+}
+
+static enum xc check_pair(struct making *k)
+{
+	const struct device *fast = &k->fast, *slow = &k->slow;
+
 	if (fast->dev == slow->dev && fast->ino == slow->ino)
 		return complain(XC_REFUSED, slow->path, "give two different disks",
 				"the fast and the slow device are the same");
@@ -110,8 +164,7 @@ static enum xc check_pair(const struct device *fast, const struct device *slow)
 	return XC_OK;
 }
 
-/* Opens both and takes them, so that what is checked stays so. */
-static enum xc take_devices(struct making *k)
+static enum xc open_devices(struct making *k)
 {
 	const struct options *opt = k->opt;
 	bool files = opt->no_start || k->user;
@@ -119,27 +172,29 @@ static enum xc take_devices(struct making *k)
 
 	if (!ret)
 		ret = fast_size_blocks(opt->fast_size, &k->fast, &k->blocks);
-	if (!ret)
-		ret = device_open_any(&k->slow, opt->slow, files);
-	if (!ret)
-		ret = claim_kind(&k->fast);
-	if (!ret)
-		ret = claim_kind(&k->slow);
-	if (!ret)
-		ret = check_pair(&k->fast, &k->slow);
-	if (!ret)
-		ret = check_no_partition(&k->fast);
-	if (!ret)
-		ret = check_no_partition(&k->slow);
-	if (!ret)
-		ret = claim_check(&k->fast);
-	if (!ret && !k->adopted)
-		ret = claim_check(&k->slow);
-	if (!ret)
-		ret = device_reopen(&k->fast, DEVICE_OWN);
-	if (!ret && !k->adopted)
-		ret = device_reopen(&k->slow, DEVICE_CLAIM);
-	return ret;
+	return ret ? ret : device_open_any(&k->slow, opt->slow, files);
+}
+
+static enum xc check_kinds(struct making *k)
+{
+	enum xc ret = claim_kind(&k->fast);
+
+	return ret ? ret : claim_kind(&k->slow);
+}
+
+static enum xc check_unclaimed(struct making *k)
+{
+	enum xc ret = claim_check(&k->fast);
+
+	return ret || k->adopted ? ret : claim_check(&k->slow);
+}
+
+/* So that what is checked stays so. */
+static enum xc own_devices(struct making *k)
+{
+	enum xc ret = device_reopen(&k->fast, DEVICE_OWN);
+
+	return ret || k->adopted ? ret : device_reopen(&k->slow, DEVICE_CLAIM);
 }
 
 /* ------------------------------------------------ what is on them now ---- */
@@ -215,17 +270,6 @@ static enum xc check_slow_is_free(struct making *k)
 		return remote_check_free(k->slow.path);
 	ret = caches_check_slow(&k->slow, k->fast.dev);
 	return ret ? ret : fence_check(&k->slow, k->replaced);
-}
-
-static enum xc check_contents(struct making *k)
-{
-	enum xc ret = check_old_cache(k);
-
-	if (!ret)
-		ret = check_signatures(k);
-	if (!ret)
-		ret = check_slow_is_free(k);
-	return ret;
 }
 
 /* --------------------------------------------------------- superblock ---- */
@@ -372,11 +416,27 @@ static void tell_hidden_cache(const struct device *d)
 		       d->path, text_word(disk));
 }
 
+/* As it was made, or it is unmade. */
+static enum xc start_made(struct making *k)
+{
+	struct user_start how = user_start_of(k->opt);
+	char *name = (char *)k->sb.name;
+	u64 doubt;	/* of a cache that has nothing yet? */
+	enum xc ret = mark_prepare(name, k->fast.path, k->slow.path, NULL, &how.tunables.mark, &doubt);
+
+	if (!ret)
+		ret = k->user ? user_create(name, k->fast.path, k->slow.path, &how) :
+				kernel_create(&k->sb, name, &k->fast, &k->slow, &how.tunables);
+	if (ret)
+		return undo(k, ret);
+	if (!k->user)
+		partitions_started(text_uuid(k->sb.uuid));
+	return XC_OK;
+}
+
 /* The kernel claims both devices for itself, so ours must be closed before. */
 static enum xc make(struct making *k)
 {
-	struct user_start how = user_start_of(k->opt);
-	u64 doubt;	/* of a cache that has nothing yet? */
 	enum xc ret;
 
 	tell_hidden_cache(&k->fast);
@@ -389,17 +449,8 @@ static enum xc make(struct making *k)
 		note_slow(k);
 	device_close(&k->slow);
 	device_close(&k->fast);
-	if (!ret && !k->opt->no_start) {
-		ret = mark_prepare((char *)k->sb.name, k->fast.path, k->slow.path, NULL,
-				   &how.tunables.mark, &doubt);
-		if (!ret)
-			ret = k->user ? user_create((char *)k->sb.name, k->fast.path, k->slow.path, &how) :
-					kernel_create(&k->sb, (char *)k->sb.name, &k->fast, &k->slow, &how.tunables);
-		if (ret)
-			ret = undo(k, ret);
-		else if (!k->user)
-			partitions_started(text_uuid(k->sb.uuid));
-	}
+	if (!ret && !k->opt->no_start)
+		ret = start_made(k);
 	signals_release();
 	return ret;
 }
@@ -459,42 +510,61 @@ static void tell(const struct making *k)
 		partitions_tell(&r);
 }
 
+/* In this order a cache is refused. None of them changes a device. */
+static enum xc (*const checks[])(struct making *) = {
+	check_devices_given,
+	check_words,
+	choose_engine,
+	check_ublk,
+	check_root,
+	open_devices,
+	check_kinds,
+	check_pair,
+	check_no_partitions,
+	check_unclaimed,
+	own_devices,
+	check_old_cache,
+	check_signatures,
+	check_slow_is_free,
+	check_kernel,
+	prepare_superblock,
+};
+
+static enum xc check(struct making *k)
+{
+	enum xc ret = XC_OK;
+
+	for (size_t i = 0; !ret && i < sizeof(checks) / sizeof(*checks); i++)
+		ret = checks[i](k);
+	return ret;
+}
+
+/* This machine knows it from then on. */
+static enum xc make_known(struct making *k)
+{
+	bool notes = !k->opt->no_start && k->slow.is_block && k->fast.is_block, noted = false;
+	enum xc ret;
+
+	if (notes)
+		initramfs_lock_to_refresh();
+	ret = make_in_its_room(k);
+	if (ret)
+		return ret;
+	if (notes) {
+		noted = known_note(&k->sb, k->user, &k->opt->tunables);
+		fence_changed(k->slow.dev);
+	}
+	tell(k);
+	return noted ? initramfs_refresh() : XC_OK;
+}
+
 enum xc create_run(struct options *opt)
 {
 	struct making k = { .opt = opt, .fast.fd = -1, .slow.fd = -1 };
-	bool kernel, notes, noted = false;
-	enum xc ret = check_options(opt);
+	enum xc ret = check(&k);
 
-	if (!ret && !opt->no_start)
-		ret = engine_choose(opt->engine, opt->ublk, opt->fast, opt->slow, &k.user);
-	if (!ret && opt->ublk)
-		ret = ublk_ready();
-	kernel = !opt->no_start && !k.user;
-	if (!ret && kernel && geteuid() != 0)
-		ret = complain(XC_FAILED, "create", "run it with sudo", "only root can do this");
-	if (!ret && kernel)
-		kernel_sweep();
 	if (!ret)
-		ret = take_devices(&k);
-	if (!ret)
-		ret = check_contents(&k);
-	if (!ret && kernel)
-		ret = kernel_ready();
-	if (!ret)
-		ret = prepare_superblock(&k);
-	notes = !opt->no_start && k.slow.is_block && k.fast.is_block;
-	if (!ret && notes)
-		initramfs_lock_to_refresh();
-	if (!ret)
-		ret = make_in_its_room(&k);
-	if (!ret && notes) {
-		noted = known_note(&k.sb, k.user, &opt->tunables);
-		fence_changed(k.slow.dev);
-	}
-	if (!ret)
-		tell(&k);
-	if (noted)
-		ret = initramfs_refresh();
+		ret = make_known(&k);
 	device_close(&k.fast);
 	device_close(&k.slow);
 	return ret;
@@ -509,13 +579,7 @@ enum xc create_adopted(const struct options *from, const char *slow, struct xp_s
 	opt.slow = slow;
 	opt.no_start = true;
 	opt.tuned = false;	/* they are for later */
-	ret = check_options(&opt);
-	if (!ret)
-		ret = take_devices(&k);
-	if (!ret)
-		ret = check_contents(&k);
-	if (!ret)
-		ret = prepare_superblock(&k);
+	ret = check(&k);
 	if (!ret)
 		ret = make(&k);
 	device_close(&k.fast);
