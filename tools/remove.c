@@ -49,41 +49,70 @@ static bool is_gone(const char *uuid)
 	return known_find(uuid, &k) == 1 && k.start == START_GONE;
 }
 
-/* The cache rests: @fast holds it, and nothing dirty, or it is refused. @slow: 0 if not known. Once it
- * is no more, a mark at @path (NULL: not known) has nobody to tell. @copied: it is elsewhere too, and known
- * for that. */
-static enum xc erase(const char *name, struct device *fast, dev_t slow, const char *path, bool copied)
-{
-	enum xc ret = device_reopen(fast, DEVICE_OWN);
-	struct xp_fp fp;
-	struct xp_sb zeros;
+/* A cache that rests, on its way out. */
+struct erasing {
+	const char *name;
+	struct device *fast;	/* holds it */
+	dev_t slow;		/* 0: not known */
+	const char *path;	/* of the slow device; NULL: not known */
 	struct offline o;
-	bool gone;
-	int err;
+	struct xp_fp fp;	/* its last fingerprint */
+};
+
+static enum xc load_clean(struct erasing *e)
+{
+	int err = offline_open(&e->o, e->fast);
+
+	if (!err)
+		err = offline_load(&e->o);
+	if (err)
+		return offline_complain(&e->o, e->fast, err);
+	if (e->o.stats.dirty)
+		return complain(XC_REFUSED, e->name, "nothing is lost: once more",
+				"%s became dirty meanwhile", text_blocks(e->o.stats.dirty));
+	if (!fingerprint_read(&e->o.media.io, &e->o.sb, &e->fp))
+		e->fp.mark = 0;
+	return XC_OK;
+}
+
+static enum xc erase_superblock(struct erasing *e)
+{
+	struct xp_sb zeros;
+	int err = xp_sb_erase(&e->o.media.io, &zeros);
+
+	return err ? complain_errno(err, e->fast->path, "cannot erase the superblock") : XC_OK;
+}
+
+static enum xc end_record(const struct erasing *e)
+{
+	return fence_end(text_uuid(e->o.sb.uuid), e->slow);
+}
+
+/* Then it is no more, and a mark has nobody to tell. */
+static enum xc erase_only(struct erasing *e)
+{
+	bool gone = is_gone(text_uuid(e->o.sb.uuid));
+	enum xc ret = gone ? erase_superblock(e) : end_record(e);
+
+	if (!ret)
+		ret = gone ? end_record(e) : erase_superblock(e);
+	if (!ret && e->path)
+		mark_erase(&e->o.sb, &e->fp, e->path);
+	return ret;
+}
+
+/* Refused if anything is dirty. @copied: it is elsewhere too, and known for that. */
+static enum xc erase(struct erasing *e, bool copied)
+{
+	enum xc ret = device_reopen(e->fast, DEVICE_OWN);
 
 	if (ret)
 		return ret;
 	signals_hold();
-	err = offline_open(&o, fast);
-	if (!err)
-		err = offline_load(&o);
-	if (err)
-		ret = offline_complain(&o, fast, err);
-	else if (o.stats.dirty)
-		ret = complain(XC_REFUSED, name, "nothing is lost: once more",
-			       "%s became dirty meanwhile", text_blocks(o.stats.dirty));
-	if (!ret && !fingerprint_read(&o.media.io, &o.sb, &fp))
-		fp.mark = 0;
-	gone = !ret && is_gone(text_uuid(o.sb.uuid));
-	if (!ret && !gone && !copied)
-		ret = fence_end(text_uuid(o.sb.uuid), slow);
-	if (!ret && (err = xp_sb_erase(&o.media.io, &zeros)))
-		ret = complain_errno(err, fast->path, "cannot erase the superblock");
-	if (!ret && gone && !copied)
-		ret = fence_end(text_uuid(o.sb.uuid), slow);
-	if (!ret && path && !copied)
-		mark_erase(&o.sb, &fp, path);
-	offline_close(&o);
+	ret = load_clean(e);
+	if (!ret)
+		ret = copied ? erase_superblock(e) : erase_only(e);
+	offline_close(&e->o);
 	signals_release();
 	return ret;
 }
@@ -147,21 +176,21 @@ static void keep_for_copy(const struct running *r, const char *copy)
 static enum xc erase_stopped_now(const struct running *r, char copy[PATH_MAX])
 {
 	struct device fast = { .fd = -1 };
+	struct erasing e = { .name = r->name, .fast = &fast, .slow = r->slow, .path = r->slow_path };
 	enum xc ret = device_open(&fast, r->fast_path, true);
 
 	*copy = '\0';
 	if (!ret && !caches_have_copy(r->uuid, &fast, copy, PATH_MAX))
 		*copy = '\0';
 	if (!ret)
-		ret = erase(r->name, &fast, r->slow, r->slow_path, *copy);
+		ret = erase(&e, *copy);
 	device_close(&fast);
 	return ret;
 }
 
-static enum xc remove_running(struct running *r)
+/* Refused, or at rest with nothing dirty. */
+static enum xc flush_and_stop(struct running *r)
 {
-	bool known = known_is_noted(r->uuid);
-	char copy[PATH_MAX];
 	enum xc ret = sleep_mend(r);
 
 	if (!ret)
@@ -171,8 +200,15 @@ static enum xc remove_running(struct running *r)
 	running_paths(r);
 	if (!ret)
 		ret = flush_home(r->name);
-	if (!ret)
-		ret = stop(r);
+	return ret ? ret : stop(r);
+}
+
+static enum xc remove_running(struct running *r)
+{
+	bool known = known_is_noted(r->uuid);
+	char copy[PATH_MAX];
+	enum xc ret = flush_and_stop(r);
+
 	if (ret)
 		return ret;
 	ret = erase_stopped_now(r, copy);
@@ -213,13 +249,16 @@ static enum xc count_dirty(const struct cache *c, const struct options *opt, u64
 enum xc erase_stopped(const struct cache *c, const char *slow, bool copied)
 {
 	struct device fast = { .fd = -1 };
+	struct erasing e = { .name = c->name, .fast = &fast };
 	char path[PATH_MAX];
 	enum xc ret = device_open(&fast, c->fast.path, true);
 
 	if (!ret)
 		ret = claim_check(&fast);
+	if (!ret && slow_known(c, slow, path, sizeof(path)))
+		e.path = path;
 	if (!ret)
-		ret = erase(c->name, &fast, 0, slow_known(c, slow, path, sizeof(path)) ? path : NULL, copied);
+		ret = erase(&e, copied);
 	device_close(&fast);
 	return ret;
 }
@@ -248,19 +287,27 @@ static enum xc bring_home(struct cache *c, u64 dirty, const struct options *opt)
 	return flush_stopped(c, opt);
 }
 
-static enum xc remove_stopped(struct cache *c, const struct options *opt)
+/* Refused, or nothing is dirty. */
+static enum xc flush_at_rest(struct cache *c, const struct options *opt)
 {
-	bool known = known_is_noted(c->uuid), copied = caches_have_copy(c->uuid, &c->fast, NULL, 0);
-	char copy[PATH_MAX];
 	u64 dirty = 0;
-	enum xc ret = copied ? XC_OK : check_images(c->name, c->uuid);
+	enum xc ret = caches_have_copy(c->uuid, &c->fast, NULL, 0) ? XC_OK : check_images(c->name, c->uuid);
 
 	if (!ret)
 		ret = sleep_no_image(c, slow_of(c), opt);	/* its note is the proof that the disk was used since */
 	if (!ret)
 		ret = count_dirty(c, opt, &dirty);
-	if (!ret)	/* whoever starts it accepts it by himself */
-		ret = dirty ? bring_home(c, dirty, opt) : accept_losses(c, opt->slow, opt);
+	if (ret)
+		return ret;
+	return dirty ? bring_home(c, dirty, opt) : accept_losses(c, opt->slow, opt);	/* whoever starts it accepts it by himself */
+}
+
+static enum xc remove_stopped(struct cache *c, const struct options *opt)
+{
+	bool known = known_is_noted(c->uuid), copied;
+	char copy[PATH_MAX];
+	enum xc ret = flush_at_rest(c, opt);
+
 	if (ret)
 		return ret;
 	if (known)
