@@ -117,34 +117,50 @@ static int allow_sums(struct xd_cache *cache, const struct xp_media *media, stru
 	return err;
 }
 
-static int load(struct xd_cache *cache, bool force, struct xp_message *msg)
+static int check_loops(const struct xd_cache *cache, struct xp_message *msg)
 {
-	struct xp_media media;
-	int err;
+	if (cache->nr_loops == 1 || cache->slow->many_loops)
+		return 0;
+	snprintf(msg->text, sizeof(msg->text), "the slow device's server allows one connection only: --threads 1");
+	return -EINVAL;
+}
 
-	if (cache->nr_loops > 1 && !cache->slow->many_loops) {
-		snprintf(msg->text, sizeof(msg->text),
-			 "the slow device's server allows one connection only: --threads 1");
-		return -EINVAL;
-	}
+/* Writes around the cache that an earlier life acknowledged. */
+static int flush_slow(struct xd_cache *cache, struct xp_message *msg)
+{
+	int err = cache->slow->ops->flush(cache->slow);
 
-	xd_device_media(cache->fast, &media);
-	err = xp_sb_read(&media, device_blocks(&cache->fast->dev), &cache->sb, msg);
+	if (err)
+		snprintf(msg->text, sizeof(msg->text), "the slow device cannot be flushed");
+	return err;
+}
+
+/* Are these devices a cache, and one that this engine can run? */
+static int check_devices(struct xd_cache *cache, const struct xp_media *media, bool force, struct xp_message *msg)
+{
+	int err = check_loops(cache, msg);
+
+	if (!err)
+		err = xp_sb_read(media, device_blocks(&cache->fast->dev), &cache->sb, msg);
 	if (!err)
 		err = check_features(cache, msg);
 	if (err)
 		return err;
 	cache->sectors = cache->slow->dev.sectors;
-	err = check_identity(cache, force, msg);
-	if (err)
-		return err;
-	/* Writes around the cache that an earlier life acknowledged. */
-	err = cache->slow->ops->flush(cache->slow);
-	if (err) {
-		snprintf(msg->text, sizeof(msg->text), "the slow device cannot be flushed");
-		return err;
-	}
-	err = xd_mark_setup(cache);
+	return check_identity(cache, force, msg);
+}
+
+static int load(struct xd_cache *cache, bool force, struct xp_message *msg)
+{
+	struct xp_media media;
+	int err;
+
+	xd_device_media(cache->fast, &media);
+	err = check_devices(cache, &media, force, msg);
+	if (!err)
+		err = flush_slow(cache, msg);
+	if (!err)
+		err = xd_mark_setup(cache);
 	if (!err)
 		err = xd_mark_check(cache, &media, msg);
 	if (!err)

@@ -186,16 +186,32 @@ static void copy_begin(struct xd_part *part)
 	merge(part);
 }
 
+/* Whole blocks, which the fast device may read into the caller's buffer. */
+static bool needs_no_buffer_to_check(const struct xd_part *part)
+{
+	const struct xp_req *req = &part->req;
+
+	return part->act == XP_CHECK && !req->private && req->nr_sectors == req->nr_blocks * XP_BLOCK_SECTORS;
+}
+
+/* Nothing is to be read around it, and the fast device may see the caller's buffer. */
+static bool needs_no_buffer_to_write(const struct xd_part *part)
+{
+	const struct xp_req *req = &part->req;
+
+	return part->act == XP_COPY && req->copy.base == XP_BASE_NONE && req->op == XP_WRITE && !req->private;
+}
+
 void xd_copy_start(struct xd_part *part)
 {
 	struct xd_loop *loop = part->io->loop;
 	const struct xp_req *req = &part->req;
 
-	if (part->act == XP_CHECK && !req->private && req->nr_sectors == req->nr_blocks * XP_BLOCK_SECTORS) {
+	if (needs_no_buffer_to_check(part)) {
 		xd_check_begin(part);
 		return;
 	}
-	if (part->act == XP_COPY && req->copy.base == XP_BASE_NONE && req->op == XP_WRITE && !req->private) {
+	if (needs_no_buffer_to_write(part)) {
 		copy_write(part, xd_part_data(part), part->io->buffer->registered);
 		return;
 	}

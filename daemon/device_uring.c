@@ -91,6 +91,12 @@ static bool is_its_own(const struct xd_device *d, int err)
 	return d->dev.is_block || (d->direct && (err == -ENOSPC || err == -EDQUOT || err == -EFBIG));
 }
 
+/* Interrupted, or in part. */
+static bool goes_on(const struct xd_op *op, int res)
+{
+	return res == -EINTR || res == -EAGAIN || (res > 0 && op->done < op->bytes);
+}
+
 static void sent(struct xd_event *event, int res)
 {
 	struct xd_op *op = container_of(event, struct xd_op, event);
@@ -99,7 +105,7 @@ static void sent(struct xd_event *event, int res)
 		res = -EIO;	/* beyond the end of a file that has shrunk */
 	if (res > 0)
 		op->done += (u32)res;
-	if (res == -EINTR || res == -EAGAIN || (res > 0 && op->done < op->bytes)) {
+	if (goes_on(op, res)) {
 		go(op);
 		return;
 	}
@@ -119,34 +125,39 @@ static void uring_submit(struct xd_op *op)
 
 /* -------------------------------------------------------------- blocking ---- */
 
+/* How many of them went well; *err: why not all. */
+static u32 transfer_all(int fd, char *buf, u32 bytes, u64 offset, bool write, int *err)
+{
+	u32 done = 0;
+
+	for (*err = 0; done < bytes && !*err;) {
+		ssize_t n = write ? pwrite(fd, buf + done, bytes - done, (off_t)(offset + done)) :
+				    pread(fd, buf + done, bytes - done, (off_t)(offset + done));
+
+		if (n > 0)
+			done += (u32)n;
+		else if (!n || errno != EINTR)
+			*err = n ? -errno : -EIO;
+	}
+	return done;
+}
+
 /* The caller's memory may be aligned to anything. */
 static int transfer(struct xd_device *d, void *buf, u32 bytes, u64 offset, bool write)
 {
 	void *bounce;
-	u32 done = 0;
-	ssize_t n = 0;
+	u32 done;
+	int err;
 
 	if (posix_memalign(&bounce, XP_BLOCK_SIZE, bytes))
 		return -ENOMEM;
 	if (write)
 		memcpy(bounce, buf, bytes);
-	while (done < bytes) {
-		char *at = (char *)bounce + done;
-
-		n = write ? pwrite(d->dev.fd, at, bytes - done, (off_t)(offset + done)) :
-			    pread(d->dev.fd, at, bytes - done, (off_t)(offset + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		done += (u32)n;
-	}
+	done = transfer_all(d->dev.fd, bounce, bytes, offset, write, &err);
 	if (!write)
 		memcpy(buf, bounce, done);
 	free(bounce);
-	if (done == bytes)
-		return 0;
-	return n < 0 ? -errno : -EIO;
+	return err;
 }
 
 static int uring_pread(struct xd_device *d, void *buf, u32 bytes, u64 offset)

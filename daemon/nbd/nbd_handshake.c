@@ -19,22 +19,31 @@
 
 static const char allocation[] = "base:allocation";
 
-const char *nbd_export_wrong(const struct nbd_export *e)
+static bool is_power_of_2(u32 n)
 {
-	if (strlen(e->name) > NBD_OWN_NAME_MAX)
-		return "the name is longer than 256 bytes";
-	if (e->description && strlen(e->description) > NBD_OWN_NAME_MAX)
-		return "the description is longer than 256 bytes";
-	if (!e->min_block || e->min_block & (e->min_block - 1) || e->min_block > 65536)
+	return n && !(n & (n - 1));
+}
+
+static const char *blocks_wrong(const struct nbd_export *e)
+{
+	if (!is_power_of_2(e->min_block) || e->min_block > 65536)
 		return "the least block is not a power of 2 up to 64 KiB";
-	if (e->preferred_block & (e->preferred_block - 1) ||
-	    e->preferred_block < max(e->min_block, 512))
+	if (!is_power_of_2(e->preferred_block) || e->preferred_block < max(e->min_block, 512))
 		return "the preferred block is not a power of 2, or below the least or 512";
 	if (e->max_payload < max(e->preferred_block, 65536) || e->max_payload > NBD_MAX_PAYLOAD)
 		return "the largest payload is below 64 KiB or a block, or over 64 MiB";
 	if (e->bytes & (e->min_block - 1))
 		return "the size is not a multiple of the least block";
 	return NULL;
+}
+
+const char *nbd_export_wrong(const struct nbd_export *e)
+{
+	if (strlen(e->name) > NBD_OWN_NAME_MAX)
+		return "the name is longer than 256 bytes";
+	if (e->description && strlen(e->description) > NBD_OWN_NAME_MAX)
+		return "the description is longer than 256 bytes";
+	return blocks_wrong(e);
 }
 
 /* ------------------------------------------------------- what is sent ---- */

@@ -11,6 +11,7 @@
 #include "platform.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ERROR_FIXED	(20u + 6u + 8u)	/* of an error chunk, with its offset */
@@ -85,28 +86,31 @@ u32 nbd_reply_status(const struct nbd_request *r, u64 bytes, u32 state, u8 *head
 
 /* ------------------------------------------------------------- errors ---- */
 
-/* ENOTSUP means one thing only; EOVERFLOW is for lengths, which are checked before. */
+/* EOVERFLOW of the protocol is for lengths, which are checked before. */
+static const struct {
+	int err;
+	u32 sent;
+} errors[] = {
+	{ EPERM, NBD_EPERM },
+	{ EACCES, NBD_EPERM },
+	{ EROFS, NBD_EPERM },
+	{ ENOMEM, NBD_ENOMEM },
+	{ EINVAL, NBD_EINVAL },
+	{ EOVERFLOW, NBD_EINVAL },
+	{ ENOSPC, NBD_ENOSPC },
+	{ EDQUOT, NBD_ENOSPC },
+	{ EFBIG, NBD_ENOSPC },
+	{ ENOTSUP, NBD_EINVAL },
+	{ ESHUTDOWN, NBD_ESHUTDOWN },
+};
+
 u32 nbd_error(const struct nbd_request *r, int err)
 {
-	switch (err < 0 ? -err : err) {
-	case EPERM:
-	case EACCES:
-	case EROFS:
-		return NBD_EPERM;
-	case ENOMEM:
-		return NBD_ENOMEM;
-	case EINVAL:
-	case EOVERFLOW:
-		return NBD_EINVAL;
-	case ENOSPC:
-	case EDQUOT:
-	case EFBIG:
-		return NBD_ENOSPC;
-	case ENOTSUP:
-		return r->flags & NBD_CMD_FLAG_FAST_ZERO ? NBD_ENOTSUP : NBD_EINVAL;
-	case ESHUTDOWN:
-		return NBD_ESHUTDOWN;
-	}
+	if (abs(err) == ENOTSUP && r->flags & NBD_CMD_FLAG_FAST_ZERO)
+		return NBD_ENOTSUP;	/* of a write that is as fast, and of nothing else */
+	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
+		if (errors[i].err == abs(err))
+			return errors[i].sent;
 	return NBD_EIO;
 }
 

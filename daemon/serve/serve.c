@@ -123,32 +123,20 @@ static void make_options(struct option *o, char name[XP_TUNABLES][TUNABLE_OPTION
 
 static enum xc set_word(struct words *w, int option, const char *value)
 {
+	const char **const text[OPT_TUNABLE] = {
+		[OPT_FAST] = &w->fast, [OPT_SLOW] = &w->slow, [OPT_SOCKET] = &w->socket, [OPT_CONTROL] = &w->control,
+		[OPT_LOG] = &w->log,
+	};
+	bool *const on[OPT_TUNABLE] = { [OPT_DETACH] = &w->detach, [OPT_UBLK] = &w->ublk, [OPT_FORCE] = &w->force };
+
 	if (option >= OPT_TUNABLE && option < OPT_TUNABLE + (int)XP_TUNABLES)
 		return set_tunable(w, &xp_tunable_rows[option - OPT_TUNABLE], value);
 	switch (option) {
-	case OPT_FAST:
-		w->fast = value;
+	case OPT_FAST ... OPT_LOG:
+		*text[option] = value;
 		return XC_OK;
-	case OPT_SLOW:
-		w->slow = value;
-		return XC_OK;
-	case OPT_SOCKET:
-		w->socket = value;
-		return XC_OK;
-	case OPT_CONTROL:
-		w->control = value;
-		return XC_OK;
-	case OPT_LOG:
-		w->log = value;
-		return XC_OK;
-	case OPT_DETACH:
-		w->detach = true;
-		return XC_OK;
-	case OPT_UBLK:
-		w->ublk = true;
-		return XC_OK;
-	case OPT_FORCE:
-		w->force = true;
+	case OPT_DETACH ... OPT_FORCE:
+		*on[option] = true;
 		return XC_OK;
 	case OPT_THREADS:
 		return set_threads(w, value);
@@ -160,12 +148,33 @@ static enum xc set_word(struct words *w, int option, const char *value)
 	}
 }
 
+static enum xc check_nothing_missing(const struct words *w)
+{
+	const char *missing = !w->fast ? "--fast" : !w->slow ? "--slow" :
+			      !w->socket && !w->control && !w->ublk ? "--socket" : NULL;
+
+	return missing ? complain(XC_USAGE, missing, "xpcached serve --help", "it is missing") : XC_OK;
+}
+
+static enum xc check_words(const struct words *w)
+{
+	struct xp_message msg;
+	enum xc ret = check_nothing_missing(w);
+
+	if (ret)
+		return ret;
+	if (path_check(w->fast) || path_check(w->slow) || path_check(w->socket) || path_check(w->control))
+		return XC_USAGE;
+	if (xp_tunables_check(&w->tunables, &msg))
+		return complain(XC_USAGE, NULL, NULL, "%s", msg.text);
+	return XC_OK;
+}
+
 static enum xc parse(struct words *w, int argc, char **argv)
 {
 	struct option options[NR_FIXED + XP_TUNABLES + 1];
 	char name[XP_TUNABLES][TUNABLE_OPTION];
 	enum xc ret = XC_OK;
-	struct xp_message msg;
 	int option;
 
 	memset(w, 0, sizeof(*w));
@@ -179,14 +188,7 @@ static enum xc parse(struct words *w, int argc, char **argv)
 		return ret;
 	if (optind < argc)
 		return complain(XC_USAGE, argv[optind], "xpcached serve --help", "what is this for?");
-	if (!w->fast || !w->slow || (!w->socket && !w->control && !w->ublk))
-		return complain(XC_USAGE, !w->fast ? "--fast" : !w->slow ? "--slow" : "--socket",
-				"xpcached serve --help", "it is missing");
-	if (path_check(w->fast) || path_check(w->slow) || path_check(w->socket) || path_check(w->control))
-		return XC_USAGE;
-	if (xp_tunables_check(&w->tunables, &msg))
-		return complain(XC_USAGE, NULL, NULL, "%s", msg.text);
-	return XC_OK;
+	return check_words(w);
 }
 
 /* ---------------------------------------------------------------- folder ---- */
@@ -225,38 +227,60 @@ static enum xc leave_folder(struct words *w)
 
 /* ----------------------------------------------------------------- start ---- */
 
+/* Both, or none. */
+static enum xc open_devices(struct xd_setup *setup, const struct words *w)
+{
+	enum xc ret = xd_device_open(&setup->fast, w->fast, "fast");
+
+	if (!ret)
+		ret = xd_device_open(&setup->slow, w->slow, "slow");
+	if (!ret && setup->fast->dev.is_block && setup->slow->dev.is_block &&
+	    device_overlap(&setup->fast->dev, &setup->slow->dev))
+		ret = complain(XC_REFUSED, w->slow, "give two different disks", "on the same disk as %s", w->fast);
+	if (ret) {
+		xd_device_close(setup->fast);
+		xd_device_close(setup->slow);
+	}
+	return ret;
+}
+
+/* @text: what the cache itself says of @err; "": nothing. */
+static enum xc cannot_start(const struct words *w, int err, const char *text)
+{
+	if (!*text)
+		return complain_errno(err, w->fast, "the cache cannot be started");
+	switch (err) {
+	case -EBADMSG:
+		return complain(XC_DAMAGED, w->fast, loss_advice(w->fast, w->slow), "%s", text);
+	case -EUCLEAN:
+		return complain(XC_DAMAGED, w->fast, text_todo("nothing was changed; xpcache check %s tells more", text_word(w->fast)),
+				"%s", text);
+	case -ENOTSUP:
+		return complain(XC_DAMAGED, w->fast, NULL, "%s", text);
+	case -ENOENT:
+		return complain(XC_NOT_FOUND, w->fast, NULL, "%s", text);
+	case -ENODEV:
+		return complain(XC_NOT_FOUND, w->fast, "give the right --slow, or --force if it is an exact copy", "%s", text);
+	default:
+		return complain(XC_FAILED, w->fast, NULL, "%s", text);
+	}
+}
+
 static enum xc start_cache_of(struct serving *s, const struct words *w)
 {
 	struct xd_setup setup = { .tunables = &w->tunables, .loops = w->threads, .force = w->force };
 	struct xp_message msg = { "" };
-	enum xc ret = xd_device_open(&setup.fast, w->fast, "fast");
+	enum xc ret = open_devices(&setup, w);
 	int err;
 
-	if (!ret)
-		ret = xd_device_open(&setup.slow, w->slow, "slow");
-	if (!ret && setup.fast->dev.is_block && setup.slow->dev.is_block &&
-	    device_overlap(&setup.fast->dev, &setup.slow->dev))
-		ret = complain(XC_REFUSED, w->slow, "give two different disks", "on the same disk as %s", w->fast);
-	if (ret) {
-		xd_device_close(setup.fast);
-		xd_device_close(setup.slow);
+	if (ret)
 		return ret;
-	}
 	err = privileges_keep(CAP_IPC_LOCK, w->ublk ? CAP_SYS_ADMIN : -1) ? -EPERM :
 	      xd_cache_start(&s->cache, &setup, &msg);
-	if (!err) {
-		snprintf(s->name, sizeof(s->name), "%.31s", (const char *)s->cache.sb.name);
-		return XC_OK;
-	}
-	if (!*msg.text)
-		return complain_errno(err, w->fast, "the cache cannot be started");
-	if (err == -EBADMSG)
-		return complain(XC_DAMAGED, w->fast, loss_advice(w->fast, w->slow), "%s", msg.text);
-	return complain(err == -EUCLEAN || err == -ENOTSUP ? XC_DAMAGED :
-			err == -ENOENT || err == -ENODEV ? XC_NOT_FOUND : XC_FAILED,
-			w->fast, err == -EUCLEAN ? text_todo("nothing was changed; xpcache check %s tells more", text_word(w->fast)) :
-			err == -ENODEV ? "give the right --slow, or --force if it is an exact copy" : NULL,
-			"%s", msg.text);
+	if (err)
+		return cannot_start(w, err, msg.text);
+	snprintf(s->name, sizeof(s->name), "%.31s", (const char *)s->cache.sb.name);
+	return XC_OK;
 }
 
 /* The loops have given it up by then. */
@@ -390,18 +414,42 @@ static void leave_terminal(const char *log)
 		dup2(fd, STDERR_FILENO);
 }
 
+/* wait_for_signal() takes them, and no thread is interrupted. */
+static void block_signals(sigset_t *signals)
+{
+	sigemptyset(signals);
+	sigaddset(signals, SIGTERM);
+	sigaddset(signals, SIGINT);
+	sigaddset(signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, signals, NULL);
+}
+
+/* Non-zero: something that was acknowledged may not be durable. */
+static int stop_serving(struct serving *s, bool ublk)
+{
+	int lost, err;
+
+	sd_notify(0, "STOPPING=1");
+	watch_stop(s);
+	xd_device_hurry(s->cache.slow);
+	if (ublk)
+		xd_ublk_stop(&s->ublk);
+	xd_server_stop(&s->server);
+	xd_control_stop(&s->control);
+	lost = last_commit(s);
+	err = xd_cache_stop(&s->cache);
+	xd_control_stopped(&s->control, err);
+	return lost ? lost : err;
+}
+
 static enum xc run(const struct words *w, int ready)
 {
 	static struct serving s;
-	int lost, err;
 	enum xc ret;
+	int lost;
 
 	s.ready = ready;
-	sigemptyset(&s.signals);
-	sigaddset(&s.signals, SIGTERM);
-	sigaddset(&s.signals, SIGINT);
-	sigaddset(&s.signals, SIGHUP);
-	pthread_sigmask(SIG_BLOCK, &s.signals, NULL);
+	block_signals(&s.signals);
 	s.server.fd = s.control.fd = s.control.stop_fd = -1;
 	ret = w->ublk ? xd_ublk_open(&s.ublk) : XC_OK;
 	if (!ret)
@@ -418,17 +466,8 @@ static enum xc run(const struct words *w, int ready)
 		leave_terminal(w->log);
 	if (!ret)
 		wait_for_signal(&s.signals);
-	sd_notify(0, "STOPPING=1");
-	watch_stop(&s);
-	xd_device_hurry(s.cache.slow);
-	if (w->ublk)
-		xd_ublk_stop(&s.ublk);
-	xd_server_stop(&s.server);
-	xd_control_stop(&s.control);
-	lost = last_commit(&s);
-	err = xd_cache_stop(&s.cache);
-	xd_control_stopped(&s.control, err);
-	return ret ? ret : lost || err ? XC_FAILED : XC_OK;
+	lost = stop_serving(&s, w->ublk);
+	return !ret && lost ? XC_FAILED : ret;
 }
 
 static enum xc detached(const struct words *w)
