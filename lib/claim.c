@@ -161,26 +161,33 @@ static bool has_open(const char *pid, const struct device *d)
 	return found;
 }
 
+static void name_of(const char *pid, char *name, size_t len)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/comm", pid);
+	f = fopen(path, "re");
+	if (!f || !fgets(name, (int)len, f))
+		snprintf(name, len, "process");
+	if (f)
+		fclose(f);
+	name[strcspn(name, "\n")] = '\0';
+	xp_words_clean(name, len);
+}
+
 bool claim_opener(const struct device *d, char *who, size_t len)
 {
 	DIR *dir = opendir("/proc");
-	char path[64], name[64];
 	struct dirent *e;
 	bool found = false;
-	FILE *f;
+	char name[64];
 
 	while (dir && !found && (e = readdir(dir))) {
 		if (strspn(e->d_name, "0123456789") != strlen(e->d_name) ||
 		    atoi(e->d_name) == getpid() || !has_open(e->d_name, d))
 			continue;
-		snprintf(path, sizeof(path), "/proc/%.20s/comm", e->d_name);
-		f = fopen(path, "re");
-		if (!f || !fgets(name, sizeof(name), f))
-			strcpy(name, "process");
-		if (f)
-			fclose(f);
-		name[strcspn(name, "\n")] = '\0';
-		xp_words_clean(name, sizeof(name));
+		name_of(e->d_name, name, sizeof(name));
 		snprintf(who, len, "open by %s, pid %.20s", name, e->d_name);
 		found = true;
 	}

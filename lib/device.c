@@ -198,6 +198,19 @@ static enum xc lock_file(const struct device *d, int fd)
 	return err ? complain_errno(err, d->path, "cannot lock it") : XC_OK;
 }
 
+static enum xc cannot_reopen(const struct device *d, int err)
+{
+	switch (err) {
+	case EBUSY:
+		return complain(XC_REFUSED, d->path, "unmount it, or end what uses it, first",
+				"in use by the kernel or another program");
+	case EROFS:
+		return complain(XC_REFUSED, d->path, text_todo("blockdev --setrw %s, or another device", text_word(d->path)), "read-only");
+	default:
+		return complain_errno(err, d->path, "cannot open it");
+	}
+}
+
 enum xc device_reopen(struct device *d, enum device_mode mode)
 {
 	int flags = mode == DEVICE_OWN ? O_RDWR : O_RDONLY;
@@ -209,13 +222,8 @@ enum xc device_reopen(struct device *d, enum device_mode mode)
 	if (d->is_block && mode != DEVICE_LOOK)
 		flags |= O_EXCL;
 	fd = open(d->path, flags | O_CLOEXEC);
-	if (fd < 0 && errno == EBUSY)
-		return complain(XC_REFUSED, d->path, "unmount it, or end what uses it, first",
-				"in use by the kernel or another program");
-	if (fd < 0 && errno == EROFS)
-		return complain(XC_REFUSED, d->path, text_todo("blockdev --setrw %s, or another device", text_word(d->path)), "read-only");
 	if (fd < 0)
-		return complain_errno(errno, d->path, "cannot open it");
+		return cannot_reopen(d, errno);
 	if (!is_same(fd, d)) {
 		close(fd);
 		return complain(XC_REFUSED, d->path, "nothing was changed; look what it is now",

@@ -25,6 +25,16 @@ static bool only_user(const char *fast, const char *slow)
 	return is_file(fast) || is_file(slow) || (slow && is_remote(slow)) || geteuid() != 0;
 }
 
+static bool takes_user(bool ublk, const char *fast, const char *slow)
+{
+	if (ublk || only_user(fast, slow))
+		return true;
+	if (kernel_has_target() || !user_can_start())
+		return false;
+	printf("%s: the engine in user space runs it\n", kernel_no_target());
+	return true;
+}
+
 enum xc engine_choose(const char *word, bool ublk, const char *fast, const char *slow, bool *user)
 {
 	if (!word)
@@ -36,10 +46,6 @@ enum xc engine_choose(const char *word, bool ublk, const char *fast, const char 
 		return XC_OK;
 	if (strcmp(word, "auto") != 0)
 		return complain(XC_USAGE, "--engine", "kernel, user or auto", "there is no engine \"%s\"", word);
-	*user = ublk || only_user(fast, slow);
-	if (!*user && !kernel_has_target() && user_can_start()) {
-		printf("%s: the engine in user space runs it\n", kernel_no_target());
-		*user = true;
-	}
+	*user = takes_user(ublk, fast, slow);
 	return XC_OK;
 }

@@ -57,14 +57,29 @@ enum xc flush_pages(const char *path)
 	return err ? complain_errno(err, path, "cannot write out what programs wrote there") : XC_OK;
 }
 
-static enum xc sync_device(const char *name)
+/* Each has a page cache of its own. */
+static enum xc sync_partitions(const struct running *r, const char *name)
 {
 	struct partition *list;
+	enum xc ret = XC_OK;
+	size_t n;
+	int err = partitions_of(r, &list, &n);
+
+	if (err)
+		return complain_errno(err, name, "cannot tell its partitions");
+	for (size_t i = 0; i < n && !ret; i++)
+		if (list[i].sectors)	/* without a table there is no node, and nothing was written */
+			ret = flush_pages(list[i].node);
+	free(list);
+	return ret;
+}
+
+static enum xc sync_device(const char *name)
+{
 	struct running r;
 	char path[PATH_MAX];
-	int err, found = running_find(name, NULL, &r);
+	int found = running_find(name, NULL, &r);
 	enum xc ret;
-	size_t n;
 
 	if (found != 1)
 		return complain_errno(found ? found : ENODEV, name, "cannot tell its device");
@@ -72,14 +87,7 @@ static enum xc sync_device(const char *name)
 		return XC_OK;	/* its clients have page caches, and sync by themselves */
 	running_node(&r, path, sizeof(path));
 	ret = flush_pages(path);
-	err = ret ? 0 : partitions_of(&r, &list, &n);	/* each has a page cache of its own */
-	if (ret || err)
-		return err ? complain_errno(err, name, "cannot tell its partitions") : ret;
-	for (size_t i = 0; i < n && !ret; i++)
-		if (list[i].sectors)	/* without a table there is no node, and nothing was written */
-			ret = flush_pages(list[i].node);
-	free(list);
-	return ret;
+	return ret ? ret : sync_partitions(&r, name);
 }
 
 struct watch {
@@ -135,6 +143,26 @@ static u64 life_of(const struct status *s)
 	return status_number(s, "incarnation") - status_number(s, "reroutes");
 }
 
+/* Does anything end the wait before they are home? */
+static enum xc check_goes_on(struct watch *w, const struct status *s, u64 left, u64 dirty)
+{
+	if (!strcmp(s->state, "failed"))
+		return complain(XC_FAILED, w->name, running_log(w->name, ""),
+				"its journal cannot be written, and %s stay dirty", text_blocks(dirty));
+	if (signals_came()) {
+		running_message(w->name, XP_COMMAND_FLUSH_STOP);
+		return complain(XC_INTERRUPTED, w->name, text_todo("nothing is lost, xpcache flush %s goes on", w->name),
+				"stopped, %s stay dirty", text_blocks(dirty));
+	}
+	if (w->end && seconds_now() > w->end)
+		return complain(XC_FAILED, w->name, text_todo("that goes on; try again, or xpcache flush %s shows when it is done", w->name),
+				"%s could not go home in time", text_blocks(dirty));
+	if (!status_number(s, "flushing"))
+		return complain(XC_FAILED, w->name, text_todo("xpcache flush %s goes on", w->name),
+				"the flush was ended from elsewhere, %s stay dirty", text_blocks(dirty));
+	return check_stuck(w, s, left);
+}
+
 /* One look. XC_OK and *home false: not yet. */
 static enum xc look(struct watch *w, bool *home)
 {
@@ -151,23 +179,7 @@ static enum xc look(struct watch *w, bool *home)
 				"it was started anew meanwhile, %s stay dirty", text_blocks(dirty));
 	*home = is_home(w, &s) || (w->end && left <= w->enough);
 	progress_show(&w->bar, left);
-	if (*home)
-		return XC_OK;
-	if (!strcmp(s.state, "failed"))
-		return complain(XC_FAILED, w->name, running_log(w->name, ""),
-				"its journal cannot be written, and %s stay dirty", text_blocks(dirty));
-	if (signals_came()) {
-		running_message(w->name, XP_COMMAND_FLUSH_STOP);
-		return complain(XC_INTERRUPTED, w->name, text_todo("nothing is lost, xpcache flush %s goes on", w->name),
-				"stopped, %s stay dirty", text_blocks(dirty));
-	}
-	if (w->end && seconds_now() > w->end)
-		return complain(XC_FAILED, w->name, text_todo("that goes on; try again, or xpcache flush %s shows when it is done", w->name),
-				"%s could not go home in time", text_blocks(dirty));
-	if (!status_number(&s, "flushing"))
-		return complain(XC_FAILED, w->name, text_todo("xpcache flush %s goes on", w->name),
-				"the flush was ended from elsewhere, %s stay dirty", text_blocks(dirty));
-	return check_stuck(w, &s, left);
+	return *home ? XC_OK : check_goes_on(w, &s, left, dirty);
 }
 
 static enum xc watch(const char *name, u64 enough, double end)

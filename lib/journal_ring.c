@@ -69,24 +69,27 @@ static const char *kind_text(const struct xp_said *said)
 	return said->kind <= XP_REC_ZERO ? text[said->kind] : text[0];
 }
 
+static void tell_record(struct ring *r, const struct xp_said *said, const struct xp_message *why)
+{
+	if (said->verdict == XP_REFUSED)
+		finding_problem(r->findings, "%s: record %u, %s of block %" PRIu64 " and slot %u",
+				why->text, said->index, kind_text(said),
+				(u64)xp_lba_n(said->lba), xp_slot_n(said->slot));
+	else if (said->verdict == XP_UNREADABLE_DATA && said->kind == XP_REC_MAP)
+		finding_problem(r->findings, "journal block %" PRIu64 " maps block %" PRIu64 " to slot %u, which cannot be read: "
+				"an error until it is written anew; start --accept-older takes its older version",
+				said->seq, (u64)xp_lba_n(said->lba), xp_slot_n(said->slot));
+}
+
 static void on_record(void *ctx, const struct xp_said *said, const struct xp_message *why)
 {
 	struct ring *r = ctx;
 
 	r->said[said->verdict]++;
-	if (said->verdict == XP_REFUSED) {
-		if (r->findings)
-			finding_problem(r->findings, "%s: record %u, %s of block %" PRIu64 " and slot %u",
-					why->text, said->index, kind_text(said),
-					(u64)xp_lba_n(said->lba), xp_slot_n(said->slot));
+	if (r->findings)
+		tell_record(r, said, why);
+	if (said->verdict == XP_REFUSED || said->kind != XP_REC_MAP)
 		return;
-	}
-	if (said->kind != XP_REC_MAP)
-		return;
-	if (said->verdict == XP_UNREADABLE_DATA && r->findings)
-		finding_problem(r->findings, "journal block %" PRIu64 " maps block %" PRIu64 " to slot %u, which cannot be read: "
-				"an error until it is written anew; start --accept-older takes its older version",
-				said->seq, (u64)xp_lba_n(said->lba), xp_slot_n(said->slot));
 	if (said->flags & XP_REC_CHECKED && said->seq > r->head.durable)
 		r->unproven++;
 	if (r->hash && said->verdict == XP_REPLAYED)

@@ -365,8 +365,13 @@ static bool never_started(const char *name)
 	return !kernel_status(name, line, sizeof(line)) && !strcmp(line, "loading");
 }
 
-/* Ours, with no live table, whether one was loaded or not; or with one whose
+/* With no live table, whether one was loaded or not; or with one whose
  * first resume failed, and nobody was left to remove it. */
+static bool is_unfinished(const struct dm_info *info, const char *name)
+{
+	return !info->live_table || (info->suspended && !info->open_count && never_started(name));
+}
+
 static bool is_leftover(const char *name)
 {
 	struct dm_task *t = task_new(DM_DEVICE_INFO, name);
@@ -377,8 +382,7 @@ static bool is_leftover(const char *name)
 	if (t && !task_run(t) && dm_task_get_info(t, &info)) {
 		uuid = dm_task_get_uuid(t);
 		leftover = info.exists && uuid && (kernel_is_ours(uuid) || kernel_is_hold(uuid)) &&
-			   (!info.live_table || (info.suspended && !info.open_count &&
-						 never_started(name)));
+			   is_unfinished(&info, name);
 	}
 	if (t)
 		dm_task_destroy(t);

@@ -161,10 +161,21 @@ static void learn_place(struct partition *p)
 		dm_task_destroy(t);
 }
 
+static int append(struct partition **list, size_t *n, const struct partition *p)
+{
+	struct partition *grown = realloc(*list, (*n + 1) * sizeof(*p));
+
+	if (!grown)
+		return -ENOMEM;
+	*list = grown;
+	grown[(*n)++] = *p;
+	return 0;
+}
+
 int kernel_partitions(const char *cache, struct partition **list, size_t *n)
 {
 	struct dm_task *t = task_new(DM_DEVICE_LIST, NULL);
-	struct partition p, *grown;
+	struct partition p;
 	struct dm_names *names;
 	int err = t ? task_run(t) : -ENODEV;
 
@@ -174,12 +185,7 @@ int kernel_partitions(const char *cache, struct partition **list, size_t *n)
 	while (names && names->dev && !err) {
 		if (learn_partition(names->name, cache, &p)) {
 			learn_place(&p);
-			grown = realloc(*list, (*n + 1) * sizeof(p));
-			err = grown ? 0 : -ENOMEM;
-			if (grown) {
-				*list = grown;
-				grown[(*n)++] = p;
-			}
+			err = append(list, n, &p);
 		}
 		names = names->next ? (void *)((char *)names + names->next) : NULL;
 	}

@@ -218,25 +218,34 @@ size_t known_broken(void)
 	return broken;
 }
 
+/* @quiet: of one that cannot be read nothing is said. */
+static size_t read_all(struct dirent *const *names, int n, struct known *list, bool quiet)
+{
+	size_t good = 0;
+
+	for (int i = 0; i < n; i++)
+		if (list && read_one(names[i]->d_name, &list[good], !quiet))
+			good++;
+		else
+			broken += may_start(names[i]->d_name);
+	return good;
+}
+
 /* A command may look several times, and complains once. */
 size_t known_all(struct known **list)
 {
 	static bool told;
-	struct dirent **names;
-	size_t good = 0;
+	struct dirent **names = NULL;
+	size_t good;
 	int n = scandir(directory(), &names, is_record, alphasort);
 
 	broken = n < 0 && errno != ENOENT && errno != ENOTDIR;	/* none is known; or nobody knows */
 	if (broken && !told)
 		complain_errno(errno, directory(), "cannot look for the caches that are known");
 	*list = n > 0 ? calloc((size_t)n, sizeof(**list)) : NULL;
-	for (int i = 0; i < n; i++) {
-		if (*list && read_one(names[i]->d_name, &(*list)[good], !told))
-			good++;
-		else
-			broken += may_start(names[i]->d_name);
+	good = read_all(names, n, *list, told);
+	for (int i = 0; i < n; i++)
 		free(names[i]);
-	}
 	if (n >= 0)
 		free(names);
 	told |= broken || (n > 0 && good < (size_t)n);
@@ -335,11 +344,18 @@ static int sync_directory(void)
 	return err;
 }
 
+static int write_durably(int fd, struct json_object *o)
+{
+	if (!json_object_to_fd(fd, o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE) && !fsync(fd))
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
 /* The old one, or the new one: never half of it, whenever the power goes. */
 static int write_whole(const char *path, struct json_object *o)
 {
 	char fresh[PATH_MAX + 8];
-	int fd, err = 0;
+	int fd, err;
 
 	snprintf(fresh, sizeof(fresh), "%s.new", path);
 	if (mkdir(directory(), 0755) && errno != EEXIST)
@@ -347,8 +363,7 @@ static int write_whole(const char *path, struct json_object *o)
 	fd = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return -errno;
-	if (json_object_to_fd(fd, o, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE) || fsync(fd))
-		err = errno ? -errno : -EIO;
+	err = write_durably(fd, o);
 	close(fd);
 	if (!err && rename(fresh, path))
 		err = -errno;

@@ -207,15 +207,26 @@ const char *shorter_advice(const char *fast, const char *slow)
 			 devices, devices);
 }
 
+/* Of both superblocks nothing but the journal tells: see bare.c. */
+static enum xc superblocks_unusable(const struct offline *o, const struct device *d, bool unreadable)
+{
+	return complain(unreadable ? XC_FAILED : XC_DAMAGED, d->path,
+			text_todo("nothing was changed; xpcache flush --offline --rescue --force %s brings home what can be read",
+				  text_devices(d->path, o->slow)),
+			"%s%s%s", o->message.text, unreadable ? ": " : "", unreadable ? strerror(EIO) : "");
+}
+
+static const char *words_or(const struct offline *o, const char *other)
+{
+	return *o->message.text ? o->message.text : other;
+}
+
 enum xc offline_complain(const struct offline *o, const struct device *d, int err)
 {
-	const char *words = *o->message.text ? o->message.text : NULL;
+	const char *words = o->message.text;
 
-	if (words && !strncmp(words, "superblock: ", 12) && (err == -EUCLEAN || err == -EIO))
-		return complain(err == -EIO ? XC_FAILED : XC_DAMAGED, d->path, /* of both superblocks nothing but the journal tells: see bare.c */
-				text_todo("nothing was changed; xpcache flush --offline --rescue --force %s brings home what can be read",
-					  text_devices(d->path, o->slow)),
-				"%s%s%s", words, err == -EIO ? ": " : "", err == -EIO ? strerror(EIO) : "");
+	if (!strncmp(words, "superblock: ", 12) && (err == -EUCLEAN || err == -EIO))
+		return superblocks_unusable(o, d, err == -EIO);
 	switch (err) {
 	case 0:
 		return XC_OK;
@@ -224,15 +235,15 @@ enum xc offline_complain(const struct offline *o, const struct device *d, int er
 				"no xpcache on this device");
 	case -EUCLEAN:
 		return complain(XC_DAMAGED, d->path, text_todo("nothing was changed; xpcache check %s tells more", text_word(d->path)),
-				"%s", words ? words : "damaged metadata");
+				"%s", words_or(o, "damaged metadata"));
 	case -EBADMSG:
 		return complain(XC_DAMAGED, d->path, loss_advice(d->path, o->slow),
-				"%s", words ? words : "the journal cannot be read");
+				"%s", words_or(o, "the journal cannot be read"));
 	case -ENOTSUP:
 		return complain(XC_DAMAGED, d->path, "use the version of xpcache that made it, or a newer one",
-				"%s", words ? words : "features this version does not know");
+				"%s", words_or(o, "features this version does not know"));
 	default:
-		if (words)
+		if (*words)
 			return complain(XC_FAILED, d->path, NULL, "%s: %s", words, strerror(-err));
 		return complain_errno(err, d->path, "cannot read the metadata");
 	}

@@ -151,26 +151,33 @@ void slow_own(struct slow *s, int fd)
 	set_direct(fd, true);
 }
 
-/* Of a file the last sectors may be no place for direct I/O. */
-static int put_local(const struct slow *s, const u8 *data, size_t len, u64 at)
+/* Of a file the last sectors may be no place for direct I/O: then *direct is false. */
+static int write_all(int fd, const u8 *data, size_t len, u64 at, bool *direct)
 {
-	bool direct = true;
 	int err = 0;
 
 	while (len && !err) {
-		ssize_t n = pwrite(s->own, data, len, (off_t)at);
+		ssize_t n = pwrite(fd, data, len, (off_t)at);
 
 		if (n > 0) {
 			data += n;
 			len -= (size_t)n;
 			at += (u64)n;
-		} else if (n < 0 && errno == EINVAL && direct) {
-			direct = false;
-			set_direct(s->own, false);
+		} else if (n < 0 && errno == EINVAL && *direct) {
+			*direct = false;
+			set_direct(fd, false);
 		} else if (!n || errno != EINTR) {
 			err = n ? -errno : -EIO;
 		}
 	}
+	return err;
+}
+
+static int put_local(const struct slow *s, const u8 *data, size_t len, u64 at)
+{
+	bool direct = true;
+	int err = write_all(s->own, data, len, at, &direct);
+
 	if (direct)
 		return err;
 	if (!err && s->own >= 0 && fdatasync(s->own))

@@ -61,16 +61,24 @@ static void note_match(struct search *s, const struct device *d)
 	s->n++;
 }
 
+/* But for a cache: it looks like its slow device. */
+static bool look_at(const char *kname, struct device *d)
+{
+	char path[PATH_MAX], uuid[128];
+
+	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_ours(uuid))
+		return false;
+	device_node(kname, path, sizeof(path));
+	return !device_look(d, path);
+}
+
 static int match_one(const char *kname, void *ctx)
 {
 	struct search *s = ctx;
-	char path[PATH_MAX], why[512], uuid[64];
+	char why[512];
 	struct device d;
 
-	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_ours(uuid))
-		return 0;
-	device_node(kname, path, sizeof(path));
-	if (device_look(&d, path))
+	if (!look_at(kname, &d))
 		return 0;
 	if (d.dev == s->cache->fast.dev) {
 		/* not itself */
@@ -143,34 +151,41 @@ static bool udev_has_seen(dev_t dev)
 	return access("/run/udev/control", F_OK) || !access(path, F_OK);
 }
 
-struct search_now {
-	const struct cache *cache;
-	dev_t slow;
+struct search_first {
+	const struct xp_sb_slow *was;
+	dev_t but, found;
+	bool seen;
 };
 
-static int is_slow_of(const char *kname, void *ctx)
+static int match_first(const char *kname, void *ctx)
 {
-	struct search_now *s = ctx;
-	const struct cache *c = s->cache;
-	char path[PATH_MAX], why[512], uuid[128];
+	struct search_first *s = ctx;
+	char why[512];
 	struct device d;
 	bool same;
 
-	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_ours(uuid))
+	if (!look_at(kname, &d))
 		return 0;
-	device_node(kname, path, sizeof(path));
-	if (device_look(&d, path))
-		return 0;
-	same = d.dev != c->fast.dev && identity_same(&c->sb.slow, &d, false, why, sizeof(why)) &&
-	       udev_has_seen(d.dev);
+	same = d.dev != s->but && identity_same(s->was, &d, false, why, sizeof(why)) &&
+	       (!s->seen || udev_has_seen(d.dev));
 	device_close(&d);
-	s->slow = d.dev;
+	s->found = d.dev;
 	return same;
+}
+
+int slow_first(const struct xp_sb_slow *was, dev_t but, bool seen, dev_t *dev)
+{
+	struct search_first s = { .was = was, .but = but, .seen = seen };
+	int found = device_each(match_first, &s);
+
+	*dev = found > 0 ? s.found : 0;
+	return found;
 }
 
 dev_t slow_of(const struct cache *c)
 {
-	struct search_now s = { .cache = c };
+	dev_t dev;
 
-	return device_each(is_slow_of, &s) > 0 ? s.slow : 0;
+	slow_first(&c->sb.slow, c->fast.dev, true, &dev);
+	return dev;
 }

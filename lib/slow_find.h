@@ -11,6 +11,7 @@
 
 struct cache;
 struct device;
+struct xp_sb_slow;
 
 /* The slow device as it is @named (or NULL), or the only one that it can be. */
 bool slow_known(const struct cache *c, const char *named, char *path, size_t len);
@@ -18,6 +19,8 @@ bool slow_known(const struct cache *c, const char *named, char *path, size_t len
 enum xc slow_check_free(const struct device *fast, const struct device *slow);
 /* Its slow device, found by what is known of it; complains. */
 enum xc slow_find(const struct cache *c, struct device *slow);
+/* The first that is here with this identity, other than @but (0: any), that udev has @seen if so: 1, 0, or -errno. */
+int slow_first(const struct xp_sb_slow *was, dev_t but, bool seen, dev_t *dev);
 /* The device that is its slow one; 0: it is not here yet. */
 dev_t slow_of(const struct cache *c);
 

@@ -116,21 +116,30 @@ static int connect_to(const char *name)
 	return fd;
 }
 
+/* For a byte more, and the end of the text. */
+static int make_room(char **text, size_t used, size_t *room)
+{
+	char *grown;
+
+	if (*text && *room - used >= 2)
+		return 0;
+	*room *= 2;
+	grown = *room <= ANSWER_MAX ? realloc(*text, *room) : NULL;
+	if (!grown)
+		return -ENOMEM;
+	*text = grown;
+	return 0;
+}
+
 /* All until the other end closes; malloc()ed. */
 static int read_answer(int fd, char **text)
 {
 	size_t used = 0, room = 4096;
-	char *grown;
 	ssize_t n;
 
 	for (*text = NULL;; used += (size_t)n) {
-		if (!*text || room - used < 2) {
-			room *= 2;
-			grown = room <= ANSWER_MAX ? realloc(*text, room) : NULL;
-			if (!grown)
-				return -ENOMEM;
-			*text = grown;
-		}
+		if (make_room(text, used, &room))
+			return -ENOMEM;
 		n = recv(fd, *text + used, room - used - 1, 0);
 		if (n < 0 && errno == EINTR)
 			n = 0;
@@ -216,10 +225,23 @@ int user_status(const char *name, char *line, size_t len)
 	return err;
 }
 
+/* -ETIMEDOUT: it has not ended, and *waits is what for; "": it has not said. */
+static int hear_end(FILE *f, char *waits, size_t len)
+{
+	char line[PATH_MAX + 200];
+
+	errno = 0;
+	if (!fgets(line, sizeof(line), f))
+		return errno == EAGAIN ? -ETIMEDOUT : errno ? -errno : -EPROTO;
+	if (strncmp(line, "wait ", 5) != 0)
+		return first_line(line);
+	snprintf(waits, len, "%.*s", (int)strcspn(line + 5, "\n"), line + 5);
+	return -ETIMEDOUT;
+}
+
 /* Says what it waits for as long as it waits. 0, or -errno; -ETIMEDOUT: it still does. */
 static int stop_and_wait(const char *name, char *waits, size_t len)
 {
-	char line[PATH_MAX + 200] = "";
 	double until = seconds_now() + PATIENCE_S;
 	int fd = connect_to(name), err = -ETIMEDOUT;
 	FILE *f;
@@ -234,19 +256,19 @@ static int stop_and_wait(const char *name, char *waits, size_t len)
 	if (send(fd, "stop\n", 5, MSG_NOSIGNAL) < 0)
 		err = -errno;
 	while (err == -ETIMEDOUT && seconds_now() < until) {
-		errno = 0;
-		if (!fgets(line, sizeof(line), f))
-			err = errno == EAGAIN ? -ETIMEDOUT : errno ? -errno : -EPROTO;
-		else if (strncmp(line, "wait ", 5) != 0)
-			err = first_line(line);
-		else
-			snprintf(waits, len, "%.*s", (int)strcspn(line + 5, "\n"), line + 5);
+		err = hear_end(f, waits, len);
 		if (err == -ETIMEDOUT && *waits)
 			printf("%s: stops, and waits for %s\n", name, strchr(waits, ' ') + 1);
 		fflush(stdout);
 	}
 	fclose(f);
 	return err;
+}
+
+/* What the daemon could not make durable; not that nothing is known of it. */
+static bool is_loss(int err)
+{
+	return err != -ETIMEDOUT && err != -EPROTO && err != -ECONNREFUSED && err != -ENOENT;
 }
 
 enum xc user_stop(const char *name, bool losing)
@@ -263,9 +285,7 @@ enum xc user_stop(const char *name, bool losing)
 	if (err == -EINTR)
 		return complain(XC_FAILED, name, found == 1 ? text_todo("%s brings it back", text_start(name, r.fast_path, r.slow_path)) : NULL,
 				"ended at once, by a second signal");
-	/* What the daemon could not make durable; not that nothing is known of it. */
-	losing &= err != -ETIMEDOUT && err != -EPROTO && err != -ECONNREFUSED && err != -ENOENT;
-	return err && !losing ? complain_errno(err, name, "it did not stop in order") : XC_OK;
+	return err && !(losing && is_loss(err)) ? complain_errno(err, name, "it did not stop in order") : XC_OK;
 }
 
 /* ------------------------------------------------------------------ find ---- */
@@ -316,6 +336,34 @@ static int learn(const char *name, struct running *r)
 	return err;
 }
 
+static int append(struct running **list, size_t *n, const struct running *r)
+{
+	struct running *grown = realloc(*list, (*n + 1) * sizeof(*r));
+
+	if (!grown)
+		return -ENOMEM;
+	*list = grown;
+	grown[(*n)++] = *r;
+	return 0;
+}
+
+/* One that runs and does not answer is an error. */
+static int list_one(struct running **list, size_t *n, const char *file)
+{
+	const char *end = strstr(file, CONTROL);
+	struct running r;
+	char name[256];
+	int err;
+
+	if (!end || end[strlen(CONTROL)])
+		return 0;
+	snprintf(name, sizeof(name), "%.*s", (int)(end - file), file);
+	err = learn(name, &r);
+	if (err == -ENXIO || err == -EPROTO || err == -ECONNRESET)
+		return 0;	/* killed, or about to end */
+	return err ? err : append(list, n, &r);
+}
+
 int user_list(struct running **list, size_t *n)
 {
 	DIR *dir = opendir(user_directory());
@@ -324,27 +372,8 @@ int user_list(struct running **list, size_t *n)
 
 	*list = NULL;
 	*n = 0;
-	while (dir && !err && (e = readdir(dir))) {
-		char *end = strstr(e->d_name, CONTROL), name[256];
-		struct running r, *grown;
-
-		if (!end || end[strlen(CONTROL)])
-			continue;
-		snprintf(name, sizeof(name), "%.*s", (int)(end - e->d_name), e->d_name);
-		err = learn(name, &r);
-		if (err == -ENXIO || err == -EPROTO || err == -ECONNRESET) {
-			err = 0;	/* killed, or about to end */
-			continue;
-		}
-		if (err)
-			break;		/* it runs, and does not answer */
-		grown = realloc(*list, (*n + 1) * sizeof(r));
-		err = grown ? 0 : -ENOMEM;
-		if (grown) {
-			*list = grown;
-			grown[(*n)++] = r;
-		}
-	}
+	while (dir && !err && (e = readdir(dir)))
+		err = list_one(list, n, e->d_name);
 	if (dir)
 		closedir(dir);
 	return err;

@@ -10,7 +10,6 @@
 #include "lib/device_tree.h"
 #include "lib/exit.h"
 #include "lib/figures.h"
-#include "lib/identity.h"
 #include "lib/json.h"
 #include "lib/kernel.h"
 #include "lib/known.h"
@@ -19,6 +18,7 @@
 #include "lib/partitions.h"
 #include "lib/remote.h"
 #include "lib/running.h"
+#include "lib/slow_find.h"
 #include "lib/status.h"
 #include "lib/sysfs.h"
 #include "lib/user.h"
@@ -502,27 +502,11 @@ static void list_running(struct list *l, const struct running *r)
 				   .dirty = ok ? status_number(&s, "dirty") : NOT_KNOWN });
 }
 
-static int is_slow(const char *kname, void *ctx)
-{
-	char path[PATH_MAX], why[512], uuid[128];
-	struct device d;
-	bool same;
-
-	if (sysfs_read(kname, "dm/uuid", uuid, sizeof(uuid)) && kernel_is_ours(uuid))
-		return 0;
-	device_node(kname, path, sizeof(path));
-	if (device_look(&d, path))
-		return 0;
-	same = identity_same(ctx, &d, false, why, sizeof(why));
-	device_close(&d);
-	return same;
-}
-
 static bool slow_missing(const struct known *k)
 {
-	struct xp_sb_slow slow = k->slow;
+	dev_t dev;
 
-	return device_each(is_slow, &slow) == 0;
+	return slow_first(&k->slow, 0, false, &dev) == 0;
 }
 
 /* How much of it is dirty only the whole journal tells: check does. */
@@ -557,6 +541,20 @@ static void list_absent(struct list *l, const struct caches *all)
 	free(list);
 }
 
+static void list_all(struct list *l, const struct running *r, size_t n, const struct caches *all)
+{
+	for (size_t i = 0; i < n; i++)
+		list_running(l, &r[i]);
+	for (size_t i = 0; i < all->n; i++)
+		if (!all->v[i].running)
+			list_stopped(l, &all->v[i]);
+	list_absent(l, all);
+	if (l->array)
+		print_json(l->array);
+	else if (!l->n)
+		printf("no cache found\n");
+}
+
 enum xc list_run(struct options *opt)
 {
 	struct list l = { .array = NULL };
@@ -576,16 +574,7 @@ enum xc list_run(struct options *opt)
 		return complain_errno(err, "/sys/class/block", "cannot look for caches");
 	}
 	l.array = opt->json ? json_object_new_array() : NULL;
-	for (size_t i = 0; i < n; i++)
-		list_running(&l, &r[i]);
-	for (size_t i = 0; i < all.n; i++)
-		if (!all.v[i].running)
-			list_stopped(&l, &all.v[i]);
-	list_absent(&l, &all);
-	if (l.array)
-		print_json(l.array);
-	else if (!l.n)
-		printf("no cache found\n");
+	list_all(&l, r, n, &all);
 	free(r);
 	caches_free(&all);
 	return XC_OK;

@@ -76,25 +76,32 @@ static bool number(const char **at, char before, u64 *n)
 	return !errno;
 }
 
+/* "BIN:COUNT" each, from low to high. */
+static bool parse_bins(const char **at, struct xp_histogram *h)
+{
+	u64 bin, n, next = 0;
+
+	while (**at == ' ') {
+		if (!number(at, ' ', &bin) || !number(at, ':', &n) || bin < next || bin >= XP_BINS || !n)
+			return false;
+		h->bin[bin] = n;
+		next = bin + 1;
+	}
+	return !**at || **at == '\n';
+}
+
 int timing_parse(const char *line, enum xp_class *class, struct xp_histogram *h)
 {
 	size_t len = strcspn(line, " ");
 	const char *at = line + len;
-	u64 count, least, bin, n, next = 0;
+	u64 count, least;
 
 	memset(h, 0, sizeof(*h));
 	if (class_by_name(line, len, class) || !number(&at, ' ', &count) ||
 	    !number(&at, ' ', &h->sum) || !number(&at, ' ', &least) || !number(&at, ' ', &h->most))
 		return -EPROTO;
 	h->least = count ? ~least : 0;
-	while (*at == ' ') {
-		if (!number(&at, ' ', &bin) || !number(&at, ':', &n) || bin < next ||
-		    bin >= XP_BINS || !n)
-			return -EPROTO;
-		h->bin[bin] = n;
-		next = bin + 1;
-	}
-	if ((*at && *at != '\n') || xp_histogram_count(h) != count)
+	if (!parse_bins(&at, h) || xp_histogram_count(h) != count)
 		return -EPROTO;
 	return settle(h);
 }
@@ -312,21 +319,28 @@ static bool bin_from_json(struct json_object *bin, struct xp_histogram *h)
 	return true;
 }
 
-int timing_from_json(struct json_object *o, struct xp_histogram *h)
+static bool bins_from_json(struct json_object *o, struct xp_histogram *h)
 {
 	struct json_object *bins;
+
+	if (!json_object_object_get_ex(o, "bins", &bins) || !json_object_is_type(bins, json_type_array))
+		return false;
+	for (size_t i = 0; i < json_object_array_length(bins); i++)
+		if (!bin_from_json(json_object_array_get_idx(bins, i), h))
+			return false;
+	return true;
+}
+
+int timing_from_json(struct json_object *o, struct xp_histogram *h)
+{
 	u64 count, least;
 
 	memset(h, 0, sizeof(*h));
 	if (!json_object_is_type(o, json_type_object) || !member(o, "count", &count) ||
 	    !member(o, "sum_ns", &h->sum) || !member(o, "min_ns", &least) ||
-	    !member(o, "max_ns", &h->most) || !json_object_object_get_ex(o, "bins", &bins) ||
-	    !json_object_is_type(bins, json_type_array))
+	    !member(o, "max_ns", &h->most) || !bins_from_json(o, h))
 		return -EPROTO;
 	h->least = count ? ~least : 0;
-	for (size_t i = 0; i < json_object_array_length(bins); i++)
-		if (!bin_from_json(json_object_array_get_idx(bins, i), h))
-			return -EPROTO;
 	return count == xp_histogram_count(h) ? settle(h) : -EPROTO;
 }
 
