@@ -185,7 +185,7 @@ static bool is_acceptable(struct check *k)
 	return yes;
 }
 
-static enum xc check_contents(struct check *k, const struct device *slow, bool data)
+static int recover(struct check *k, bool data)
 {
 	int err = ring_init(&k->ring, &k->o.sb, data);
 
@@ -193,14 +193,27 @@ static enum xc check_contents(struct check *k, const struct device *slow, bool d
 	if (!err)
 		err = offline_look(&k->o, &k->ring.witness);
 	k->recovered = !err;
-	if (err == -ENOMEM)
-		return complain_errno(err, k->dev.path, "cannot rebuild the map");
+	return err;
+}
+
+/* What the recovery met in the ring, and the map that it made. */
+static void check_recovery(struct check *k, int err)
+{
 	if (!err || err == -EUCLEAN || err == -EBADMSG)
 		check_ring(k, err);
 	if (err && !k->found.problems)
 		finding_problem(&k->found, "%s: %s", k->o.message.text, strerror(-err));
 	if (k->recovered)
 		check_map(k);
+}
+
+static enum xc check_contents(struct check *k, const struct device *slow, bool data)
+{
+	int err = recover(k, data);
+
+	if (err == -ENOMEM)
+		return complain_errno(err, k->dev.path, "cannot rebuild the map");
+	check_recovery(k, err);
 	check_slow(k, slow);
 	k->acceptable = err && is_acceptable(k);
 	return k->recovered && data ? check_data(k) : XC_OK;

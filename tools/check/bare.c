@@ -106,25 +106,28 @@ static u64 own_number_at(const struct xp_media *m, const struct xp_sb *sb, u64 p
 	return memcmp(whose.uuid, sb->uuid, sizeof(whose.uuid)) ? 0 : seq;
 }
 
+/* The first place with a number of the cache from @position on, by steps of @step, before @end; @end: none. */
+static u64 numbered(const struct xp_media *m, const struct xp_sb *sb, u64 position, u64 end, bool back, u64 *seq)
+{
+	for (*seq = 0; position != end; position += back ? -1 : 1) {
+		*seq = own_number_at(m, sb, position);
+		if (*seq)
+			break;
+	}
+	return position;
+}
+
 /* In the first lap each number lies at the place of that number, however long the ring. Later both ends tell. */
 static enum proof prove(const struct xp_media *m, const struct xp_sb *sb)
 {
-	u64 ring = le64_to_cpu(sb->journal_blocks), first = 1, last = ring - 1, seq = 0;
+	u64 ring = le64_to_cpu(sb->journal_blocks), first, last, seq;
 
-	for (; first < ring; first++) {
-		seq = own_number_at(m, sb, first);
-		if (seq)
-			break;
-	}
+	first = numbered(m, sb, 1, ring, false, &seq);
 	if (!seq || seq == first)
 		return PROVES_NOTHING;
 	if (!is_in_place(sb, seq, first))
 		return CONTRADICTS;
-	for (; last > first; last--) {
-		seq = own_number_at(m, sb, last);
-		if (seq)
-			break;
-	}
+	last = numbered(m, sb, ring - 1, first, true, &seq);
 	if (last > first && !is_in_place(sb, seq, last))
 		return CONTRADICTS;
 	return last > first && ring - last <= RAGGED ? FITS : PROVES_NOTHING;
@@ -145,20 +148,35 @@ static bool is_so(const struct xp_media *m, u64 noted, u64 fast_blocks)
 	return noted <= fast_blocks && !lay_out(m, noted, &sb) && prove(m, &sb) != CONTRADICTS;
 }
 
-int bare_superblock(const struct xp_media *m, u64 fast_blocks, u64 told, u64 *noted, struct xp_sb *sb)
+/* @told: by the user. */
+static int superblock_told(const struct xp_media *m, u64 fast_blocks, u64 told, u64 *noted, struct xp_sb *sb)
 {
-	enum proof proof;
-	int err = lay_out(m, told ? told : fast_blocks, sb);
+	int err = lay_out(m, told, sb);
 
 	*noted = err ? 0 : noted_blocks(m, sb);
-	if (told && *noted && *noted != told && is_so(m, *noted, fast_blocks))
+	if (*noted && *noted != told && is_so(m, *noted, fast_blocks))
 		return -EEXIST;
-	if (!told && *noted && *noted != fast_blocks)
+	if (err)
+		return err;
+	return prove(m, sb) == CONTRADICTS || told > fast_blocks ? -ESTALE : 0;
+}
+
+/* By what is noted; if nothing is, all of the device has to fit. */
+static int superblock_noted(const struct xp_media *m, u64 fast_blocks, u64 *noted, struct xp_sb *sb)
+{
+	int err = lay_out(m, fast_blocks, sb);
+
+	*noted = err ? 0 : noted_blocks(m, sb);
+	if (*noted && *noted != fast_blocks)
 		err = lay_out(m, *noted, sb);
 	if (err)
 		return err;
-	proof = prove(m, sb);
-	if (told || *noted)
-		return proof == CONTRADICTS || (told ? told : *noted) > fast_blocks ? -ESTALE : 0;
-	return proof == FITS ? 0 : -ENODATA;
+	if (*noted)
+		return prove(m, sb) == CONTRADICTS || *noted > fast_blocks ? -ESTALE : 0;
+	return prove(m, sb) == FITS ? 0 : -ENODATA;
+}
+
+int bare_superblock(const struct xp_media *m, u64 fast_blocks, u64 told, u64 *noted, struct xp_sb *sb)
+{
+	return told ? superblock_told(m, fast_blocks, told, noted, sb) : superblock_noted(m, fast_blocks, noted, sb);
 }

@@ -62,6 +62,22 @@ static u64 oldest_left(const struct ring *r)
 	return oldest;
 }
 
+/* A place that lacks the number that was its last. As judge(). */
+static enum part judge_missing(const struct ring *r, u64 position, u64 proven, u64 oldest)
+{
+	enum xp_place place = r->place[position];
+	u64 last = last_number(r, position);
+
+	if (in_flight(r, position))
+		return place == XP_PLACE_TORN || (place == XP_PLACE_NOISE && last) ?
+		       PART_TORN : PART_UNWRITTEN;
+	if (last > r->head.durable)
+		return PART_TORN;
+	if (place == XP_PLACE_EMPTY && last < oldest)
+		return PART_UNWRITTEN;
+	return last && last <= proven ? PART_DAMAGED : PART_UNWRITTEN;
+}
+
 /* @proven: up to there all of the incarnation had landed. @oldest: what was older may have been erased. */
 static enum part judge(const struct ring *r, u64 position, u64 proven, u64 oldest)
 {
@@ -78,14 +94,7 @@ static enum part judge(const struct ring *r, u64 position, u64 proven, u64 oldes
 		return PART_BEYOND;
 	if (seq && seq == last)
 		return PART_OLDER;
-	if (in_flight(r, position))
-		return place == XP_PLACE_TORN || (place == XP_PLACE_NOISE && last) ?
-		       PART_TORN : PART_UNWRITTEN;
-	if (last > r->head.durable)
-		return PART_TORN;
-	if (place == XP_PLACE_EMPTY && last < oldest)
-		return PART_UNWRITTEN;
-	return last && last <= proven ? PART_DAMAGED : PART_UNWRITTEN;
+	return judge_missing(r, position, proven, oldest);
 }
 
 /* From the head back, so that what proves a number is known before it. */

@@ -92,7 +92,8 @@ static enum xc refuse_size(const struct rescue *r, int err, u64 noted)
 /* The user's word is asked first: nothing can tell whether it is the slow device of this cache. */
 static enum xc take_bare(struct rescue *r, int err)
 {
-	const struct xp_message why = r->o.message;
+	const struct xp_message message = r->o.message;
+	const char *why = *message.text ? message.text : strerror(-err);
 	u64 blocks, noted = 0;
 	enum xc ret = fast_size_blocks(r->opt->fast_size, &r->fast, &blocks);
 	int bare = ret ? 0 : bare_superblock(&r->o.media.io, device_blocks(&r->fast), r->opt->fast_size ? blocks : 0, &noted, &r->o.sb);
@@ -105,47 +106,72 @@ static enum xc take_bare(struct rescue *r, int err)
 		return complain(XC_DAMAGED, r->fast.path,
 				"nothing was changed; --force goes by its journal alone, if you know that --slow is its slow device",
 				"neither superblock will do (%s), so nothing tells whose slow device this is",
-				*why.text ? why.text : strerror(-err));
+				why);
 	if (bare)
 		return refuse_size(r, bare, noted);
 	if (!r->opt->json)
 		printf("%s: neither superblock will do (%s): by the journal it is the cache %s; that %s is its slow device you say\n",
-		       r->fast.path, *why.text ? why.text : strerror(-err), text_uuid(r->o.sb.uuid), r->opt->slow);
+		       r->fast.path, why, text_uuid(r->o.sb.uuid), r->opt->slow);
 	r->bare = true;
 	return XC_OK;
 }
 
-static enum xc open_fast(struct rescue *r)
+/* Nobody starts it meanwhile. */
+static enum xc claim_fast(struct rescue *r)
 {
 	char who[PATH_MAX];
-	struct running running;
-	enum xc ret = device_open(&r->fast, r->opt->fast, true);
-	int err;
 
-	if (ret)
-		return ret;
 	if (geteuid() == 0)
 		kernel_sweep();
 	if (r->fast.is_block ? claim_holder(r->fast.kname, who, sizeof(who)) :
 			       claim_loop(r->fast.dev, r->fast.ino, who, sizeof(who)))
 		return complain(XC_REFUSED, r->fast.path, text_stop(&r->fast), "in use, %s", who);
-	ret = device_reopen(&r->fast, DEVICE_CLAIM);	/* nobody starts it meanwhile */
+	return device_reopen(&r->fast, DEVICE_CLAIM);
+}
+
+static enum xc check_size(const struct rescue *r)
+{
+	if (!r->opt->fast_size || r->opt->fast_size >> XP_BLOCK_SHIFT == le64_to_cpu(r->o.sb.fast_blocks))
+		return XC_OK;
+	return complain(XC_USAGE, "--fast-size", "leave it out", "the superblock of %s says %s", r->fast.path,
+			text_size(le64_to_cpu(r->o.sb.fast_blocks)));
+}
+
+/* By a superblock, or without. */
+static enum xc read_fast(struct rescue *r)
+{
+	int err = offline_open(&r->o, &r->fast);
+
+	if (!err)
+		return check_size(r);
+	return r->o.media.bounce ? take_bare(r, err) : complain_errno(err, r->fast.path, "cannot read it");
+}
+
+static enum xc check_stopped(const struct rescue *r)
+{
+	struct running running;
+
+	if (running_find(NULL, r->c.uuid, &running) != 1)
+		return XC_OK;
+	return complain(XC_REFUSED, r->fast.path, text_todo("xpcache stop %s first", running.name), "running as %s", running.name);
+}
+
+static enum xc open_fast(struct rescue *r)
+{
+	enum xc ret = device_open(&r->fast, r->opt->fast, true);
+
+	if (!ret)
+		ret = claim_fast(r);
+	if (!ret)
+		ret = read_fast(r);
 	if (ret)
 		return ret;
-	err = offline_open(&r->o, &r->fast);
-	if (!err && r->opt->fast_size && r->opt->fast_size >> XP_BLOCK_SHIFT != le64_to_cpu(r->o.sb.fast_blocks))
-		return complain(XC_USAGE, "--fast-size", "leave it out", "the superblock of %s says %s", r->fast.path,
-				text_size(le64_to_cpu(r->o.sb.fast_blocks)));
-	if (err)
-		ret = r->o.media.bounce ? take_bare(r, err) : complain_errno(err, r->fast.path, "cannot read it");
 	r->o.slow = r->opt->slow;
 	r->c.sb = r->o.sb;
 	r->c.fast = r->fast;
 	snprintf(r->c.name, sizeof(r->c.name), "%.31s", r->bare ? "without a name" : (const char *)r->o.sb.name);
 	snprintf(r->c.uuid, sizeof(r->c.uuid), "%s", text_uuid(r->o.sb.uuid));
-	if (!ret && running_find(NULL, r->c.uuid, &running) == 1)
-		ret = complain(XC_REFUSED, r->fast.path, text_todo("xpcache stop %s first", running.name), "running as %s", running.name);
-	return ret;
+	return check_stopped(r);
 }
 
 /* As start asks of it, but for a memory that sleeps with it: then nothing is dirty. */
