@@ -25,21 +25,15 @@
 
 /* ------------------------------------------------------------ file system ---- */
 
-/* Or made of what is on it: a volume, encryption. */
-static bool is_on(const char *node, dev_t disk)
-{
-	char kname[64], path[PATH_MAX], below[PATH_MAX];
-	struct dirent *e;
-	struct device d;
-	DIR *dir;
-	bool on;
+static bool is_on(const char *node, dev_t disk);
 
-	if (device_look(&d, node))
-		return false;
-	device_close(&d);
-	on = d.is_block && d.disk == disk;
-	if (on || !d.is_block || !device_kname(d.disk, kname, sizeof(kname)))
-		return on;
+static bool is_made_of(const char *kname, dev_t disk)
+{
+	char path[PATH_MAX], below[PATH_MAX];
+	struct dirent *e;
+	bool on = false;
+	DIR *dir;
+
 	snprintf(path, sizeof(path), "/sys/class/block/%s/slaves", kname);
 	dir = opendir(path);
 	while (dir && !on && (e = readdir(dir))) {
@@ -49,6 +43,20 @@ static bool is_on(const char *node, dev_t disk)
 	if (dir)
 		closedir(dir);
 	return on;
+}
+
+/* Or made of what is on it: a volume, encryption. */
+static bool is_on(const char *node, dev_t disk)
+{
+	char kname[64];
+	struct device d;
+
+	if (device_look(&d, node))
+		return false;
+	device_close(&d);
+	if (!d.is_block || d.disk == disk)
+		return d.is_block;
+	return device_kname(d.disk, kname, sizeof(kname)) && is_made_of(kname, disk);
 }
 
 /* What GRUB finds in a file system half of which is in the cache: of btrfs 7 files of 20, of ext4
@@ -138,6 +146,12 @@ static int by_name(const FTSENT **a, const FTSENT **b)
 	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
+/* What is not there has no image. */
+static bool cannot_be_read(const FTSENT *e)
+{
+	return (e->fts_info == FTS_NS && e->fts_errno != ENOENT) || e->fts_info == FTS_DNR || e->fts_info == FTS_ERR;
+}
+
 static void look_in(struct left *left, const struct bootloader *b, const char *folder)
 {
 	char path[PATH_MAX], *const paths[] = { path, NULL };
@@ -149,7 +163,7 @@ static void look_in(struct left *left, const struct bootloader *b, const char *f
 	while (all && (errno = 0, e = fts_read(all))) {
 		if (e->fts_info == FTS_F)
 			look_at(left, e);
-		else if ((e->fts_info == FTS_NS && e->fts_errno != ENOENT) || e->fts_info == FTS_DNR || e->fts_info == FTS_ERR)
+		else if (cannot_be_read(e))
 			left->err = e->fts_errno;
 	}
 	left->err = errno ? errno : left->err;	/* of fts_open() too */

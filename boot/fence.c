@@ -366,7 +366,7 @@ static bool what_is_lost(const char *uuid, struct cache *c, char *why, size_t le
 static void end_unknown(const char *uuid)
 {
 	struct xp_tunables defaults;
-	char why[PATH_MAX + 128];
+	char why[PATH_MAX + 128] = "";
 	struct cache c;
 
 	if (known_is_noted(uuid))
@@ -413,34 +413,51 @@ static enum xc find_to_forget(const char *name, struct known *k)
 	return XC_OK;
 }
 
-enum xc forget_run(struct options *opt)
+/* @why: what is lost with it; "": nothing. */
+static enum xc check_forget(const struct known *k, bool images, bool force, char *why, size_t len)
 {
 	struct running r;
-	struct known k;
 	struct cache c;
-	char why[PATH_MAX + 128];
+
+	if (running_find(NULL, k->uuid, &r) == 1)
+		return complain(XC_REFUSED, k->name, r.asleep ? "xpcache stop ends that" : "xpcache remove ends it",
+				r.asleep ? "it is asleep" : "it is running");
+	if (images && !force)
+		return complain(XC_REFUSED, k->name, "xpcache adopt --undo ends it; --force gives up what it has",
+				"it was adopted, and the boot may ask for it");
+	what_is_lost(k->uuid, &c, why, len);
+	if (*why && !force)
+		return complain(XC_REFUSED, k->name,
+				"xpcache remove brings them home; --force lets go of the slow device as it is",
+				"%s", why);
+	return XC_OK;
+}
+
+static enum xc forget(struct known *k, bool images)
+{
+	enum xc ret;
+
+	signals_hold();
+	ret = images ? images_forget(k) : XC_OK;
+	if (!ret)
+		ret = fence_end(k->uuid, 0);
+	signals_release();
+	return ret;
+}
+
+enum xc forget_run(struct options *opt)
+{
+	struct known k;
+	char why[PATH_MAX + 128] = "";
 	enum xc ret = find_to_forget(cache_plain_name(opt->arg), &k);
 	bool images;
 
 	if (ret)
 		return ret;
 	images = images_know(&k) && initramfs_refreshes();
-	if (running_find(NULL, k.uuid, &r) == 1)
-		return complain(XC_REFUSED, k.name, r.asleep ? "xpcache stop ends that" : "xpcache remove ends it",
-				r.asleep ? "it is asleep" : "it is running");
-	if (images && !opt->force)
-		return complain(XC_REFUSED, k.name, "xpcache adopt --undo ends it; --force gives up what it has",
-				"it was adopted, and the boot may ask for it");
-	what_is_lost(k.uuid, &c, why, sizeof(why));
-	if (*why && !opt->force)
-		return complain(XC_REFUSED, k.name,
-				"xpcache remove brings them home; --force lets go of the slow device as it is",
-				"%s", why);
-	signals_hold();
-	ret = images ? images_forget(&k) : XC_OK;
+	ret = check_forget(&k, images, opt->force, why, sizeof(why));
 	if (!ret)
-		ret = fence_end(k.uuid, 0);
-	signals_release();
+		ret = forget(&k, images);
 	if (ret)
 		return ret;
 	printf("%s: forgotten; nothing keeps its slow device (%s) from being used alone%s%s\n", k.name,
