@@ -310,3 +310,12 @@ void room_done(struct room *r)
 	r->fd = -1;
 	forget_holes(r);
 }
+
+enum xc room_fill(const struct device *d, u64 bytes, const char *todo)
+{
+	struct room room;
+	enum xc ret = room_take(&room, d, bytes, todo);
+
+	room_done(&room);
+	return ret;
+}

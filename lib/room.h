@@ -36,6 +36,8 @@ struct room {
  * Whatever came of it, room_done().
  */
 enum xc room_take(struct room *r, const struct device *d, u64 bytes, const char *todo);
+/* The same for good: it is not given back later. */
+enum xc room_fill(const struct device *d, u64 bytes, const char *todo);
 /* What room_take() has allocated are holes again, whatever was written there. */
 void room_give_back(struct room *r);
 void room_done(struct room *r);

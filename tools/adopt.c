@@ -242,27 +242,40 @@ static enum xc check_command_line(void)
 			"the kernel is told %s, which is the disk without the cache", root);
 }
 
-static enum xc check(struct adoption *a)
+static enum xc choose_disk(struct adoption *a)
+{
+	if (!a->opt->slow)
+		return find_disk(a);
+	snprintf(a->disk, sizeof(a->disk), "%s", a->opt->slow);
+	return XC_OK;
+}
+
+static enum xc check_disk(struct adoption *a)
 {
 	struct device d = { .fd = -1 };
-	enum xc ret = initramfs_check();
+	enum xc ret = device_open(&d, a->disk, false);
 
-	if (!ret)
-		ret = kernel_ready();
-	if (!ret && !a->opt->slow)
-		ret = find_disk(a);
-	else if (!ret)
-		snprintf(a->disk, sizeof(a->disk), "%s", a->opt->slow);
-	if (!ret)
-		ret = check_command_line();
-	if (!ret)
-		ret = device_open(&d, a->disk, false);
 	if (!ret && d.partition)
 		ret = complain(XC_REFUSED, a->disk, "name the whole disk", "it is a partition");
 	if (!ret)
 		ret = check_is_not_adopted(&d);
 	a->fstab.disk = a->bootloader.disk = d.dev;
 	device_close(&d);
+	return ret;
+}
+
+static enum xc check(struct adoption *a)
+{
+	enum xc ret = initramfs_check();
+
+	if (!ret)
+		ret = kernel_ready();
+	if (!ret)
+		ret = choose_disk(a);
+	if (!ret)
+		ret = check_command_line();
+	if (!ret)
+		ret = check_disk(a);
 	return ret ? ret : bootloader_check(&a->bootloader);
 }
 

@@ -74,11 +74,17 @@ static enum xc both_here(const struct running *r, bool *here)
 	return ret;
 }
 
-/* One that start will take by itself: as it was started, with nothing else said. */
+/* As it was started, with nothing else said. */
+static bool is_as_started(const struct running *r)
+{
+	return *r->uuid && !r->user && !r->asleep && !r->suspended && !r->reloads;
+}
+
+/* One that start will take by itself. */
 static bool is_for_replug(const char *name, struct running *r)
 {
-	return running_named(name, r) == 1 && *r->uuid && !r->user && !r->asleep && !r->suspended && !r->reloads &&
-	       r->fast && r->slow && xp_name_valid(r->name) && (!device_here(r->fast) || !device_here(r->slow));
+	return running_named(name, r) == 1 && is_as_started(r) && r->fast && r->slow && xp_name_valid(r->name) &&
+	       (!device_here(r->fast) || !device_here(r->slow));
 }
 
 static enum xc end_locked(struct options *opt)

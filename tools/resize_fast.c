@@ -59,15 +59,13 @@ static bool has_lost(const struct device *d, const struct cache *c)
 static enum xc take_room(const struct cache *c, u64 blocks)
 {
 	struct device d;
-	struct room room;
 	enum xc ret = device_open(&d, c->fast.path, true);
 
 	if (ret || d.is_block || has_lost(&d, c)) {	/* the start that brings home what is dirty complains of that */
 		device_close(&d);
 		return ret;
 	}
-	ret = room_take(&room, &d, blocks << XP_BLOCK_SHIFT, "make room there, or truncate it to what it was");
-	room_done(&room);
+	ret = room_fill(&d, blocks << XP_BLOCK_SHIFT, "make room there, or truncate it to what it was");
 	device_close(&d);
 	return ret;
 }

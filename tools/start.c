@@ -83,7 +83,6 @@ static enum xc take_room(struct start *s)
 	const struct cache *c = s->c;
 	const char *todo;
 	struct device d;
-	struct room room;
 	enum xc ret;
 
 	if (!s->user)
@@ -94,9 +93,8 @@ static enum xc take_room(struct start *s)
 		return ret;
 	}
 	todo = text_todo("make room there; --force starts it all the same; xpcache flush --offline %s needs less", text_devices(c->fast.path, s->slow.path));
-	ret = room_take(&room, &d, le64_to_cpu(opt->offline ? c->sb.data_start : c->sb.fast_blocks) << XP_BLOCK_SHIFT,
+	ret = room_fill(&d, le64_to_cpu(opt->offline ? c->sb.data_start : c->sb.fast_blocks) << XP_BLOCK_SHIFT,
 			opt->offline ? "make room there, or give --rescue, which needs none" : todo);
-	room_done(&room);
 	device_close(&d);
 	return ret;
 }

@@ -269,6 +269,13 @@ static enum xc to_start(struct boot *b)
 	return !b->list || known_broken() ? XC_FAILED : XC_OK;
 }
 
+/* It runs in the kernel, of devices by which it can be known, and has no record. */
+static bool lacks_record(const struct cache *c, struct running *r)
+{
+	return c->running && !known_is_noted(c->uuid) && running_find(NULL, c->uuid, r) == 1 && !r->user &&
+	       identity_known(&c->sb.slow);
+}
+
 /* An image of before its record was taken away has started it: the next is to know it. */
 static void note_running(void)
 {
@@ -285,8 +292,7 @@ static void note_running(void)
 	for (size_t i = 0; i < all.n; i++) {
 		const struct cache *c = &all.v[i];
 
-		if (!c->running || known_is_noted(c->uuid) || running_find(NULL, c->uuid, &r) != 1 || r.user ||
-		    !identity_known(&c->sb.slow))
+		if (!lacks_record(c, &r))
 			continue;
 		known_of(&k, &c->sb, !strcmp(c->uuid, root) ? START_IN_INITRAMFS : START_AT_BOOT,
 			 r.tunables_known ? &r.tunables : &defaults);

@@ -56,12 +56,21 @@ static enum xc stop_check_clients(const struct running *r)
 	       complain(XC_REFUSED, r->name, "let them go first", "in use, by %u clients", clients);
 }
 
-enum xc stop_check(const struct running *r)
+static enum xc stop_check_openers(const struct running *r)
 {
 	const struct device d = { .is_block = true, .dev = r->dev };
-	u32 open_count = r->open_count;
-	enum xc ret;
+	char who[PATH_MAX];
+
+	if (!r->open_count || !wait_for_closing(r->name, UDEV_MS))
+		return XC_OK;
+	return complain(XC_REFUSED, r->name, "end that first", "in use, %s",
+			claim_opener(&d, who, sizeof(who)) ? who : "open elsewhere");
+}
+
+enum xc stop_check(const struct running *r)
+{
 	char kname[64], who[PATH_MAX];
+	enum xc ret;
 
 	if (*r->ublk)
 		return ublk_closed(r->ublk) ? XC_REFUSED : stop_check_clients(r);
@@ -73,14 +82,7 @@ enum xc stop_check(const struct running *r)
 				strstr(who, "mounted") ? "unmount it first" : "end that first",
 				"in use, %s", who);
 	ret = partitions_closed(r);
-	if (ret)
-		return ret;
-	if (open_count)
-		open_count = wait_for_closing(r->name, UDEV_MS);
-	if (!open_count)
-		return XC_OK;
-	return complain(XC_REFUSED, r->name, "end that first", "in use, %s",
-			claim_opener(&d, who, sizeof(who)) ? who : "open elsewhere");
+	return ret ? ret : stop_check_openers(r);
 }
 
 static void say_dirty(const struct running *r, const struct status *s)
@@ -127,6 +129,12 @@ static void keep_slow(const struct running *r)
 		fence_again(r->uuid, 0, -1);
 }
 
+/* No write passed the cache, and its devices are here: what the slow one holds can be noted. */
+static bool rests_in_order(const struct running *r, const struct status *s)
+{
+	return !status_number(s, "passing") && (r->user || (device_here(r->fast) && device_here(r->slow)));
+}
+
 /* Nobody has it open any more. */
 static enum xc rest(struct running *r, const struct options *opt)
 {
@@ -145,7 +153,7 @@ static enum xc rest(struct running *r, const struct options *opt)
 	signals_release();
 	if (!ret)
 		say_dirty(r, &s);
-	if (!ret && !committed && !status_number(&s, "passing") && (r->user || (device_here(r->fast) && device_here(r->slow))))
+	if (!ret && !committed && rests_in_order(r, &s))
 		fingerprint_at_rest(r->fast_path, r->slow_path, status_number(&s, "seq"));
 	return ret;
 }
@@ -163,31 +171,44 @@ static enum xc rest_asleep(const struct running *r)
 	return ret;
 }
 
-enum xc stop_locked(const char *name, const struct options *opt)
+static enum xc find_to_stop(const char *name, const struct options *opt, struct running *r)
 {
-	struct partitions hidden;
-	struct running r;
-	enum xc ret = caches_find_running(name, &r);
+	enum xc ret = caches_find_running(name, r);
 
 	if (!ret)
-		ret = sleep_mend(&r);
+		ret = sleep_mend(r);
 	if (!ret)
-		ret = stop_check(&r);
-	if (!ret)
-		ret = check_suspended(&r, opt);
+		ret = stop_check(r);
+	return ret ? ret : check_suspended(r, opt);
+}
+
+/* With its partitions away; they are back if it does not stop. */
+static enum xc rest_hidden(struct running *r, const struct options *opt)
+{
+	struct partitions hidden;
+	enum xc ret = partitions_hide(r, opt->force, &hidden);
+
+	if (!ret) {
+		ret = r->asleep ? rest_asleep(r) : rest(r, opt);
+		if (ret)
+			partitions_back(r, &hidden);
+		else
+			sleep_has_stopped(r->uuid);
+	}
+	free(hidden.v);
+	return ret;
+}
+
+enum xc stop_locked(const char *name, const struct options *opt)
+{
+	struct running r;
+	enum xc ret = find_to_stop(name, opt, &r);
+
 	if (ret)
 		return ret;
 	if (!r.user)
-		signals_hold();	/* from here on its partitions are away */
-	ret = partitions_hide(&r, opt->force, &hidden);
-	if (!ret) {
-		ret = r.asleep ? rest_asleep(&r) : rest(&r, opt);
-		if (ret)
-			partitions_back(&r, &hidden);
-		else
-			sleep_has_stopped(r.uuid);
-	}
-	free(hidden.v);
+		signals_hold();
+	ret = rest_hidden(&r, opt);
 	if (!r.user)
 		signals_release();
 	if (!ret)

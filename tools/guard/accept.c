@@ -70,6 +70,12 @@ static void count_doubtful(struct acceptance *a)
 		a->doubtful += m.doubtful;
 }
 
+static void say_blocks_lost(u64 lost)
+{
+	printf("%s journal block%s: at most %s blocks may be older than was promised, or missing",
+	       text_count(lost), lost == 1 ? "" : "s", text_count(lost * XP_RECORDS));
+}
+
 /* Once it is done: nobody can ask for it again. */
 static void say_lost(const struct acceptance *a, u64 lost, u64 refused, u64 older)
 {
@@ -79,8 +85,7 @@ static void say_lost(const struct acceptance *a, u64 lost, u64 refused, u64 olde
 	if (!lost && !refused && !older)
 		printf("what a recovery that was cut short had decided");
 	if (lost) {
-		printf("%s journal block%s: at most %s blocks may be older than was promised, or missing",
-		       text_count(lost), lost == 1 ? "" : "s", text_count(lost * XP_RECORDS));
+		say_blocks_lost(lost);
 		comma = "; ";
 	}
 	if (refused) {

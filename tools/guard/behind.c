@@ -433,6 +433,24 @@ static enum xc check_daemon(const struct look *k)
 	return ret;
 }
 
+static enum xc bring_all_home(struct look *k)
+{
+	enum xc ret;
+
+	close_look(k);
+	ret = accept_losses(k->c, k->slow_path, k->opt);
+	if (!ret)
+		ret = bring_home(k);
+	if (!ret)
+		ret = open_look(k);
+	if (!ret)
+		ret = own(k);
+	if (!ret && k->o.stats.dirty)
+		ret = complain(XC_REFUSED, k->name, "nothing is lost: once more",
+			       "%s became dirty meanwhile", text_blocks(k->o.stats.dirty));
+	return ret;
+}
+
 /* The mark first: once the journal goes on, and dirty superblocks are home, nothing else may tell. */
 static enum xc prefer_cache(struct look *k)
 {
@@ -449,17 +467,7 @@ static enum xc prefer_cache(struct look *k)
 		fingerprint_place(&k->o.media.io, &k->o.sb, 0);
 	printf("%s: %s go home to %s, over what %s written there without the cache (%s)\n", k->name,
 	       text_blocks(k->o.stats.dirty), k->slow_path, k->doubt ? "may have been" : "was", k->found);
-	close_look(k);
-	ret = accept_losses(k->c, k->slow_path, k->opt);
-	if (!ret)
-		ret = bring_home(k);
-	if (!ret)
-		ret = open_look(k);
-	if (!ret)
-		ret = own(k);
-	if (!ret && k->o.stats.dirty)
-		ret = complain(XC_REFUSED, k->name, "nothing is lost: once more",
-			       "%s became dirty meanwhile", text_blocks(k->o.stats.dirty));
+	ret = bring_all_home(k);
 	return ret ? ret : forget(k);
 }
 

@@ -266,6 +266,12 @@ static enum xc blank_note(struct ground *g)
 	return err ? complain_errno(err, g->fast.path, "cannot write anew what was noted when the cache rested, nor read it") : ret;
 }
 
+/* What was noted is there, and cannot be read. */
+static enum xc mend_note(struct ground *g)
+{
+	return g->marks && !g->noted && fingerprint_unreadable(&g->o.media.io, &g->o.sb) ? blank_note(g) : XC_OK;
+}
+
 enum xc mark_prepare(const char *name, const char *fast, const char *slow, const struct options *opt, u32 *place, u64 *doubt)
 {
 	struct ground g = { .name = name, .fast.fd = -1, .slow.fd = -1, .losing = !opt || opt->discard_dirty,
@@ -275,8 +281,8 @@ enum xc mark_prepare(const char *name, const char *fast, const char *slow, const
 	*place = 0;
 	if (!ret)
 		ret = look(&g);
-	if (!ret && g.marks && !g.noted && fingerprint_unreadable(&g.o.media.io, &g.o.sb))
-		ret = blank_note(&g);
+	if (!ret)
+		ret = mend_note(&g);
 	*doubt = g.doubt;
 	if (!ret && g.marks && !g.doubt)
 		*place = (u32)remember(&g, choose(&g));
