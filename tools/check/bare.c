@@ -106,7 +106,7 @@ static u64 own_number_at(const struct xp_media *m, const struct xp_sb *sb, u64 p
 	return memcmp(whose.uuid, sb->uuid, sizeof(whose.uuid)) ? 0 : seq;
 }
 
-/* The first place with a number of the cache from @position on, by steps of @step, before @end; @end: none. */
+/* The first place from @position on, or @back from it, that has a number of the cache; @end: none before that has. */
 static u64 numbered(const struct xp_media *m, const struct xp_sb *sb, u64 position, u64 end, bool back, u64 *seq)
 {
 	for (*seq = 0; position != end; position += back ? -1 : 1) {

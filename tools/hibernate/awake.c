@@ -171,9 +171,21 @@ static int check_memory(const struct cache *c)
 	return m.available && m.available < need + need / 4 + m.unwritten ? -ENOMEM : 0;
 }
 
-static int turn_back(const struct running *r, const struct cache *c, const struct options *opt)
+/* Whatever table it has come to, it goes on by it. */
+static void turn_undo(const struct running *r)
 {
 	struct running now;
+
+	if (kernel_find(r->name, NULL, &now) != 1)
+		return;
+	if (now.suspended && !now.asleep)
+		turn_resume_alone(r);	/* the cache's table is live, and could not be resumed */
+	else if (now.suspended || now.reloads)
+		turn_resume_as_it_is(r->name);
+}
+
+static int turn_back(const struct running *r, const struct cache *c, const struct options *opt)
+{
 	int err = check_memory(c);
 
 	if (!err)
@@ -186,12 +198,8 @@ static int turn_back(const struct running *r, const struct cache *c, const struc
 		err = turn_suspend(r->name);
 	if (!err)
 		err = kernel_resume(r->name);
-	if (!err || kernel_find(r->name, NULL, &now) != 1)
-		return err;
-	if (now.suspended && !now.asleep)
-		turn_resume_alone(r);	/* the cache's table is live, and could not be resumed */
-	else if (now.suspended || now.reloads)
-		turn_resume_as_it_is(r->name);
+	if (err)
+		turn_undo(r);
 	return err;
 }
 

@@ -216,22 +216,27 @@ static enum xc check_elsewhere(struct below *b, const char *kname, const char *n
 	return XC_OK;
 }
 
+/* The same sectors: a partition of the disk, or all of it, whose cache the place is on. */
+static bool is_below(dev_t dev, const struct running *owner, u64 start)
+{
+	struct device d;
+
+	if (device_look_at(&d, dev))
+		return false;
+	device_close(&d);
+	return (d.disk == owner->slow && image_sector(dev) == start) || (dev == owner->slow && !start);
+}
+
 /* As this boot was told where to look. */
 static enum xc check_named(const struct image_place *place, const struct running *owner, u64 start, const char *node)
 {
 	char spec[PATH_MAX] = "";
-	struct device d;
 	dev_t dev;
 
 	looked_at(spec, sizeof(spec));
 	dev = *spec ? image_named(spec) : 0;
-	if (dev && dev == place->dev)
+	if (dev && (dev == place->dev || (owner && is_below(dev, owner, start))))
 		return XC_OK;
-	if (dev && owner && !device_look_at(&d, dev)) {
-		device_close(&d);
-		if ((d.disk == owner->slow && image_sector(dev) == start) || (dev == owner->slow && !start))
-			return XC_OK;
-	}
 	if (!*spec)
 		return complain(XC_REFUSED, node, "RESUME=UUID=... in /etc/initramfs-tools/conf.d/resume, update-initramfs -u, and restart",
 				"the initramfs of this boot was not told where an image is");

@@ -133,15 +133,20 @@ static int note_again(struct drowsy *d, const struct cache *c)
 }
 
 /* Who does not sleep with this swap's next image has not slept with it. */
+static enum xc note_none(const struct sleep *all, const struct cache *c)
+{
+	int err = sleep_note_none(c, all->place.uuid);
+
+	return err ? complain_errno(err, c->fast.path, "cannot note that its cache does not sleep") : XC_OK;
+}
+
 static enum xc note_one(const struct sleep *all, struct cache *c)
 {
 	struct drowsy *d = sleeper_of(all, c->uuid);
 	int place, err = 0;
 
-	if (!d) {
-		err = sleep_note_none(c, all->place.uuid);
-		return err ? complain_errno(err, c->fast.path, "cannot note that its cache does not sleep") : XC_OK;
-	}
+	if (!d)
+		return note_none(all, c);
 	if (!d->r.asleep && c->fast.dev != d->r.fast)
 		return XC_OK;	/* a copy */
 	place = sleep_note_place(c, d->r.slow, all->place.uuid);
@@ -276,17 +281,23 @@ static enum xc prepare_without(struct sleep *all)
 	return ret || image_look(&all->place) ? ret : note_all(all);
 }
 
+static enum xc check_can_sleep(const struct running *r)
+{
+	if (r->user)
+		return complain(XC_REFUSED, r->name, "xpcache stop it, and start it after",
+				"its xpcached would not notice what happens meanwhile");
+	if (r->suspended || r->reloads)
+		return complain(XC_REFUSED, r->name, "dmsetup clear it, and dmsetup resume it",
+				"another program has suspended it, or loaded a table for it");
+	return XC_OK;
+}
+
 static enum xc prepare(struct running *list, size_t n, struct sleep *all)
 {
 	enum xc ret = XC_OK;
 
 	for (size_t i = 0; i < n && !ret; i++) {
-		if (list[i].user)
-			ret = complain(XC_REFUSED, list[i].name, "xpcache stop it, and start it after",
-				       "its xpcached would not notice what happens meanwhile");
-		else if (list[i].suspended || list[i].reloads)
-			ret = complain(XC_REFUSED, list[i].name, "dmsetup clear it, and dmsetup resume it",
-				       "another program has suspended it, or loaded a table for it");
+		ret = check_can_sleep(&list[i]);
 		all->list[i].r = list[i];
 	}
 	if (!ret)

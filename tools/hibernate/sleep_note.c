@@ -126,29 +126,36 @@ int sleep_note_none(const struct cache *c, const u8 swap[SWAP_UUID])
 	return forget(c, swap, true);
 }
 
-int sleep_note_place(const struct cache *c, dev_t slow, const u8 swap[SWAP_UUID])
+/* The note of this swap, or one that may go. */
+static int find_place(const struct xp_media *m, const struct cache *c, dev_t slow, const u8 swap[SWAP_UUID])
 {
-	int place = -ENOSPC, same = -ENOENT, has = 0;
+	int place = -ENOSPC, same = -ENOENT;
 	struct image_place p;
 	struct xp_sleep note;
-	struct opened o;
-	u32 i;
 
-	if (!open_fast(c, O_RDONLY, &o))
-		return -EIO;
-	for (i = 0; i < XP_SLEEP_NOTES; i++) {
-		has = sleep_note_read(&o.m.io, &c->sb, i, &note);
-		if (has < 0)
-			break;
+	for (u32 i = 0; i < XP_SLEEP_NOTES; i++) {
+		int has = sleep_note_read(m, &c->sb, i, &note);
+
+		if (has < 0)		/* as above */
+			return has == -EUCLEAN ? (int)i : has;
 		if (has && names(&note, swap))
 			same = (int)i;
 		else if (place < 0 && (!has || !sleep_note_image(&note, slow, &p)))
 			place = (int)i;
 	}
-	close_fast(&o);
-	if (has < 0)		/* as above */
-		return has == -EUCLEAN ? (int)i : has;
 	return same >= 0 ? same : place;
+}
+
+int sleep_note_place(const struct cache *c, dev_t slow, const u8 swap[SWAP_UUID])
+{
+	struct opened o;
+	int place;
+
+	if (!open_fast(c, O_RDONLY, &o))
+		return -EIO;
+	place = find_place(&o.m.io, c, slow, swap);
+	close_fast(&o);
+	return place;
 }
 
 int sleep_note_image(const struct xp_sleep *note, dev_t slow, struct image_place *p)
