@@ -171,7 +171,7 @@ enum xp_act bypass_submit(struct xp *c, struct xp_req *req, u32 span)
 	if (!n)
 		return req_wait(c, &c->busy, req);
 	if (req->op == XP_WRITE)
-		xp_req_is(req, XP_CLASS_WRITE_THROUGH);
+		xp_req_is(req, XP_CLASS_WRITE_BYPASS);
 	return bypass_begin(c, b, req, n);
 }
 

@@ -10,7 +10,7 @@ enum xp_class {
 	XP_CLASS_READ_MISS,	/* a part of it by the slow device, into the cache */
 	XP_CLASS_READ_BYPASS,	/* a part of it by the slow device, not into the cache */
 	XP_CLASS_WRITE,		/* into the cache */
-	XP_CLASS_WRITE_THROUGH,	/* a part of it around the cache, to the slow device */
+	XP_CLASS_WRITE_BYPASS,	/* a part of it around the cache, to the slow device */
 	XP_CLASS_WRITE_STALLED,	/* it had to wait: for space, for another, or held back */
 	XP_CLASS_FLUSH,
 	XP_CLASS_DISCARD,	/* and write zeroes */

@@ -106,7 +106,7 @@ struct watch {
  * may take minutes: what of it is written already does not count as left. */
 static u64 blocks_left(struct watch *w, const struct status *s)
 {
-	u64 dirty = status_number(s, "dirty"), destaged = status_number(s, "destaged");
+	u64 dirty = status_number(s, "dirty"), destaged = status_number(s, "written_back");
 
 	if (dirty < w->dirty)
 		w->base = destaged;
@@ -134,7 +134,7 @@ static enum xc check_stuck(struct watch *w, const struct status *s, u64 left)
 /* Now, or in a moment that we did not see. */
 static bool is_home(const struct watch *w, const struct status *s)
 {
-	return status_number(s, "home") || status_number(s, "homes") > w->homes;
+	return status_number(s, "slow_complete") || status_number(s, "flushes_completed") > w->homes;
 }
 
 /* The journal's incarnation when it was started. */
@@ -195,7 +195,7 @@ static enum xc watch(const char *name, u64 enough, double end)
 		err = running_message(name, XP_COMMAND_FLUSH);
 	if (err)
 		return complain_errno(err, name, "cannot ask for a flush");
-	w.homes = status_number(&s, "homes");
+	w.homes = status_number(&s, "flushes_completed");
 	w.incarnation = life_of(&s);
 	progress_begin(&w.bar, status_number(&s, "dirty"));
 	while (!(ret = look(&w, &home)) && !home)

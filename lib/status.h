@@ -8,7 +8,7 @@
 struct json_object;
 
 struct status {
-	char line[2048];	/* the kernel's words, NUL-separated */
+	char line[4096];	/* the kernel's words, NUL-separated */
 	const char *state;
 	const char *name[64], *value[64];
 	unsigned int n;
@@ -18,6 +18,7 @@ int status_read(const char *name, struct status *s);
 /* Takes s->line to pieces. -EPROTO: it is no status. */
 int status_parse(struct status *s);
 u64 status_number(const struct status *s, const char *name);
+/* A field by its present name, whatever the backend's age. NULL: it has none. */
 const char *status_text(const struct status *s, const char *name);
 struct json_object *status_json(const struct status *s);
 

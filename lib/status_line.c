@@ -39,12 +39,37 @@ int status_read(const char *name, struct status *s)
 	return err ? err : status_parse(s);
 }
 
-const char *status_text(const struct status *s, const char *name)
+/* Fields with a new name. An older module or daemon has the first name only. */
+static const struct {
+	const char *name, *older;
+} renamed[] = {
+	{ "slow_complete", "home" },
+	{ "passthrough", "passing" },
+	{ "dirty_unreachable", "stranded" },
+	{ "writeback_failing_since", "destage_failing_since" },
+	{ "written_back", "destaged" },
+	{ "relocated", "carried" },
+	{ "flushes_completed", "homes" },
+	{ "writeback_flushes", "destage_flushes" },
+};
+#define NR_RENAMED	(sizeof(renamed) / sizeof(*renamed))
+
+static const char *value_of(const struct status *s, const char *name)
 {
 	for (unsigned int i = 0; i < s->n; i++)
 		if (!strcmp(s->name[i], name))
 			return s->value[i];
 	return NULL;
+}
+
+const char *status_text(const struct status *s, const char *name)
+{
+	const char *value = value_of(s, name);
+
+	for (size_t i = 0; i < NR_RENAMED && !value; i++)
+		if (!strcmp(renamed[i].name, name))
+			value = value_of(s, renamed[i].older);
+	return value;
 }
 
 /* Digits and nothing else, and no more than fit. */
@@ -63,18 +88,23 @@ u64 status_number(const struct status *s, const char *name)
 	return text && is_number(text, &n) ? n : 0;
 }
 
-/* The kernel's own names; what is a number there is one here. */
+static void add_field(struct json_object *o, const char *name, const char *value)
+{
+	u64 n;
+
+	json_object_object_add(o, name, is_number(value, &n) ? json_object_new_uint64(n) : json_words(value));
+}
+
+/* The names of the status line, and the new names of fields that an older backend calls otherwise. */
 struct json_object *status_json(const struct status *s)
 {
 	struct json_object *o = json_object_new_object();
 
-	for (unsigned int i = 0; i < s->n; i++) {
-		u64 n;
-
-		if (!strcmp(s->name[i], "uuid"))
-			continue;
-		json_object_object_add(o, s->name[i], is_number(s->value[i], &n) ?
-				       json_object_new_uint64(n) : json_words(s->value[i]));
-	}
+	for (unsigned int i = 0; i < s->n; i++)
+		if (strcmp(s->name[i], "uuid") != 0)
+			add_field(o, s->name[i], s->value[i]);
+	for (size_t i = 0; i < NR_RENAMED; i++)
+		if (!value_of(s, renamed[i].name) && value_of(s, renamed[i].older))
+			add_field(o, renamed[i].name, value_of(s, renamed[i].older));
 	return o;
 }

@@ -95,7 +95,7 @@ static void tell(const char *name)
 {
 	struct status s;
 
-	if (status_read(name, &s) || status_number(&s, "home"))
+	if (status_read(name, &s) || status_number(&s, "slow_complete"))
 		printf("%s: every block is home, the slow device is complete\n", name);
 	else
 		printf("%s: every block was home; %s have been written since\n", name,

@@ -10,6 +10,7 @@
 #include "lib/engine_choice.h"
 #include "lib/exit.h"
 #include "lib/figures.h"
+#include "lib/latency/timing.h"
 #include "lib/process.h"
 #include "lib/user.h"
 #include "lib/version.h"
@@ -356,9 +357,10 @@ static enum xc set_class(int *to, const char *text)
 {
 	char all[256] = "one of";
 
-	for (*to = 0; *to < (int)XP_CLASSES; ++*to)
-		if (!strcmp(text, xp_class_name[*to]))
-			return XC_OK;
+	if (!timing_class(text, strlen(text), &class)) {
+		*to = class;
+		return XC_OK;
+	}
 	for (u32 i = 0; i < XP_CLASSES; i++)
 		snprintf(all + strlen(all), sizeof(all) - strlen(all), " %s", xp_class_name[i]);
 	return complain(XC_USAGE, "--class", all, "there is no class \"%s\"", text);

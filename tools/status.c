@@ -113,7 +113,7 @@ static void show_blocks(const struct status *s)
 
 		printf("  %-8s  %s, %s%s\n", kind[i], text_blocks(n), text_percent(n, slots),
 		       i == 0 && status_number(s, "flushing") ? ", going home" :
-		       i == 0 && status_number(s, "home") ? ", the slow device is complete" : "");
+		       i == 0 && status_number(s, "slow_complete") ? ", the slow device is complete" : "");
 	}
 }
 
@@ -129,9 +129,9 @@ static void show_traffic(const struct status *s)
 	printf("  flushes   %s, %s went to the slow device; %s more by destage\n",
 	       text_count(status_number(s, "flushes")),
 	       text_count(status_number(s, "flushes_slow")),
-	       text_count(status_number(s, "destage_flushes")));
+	       text_count(status_number(s, "writeback_flushes")));
 	printf("  moved     %s filled, %s destaged, %s evicted\n",
-	       text_count(status_number(s, "fills")), text_count(status_number(s, "destaged")),
+	       text_count(status_number(s, "fills")), text_count(status_number(s, "written_back")),
 	       text_count(status_number(s, "evicted")));
 }
 
@@ -168,9 +168,9 @@ void status_show(const struct status *s)
 /* What it means, and what to do. */
 static void show_failure(const struct running *r, const struct status *s, const char *fast)
 {
-	u64 since = status_number(s, "failed_since"), stranded = status_number(s, "stranded");
+	u64 since = status_number(s, "failed_since"), stranded = status_number(s, "dirty_unreachable");
 
-	u64 destage = status_number(s, "destage_failing_since");
+	u64 destage = status_number(s, "writeback_failing_since");
 
 	if (strcmp(s->state, "failed") != 0) {
 		if (destage)
@@ -180,14 +180,14 @@ static void show_failure(const struct running *r, const struct status *s, const 
 	}
 	printf("  %sfailed    since %s: %s cannot be written%s\n", colour_bad(),
 	       since ? text_time(since) : "some time", fast, colour_off());
-	if (status_number(s, "passing"))
+	if (status_number(s, "passthrough"))
 		printf("            nothing is dirty; writes go to the slow device, and the next start drops what the cache has\n");
 	else if (stranded)
 		printf("            %s %s there alone; all else is read from the slow device\n",
 		       text_blocks(stranded), stranded == 1 ? "is" : "are");
 	else
 		printf("            nothing is dirty; reads go on from the slow device\n");
-	if (!status_number(s, "passing"))
+	if (!status_number(s, "passthrough"))
 		printf("            connect it again, then xpcache stop --force %s and xpcache start %s\n",
 		       r->name, r->name);
 	else if (!r->user && !device_here(r->fast))

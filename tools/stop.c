@@ -117,7 +117,7 @@ static enum xc check_suspended(const struct running *r, const struct options *op
 
 	if (r->user || r->asleep || !r->suspended || opt->force || status_read(r->name, &s))
 		return XC_OK;
-	return !strcmp(s.state, "failed") && !status_number(&s, "passing") ? cannot_commit(r, -EIO) : XC_OK;
+	return !strcmp(s.state, "failed") && !status_number(&s, "passthrough") ? cannot_commit(r, -EIO) : XC_OK;
 }
 
 /* One that came back as another was not held while the cache ran, and is to be asked for again. */
@@ -132,7 +132,7 @@ static void keep_slow(const struct running *r)
 /* No write passed the cache, and its devices are here: what the slow one holds can be noted. */
 static bool rests_in_order(const struct running *r, const struct status *s)
 {
-	return !status_number(s, "passing") && (r->user || (device_here(r->fast) && device_here(r->slow)));
+	return !status_number(s, "passthrough") && (r->user || (device_here(r->fast) && device_here(r->slow)));
 }
 
 /* Nobody has it open any more. */

@@ -81,7 +81,7 @@ static void status(struct xd_control *c, int fd)
 		.slow_errors = xd_get(counts->slow_errors),
 		.failed_since = xd_get(counts->failed_since),
 	};
-	char text[2048];
+	char text[4096];
 	u32 at = xp_status_print(c->cache->core, &backend, text, sizeof(text));
 
 	snprintf(text + at, sizeof(text) - at, " clients %u\n", xd_server_clients(c->server));

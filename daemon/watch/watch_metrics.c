@@ -70,15 +70,17 @@ static const struct figure {
 	{ "reads_total", "counter", "Reads.", AT(reads), ONE, false },
 	{ "read_hits_total", "counter", "Reads that the fast device answered.", AT(read_hits), ONE, false },
 	{ "writes_total", "counter", "Writes.", AT(writes), ONE, false },
-	{ "write_bypasses_total", "counter", "Writes of which a part went around the cache.",
+	{ "write_bypasses_total", "counter", "Writes with a part that bypassed the cache.",
 	  AT(write_bypass), ONE, false },
 	{ "flushes_total", "counter", "Flushes.", AT(flushes), ONE, false },
 	{ "discards_total", "counter", "Discards and write zeroes.", AT(discards), ONE, false },
 	{ "read_bytes_total", "counter", "Data read from the cache.", AT(read_bytes), ONE, true },
 	{ "written_bytes_total", "counter", "Data written to the cache.", AT(write_bytes), ONE, true },
 	{ "filled_bytes_total", "counter", "Data taken into the cache by reads.", AT(fills), BLOCKS, false },
-	{ "destaged_bytes_total", "counter", "Data brought home to the slow device.",
-	  AT(destaged), BLOCKS, false },
+	{ "written_back_bytes_total", "counter", "Data written back to the slow device.",
+	  AT(written_back), BLOCKS, false },
+	{ "destaged_bytes_total", "counter", "The first name of written_back_bytes_total, for one release.",
+	  AT(written_back), BLOCKS, false },
 	{ "evicted_bytes_total", "counter", "Data given up for other data.", AT(evicted), BLOCKS, false },
 	{ "journal_written_bytes_total", "counter", "Journal written to the fast device.",
 	  AT(journal_writes), BLOCKS, false },
@@ -193,26 +195,36 @@ static void put_histogram(FILE *f, const char *name, const char *labels, const s
 	fprintf(f, "\nxpcache_%s_count%s} %llu\n", name, labels, (unsigned long long)n);
 }
 
-/* The classes from @first to before @end of every cache: a family. The opening of the labels
- * is the same for 32 lines. */
+/* The opening of the labels is the same for 32 lines. */
+static void put_class(FILE *f, const char *name, const struct pulse *p, const char *class,
+		      const struct xp_histogram *h)
+{
+	char *labels = NULL;
+	size_t len;
+	FILE *l = open_memstream(&labels, &len);
+
+	if (!l)
+		return;
+	fputs("{cache=\"", l);
+	put_label(l, p->name);
+	fprintf(l, "\",class=\"%s\"", class);
+	if (!fclose(l))
+		put_histogram(f, name, labels, h);
+	free(labels);
+}
+
+/* The classes from @first to before @end of every cache: a family. */
 static void put_classes(FILE *f, const struct watch *w, const char *name, u32 first, u32 end)
 {
 	for (size_t i = 0; i < w->n; i++) {
 		const struct pulse *p = &w->cache[i]->now;
 
 		for (u32 class = first; class < end && w->cache[i]->looks && p->timed; class++) {
-			char *labels = NULL;
-			size_t len;
-			FILE *l = open_memstream(&labels, &len);
+			const char *older = timing_older_name(class);
 
-			if (!l)
-				return;
-			fputs("{cache=\"", l);
-			put_label(l, p->name);
-			fprintf(l, "\",class=\"%s\"", xp_class_name[class]);
-			if (!fclose(l))
-				put_histogram(f, name, labels, &p->latency.class[class]);
-			free(labels);
+			put_class(f, name, p, xp_class_name[class], &p->latency.class[class]);
+			if (older)
+				put_class(f, name, p, older, &p->latency.class[class]);
 		}
 	}
 }

@@ -441,12 +441,22 @@ static struct json_object *json_class(const struct xp_histogram *h)
 	return o;
 }
 
+/* By each name that the class has: @value is of the object then. */
+static void add_class(struct json_object *o, enum xp_class class, struct json_object *value)
+{
+	const char *older = timing_older_name(class);
+
+	json_object_object_add(o, xp_class_name[class], value);
+	if (older)
+		json_object_object_add(o, older, json_object_get(value));
+}
+
 struct json_object *latency_json(const struct latency *l)
 {
 	struct json_object *o = json_object_new_object();
 
 	for (u32 i = 0; i < XP_CLASSES; i++)
-		json_object_object_add(o, xp_class_name[i], json_class(&l->class[i]));
+		add_class(o, i, json_class(&l->class[i]));
 	return o;
 }
 
@@ -456,7 +466,7 @@ struct json_object *latency_json_bins(const struct latency *l, int only)
 
 	for (u32 i = 0; i < XP_CLASSES; i++)
 		if (only < 0 || (u32)only == i)
-			json_object_object_add(o, xp_class_name[i], timing_json(&l->class[i]));
+			add_class(o, i, timing_json(&l->class[i]));
 	return o;
 }
 

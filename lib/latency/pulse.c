@@ -40,7 +40,7 @@ static const struct {
 	{ "flushes", AT(flushes) },
 	{ "discards", AT(discards) },
 	{ "fills", AT(fills) },
-	{ "destaged", AT(destaged) },
+	{ "written_back", AT(written_back) },
 	{ "evicted", AT(evicted) },
 	{ "journal_writes", AT(journal_writes) },
 	{ "fast_bytes_written", AT(fast_bytes_written) },

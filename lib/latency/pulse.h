@@ -29,7 +29,7 @@ struct pulse {
 
 	/* Since the start, or between two looks. */
 	u64 reads, read_hits, writes, write_bypass, flushes, discards;
-	u64 fills, destaged, evicted, journal_writes;		/* blocks */
+	u64 fills, written_back, evicted, journal_writes;		/* blocks */
 	u64 fast_bytes_written, fast_errors, slow_errors;
 	u64 read_bytes, write_bytes;	/* by the block layer, if @bytes_known */
 	bool bytes_known;

@@ -76,8 +76,8 @@ static void show_traffic(const struct canvas *c, const struct pulse *p)
 	else if (p->reads)
 		snprintf(text, sizeof(text), "hits: %s of reads", percent(hits(p)));
 	show_rate(c, "reads", p, p->reads, p->read_bytes, text);
-	snprintf(text, sizeof(text), "destaged: %.1f MB/s",
-		 a_second(p, p->destaged << XP_BLOCK_SHIFT) / 1e6);
+	snprintf(text, sizeof(text), "written back: %.1f MB/s",
+		 a_second(p, p->written_back << XP_BLOCK_SHIFT) / 1e6);
 	show_rate(c, "writes", p, p->writes, p->write_bytes, text);
 }
 
@@ -134,7 +134,8 @@ struct json_object *pulse_json(const struct pulse *p)
 			       json_object_new_double(a_second(p, p->read_bytes)) : NULL);
 	json_object_object_add(o, "write_bytes_per_second", p->bytes_known ?
 			       json_object_new_double(a_second(p, p->write_bytes)) : NULL);
-	add_number(o, "destage_bytes_per_second", a_second(p, p->destaged << XP_BLOCK_SHIFT));
+	add_number(o, "writeback_bytes_per_second", a_second(p, p->written_back << XP_BLOCK_SHIFT));
+	add_number(o, "destage_bytes_per_second", a_second(p, p->written_back << XP_BLOCK_SHIFT));	/* its first name, for one release */
 	json_object_object_add(o, "hit_ratio", latency_json_ratio(hits(p)));
 	json_object_object_add(o, "hit_ratio_by_time", latency_json_ratio(hits_by_time(p)));
 	json_object_object_add(o, "dirty_bytes", json_object_new_uint64(p->dirty << XP_BLOCK_SHIFT));

@@ -29,10 +29,20 @@ double timing_mean(const struct xp_histogram *h)
 
 /* --------------------------------------------------------- the words ---- */
 
-static int class_by_name(const char *word, size_t len, enum xp_class *class)
+const char *timing_older_name(enum xp_class class)
+{
+	return class == XP_CLASS_WRITE_BYPASS ? "write-through" : NULL;
+}
+
+static bool is_name(const char *name, const char *word, size_t len)
+{
+	return name && strlen(name) == len && !strncmp(name, word, len);
+}
+
+int timing_class(const char *word, size_t len, enum xp_class *class)
 {
 	for (u32 i = 0; i < XP_CLASSES; i++) {
-		if (strlen(xp_class_name[i]) == len && !strncmp(xp_class_name[i], word, len)) {
+		if (is_name(xp_class_name[i], word, len) || is_name(timing_older_name(i), word, len)) {
 			*class = i;
 			return 0;
 		}
@@ -97,7 +107,7 @@ int timing_parse(const char *line, enum xp_class *class, struct xp_histogram *h)
 	u64 count, least;
 
 	memset(h, 0, sizeof(*h));
-	if (class_by_name(line, len, class) || !number(&at, ' ', &count) ||
+	if (timing_class(line, len, class) || !number(&at, ' ', &count) ||
 	    !number(&at, ' ', &h->sum) || !number(&at, ' ', &least) || !number(&at, ' ', &h->most))
 		return -EPROTO;
 	h->least = count ? ~least : 0;

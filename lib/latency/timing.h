@@ -20,6 +20,11 @@ struct xp_histogram;
 u64 timing_least(const struct xp_histogram *h);		/* 0 of none */
 double timing_mean(const struct xp_histogram *h);	/* 0 of none */
 
+/* The first name of a class with a new one, kept for one release; NULL: it has none. */
+const char *timing_older_name(enum xp_class class);
+/* By either name. -EPROTO: it is no class. */
+int timing_class(const char *word, size_t len, enum xp_class *class);
+
 /* One line of xp_histogram_print(), with or without its end. -EPROTO: it is none. */
 int timing_parse(const char *line, enum xp_class *class, struct xp_histogram *h);
 

@@ -45,7 +45,7 @@ put 8192 new && sync_it || fail "failing: a write before it fails" "it does"
 touch broken
 fails "failing: what is dirty is an error" at 8192 4096
 until_is "['state']" failed
-same "failing: so many are out of reach" "$(stays "['counters']['stranded']")" 2
+same "failing: so many are out of reach" "$(stays "['counters']['dirty_unreachable']")" 2
 expect "failing: status says so" 0 "2 blocks .8.00 KiB. are there alone" status failing
 at 0 8192 >got
 same "failing: what is beside it is not" "$(cksum <got)" "$(head -c 8192 wanted | cksum)"
@@ -83,7 +83,7 @@ put $((17 << 20)) new && pass "failing: a write passes" || fail "failing: a writ
 sync_it && pass "failing: and a flush" || fail "failing: and a flush" "it is an error"
 dd if=new of=wanted bs=65536 seek=$((17 * 16)) conv=notrunc status=none
 same "failing: the slow device has it" "$(dd if=slow bs=65536 skip=$((17 * 16)) count=1 status=none | cksum)" "$(cksum <new)"
-same "failing: it passes, says status" "$(stays "['counters']['passing']")" 1
+same "failing: it passes, says status" "$(stays "['counters']['passthrough']")" 1
 expect "failing: and in words" 0 "writes go to the slow device" status failing
 at $((17 << 20)) 65536 >got
 same "failing: it is read back" "$(cksum <got)" "$(cksum <new)"
@@ -222,7 +222,7 @@ expect "failing: remove it stopped" 0 "" remove --fast fast --slow slow failing
 same "failing: no mark after remove" "$(dd if=slow bs=4096 skip=255 count=1 status=none | tr -d '\0' | wc -c)" 0
 
 # The slow device: what is dirty stays, and is tried again, later and later.
-tries() { stays "['counters']['destage_flushes']"; }
+tries() { stays "['counters']['writeback_flushes']"; }
 rm -f fast
 truncate -s 16M fast
 "$xpcache" create --fast fast --slow slow --name failing --no-start >out 2>&1 || fail "failing: create once more" "it does not"

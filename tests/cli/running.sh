@@ -12,7 +12,7 @@ answers()
 	python3 - "$@" <<'END'
 import os, sys
 
-classes = ("read-hit read-miss read-bypass write write-through write-stalled flush discard "
+classes = ("read-hit read-miss read-bypass write write-bypass write-stalled flush discard "
            "fast-read fast-write slow-read slow-write slow-flush").split()
 times = {"read-hit": 10000, "fast-read": 9000, "read-miss": 8000000, "slow-read": 7900000}
 
@@ -36,7 +36,7 @@ for i, step in enumerate(sys.argv[1:], 1):
         f.writelines(line(name, count.get(name, 0)) for name in classes)
     with open(f"{os.environ['RUNNING']}/status.{i}", "w") as f:
         f.write(f"running slots 1000 dirty 250 clean 750 free 0 journal_blocks 100 journal_used 50 "
-                f"read_hits {hits} read_misses {misses} writes 0 destaged 0 pressure 0 memory 24000\n")
+                f"read_hits {hits} read_misses {misses} writes 0 written_back 0 pressure 0 memory 24000\n")
 END
 }
 
@@ -60,11 +60,12 @@ same "status --json: figures" "$(value '[v["caches"][0]["latency"]["read-miss"][
 	"[300, 8000000.0, None, 8000000]"
 ask "histogram" 0 "^hit minus fast leg: \+1.00 us is our own cost" histogram xpcache0
 same "histogram: bars" "$(grep -cE '^  (7.94 ms|10.0 us)  #{46} 100.0 %  p50' stdout)" 2
+ask "histogram: a class by its first name" 0 "" histogram xpcache0 --class write-through --csv
 LC_ALL=C.UTF-8 ask "histogram in UTF-8" 0 "^  10.0 µs  █{46} 100.0 %  p50..max$" histogram xpcache0 --class read-hit
 ask "histogram --json" 0 '"classes"' histogram xpcache0 --json
 same "histogram --json: figures" \
 	"$(value '[v["name"], v["recording"], v["clock"], v["seconds"], len(v["classes"]), v["classes"]["read-hit"]["bins"]]')" \
-	"['xpcache0', True, 'tsc', 1.0, 13, [[9984, 10112, 9700]]]"
+	"['xpcache0', True, 'tsc', 1.0, 14, [[9984, 10112, 9700]]]"
 ask "histogram --csv" 0 "^read-miss,7995392,8060928,300,100.000000$" histogram xpcache0 --csv
 same "histogram --csv: names" "$(head -n 1 stdout)" "class,from_ns,to_ns,count,cumulative_percent"
 ask "histogram --hgrm" 0 "^ +8000.000 1.000000000000 +300$" histogram xpcache0 --hgrm --class read-miss

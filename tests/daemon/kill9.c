@@ -167,7 +167,7 @@ static void bring_home(void)
 	victim_tell("message flush", text, sizeof(text));
 	for (;;) {
 		victim_tell("status", text, sizeof(text));
-		if (victim_count(text, "home") || (kill9.faulty && strstr(text, "\nfailed ")))
+		if (victim_count(text, "slow_complete") || (kill9.faulty && strstr(text, "\nfailed ")))
 			return;
 		if (now_ns() - begun > 60000000000ull)
 			violation(P_LIVES, "dirty blocks do not go home: %s", text);

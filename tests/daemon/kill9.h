@@ -52,7 +52,7 @@ struct kill9 {
 extern struct kill9 kill9;
 
 /* Of the status, summed up: has it happened? */
-#define COUNTS	"read_hits", "read_misses", "write_bypass", "evicted", "destaged", "fills", "waits", "fast_errors", "slow_errors"
+#define COUNTS	"read_hits", "read_misses", "write_bypass", "evicted", "written_back", "fills", "waits", "fast_errors", "slow_errors"
 #define NR_COUNTS	9u
 
 struct tally {

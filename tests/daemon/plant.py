@@ -4,7 +4,7 @@ what they are."""
 
 import os
 
-CLASSES = ("read-hit read-miss read-bypass write write-through write-stalled flush discard "
+CLASSES = ("read-hit read-miss read-bypass write write-bypass write-stalled flush discard "
            "fast-read fast-write slow-read slow-write slow-flush").split()
 BINS = 2045
 
@@ -46,7 +46,7 @@ class Cache:
         self.classes = {c: Histogram() for c in CLASSES}
         self.status = dict(slots=1000000, free=100000, dirty=250000, clean=650000, journal_blocks=4096, journal_used=1024,
                            pressure=0, read_hits=0, read_misses=0, writes=0, write_bypass=0, flushes=0, discards=0,
-                           fills=0, destaged=0, evicted=0, journal_writes=0, fast_bytes_written=0, fast_errors=0,
+                           fills=0, written_back=0, evicted=0, journal_writes=0, fast_bytes_written=0, fast_errors=0,
                            slow_errors=0, memory=24000000)
 
     def fill(self):

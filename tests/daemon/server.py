@@ -86,7 +86,7 @@ RATE = {"read-hit": 48650, "read-miss": 1350, "write": 10000, "write-stalled": 7
 def cache(name, number, **more):
     latency = {c: timing(RATE.get(c, 0), NS.get(c, 0)) for c in CLASSES}
     now = {"name": name, "state": "running", "seconds": 1.0, "reads_per_second": 50000.0, "writes_per_second": 10007.0,
-           "read_bytes_per_second": 204.8e6, "write_bytes_per_second": 41e6, "destage_bytes_per_second": 34.8e6,
+           "read_bytes_per_second": 204.8e6, "write_bytes_per_second": 41e6, "writeback_bytes_per_second": 34.8e6,
            "hit_ratio": 0.973, "hit_ratio_by_time": 0.041, "dirty_bytes": 126 << 20, "dirty_ratio": 0.123,
            "journal_ratio": 0.488, "pressure_ratio": 0.0, "recording": True, "latency": latency}
     return {"name": name, "uuid": f"{number:032x}", "state": "running", "bytes": 1 << 30, "fast_errors": 0,

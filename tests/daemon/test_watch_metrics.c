@@ -114,7 +114,7 @@ static void figures_are_those_of_the_pulse(void **state)
 	p->reads = 100;
 	p->read_hits = 97;
 	p->fills = 2;
-	p->destaged = 3;
+	p->written_back = 3;
 	p->fast_bytes_written = 123456789012345678;
 	p->fast_errors = 4;
 	p->slow_errors = 5;
@@ -130,13 +130,28 @@ static void figures_are_those_of_the_pulse(void **state)
 	assert_true(value(text, "xpcache_read_hits_total{cache=\"xpcache0\"}") == 97);
 	assert_true(value(text, "xpcache_read_misses_total{cache=\"xpcache0\"}") == 3);
 	assert_true(value(text, "xpcache_filled_bytes_total{cache=\"xpcache0\"}") == 2 * 4096);
-	assert_true(value(text, "xpcache_destaged_bytes_total{cache=\"xpcache0\"}") == 3 * 4096);
+	assert_true(value(text, "xpcache_written_back_bytes_total{cache=\"xpcache0\"}") == 3 * 4096);
 	assert_true(value(text, "xpcache_read_bytes_total{cache=\"xpcache0\"}") == 4096);
 	assert_true(value(text, "xpcache_device_errors_total{cache=\"xpcache0\",device=\"fast\"}") == 4);
 	assert_true(value(text, "xpcache_device_errors_total{cache=\"xpcache0\",device=\"slow\"}") == 5);
 	assert_true(value(text, "xpcache_state{cache=\"xpcache0\",state=\"running\"}") == 1);
 	assert_true(value(text, "xpcache_state{cache=\"xpcache0\",state=\"failed\"}") == 0);
 	assert_non_null(strstr(text, "xpcache_fast_written_bytes_total{cache=\"xpcache0\"} 123456789012345678\n"));
+	free(text);
+}
+
+static void first_names_have_the_same_figures(void **state)
+{
+	char *text;
+
+	(void)state;
+	cache.now.written_back = 3;
+	cache.now.timed = true;
+	xp_histogram_add(&cache.now.latency.class[XP_CLASS_WRITE_BYPASS], 1000);
+	text = metrics();
+	assert_true(value(text, "xpcache_destaged_bytes_total{cache=\"xpcache0\"}") == 3 * 4096);
+	assert_true(value(text, "xpcache_request_duration_seconds_count{cache=\"xpcache0\",class=\"write-bypass\"}") == 1);
+	assert_true(value(text, "xpcache_request_duration_seconds_count{cache=\"xpcache0\",class=\"write-through\"}") == 1);
 	free(text);
 }
 
@@ -180,6 +195,7 @@ int main(void)
 		cmocka_unit_test_setup(buckets_are_exact, begin),
 		cmocka_unit_test_setup(edges_are_about_a_quarter_decade_apart, begin),
 		cmocka_unit_test_setup(figures_are_those_of_the_pulse, begin),
+		cmocka_unit_test_setup(first_names_have_the_same_figures, begin),
 		cmocka_unit_test_setup(what_is_not_known_is_not_told, begin),
 		cmocka_unit_test_setup(names_are_quoted, begin),
 	};

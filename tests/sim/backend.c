@@ -84,7 +84,7 @@ static enum xp_class write_class(const struct part *p)
 {
 	if (p->waited)
 		return XP_CLASS_WRITE_STALLED;
-	return p->around ? XP_CLASS_WRITE_THROUGH : XP_CLASS_WRITE;
+	return p->around ? XP_CLASS_WRITE_BYPASS : XP_CLASS_WRITE;
 }
 
 static enum xp_class class_due(const struct part *p)

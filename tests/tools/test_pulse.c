@@ -32,7 +32,7 @@ static void look_twice(void)
 	count(&before, "running slots 262144 dirty 5 journal_blocks 4096 journal_used 1 pressure 0 "
 	      "read_hits 100 read_misses 50 writes 1000 destaged 0", "9 0 80 0 9 0 160 0 0 0 0");
 	count(&after, "running slots 262144 dirty 32300 journal_blocks 4096 journal_used 1999 "
-	      "pressure 512 read_hits 24122 read_misses 718 writes 5690 destaged 17000",
+	      "pressure 512 read_hits 24122 read_misses 718 writes 5690 written_back 17000",
 	      "9 0 197600 0 9 0 37660 0 0 0 0");
 	before.timed = after.timed = true;
 	before.seconds = 1000;
@@ -56,7 +56,7 @@ static void assert_drawn(const struct pulse *p, bool utf8, const char *wanted)
 #define HEAD \
 "xpcache0  running  in 2.0 s\n" \
 "reads      12,345/s    50.6 MB/s   hits: 97.3 % of reads, 4.1 % of their time\n" \
-"writes      2,345/s     9.6 MB/s   destaged: 34.8 MB/s\n" \
+"writes      2,345/s     9.6 MB/s   written back: 34.8 MB/s\n" \
 "dirty   12.3 %, 126 MiB            journal: 48.8 % used; pressure: 50.0 %\n"
 
 static void all_is_shown(void **state)
@@ -91,7 +91,7 @@ static void without_latencies_the_rest_is_shown(void **state)
 	assert_drawn(&after, true,
 "xpcache0  running  in 2.0 s\n"
 "reads      12,345/s    50.6 MB/s   hits: 97.3 % of reads\n"
-"writes      2,345/s     9.6 MB/s   destaged: 34.8 MB/s\n"
+"writes      2,345/s     9.6 MB/s   written back: 34.8 MB/s\n"
 "dirty   12.3 %, 126 MiB            journal: 48.8 % used; pressure: 50.0 %\n"
 "latency: this module does not tell it\n");
 }
@@ -106,7 +106,7 @@ static void an_idle_cache_is_shown(void **state)
 	assert_drawn(&after, false,
 "xpcache0  running  in 1.0 s\n"
 "reads           0/s\n"
-"writes          0/s                destaged: 0.0 MB/s\n"
+"writes          0/s                written back: 0.0 MB/s\n"
 "dirty   0.0 %, 0 B                 journal: - used; pressure: 0.0 %\n"
 "latency: not known\n");
 }
@@ -148,11 +148,12 @@ static void json_has_the_same_figures(void **state)
 	assert_true(number(o, "writes_per_second") == 2345);
 	assert_true(number(o, "read_bytes_per_second") == 197520 * 256.0);
 	assert_true(number(o, "write_bytes_per_second") == 37500 * 256.0);
+	assert_true(number(o, "writeback_bytes_per_second") == 17000 * 2048.0);
 	assert_true(number(o, "destage_bytes_per_second") == 17000 * 2048.0);
 	assert_true(number(o, "hit_ratio") == 0.973 && number(o, "hit_ratio_by_time") < 0.041);
 	assert_true(number(o, "dirty_bytes") == 32300 * 4096.0 && number(o, "pressure_ratio") == 0.5);
 	assert_true(json_object_object_get_ex(o, "latency", &latency));
-	assert_int_equal(json_object_object_length(latency), XP_CLASSES);
+	assert_int_equal(json_object_object_length(latency), XP_CLASSES + 1);
 	assert_true(json_object_object_get_ex(latency, "read-miss", &class));
 	assert_true(number(class, "count") == 2700 && number(class, "max_ns") == 12496814);
 	assert_true(json_object_object_get_ex(class, "p99.9", &v) && !v);	/* of 2,700 */

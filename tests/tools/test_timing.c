@@ -327,6 +327,10 @@ static void the_kernels_line_is_read_exactly(void **state)
 	}
 	assert_int_equal(timing_parse("slow-flush 0 0 0 0", &class, &read), 0);
 	assert_int_equal(class, XP_CLASS_SLOW_FLUSH);
+	assert_int_equal(timing_parse("write-bypass 0 0 0 0", &class, &read), 0);
+	assert_int_equal(class, XP_CLASS_WRITE_BYPASS);
+	assert_int_equal(timing_parse("write-through 0 0 0 0", &class, &read), 0);	/* its first name */
+	assert_int_equal(class, XP_CLASS_WRITE_BYPASS);
 	assert_true(!xp_histogram_count(&read) && !read.least && !read.most);
 }
 

@@ -39,7 +39,7 @@ static int check_closed(const struct drowsy *d, struct status *s)
 		err = status_parse(s);
 	if (err)
 		return err;
-	if (strcmp(s->state, "suspended") != 0 || status_number(s, "passing"))
+	if (strcmp(s->state, "suspended") != 0 || status_number(s, "passthrough"))
 		return -EIO;
 	return status_number(s, "dirty") ? -EAGAIN : 0;
 }

@@ -6,7 +6,7 @@ const CLASSES = {
 	"read-miss": ["Read, miss", "misses"],
 	"read-bypass": ["Read, not cached", "device4"],
 	write: ["Write", "fast"],
-	"write-through": ["Write, to the slow device", "device5"],
+	"write-bypass": ["Write, to the slow device", "device5"],
 	"write-stalled": ["Write, held up", "without"],
 	flush: ["Flush", "device0"],
 	discard: ["Discard", "less"],
@@ -79,7 +79,7 @@ function tiles(c) {
 		tile(
 			orDash(now.dirty_ratio, percent),
 			"dirty",
-			`${bytes(now.dirty_bytes)}; ${megabytes(now.destage_bytes_per_second)} go home`,
+			`${bytes(now.dirty_bytes)}; ${megabytes(now.writeback_bytes_per_second)} written back`,
 			c.alarms.includes("dirty"),
 		),
 		tile(

@@ -61,9 +61,9 @@ case $BOOT in
 	lsblk -o NAME,TYPE,SIZE,FSTYPE,MOUNTPOINTS
 	blkid
 	refused adopt-twice 3 'on a cache already' xpcache adopt --fast $FAST --yes
-	homes=$(counter homes)
+	homes=$(counter flushes_completed)
 	try update-grub update-grub
-	more_homes() { [ "$(counter homes)" -gt "$homes" ]; }
+	more_homes() { [ "$(counter flushes_completed)" -gt "$homes" ]; }
 	try boot-files-go-home waited 120 more_homes
 	menu_at_rest
 	keep

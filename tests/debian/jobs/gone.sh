@@ -24,7 +24,7 @@ pull()
 	fsfreeze -u /home
 	equal nothing-dirty 0 "$dirty"
 }
-passing() { [ "$(counter passing)" = 1 ]; }
+passing() { [ "$(counter passthrough)" = 1 ]; }
 
 case $BOOT in
 1)
@@ -54,7 +54,7 @@ case $BOOT in
 	for place in root home; do
 		equal "$place-while-it-was-gone" "$(cat /$place/while.sum)" "$(tree /$place/while)"
 	done
-	equal a-cache-again 0 "$(counter passing)"
+	equal a-cache-again 0 "$(counter passthrough)"
 	keep
 	cut_power
 	;;

@@ -54,6 +54,6 @@ must xpcache start --engine "$ENGINE" --fast $FAST --slow $SLOW $LIMITS
 plug
 load 2
 note "$(xpcache status xpcache0 --json | tr -d ' \n"' | sed 's/.*counters:{\([^}]*\).*/\1/')"
-[ "$(counter destaged)" -gt 0 ] && [ "$(counter evicted)" -gt 0 ] && pass all-was-at-work ||
-	fail all-was-at-work "$(counter destaged) blocks destaged, $(counter evicted) evicted"
+[ "$(counter written_back)" -gt 0 ] && [ "$(counter evicted)" -gt 0 ] && pass all-was-at-work ||
+	fail all-was-at-work "$(counter written_back) blocks destaged, $(counter evicted) evicted"
 must crashload mark $DIARY last

@@ -95,7 +95,7 @@ equal gone-clean-reads "$(wanted 0 512)" "$(read_blocks 0 512 | md5sum)"
 equal gone-never-cached "$(wanted 600 64)" "$(read_blocks 600 64 | md5sum)"
 settled failed && pass found-gone || fail found-gone "a minute later it is $(state)"
 grep -qE '^  failed +since 2.* cannot be written' <<<"$(xpcache status xpcache0)" && pass says-since || fail says-since "$(xpcache status xpcache0)"
-equal nothing-stranded 0 "$(counter stranded)"
+equal nothing-stranded 0 "$(counter dirty_unreachable)"
 ends_in_error gone-clean-write write_blocks 600 1 if=/dev/zero
 try suspend timeout 60 dmsetup suspend xpcache0
 try resume timeout 60 dmsetup resume xpcache0
@@ -111,7 +111,7 @@ ends_in_error gone-dirty-reads read_blocks 304 1
 equal gone-dirty-around-it "$(wanted 308 200)" "$(read_blocks 308 200 | md5sum)"
 ends_in_error gone-dirty-write write_blocks 600 1 if=/dev/zero
 settled failed && pass found-gone-dirty || fail found-gone-dirty "a minute later it is $(state)"
-equal stranded 8 "$(counter stranded)"
+equal stranded 8 "$(counter dirty_unreachable)"
 refused flush-says-so 1 'journal cannot be written, and 8 blocks' xpcache flush xpcache0
 put_back
 must dd if=/tmp/new of=/tmp/wanted bs=4k seek=300 conv=notrunc status=none
@@ -138,7 +138,7 @@ settled all_home || die clean "$(counter dirty) blocks are dirty"
 gone
 fill /mnt/while 6 1000 && sync /mnt/while && pass files-are-written || fail files-are-written "they are not"
 must dd if=/dev/urandom of=/mnt/before/file0 bs=1k count=1000 conv=notrunc,fsync status=none
-equal passing 1 "$(counter passing)"
+equal passing 1 "$(counter passthrough)"
 grep -q 'writes go to the slow device' <<<"$(xpcache status xpcache0)" && pass says-passing || fail says-passing "$(xpcache status xpcache0)"
 echo 3 >/proc/sys/vm/drop_caches
 equal the-rest-is-read "$(tail -n +2 <<<"$before")" "$(tree /mnt/before | tail -n +2)"
@@ -172,5 +172,5 @@ settled all_home || die clean-again "$(counter dirty) blocks are dirty"
 gone
 fill /mnt/third 4 1000 && sync /mnt/third && pass written-before-the-cut || fail written-before-the-cut "they are not"
 must umount /mnt
-equal passing-before-the-cut 1 "$(counter passing)"
+equal passing-before-the-cut 1 "$(counter passthrough)"
 cut_power

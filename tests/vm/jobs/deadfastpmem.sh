@@ -116,7 +116,7 @@ equal clean-reads "$(wanted 0 512)" "$(read_blocks 0 512 | md5sum)"
 equal never-cached "$(wanted 6000 64)" "$(read_blocks 6000 64 | md5sum)"
 settled failed && pass found-gone || fail found-gone "a minute later it is $(state)"
 grep -qE '^  failed +since 2.* cannot be written' <<<"$(xpcache status xpcache0)" && pass says-since || fail says-since "$(xpcache status xpcache0)"
-equal nothing-stranded 0 "$(counter stranded)"
+equal nothing-stranded 0 "$(counter dirty_unreachable)"
 ends_in_error clean-write write_blocks 600 1 if=/dev/zero
 try suspend timeout 60 dmsetup suspend xpcache0
 try resume timeout 60 dmsetup resume xpcache0
@@ -137,7 +137,7 @@ ends_in_error dirty-reads read_blocks 304 1
 equal dirty-around-it "$(wanted 308 200)" "$(read_blocks 308 200 | md5sum)"
 ends_in_error dirty-write write_blocks 600 1 if=/dev/zero
 settled failed && pass found-gone-dirty || fail found-gone-dirty "a minute later it is $(state)"
-[ "$(counter stranded)" -ge 8 ] && pass stranded || fail stranded "$(counter stranded) blocks"
+[ "$(counter dirty_unreachable)" -ge 8 ] && pass stranded || fail stranded "$(counter dirty_unreachable) blocks"
 refused gone-flush-says-so 1 'journal cannot be written, and [0-9]* blocks' xpcache flush xpcache0
 put_back dirty
 must dd if=/tmp/new of=/tmp/wanted bs=4k seek=300 conv=notrunc status=none

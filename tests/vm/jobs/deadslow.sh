@@ -40,7 +40,7 @@ turn "0 $sectors error"
 # What is dirty is tried again after a second, then two, four and so on. A gap is from the last look that did
 # not see a try to the first that sees the next: never shorter than the pause, how slowly we ever look; and
 # the last pause is three seconds longer than the first, of which a slow look may hide a half.
-tries() { counter destage_flushes; }
+tries() { counter writeback_flushes; }
 hundredths() { local at; read -r at _ </proc/uptime; echo $((10#${at/./})); }
 must dmsetup message xpcache0 0 flush
 tried=$(tries) before=$(hundredths) gaps= unseen= end=$((SECONDS + 120))

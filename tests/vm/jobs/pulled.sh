@@ -44,7 +44,7 @@ refused in-use 3 'in use' xpcache start xpcache0
 must umount /mnt
 must dmsetup remove part
 says start-heals 'of no use, and dropped' xpcache start xpcache0
-equal healed 0 "$(counter passing)"
+equal healed 0 "$(counter passthrough)"
 part
 must mount /dev/mapper/part /mnt
 equal all-that-passed "$whole" "$(tree /mnt)"

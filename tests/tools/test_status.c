@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* test_status.c - the status line: renamed fields under both names, from backends of either age. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <json-c/json.h>
+
+#include "lib/json.h"
+#include "lib/status.h"
+#include "cache.h"
+#include "layout.h"
+#include "life.h"
+#include "message.h"
+#include "statistics.h"
+
+static const struct {
+	const char *name, *older;
+} renamed[] = {
+	{ "slow_complete", "home" },
+	{ "passthrough", "passing" },
+	{ "dirty_unreachable", "stranded" },
+	{ "writeback_failing_since", "destage_failing_since" },
+	{ "written_back", "destaged" },
+	{ "relocated", "carried" },
+	{ "flushes_completed", "homes" },
+	{ "writeback_flushes", "destage_flushes" },
+};
+#define NR_RENAMED	(sizeof(renamed) / sizeof(*renamed))
+
+static struct xp *make_cache(void)
+{
+	static u8 memory[1 << 20] __attribute__((aligned(XP_BLOCK_SIZE)));
+	static const struct xp_options opt = { .dirty_low = 10, .dirty_high = 80 };
+	static struct xp_sb sb;
+	struct xp_message msg;
+
+	sb.slow.sectors = cpu_to_le64(1 << 20);
+	assert_int_equal(xp_sb_layout(&sb, 3072, &msg), 0);
+	assert_true(xp_memory(&sb, false) <= sizeof(memory));
+	return xp_init(memory, &sb, &opt);
+}
+
+/* A line in which each renamed field has a value of its own. */
+static void print_line(char *line, size_t room)
+{
+	static const u8 uuid[16];
+	const struct xp_backend backend = { .running = true, .uuid = uuid, .destage_flushes = 7, .not_memory = "kernel" };
+	struct xp *c = make_cache();
+
+	c->stats.destaged = 1001;
+	c->stats.carried = 1002;
+	c->stats.homes = 1003;
+	c->failing_since = 1004;
+	c->pass = PASS_ON;
+	c->failed = -EIO;
+	c->nr_dirty = 5;
+	assert_true(xp_status_print(c, &backend, line, (u32)room) < room);
+}
+
+static u64 in_json(const struct status *s, const char *name)
+{
+	struct json_object *o = status_json(s), *v;
+	u64 n;
+
+	assert_true(json_object_object_get_ex(o, name, &v));
+	n = json_object_get_uint64(v);
+	json_object_put(o);
+	return n;
+}
+
+static void both_names_have_the_same_value(void **state)
+{
+	static const u64 value[NR_RENAMED] = { 0, 1, 5, 1004, 1001, 1002, 1003, 7 };
+	struct status s;
+
+	(void)state;
+	print_line(s.line, sizeof(s.line));
+	assert_int_equal(status_parse(&s), 0);
+	for (size_t i = 0; i < NR_RENAMED; i++) {
+		assert_int_equal(status_number(&s, renamed[i].name), value[i]);
+		assert_int_equal(status_number(&s, renamed[i].older), value[i]);
+		assert_int_equal(in_json(&s, renamed[i].name), value[i]);
+		assert_int_equal(in_json(&s, renamed[i].older), value[i]);
+	}
+}
+
+/* No field moves when the first names go: they are the last ones. */
+static void first_names_end_the_line(void **state)
+{
+	struct status s;
+
+	(void)state;
+	print_line(s.line, sizeof(s.line));
+	assert_int_equal(status_parse(&s), 0);
+	assert_true(s.n > NR_RENAMED);
+	for (size_t i = 0; i < NR_RENAMED; i++)
+		assert_string_equal(s.name[s.n - NR_RENAMED + i], renamed[i].older);
+	assert_string_equal(s.name[s.n - NR_RENAMED - 1], "not_memory");
+}
+
+static void an_older_backend_is_read_by_new_names(void **state)
+{
+	struct status s = { .line = "running slots 10 home 1 passing 2 stranded 3 destage_failing_since 4 destaged 5 "
+				    "carried 6 homes 7 destage_flushes 8" };
+
+	(void)state;
+	assert_int_equal(status_parse(&s), 0);
+	for (size_t i = 0; i < NR_RENAMED; i++) {
+		assert_int_equal(status_number(&s, renamed[i].name), i + 1);
+		assert_int_equal(in_json(&s, renamed[i].name), i + 1);
+		assert_int_equal(in_json(&s, renamed[i].older), i + 1);
+	}
+	assert_null(status_text(&s, "clean"));
+}
+
+/* In a release after this one. */
+static void a_newer_backend_needs_no_first_names(void **state)
+{
+	struct status s = { .line = "running slow_complete 1 written_back 5" };
+
+	(void)state;
+	assert_int_equal(status_parse(&s), 0);
+	assert_int_equal(status_number(&s, "slow_complete"), 1);
+	assert_int_equal(status_number(&s, "written_back"), 5);
+	assert_null(status_text(&s, "home"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_names_have_the_same_value),
+		cmocka_unit_test(first_names_end_the_line),
+		cmocka_unit_test(an_older_backend_is_read_by_new_names),
+		cmocka_unit_test(a_newer_backend_needs_no_first_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
