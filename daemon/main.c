@@ -25,14 +25,15 @@ static const struct verb {
 	enum xc (*fn)(int argc, char **argv);
 } verbs[] = {
 	{ "serve", "--fast DEV --slow DEV --socket PATH [OPTION...]",
-	  "run a cache here, and export it by NBD", serve_run },
-	{ "watch", "[OPTION ...]", "follows all caches that run: metrics, a page, events", watch_run },
+	  "run a cache in user space, and export it through NBD or ublk", serve_run },
+	{ "watch", "[OPTION...]",
+	  "watch all running caches: serve a page and metrics, report events", watch_run },
 	{ NULL, NULL, NULL, NULL }
 };
 
 static void help(void)
 {
-	printf("xpcached - xpcache's daemon\n\n");
+	printf("xpcached - the daemon of xpcache\n\n");
 	for (const struct verb *v = verbs; v->name; v++)
 		printf("  xpcached %s %s\n      %s\n", v->name, v->usage, v->description);
 }

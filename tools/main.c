@@ -69,89 +69,102 @@ static const struct option_row {
 	const char *help;
 } option_table[] = {
 #define AT(member)	offsetof(struct options, member)
-	{ "fast", "DEV", OPT_FAST, TEXT, AT(fast), "the fast device" },
-	{ "fast-size", "SIZE", OPT_SIZE, SIZE, AT(fast_size), "so much of the fast device, from its begin on: 50G; all if nothing is said" },
-	{ "slow", "DEV", OPT_SLOW, TEXT, AT(slow), "the slow device" },
-	{ "name", "NAME", OPT_NAME, TEXT, AT(name), "name under /dev/mapper" },
+	{ "fast", "DEV", OPT_FAST, TEXT, AT(fast), "the fast device, which holds the cached data" },
+	{ "fast-size", "SIZE", OPT_SIZE, SIZE, AT(fast_size),
+	  "how much of the fast device the cache uses, from its start: 50G, for example (default: all of it; adopt: what memory allows)" },
+	{ "slow", "DEV", OPT_SLOW, TEXT, AT(slow),
+	  "the slow device, which holds the data that is cached" },
+	{ "name", "NAME", OPT_NAME, TEXT, AT(name),
+	  "the name of the cache, and of its device in /dev/mapper" },
 	{ "dirty-low", "PERCENT", OPT_LIMITS, TUNABLE, AT(tunables.dirty_low),
-	  "dirty blocks go home above this part of the cache" },
+	  "percent of the cache: writeback runs while more than this is dirty" },
 	{ "dirty-high", "PERCENT", OPT_LIMITS, TUNABLE, AT(tunables.dirty_high),
-	  "writers are slowed down towards this part" },
+	  "percent of the cache: writes are slowed down as dirty data gets close to this" },
 	{ "idle-ms", "MS", OPT_LIMITS, TUNABLE, AT(tunables.idle_ms),
-	  "all dirty blocks go home when idle so long; 0: never" },
+	  "write back all dirty blocks after this time without a request; 0: never" },
 	{ "histogram", "0|1", OPT_LIMITS, TUNABLE, AT(tunables.histogram),
-	  "record how long requests take; 0: not" },
+	  "1: record how long requests take; 0: do not" },
 	{ "verify", "0|1", OPT_LIMITS, TUNABLE, AT(tunables.verify),
-	  "keep a sum of each block, and compare what is read with it; 0: not" },
+	  "1: keep a checksum of each cached block and compare it with what is read; 0: do not" },
 	{ "engine", "kernel|user|auto", OPT_ENGINE, TEXT, AT(engine),
-	  "who runs it: the kernel's target, or xpcached, which takes files and remote disks too" },
+	  "the backend: the kernel's target, or xpcached, which also takes files and remote disks" },
 	{ "ublk", NULL, OPT_UBLK, FLAG, AT(ublk),
-	  "a block device as well, by xpcached and the kernel's ublk driver" },
+	  "also provide a block device, through xpcached and the kernel's ublk driver" },
 	{ "offline", NULL, OPT_OFFLINE, FLAG, AT(offline),
-	  "of a stopped cache, from user space: the kernel module is not needed" },
+	  "of a stopped cache: work from user space, without the kernel module" },
 	{ "no-start", NULL, OPT_NO_START, FLAG, AT(no_start),
-	  "write the metadata only; plain files will do" },
-	{ "force", NULL, OPT_FORCE, FLAG, AT(force),
-	  "go on where the complaint says that --force does" },
+	  "write the metadata and do not start the cache; plain files are allowed" },
+	{ "force", NULL, OPT_FORCE, FLAG, AT(force), "override the refusal that names this option" },
 	{ "discard-dirty", NULL, OPT_DISCARD, FLAG, AT(discard_dirty),
-	  "lose the dirty blocks: create --force, of the cache that was there; start, of a disk written without it" },
+	  "give up dirty blocks. create and adopt: those of the cache that is overwritten; other verbs: if the slow device was written without the cache" },
 	{ "prefer-cache", NULL, OPT_PREFER, FLAG, AT(prefer_cache),
-	  "of a disk written without the cache: bring the dirty blocks home all the same" },
+	  "if the slow device was written without the cache: write back the dirty blocks all the same" },
 	{ "accept-loss", NULL, OPT_ACCEPT, FLAG, AT(accept_loss),
-	  "of a fast device whose journal cannot be read everywhere: go on without what was there" },
+	  "if journal blocks cannot be read: continue without the changes that they record" },
 	{ "accept-older", NULL, OPT_ACCEPT, FLAG, AT(accept_older),
-	  "of a block whose last write cannot be read: the version before it holds" },
+	  "if the last write of a block cannot be read: use the version before it" },
 	{ "rescue", NULL, OPT_RESCUE, FLAG, AT(rescue),
-	  "with --offline: what can be read goes home, what cannot is listed; the fast device is only read" },
-	{ "hide", NULL, OPT_HIDE, FLAG, AT(hide), "take them away: who wants the whole device finds it free" },
-	{ "all", NULL, OPT_ALL, FLAG, AT(all), "all stopped caches" },
+	  "with --offline: write back what can be read, and list the rest; the fast device is only read" },
+	{ "hide", NULL, OPT_HIDE, FLAG, AT(hide),
+	  "remove the partition devices, so that the whole device is free for use" },
+	{ "all", NULL, OPT_ALL, FLAG, AT(all), "start all stopped caches" },
 	{ "needed", NULL, OPT_NEEDED, FLAG, AT(needed),
-	  "complain of each that needs this program still: it runs, or has dirty blocks; exit code 3" },
+	  "report each cache that still needs this program because it runs or has dirty blocks; exit code 3 if there is one" },
 	{ "boot", NULL, OPT_BOOT, FLAG, AT(boot),
-	  "those that this machine starts by itself, as /etc/xpcache says" },
-	{ "wait", "SECONDS", OPT_WAIT, SECONDS, AT(wait), "with --boot: so long at most for their devices; 30 if nothing is said" },
-	{ "undo", NULL, OPT_ADOPT, FLAG, AT(undo), "takes back what adopt has done" },
-	{ "yes", NULL, OPT_ADOPT, FLAG, AT(yes), "do not ask" },
+	  "the caches that this machine starts at boot, as recorded in /etc/xpcache" },
+	{ "wait", "SECONDS", OPT_WAIT, SECONDS, AT(wait),
+	  "with --boot: wait at most this long for devices (default 30)" },
+	{ "undo", NULL, OPT_ADOPT, FLAG, AT(undo), "undo adopt" },
+	{ "yes", NULL, OPT_ADOPT, FLAG, AT(yes), "do not ask for confirmation" },
 	{ "begin", NULL, OPT_SLEEP, FLAG, AT(begin),
-	  "before it: every block goes home, and the caches' devices lead to their slow devices alone" },
-	{ "end", NULL, OPT_SLEEP, FLAG, AT(end), "after it, or if it failed: the caches run again, with nothing in them" },
+	  "before hibernation: write back all dirty blocks and detach the caches; their devices lead to the slow devices alone" },
+	{ "end", NULL, OPT_SLEEP, FLAG, AT(end),
+	  "after hibernation, or if it failed: reattach the caches; they are empty" },
 	{ "resume", NULL, OPT_SLEEP, FLAG, AT(restore),
-	  "at boot, before a cache starts: restores the memory that is on DEV, if the caches have slept on" },
+	  "at boot, before a cache starts: restore the memory image on DEV, if no cache has run since" },
 	{ "data", NULL, OPT_DATA, FLAG, AT(data),
-	  "read every cached block too, and compare what has a checksum" },
+	  "also read every cached block, and compare those with a checksum" },
 	{ "interval", "SECONDS", OPT_LIVE, SECONDS, AT(interval),
-	  "show what came in each, until Ctrl-C or q" },
-	{ "count", "N", OPT_LIVE, NUMBER, AT(count), "end after so many looks" },
+	  "show the requests of each interval, until Ctrl-C or q" },
+	{ "count", "N", OPT_LIVE, NUMBER, AT(count), "end after N intervals" },
 	{ "total", NULL, OPT_SHAPE, FLAG, AT(total),
-	  "with --interval: all since the start, each time" },
-	{ "class", "CLASS", OPT_SHAPE, CLASS, AT(class), "one class alone: read-hit, write, ..." },
-	{ "csv", NULL, OPT_FORMAT, FLAG, AT(csv), "a line a bin: from, to, count, percent" },
-	{ "hgrm", NULL, OPT_FORMAT, FLAG, AT(hgrm), "HdrHistogram's percentile distribution" },
-	{ "json", NULL, OPT_JSON, FLAG, AT(json), "for programs" },
-	{ "test", "NAME,...", OPT_BENCH, TEXT, AT(bench.test), "what to measure; headline if nothing is said" },
+	  "with --interval: show all requests since the start each time" },
+	{ "class", "CLASS", OPT_SHAPE, CLASS, AT(class), "show one class only: read-hit, write, ..." },
+	{ "csv", NULL, OPT_FORMAT, FLAG, AT(csv),
+	  "print a line for each bin: from, to, count, percent" },
+	{ "hgrm", NULL, OPT_FORMAT, FLAG, AT(hgrm),
+	  "print the percentile distribution as HdrHistogram does" },
+	{ "json", NULL, OPT_JSON, FLAG, AT(json), "print JSON, for programs" },
+	{ "test", "NAME,...", OPT_BENCH, TEXT, AT(bench.test), "the tests to run (default headline)" },
 	{ "quick", NULL, OPT_BENCH, FLAG, AT(bench.quick),
-	  "a twentieth of the time: to try it, not to compare" },
-	{ "seconds", "N", OPT_BENCH, TEXT, AT(bench.seconds), "so long for each point" },
-	{ "size", "BYTES", OPT_BENCH, TEXT, AT(bench.size), "of a request, instead of the test's own" },
-	{ "depth", "N", OPT_BENCH, TEXT, AT(bench.depth), "requests under way, for each thread" },
-	{ "threads", "N", OPT_BENCH, TEXT, AT(bench.threads), "that many" },
+	  "take a twentieth of the time: for a trial, not for a comparison" },
+	{ "seconds", "N", OPT_BENCH, TEXT, AT(bench.seconds), "the duration of each measured point" },
+	{ "size", "BYTES", OPT_BENCH, TEXT, AT(bench.size),
+	  "the size of a request, instead of the test's own" },
+	{ "depth", "N", OPT_BENCH, TEXT, AT(bench.depth),
+	  "the number of requests in flight for each thread" },
+	{ "threads", "N", OPT_BENCH, TEXT, AT(bench.threads), "the number of threads" },
 	{ "rate", "IOPS", OPT_BENCH, TEXT, AT(bench.rate),
-	  "open loop: so many a second, whether the last have ended or not" },
-	{ "range", "RANGE", OPT_BENCH, TEXT, AT(bench.range), "10G, 1T+10G or 25%: only there" },
-	{ "engine", "io_uring|psync", OPT_BENCH, TEXT, AT(bench.engine), "by which call they are sent" },
+	  "open loop: send this many requests a second, whether earlier ones have ended or not" },
+	{ "range", "RANGE", OPT_BENCH, TEXT, AT(bench.range),
+	  "measure only this part of the device: 10G, 1T+10G or 25%" },
+	{ "engine", "io_uring|psync", OPT_BENCH, TEXT, AT(bench.engine),
+	  "the interface that sends the requests" },
 	{ "places", "workload|cached|device", OPT_BENCH, TEXT, AT(bench.places),
-	  "of a cache: where the headline reads" },
-	{ "buffered", NULL, OPT_BENCH, FLAG, AT(bench.buffered), "through the page cache" },
-	{ "seed", "N", OPT_BENCH, TEXT, AT(bench.seed), "another draw of places" },
+	  "of a cache: where the test headline reads" },
+	{ "buffered", NULL, OPT_BENCH, FLAG, AT(bench.buffered),
+	  "send requests through the page cache" },
+	{ "seed", "N", OPT_BENCH, TEXT, AT(bench.seed), "another random choice of places" },
 	{ "destructive", NULL, OPT_BENCH, FLAG, AT(bench.destructive),
-	  "write as well: what the device holds is lost; asks three times" },
+	  "also write: the data on the device is lost; asks three times" },
 	{ "precondition", NULL, OPT_BENCH, FLAG, AT(bench.precondition),
-	  "with --destructive: fill it twice with 4K random writes first" },
+	  "with --destructive: first fill the device twice with 4K random writes" },
 	{ "output", "FILE", OPT_BENCH, TEXT, AT(bench.output),
-	  "there, and the terminal shows the result; -o too" },
-	{ "html", "FILE", OPT_BENCH, TEXT, AT(bench.html), "a page of it as well, with charts" },
-	{ "resume", "FILE", OPT_BENCH, TEXT, AT(bench.resume), "go on where Ctrl-C ended it" },
-	{ "help", NULL, OPT_HELP, FLAG, AT(help), "show this" },
+	  "write the result to FILE and show it in the terminal; also -o" },
+	{ "html", "FILE", OPT_BENCH, TEXT, AT(bench.html), "also write a page with charts to FILE" },
+	{ "resume", "FILE", OPT_BENCH, TEXT, AT(bench.resume),
+	  "continue the run that Ctrl-C ended, from its result" },
+	{ "help", NULL, OPT_HELP, FLAG, AT(help), "show this help" },
 #undef AT
 };
 
@@ -184,20 +197,20 @@ static const struct verb {
 	unsigned int options;
 } verbs[] = {
 	{ "create", create_run, "--fast DEV --slow DEV [OPTION...]",
-	  "make a cache of two devices; the slow one keeps what it holds", NEEDS_NOTHING, ARG_NONE,
+	  "make a cache of two devices; the slow device keeps its data", NEEDS_NOTHING, ARG_NONE,
 	  OPT_FAST | OPT_SIZE | OPT_SLOW | OPT_NAME | OPT_ENGINE | OPT_UBLK | OPT_LIMITS | OPT_NO_START | OPT_FORCE |
 	  OPT_DISCARD },
 	{ "list", list_run, "[--needed] [--json]",
-	  "show all caches, running and stopped", NEEDS_ROOT, ARG_NONE, OPT_NEEDED | OPT_JSON },
+	  "list all caches, running and stopped", NEEDS_ROOT, ARG_NONE, OPT_NEEDED | OPT_JSON },
 	{ "status", status_run, "[NAME] [--json]",
-	  "show what running caches do", NEEDS_ROOT, ARG_MAY, OPT_JSON },
+	  "show the state of running caches", NEEDS_ROOT, ARG_MAY, OPT_JSON },
 	{ "histogram", histogram_run, "NAME [OPTION...]",
 	  "show how long requests took", NEEDS_ROOT, ARG_MUST,
 	  OPT_LIVE | OPT_SHAPE | OPT_FORMAT | OPT_JSON },
 	{ "top", top_run, "[--interval SECONDS] [--count N] [--json]",
 	  "watch all running caches at work", NEEDS_ROOT, ARG_NONE, OPT_LIVE | OPT_JSON },
 	{ "flush", flush_run, "NAME | --boot | --offline --fast DEV --slow DEV [--rescue]",
-	  "bring every dirty block home to the slow device", NEEDS_ROOT, ARG_MAY,
+	  "write all dirty blocks back to the slow device", NEEDS_ROOT, ARG_MAY,
 	  OPT_BOOT | OPT_OFFLINE | OPT_FAST | OPT_SLOW | OPT_FORCE | OPT_DISCARD | OPT_PREFER | OPT_ACCEPT |
 	  OPT_RESCUE | OPT_SIZE | OPT_JSON },
 	{ "stop", stop_run, "NAME | --boot [--force]",
@@ -207,31 +220,31 @@ static const struct verb {
 	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_ENGINE | OPT_UBLK | OPT_ALL | OPT_LIMITS | OPT_FORCE |
 	  OPT_DISCARD | OPT_PREFER | OPT_BOOT | OPT_WAIT | OPT_ACCEPT },
 	{ "remove", remove_run, "NAME [--fast DEV] [--slow DEV]",
-	  "flush, then end the cache; the slow device is a plain disk again", NEEDS_ROOT, ARG_MUST,
+	  "write back all dirty blocks and end the cache; the slow device is a plain disk again", NEEDS_ROOT, ARG_MUST,
 	  OPT_FAST | OPT_SLOW | OPT_DISCARD | OPT_PREFER | OPT_ACCEPT },
 	{ "resize", resize_run, "NAME [--fast DEV] [--fast-size SIZE] [--slow DEV]",
-	  "a device has grown: the slow one of a cache that runs, or the fast one of a stopped cache", NEEDS_ROOT, ARG_MAY,
+	  "use the new size of a device that has grown: the slow device of a running cache, or the fast device of a stopped one", NEEDS_ROOT, ARG_MAY,
 	  OPT_FAST | OPT_SIZE | OPT_SLOW | OPT_FORCE | OPT_DISCARD | OPT_PREFER | OPT_ACCEPT },
 	{ "partitions", partitions_run, "NAME [--hide]",
-	  "show the partitions as the table has them now, or hide them", NEEDS_ROOT, ARG_MUST, OPT_HIDE },
+	  "show the partitions as the partition table has them now, or hide them", NEEDS_ROOT, ARG_MUST, OPT_HIDE },
 	{ "forget", forget_run, "NAME [--force]",
-	  "no longer keep the slow device of a cache that is lost from others", NEEDS_ROOT, ARG_MUST, OPT_FORCE },
+	  "release the slow device of a lost cache: other programs may use it again", NEEDS_ROOT, ARG_MUST, OPT_FORCE },
 	{ "fence", fence_run, "DEV",
-	  "for udev: is this the slow device of a cache? keeps it for that", NEEDS_ROOT, ARG_MUST, 0 },
+	  "for udev: if DEV is the slow device of a cache, keep other programs from it", NEEDS_ROOT, ARG_MUST, 0 },
 	{ "hibernate", hibernate_run, "--begin | --end | --resume [DEV]",
-	  "for the system's own hibernation: a machine that hibernates has no cache", NEEDS_ROOT, ARG_MAY, OPT_SLEEP },
+	  "for the system's hibernation: detach all caches before it, reattach them after it", NEEDS_ROOT, ARG_MAY, OPT_SLEEP },
 	{ "adopt", adopt_run, "--fast DEV [OPTION...] | --undo",
-	  "put the disk that / is on behind a cache, at the next boot", NEEDS_ROOT, ARG_NONE,
+	  "put the disk that holds / behind a cache at the next boot", NEEDS_ROOT, ARG_NONE,
 	  OPT_FAST | OPT_SIZE | OPT_SLOW | OPT_NAME | OPT_LIMITS | OPT_FORCE | OPT_DISCARD | OPT_ADOPT },
 	{ "check", check_run, "FAST [--slow DEV] [--data] [--json]",
-	  "verify a stopped cache, without the kernel module; nothing is written", NEEDS_NOTHING, ARG_MUST,
+	  "verify a stopped cache; needs no kernel module, and writes nothing", NEEDS_NOTHING, ARG_MUST,
 	  OPT_SLOW | OPT_DATA | OPT_JSON },
 	{ "dump", dump_run, "FAST [--json]",
 	  "print superblock, journal and all mappings", NEEDS_NOTHING, ARG_MUST, OPT_JSON },
 	{ "bench", bench_verb_run, "NAME | DEV... | diff A B | report RESULT [OPTION...]",
-	  "measure how long requests take, and what a cache hides", NEEDS_NOTHING, ARG_ANY,
+	  "measure how long requests take, and how much of the wait a cache hides", NEEDS_NOTHING, ARG_ANY,
 	  OPT_BENCH | OPT_FORMAT | OPT_JSON | OPT_FORCE },
-	{ "help", help_run, "[VERB]", "show this, or more about a verb", NEEDS_NOTHING, ARG_MAY, 0 },
+	{ "help", help_run, "[VERB]", "show this help, or that of a verb", NEEDS_NOTHING, ARG_MAY, 0 },
 	{ "version", version_run, "", "show the version", NEEDS_NOTHING, ARG_NONE, 0 },
 };
 
@@ -247,13 +260,49 @@ static const struct verb *verb_find(const char *name)
 
 /* ---------------------------------------------------------------- help ---- */
 
+#define HELP_COLUMNS	80
+#define HELP_INDENT	25u	/* of what an option does */
+
+/* From column @indent on, in as many lines as it takes; the first has @at columns already. */
+static void put_words(FILE *f, size_t at, size_t indent, const char *text)
+{
+	for (size_t len; *text; text += len + strspn(text + len, " ")) {
+		len = strcspn(text, " ");
+		if (at > indent && at + 1 + len > HELP_COLUMNS) {
+			putc('\n', f);
+			at = 0;
+		}
+		at += (size_t)fprintf(f, "%*s%.*s", at < indent ? (int)(indent - at) : 1, "", (int)len, text);
+	}
+	putc('\n', f);
+}
+
+static void help_option(const struct option_row *o)
+{
+	char name[64], text[256];
+	size_t len;
+
+	len = (size_t)snprintf(name, sizeof(name), "  --%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+	if (o->kind == TUNABLE)
+		snprintf(text, sizeof(text), "%s (default %u)", o->help, tunable_of(o)->initial);
+	else
+		snprintf(text, sizeof(text), "%s", o->help);
+	fputs(name, stdout);
+	if (len >= HELP_INDENT) {	/* it has a line of its own */
+		putchar('\n');
+		len = 0;
+	}
+	put_words(stdout, len, HELP_INDENT, text);
+}
+
 static void help_all(FILE *f)
 {
-	fprintf(f, "xpcache: a crash-consistent cache on a fast device, before a slow one\n\n");
-	for (size_t i = 0; i < NR_VERBS; i++)
-		fprintf(f, "  xpcache %-10s %s\n  %20s%s\n", verbs[i].name, verbs[i].usage, "",
-			verbs[i].description);
-	fprintf(f, "\nxpcache VERB --help tells the options of a verb. Exit codes: 0 done, 1 I/O or\n"
+	fprintf(f, "xpcache: a crash-consistent cache on a fast device, in front of a slow one\n\n");
+	for (size_t i = 0; i < NR_VERBS; i++) {
+		fprintf(f, "  xpcache %-10s %s\n", verbs[i].name, verbs[i].usage);
+		put_words(f, 0, 22, verbs[i].description);
+	}
+	fprintf(f, "\nxpcache VERB --help lists the options of a verb. Exit codes: 0 done, 1 I/O or\n"
 		   "system error, 2 wrong usage, 3 refused to protect data, 4 metadata damaged or\n"
 		   "unknown, 5 no such cache or device, 6 bench diff found something slower,\n"
 		   "130 interrupted. Manual: man xpcache\n");
@@ -261,20 +310,11 @@ static void help_all(FILE *f)
 
 static void help_verb(const struct verb *v)
 {
-	printf("xpcache %s %s\n  %s\n", v->name, v->usage, v->description);
-	for (size_t i = 0; i < NR_OPTIONS; i++) {
-		const struct option_row *o = &option_table[i];
-		char name[64];
-
-		if (!(v->options & o->bit))
-			continue;
-		snprintf(name, sizeof(name), "--%s%s%s", o->name, o->value ? " " : "",
-			 o->value ? o->value : "");
-		printf("  %-22s %s", name, o->help);
-		if (o->kind == TUNABLE)
-			printf(" (%u)", tunable_of(o)->initial);
-		putchar('\n');
-	}
+	printf("xpcache %s %s\n", v->name, v->usage);
+	put_words(stdout, 0, 2, v->description);
+	for (size_t i = 0; i < NR_OPTIONS; i++)
+		if (v->options & option_table[i].bit)
+			help_option(&option_table[i]);
 	if (v->options & OPT_BENCH)
 		bench_help();
 }
@@ -356,6 +396,7 @@ static enum xc set_size(u64 *to, const struct option_row *row, const char *text)
 static enum xc set_class(int *to, const char *text)
 {
 	char all[256] = "one of";
+	enum xp_class class;
 
 	if (!timing_class(text, strlen(text), &class)) {
 		*to = class;

@@ -91,22 +91,27 @@ static const struct option fixed[] = {
 static void help(void)
 {
 	printf("usage: xpcached serve --fast DEV --slow DEV --socket PATH [OPTION...]\n\n"
-	       "  --fast DEV        a block device or a file that xpcache create has prepared\n"
-	       "  --slow DEV        its slow device: a block device, a file, or nbd://, nbd+unix://\n"
-	       "  --socket PATH     NBD clients connect here: nbd+unix:///?socket=PATH; without it, nobody\n"
-	       "  --ublk            a block device as well, /dev/ublkbN, by the kernel's ublk driver\n"
-	       "  --control PATH    xpcache asks here\n"
-	       "  --force           the slow device is a copy of the one that the cache knows\n"
-	       "  --threads N       1 to %u (%u)\n"
-	       "  --detach          return when clients can connect\n"
-	       "  --log FILE        with --detach: complaints go there\n",
+	       "  --fast DEV        the fast device: a block device or a file, made into a cache\n"
+	       "                    by xpcache create\n"
+	       "  --slow DEV        its slow device: a block device, a file, nbd:// or\n"
+	       "                    nbd+unix://\n"
+	       "  --socket PATH     the socket for NBD clients: nbd+unix:///?socket=PATH;\n"
+	       "                    without it there is no NBD export\n"
+	       "  --ublk            also provide the block device /dev/ublkbN, through the\n"
+	       "                    kernel's ublk driver\n"
+	       "  --control PATH    the socket for the program xpcache\n"
+	       "  --force           accept a slow device that is a copy of the known one\n"
+	       "  --threads N       the number of threads, 1 to %u (default %u)\n"
+	       "  --detach          run in the background; return when clients can connect\n"
+	       "  --log FILE        with --detach: write messages to FILE\n"
+	       "Options of the cache, as man xpcached explains them:\n",
 	       XD_LOOPS_MAX, THREADS_DEFAULT);
 	for (u32 i = 0; i < XP_TUNABLES; i++) {
 		const struct xp_tunable *t = &xp_tunable_rows[i];
 		char name[TUNABLE_OPTION];
 
 		tunable_option(t, name);
-		printf("  --%-15s %u to %u (%u)\n", name, t->min, t->max, t->initial);
+		printf("  --%-15s %u to %u (default %u)\n", name, t->min, t->max, t->initial);
 	}
 }
 

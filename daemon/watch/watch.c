@@ -47,14 +47,17 @@ static const struct option longs[] = {
 
 static enum xc help(void)
 {
-	printf("xpcached watch [OPTION ...]\n  follows all caches that run: a page, metrics, and events\n"
-	       "  --listen ADDRESS:PORT  where it can be asked (127.0.0.1:" WATCH_PORT ")\n"
-	       "  --name NAME            a host name that it may be asked by; localhost always\n"
-	       "  --interval SECONDS     between two looks (1)\n"
-	       "  --dirty-limit PERCENT  tell when more is dirty (90)\n"
-	       "  --journal-limit PERCENT  tell when more of the journal is used (85)\n"
-	       "  --wear-limit PERCENT   tell when more of the fast device's life is used (90)\n"
-	       "  --years-limit YEARS    tell when the fast device lasts less, as it is written (1)\n");
+	printf("xpcached watch [OPTION...]\n"
+	       "  watch all running caches: serve a page and metrics, report events\n"
+	       "  --listen ADDRESS:PORT    the address to serve at (default 127.0.0.1:" WATCH_PORT ")\n"
+	       "  --name NAME              accept requests to this host name, and to localhost\n"
+	       "  --interval SECONDS       the time between two looks at a cache (default 1)\n"
+	       "  --dirty-limit PERCENT    report when more of the cache is dirty (default 90)\n"
+	       "  --journal-limit PERCENT  report when more of the journal is used (default 85)\n"
+	       "  --wear-limit PERCENT     report when more of the life of the fast device is\n"
+	       "                           used (default 90)\n"
+	       "  --years-limit YEARS      report when the fast device lasts less than this at\n"
+	       "                           the present rate of writes (default 1)\n");
 	return XC_OK;
 }
 

@@ -64,3 +64,15 @@ expect "verb --help" 0 "--all" start --help
 expect "help of no verb" 2 "no such verb" help mend
 expect "version" 0 "format 2" version
 same "nothing was written" "$(tr -d '\0' <fast | wc -c) $(tr -d '\0' <slow | wc -c)" "0 0"
+
+# No line of a help is longer than a terminal's, and each option says something.
+for verb in "" $("$xpcache" help | sed -n 's/^  xpcache \([a-z]*\) .*/\1/p'); do
+	"$xpcache" help $verb >out
+	same "help ${verb:-of all}: 80 columns at most" "$? $(awk 'length > 80' out)" "0 "
+	same "help ${verb:-of all}: no option without a word about it" \
+		"$(awk '/^  --/ { if (option) print option; option = NF <= 2 && !/^  --[a-z-]+ +[a-z]/ ? $1 : ""; next } /^  +[^ -]/ { option = "" } END { print option }' out | xargs)" ""
+done
+for words in --help "serve --help" "watch --help"; do
+	"$(dirname "$xpcache")/xpcached" $words >out
+	same "xpcached $words: 80 columns at most" "$? $(awk 'length > 80' out)" "0 "
+done
