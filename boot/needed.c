@@ -50,7 +50,7 @@ static bool stopped_needs(const struct cache *c)
 		return true;
 	}
 	snprintf(slow, sizeof(slow), "%.63s", (const char *)c->sb.slow.path);
-	complain(XC_REFUSED, c->fast.path, text_todo("xpcache flush --offline --fast %s --slow %s brings them home",
+	complain(XC_REFUSED, c->fast.path, text_todo("xpcache flush --offline --fast %s --slow %s writes them back",
 						     text_word(c->fast.path), text_word(slow)), "the stopped cache %s has %s dirty", c->name,
 		 known ? text_blocks(dirty) : "perhaps blocks");
 	return true;

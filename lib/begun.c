@@ -77,6 +77,6 @@ void begun_forget_of(const char *uuid)
 
 enum xc say_asleep(const char *name)
 {
-	return complain(XC_REFUSED, name, "xpcache hibernate --end wakes it",
-			"it is asleep, its device leads to the slow device alone");
+	return complain(XC_REFUSED, name, "xpcache hibernate --end reattaches it",
+			"it is detached for hibernation, its device leads to the slow device alone");
 }

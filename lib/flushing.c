@@ -156,7 +156,7 @@ static enum xc check_goes_on(struct watch *w, const struct status *s, u64 left, 
 	}
 	if (w->end && seconds_now() > w->end)
 		return complain(XC_FAILED, w->name, text_todo("that goes on; try again, or xpcache flush %s shows when it is done", w->name),
-				"%s could not go home in time", text_blocks(dirty));
+				"%s could not be written back in time", text_blocks(dirty));
 	if (!status_number(s, "flushing"))
 		return complain(XC_FAILED, w->name, text_todo("xpcache flush %s goes on", w->name),
 				"the flush was ended from elsewhere, %s stay dirty", text_blocks(dirty));

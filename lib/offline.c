@@ -195,7 +195,7 @@ const char *loss_advice(const char *fast, const char *slow)
 	const char *devices = text_devices(fast, slow);
 
 	return text_todo("nothing was changed; xpcache start --accept-loss %s goes on; "
-			 "xpcache flush --offline --rescue %s brings home what can be read", devices, devices);
+			 "xpcache flush --offline --rescue %s writes back what can be read", devices, devices);
 }
 
 const char *shorter_advice(const char *fast, const char *slow)
@@ -211,7 +211,7 @@ const char *shorter_advice(const char *fast, const char *slow)
 static enum xc superblocks_unusable(const struct offline *o, const struct device *d, bool unreadable)
 {
 	return complain(unreadable ? XC_FAILED : XC_DAMAGED, d->path,
-			text_todo("nothing was changed; xpcache flush --offline --rescue --force %s brings home what can be read",
+			text_todo("nothing was changed; xpcache flush --offline --rescue --force %s writes back what can be read",
 				  text_devices(d->path, o->slow)),
 			"%s%s%s", o->message.text, unreadable ? ": " : "", unreadable ? strerror(EIO) : "");
 }

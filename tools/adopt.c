@@ -411,7 +411,7 @@ static enum xc leave_at_boot(struct known *k)
 	enum xc ret = images_make(k, START_TO_LEAVE);
 
 	if (!ret)
-		printf("%s: at the next boot every block goes home, then / is on the plain disk\n", k->name);
+		printf("%s: at the next boot every block is written back, then / is on the plain disk\n", k->name);
 	return ret;
 }
 

@@ -239,7 +239,7 @@ static enum xc verdict(const struct check *k, bool json)
 	else if (f->problems == k->bad_superblocks)
 		todo = "the cache still works, by the other superblock";
 	else
-		todo = text_todo("the cache still works: xpcache remove %s %s brings its blocks home, then make it anew",
+		todo = text_todo("the cache still works: xpcache remove %s %s writes its blocks back, then make it anew",
 				 name, text_devices(k->dev.path, k->o.slow));
 	if (!f->problems) {
 		if (!json)

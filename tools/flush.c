@@ -86,7 +86,7 @@ static enum xc flush_offline(const struct options *opt)
 	if (!ret)
 		ret = flush_stopped(&c, opt);
 	if (!ret)
-		printf("%s: every block is home, the slow device is complete; it does not run\n", c.name);
+		printf("%s: every block is written back, the slow device is complete; it does not run\n", c.name);
 	return ret;
 }
 
@@ -96,9 +96,9 @@ static void tell(const char *name)
 	struct status s;
 
 	if (status_read(name, &s) || status_number(&s, "slow_complete"))
-		printf("%s: every block is home, the slow device is complete\n", name);
+		printf("%s: every block is written back, the slow device is complete\n", name);
 	else
-		printf("%s: every block was home; %s have been written since\n", name,
+		printf("%s: every block was written back; %s have been written since\n", name,
 		       text_blocks(status_number(&s, "dirty")));
 }
 
@@ -110,7 +110,7 @@ static enum xc flush_named(const char *name)
 	if (!ret)
 		ret = sleep_mend(&r);
 	if (!ret && r.asleep) {
-		printf("%s: nothing is dirty: it is asleep\n", r.name);
+		printf("%s: nothing is dirty: it is detached for hibernation\n", r.name);
 		return XC_OK;
 	}
 	if (!ret)

@@ -282,7 +282,7 @@ static enum xc bring_home(struct cache *c, u64 dirty, const struct options *opt)
 
 	if (ret)
 		return ret;
-	printf("%s: %s dirty must go home first\n", c->name, text_blocks(dirty));
+	printf("%s: %s dirty must be written back first\n", c->name, text_blocks(dirty));
 	fflush(stdout);
 	return flush_stopped(c, opt);
 }

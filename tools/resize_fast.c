@@ -147,7 +147,7 @@ static void say_larger(const struct larger *l)
 	u64 more = le64_to_cpu(l->o.sb.nr_slots) - l->slots;
 
 	if (l->end.seq)
-		printf("%s: %s is laid out anew, for %s more: every block is home, and nothing is cached yet\n", l->c->name,
+		printf("%s: %s is laid out anew, for %s more: every block is written back, and nothing is cached yet\n", l->c->name,
 		       l->fast.path, text_blocks(more));
 	else
 		printf("%s: %s takes %s more: what is cached stays\n", l->c->name, l->fast.path, text_blocks(more));

@@ -74,7 +74,7 @@ static enum xc leave(struct cache *c, dev_t slow, const struct options *opt)
 	if (!ret)
 		ret = sleep_no_image(c, slow, opt);
 	if (!ret && !cache_is_home(c)) {
-		printf("%s: it is left; first every block goes home, which may take long\n", c->name);
+		printf("%s: it is left; first every block is written back, which may take long\n", c->name);
 		fflush(stdout);
 		ret = flush_stopped(c, opt);
 	}
@@ -86,7 +86,7 @@ static enum xc leave(struct cache *c, dev_t slow, const struct options *opt)
 		return ret;
 	}
 	fence_opened(c->uuid, slow);
-	printf("%s: every block is home; it is left, and its slow device used alone\n", c->name);
+	printf("%s: every block is written back; it is left, and its slow device used alone\n", c->name);
 	return XC_OK;
 }
 

@@ -112,7 +112,7 @@ static void show_blocks(const struct status *s)
 		u64 n = status_number(s, kind[i]);
 
 		printf("  %-8s  %s, %s%s\n", kind[i], text_blocks(n), text_percent(n, slots),
-		       i == 0 && status_number(s, "flushing") ? ", going home" :
+		       i == 0 && status_number(s, "flushing") ? ", being written back" :
 		       i == 0 && status_number(s, "slow_complete") ? ", the slow device is complete" : "");
 	}
 }
@@ -126,11 +126,11 @@ static void show_traffic(const struct status *s)
 	       text_count(hits + misses), text_percent(hits, hits + misses));
 	printf("  writes    %s, %s of them to the fast device\n",
 	       text_count(writes), text_percent(writes - min(bypass, writes), writes));
-	printf("  flushes   %s, %s went to the slow device; %s more by destage\n",
+	printf("  flushes   %s, %s went to the slow device; %s more by writeback\n",
 	       text_count(status_number(s, "flushes")),
 	       text_count(status_number(s, "flushes_slow")),
 	       text_count(status_number(s, "writeback_flushes")));
-	printf("  moved     %s filled, %s destaged, %s evicted\n",
+	printf("  moved     %s filled, %s written back, %s evicted\n",
 	       text_count(status_number(s, "fills")), text_count(status_number(s, "written_back")),
 	       text_count(status_number(s, "evicted")));
 }
@@ -174,7 +174,7 @@ static void show_failure(const struct running *r, const struct status *s, const 
 
 	if (strcmp(s->state, "failed") != 0) {
 		if (destage)
-			printf("  %strouble   blocks fail to go home since %s%s; they stay, and it is tried again, every half a minute at least\n",
+			printf("  %strouble   blocks cannot be written back since %s%s; they stay, and it is tried again, every half a minute at least\n",
 			       colour_bad(), text_time(destage), colour_off());
 		return;
 	}
@@ -286,7 +286,7 @@ static void show(const struct running *r, const struct status *s)
 	show_partitions(r);
 	if (r->asleep) {
 		printf("  slow      %s, %s\n", slow.path, text_bytes(slow.bytes));
-		printf("            it leads there alone, for a hibernation; xpcache hibernate --end wakes it\n");
+		printf("            it leads there alone, for a hibernation; xpcache hibernate --end reattaches it\n");
 		return;
 	}
 	printf("  fast      %s, ", fast.path);

@@ -15,7 +15,7 @@ xpcache forget --force gives | the same
 xpcache forget the cache | the same
 xpcache remove ends it | a refusal of forget
 xpcache stop ends that | the same
-xpcache remove brings them home | the same
+xpcache remove writes them back | the same
 --force gives up what it has | the same
 --force lets go of the slow | the same
 xpcache list shows all; what the initramfs | the same
@@ -239,7 +239,7 @@ for n in 0 1; do
 done
 dirty_behind
 refused 3 flush --offline --rescue --fast "$F" --slow "$S"
-types 0 0 "every block is home"
+types 0 0 "every block is written back"
 same "advice: what was dirty is home, rescued" "$(is_home 20)" home
 anew none
 mkfs.ext4 -q "$S"
@@ -269,17 +269,17 @@ ended xpcache0
 both_gone() { anew; writes 100 40; for block in 0 16; do (cd "$advice_dir" && damage fast $block); done; }
 both_gone
 refused 4 start --fast "$F" --slow "$S"
-types 0 0 "every block is home"
+types 0 0 "every block is written back"
 same "advice: all of it" "$(is_home 100) $(is_home 139)" "home home"
 both_gone
 refused 4 check "$F" --slow "$S"
-types 0 0 "every block is home"
+types 0 0 "every block is written back"
 both_gone
 refused 4 flush --offline --rescue --fast "$F" --slow "$S"
-types 0 0 "every block is home"
+types 0 0 "every block is written back"
 both_gone
 refused 4 flush --offline --fast "$F" --slow "$S"
-types 0 0 "every block is home"
+types 0 0 "every block is written back"
 anew
 writes 100 4
 (cd "$advice_dir" && "$forge" fast record "$(field journal.seq)" 0 lba 99999999)
@@ -346,30 +346,30 @@ for word in --rescue "" --accept-loss; do
 	anew
 	writes 60 2
 	refused 2 flush $word --fast "$F" --slow "$S"
-	types 0 0 "every block is home"
+	types 0 0 "every block is written back"
 	same "advice: it is" "$(is_home 60)" home
 done
 refused 2 flush --prefer-cache
 base="flush --fast $(printf %q "$F") --slow $(printf %q "$S") --prefer-cache "	# devices are needed, too
-types 0 0 "every block is home"
+types 0 0 "every block is written back"
 refused 2 flush --offline --fast "$F" --slow "$S" --json
 types 0 0 '"home"'
 refused 2 flush --offline xpcache0 --fast "$F" --slow "$S"
-types 0 0 "every block is home"
+types 0 0 "every block is written back"
 refused 2 flush --offline --rescue --fast "$F"
-types 0 0 "every block is home" "$S"
+types 0 0 "every block is written back" "$S"
 
 # ---- no room ----
 sparse() { anew; writes 70 2; cp --sparse=always "$F" "$F.sparse"; mv "$F.sparse" "$F"; }
 sparse
 LD_PRELOAD=$noroom NOROOM_AFTER=0 refused 3 start --fast "$F" --slow "$S"
-LD_PRELOAD=$noroom NOROOM_AFTER=8 types 1 0 "every block is home"
+LD_PRELOAD=$noroom NOROOM_AFTER=8 types 1 0 "every block is written back"
 same "advice: in the metadata's room" "$(is_home 70)" home
 LD_PRELOAD=$noroom NOROOM_AFTER=0 types 0 0 "started"
 ended xpcache0
 sparse
 LD_PRELOAD=$noroom NOROOM_AFTER=0 refused 3 flush --offline --fast "$F" --slow "$S"
-LD_PRELOAD=$noroom NOROOM_AFTER=0 types 0 0 "every block is home"
+LD_PRELOAD=$noroom NOROOM_AFTER=0 types 0 0 "every block is written back"
 same "advice: without any" "$(is_home 70)" home
 
 # ---- stop: of what cannot be written ----

@@ -78,7 +78,7 @@ behind_stop
 behind_quiet "behind: it is asked once"
 behind_stop
 cp fast.then fast
-behind_start "behind: the cache is preferred" 0 "1,024 blocks .4.00 MiB. go home to slow" --prefer-cache
+behind_start "behind: the cache is preferred" 0 "1,024 blocks .4.00 MiB. are written back to slow" --prefer-cache
 expect "behind: and nothing else is cached" 0 "clean +0 blocks" status behind
 holds && pass "behind: what was dirty is there" || fail "behind: what was dirty is there" "it differs"
 behind_stop
@@ -95,7 +95,7 @@ serve=$(dirname "$xpcache")/xpcached
 behind_stop
 same "behind: it can be seen" "$(field fingerprint.stale)" "True"
 behind_start "behind: that is remembered" 3 "before a --prefer-cache that did not end"
-behind_start "behind: and gone on with" 0 "1,024 blocks .4.00 MiB. go home to slow" --prefer-cache
+behind_start "behind: and gone on with" 0 "1,024 blocks .4.00 MiB. are written back to slow" --prefer-cache
 expect "behind: nothing else is cached then" 0 "clean +0 blocks" status behind
 behind_stop
 behind_quiet "behind: and forgotten"
@@ -202,7 +202,7 @@ cp slow slow.then
 somebody_mounts
 behind_start "behind: where the cache has nothing" 3 "it holds something else at 0 B.*1 block"
 cp slow.then slow
-expect "behind: flush from user space" 0 "every block is home" flush --offline --fast fast --slow slow
+expect "behind: flush from user space" 0 "every block is written back" flush --offline --fast fast --slow slow
 cp slow slow.then
 behind_quiet "behind: it is at rest after it"
 behind_stop
@@ -220,7 +220,7 @@ holds && pass "behind: nothing is lost" || fail "behind: nothing is lost" "it di
 behind_kill
 somebody_mounts
 behind_start "behind: killed, and written" 3 "written without the cache"
-behind_start "behind: killed, and the cache preferred" 0 "go home to slow" --prefer-cache
+behind_start "behind: killed, and the cache preferred" 0 "are written back to slow" --prefer-cache
 holds && pass "behind: killed, and what was dirty is there" || fail "behind: killed, and what was dirty is there" "it differs"
 behind_kill
 
@@ -246,7 +246,7 @@ behind_start "behind: a mount of the disk in its place" 3 "ext4 at 0 B, used sin
 # A superblock that somebody restored through the cache is older than that on the disk: so it should be.
 behind_cache
 superblock 5
-expect "behind: its newer one is home" 0 "every block is home" flush behind
+expect "behind: its newer one is home" 0 "every block is written back" flush behind
 behind_stop
 behind_quiet "behind: it is at rest"
 superblock -5

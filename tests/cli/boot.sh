@@ -394,7 +394,7 @@ if [ "$(id -u)" -eq 0 ]; then
 	silent "disks: they run" start --boot --engine user
 	idle_ms() { "$xpcache" status disks --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["caches"][0]["limits"]["idle_ms"])'; }
 	same "disks: with the limits that create was given" "$(idle_ms)" 0
-	expect "disks: flush them for the boot loader" 0 "every block is home" flush --boot
+	expect "disks: flush them for the boot loader" 0 "every block is written back" flush --boot
 	expect "disks: what runs is not forgotten" 3 "it is running: disks: xpcache remove" forget disks --force
 	expect "disks: by its uuid" 0 "disks" status "$(basename "$record" .json)"
 	"$xpcache" stop disks >out 2>&1
@@ -479,12 +479,12 @@ if [ "$(id -u)" -eq 0 ]; then
 		same "disks: then the next is to leave it, $from" "$(grep -c '"leave"' "$record") $(cat images) $(ls "$XPCACHE_RUNTIME_DIR"/*.left | wc -l)" "1  1"
 		[ $from = leave ] || rm "$XPCACHE_RUNTIME_DIR"/*.left
 	done
-	expect "disks: what goes on with its end makes the images so" 0 "disks: at the next boot every block goes home" adopt --undo
+	expect "disks: what goes on with its end makes the images so" 0 "disks: at the next boot every block is written back" adopt --undo
 	same "disks: it leaves, and no end goes on" "$(cat images) $(ls "$XPCACHE_RUNTIME_DIR"/*.left 2>/dev/null)" "leave "
 	"$xpcache" stop disks >out 2>&1
 	# And one that does not run any more, with / on neither.
 	sed -i 's/"leave"/"gone"/' "$record"
-	expect "disks: what is dirty when its end has begun goes home" 0 "disks: it is left; first every block goes home" start --boot
+	expect "disks: what is dirty when its end has begun goes home" 0 "disks: it is left; first every block is written back" start --boot
 	same "disks: it is left" "$(grep -c '"leave"' "$record") $(ls "$XPCACHE_RUNTIME_DIR"/*.left | wc -l) $("$xpcache" check "$fast_disk" | grep -c ' 0 blocks (0 B) dirty')" "1 1 1"
 	rm "$XPCACHE_RUNTIME_DIR"/*.left
 	sed -i 's/"leave"/"boot"/' "$record"

@@ -183,7 +183,7 @@ bad_start 16367 "failing: a bad block where no mark can be is nothing" 0 "^faili
 ends
 bad_start 255 "failing: a bad block where one may be, and dirty blocks" 3 "may have been written without the cache failing .it cannot be read at 1020 KiB.*, where that would be said.*--prefer-cache.*--discard-dirty" start --fast fast --slow slow
 bad_start 255 "failing: nor are they rescued" 3 "slow: nothing was changed; --prefer-cache" flush --offline --rescue --fast fast --slow slow
-bad_start 255 "failing: the dirty ones go home" 0 "go home to slow" start --fast fast --slow slow --prefer-cache
+bad_start 255 "failing: the dirty ones go home" 0 "are written back to slow" start --fast fast --slow slow --prefer-cache
 same "failing: they are there" "$(dd if=slow bs=65536 skip=$((18 * 16)) count=1 status=none | cksum)" "$(cksum <new)"
 same "failing: no place" "$(mark_of)" 0
 ends
@@ -236,12 +236,12 @@ early=$(tries)
 sleep 4.5
 late=$(($(tries) - early)) early=$((early - tried))
 [ $early -ge 3 ] && [ $late -ge 1 ] && [ $late -lt $early ] && pass "failing: it is tried again, later and later" || fail "failing: it is tried again, later and later" "$early and $late times"
-expect "failing: status says that too" 0 "trouble +blocks fail to go home since 2[0-9]{3}-[0-9:-]* [0-9:]*; they stay" status failing
+expect "failing: status says that too" 0 "trouble +blocks cannot be written back since 2[0-9]{3}-[0-9:-]* [0-9:]*; they stay" status failing
 same "failing: and it is running" "$(stays "['state']") $(stays "['counters']['dirty']")" "running 2"
 at 8192 8192 >got
 same "failing: what is dirty can be read" "$(cksum <got)" "$(cksum <new)"
 rm broken
-expect "failing: the slow device is back" 0 "every block is home" flush failing
+expect "failing: the slow device is back" 0 "every block is written back" flush failing
 "$xpcache" status failing >out
 grep -q trouble out && fail "failing: no trouble any more" "it says so" || pass "failing: no trouble any more"
 same "failing: what was dirty is there" "$(tail -c +8193 slow | head -c 8192 | cksum)" "$(cksum <new)"

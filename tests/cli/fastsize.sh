@@ -75,17 +75,17 @@ same "fast size: the rest, after a kill" "$(fs_rest)" "untouched"
 expect "fast size: check" 0 "sound" check fast --slow slow --data
 cp --sparse=always fast fast.then; cp slow slow.then
 fs_start
-expect "fast size: it goes on" 0 "every block is home" flush part
+expect "fast size: it goes on" 0 "every block is written back" flush part
 rests part
 same "fast size: home" "$(head -c $((60 << 20)) slow | cmp - what && fs_rest)" "untouched"
 cp --sparse=always fast.then fast; cp slow.then slow
-expect "fast size: flush --offline" 0 "every block is home" flush --offline --fast fast --slow slow
+expect "fast size: flush --offline" 0 "every block is written back" flush --offline --fast fast --slow slow
 same "fast size: home, offline" "$(head -c $((60 << 20)) slow | cmp - what && fs_rest)" "untouched"
 for block in 0 16; do
 	cp --sparse=always fast.then fast; cp slow.then slow
 	dd if=/dev/zero of=fast bs=4096 seek=$block count=1 conv=notrunc status=none
 	fs_start
-	expect "fast size: without superblock $block" 0 "every block is home" flush part
+	expect "fast size: without superblock $block" 0 "every block is written back" flush part
 	rests part
 	same "fast size: without superblock $block: it is there anew" "$(head -c $((60 << 20)) slow | cmp - what && fs_rest) $("$xpcache" check fast >out 2>&1; echo $?)" "untouched 0"
 done
@@ -96,7 +96,7 @@ rescue_part() { expect "fast size: no superblock: $1" "${@:2:2}" flush --offline
 home() { same "fast size: no superblock: $1: home" "$(head -c $((60 << 20)) slow | cmp - what && fs_rest)" "untouched"; }
 again_part() { cp --sparse=always fast.then fast; cp slow.then slow; no_superblocks "$@"; }
 again_part
-rescue_part "the fingerprint tells the size" 0 "every block is home"
+rescue_part "the fingerprint tells the size" 0 "every block is written back"
 home "the fingerprint tells the size"
 again_part
 rescue_part "the user tells otherwise" 4 "noted that the cache has 48.0 MiB of it, and --fast-size says 128 MiB: fast: nothing was changed; leave --fast-size out" \
@@ -108,7 +108,7 @@ rescue_part "no fingerprint, and the journal contradicts the whole device" 4 \
 same "fast size: no superblock: nothing was written" "$(cmp slow slow.then && echo same)" "same"
 rescue_part "the wrong size" 4 "its journal is not that of a cache of 64.0 MiB: fast: nothing was changed; --fast-size 128M if" --fast-size 64M
 same "fast size: no superblock: nothing was written either" "$(cmp slow slow.then && echo same)" "same"
-rescue_part "the user tells" 0 "every block is home" --fast-size 48M
+rescue_part "the user tells" 0 "every block is written back" --fast-size 48M
 home "the user tells"
 cp --sparse=always fast.then fast; cp slow.then slow
 expect "fast size: a superblock is there" 2 "the superblock of fast says 48M: --fast-size: leave it out" \
@@ -121,7 +121,7 @@ cp --sparse=always fast fast.then; cp slow slow.then
 again_part 8 24
 rescue_part "a journal in its first lap" 4 "nothing else tells how much of it the cache has"
 same "fast size: no superblock: first lap: nothing was written" "$(cmp slow slow.then && echo same)" "same"
-rescue_part "a journal in its first lap, the user tells" 0 "every block is home" --fast-size 48M
+rescue_part "a journal in its first lap, the user tells" 0 "every block is written back" --fast-size 48M
 # The same of a device that has grown since, and not been told to be used.
 rm -f fast slow; truncate -s 48M fast; truncate -s 64M slow
 "$xpcache" create --fast fast --slow slow --no-start --name part >out 2>&1
@@ -129,7 +129,7 @@ rm -f fast slow; truncate -s 48M fast; truncate -s 64M slow
 truncate -s 96M fast
 cp --sparse=always fast fast.then; cp slow slow.then
 again_part
-rescue_part "it has grown: the fingerprint tells" 0 "every block is home"
+rescue_part "it has grown: the fingerprint tells" 0 "every block is written back"
 mv slow by-rescue
 cp --sparse=always fast.then fast; cp slow.then slow
 "$xpcache" flush --offline --fast fast --slow slow >out 2>&1
@@ -162,7 +162,7 @@ fs_does 'h.pwrite(b"S" * (4 << 20), 0); h.flush()'
 fs_kill
 cp --sparse=always fast fast.then; cp slow slow.then
 again_part
-rescue_part "after a resize" 0 "every block is home"
+rescue_part "after a resize" 0 "every block is written back"
 same "fast size: no superblock: after a resize: home" "$(head -c $((4 << 20)) slow | tr -d S | wc -c)" 0
 
 # Of a whole device that has grown only a part is to be the cache's from now on.

@@ -37,9 +37,9 @@ without check 0 "sound" check fast --slow slow --data
 without dump 0 "mappings: [1-9]" dump fast
 cp --sparse=always fast fast2
 cp --sparse=always slow slow2
-without rescue 0 "every block is home" flush --offline --rescue --fast fast2 --slow slow2
+without rescue 0 "every block is written back" flush --offline --rescue --fast fast2 --slow slow2
 cmp -s -n $((24 << 20)) data slow2 && pass "noring: rescued" || fail "noring: rescued" "it differs"
-without "flush --offline" 0 "every block is home" flush --offline --fast fast --slow slow
+without "flush --offline" 0 "every block is written back" flush --offline --fast fast --slow slow
 cmp -s -n $((24 << 20)) data slow && pass "noring: home" || fail "noring: home" "it differs"
 without start 0 "started" start --fast fast --slow slow
 nbdcopy data "nbd+unix:///?socket=$dir/run/ring.sock" >out 2>&1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # A fast device that cannot be read everywhere: what start, flush, remove and check say, what they go on
-# without, and what a rescue brings home. Its claims are compared with the truth, block by block.
+# without, and what a rescue writes back. Its claims are compared with the truth, block by block.
 
 rescue_uri="nbd+unix:///?socket=$dir/run/rescue.sock"
 rescue_does() { PATH=/usr/bin:$PATH nbdsh -u "$rescue_uri" -c "$1" >out 2>&1 || fail "rescue: nbdsh" "$1"; }
@@ -67,7 +67,8 @@ changed = {i for i in range(len(was)) if was[i] != now[i]}
 home = changed - set(parts["doubtful"])
 if "--forgets" in sys.argv:	# it may have them
     home -= set(parts["unwritable"])
-assert len(home) == r["home"], f"{len(home)} blocks are home, {r['home']} are said to be"
+assert r["home"] == r["written_back"], "the first name of it"
+assert len(home) == r["written_back"], f"{len(home)} blocks are home, {r['written_back']} are said to be"
 assert len(home) + len(listed) == r["dirty"], "the sum"
 for lba in home:
     assert now[lba] == t.get(lba), f"block {lba} is not right"
@@ -126,8 +127,8 @@ same "rescue: it was killed with that much dirty" "$("$xpcache" check fast --jso
 rescued "all can be read" 0 "home $all lost 0"
 rescued "once more" 0 "home $all lost 0"
 again
-expect "rescue: in words" 0 "^  home +$all blocks" flush --offline --rescue --fast fast --slow slow
-expect "rescue: it says that all is home" 0 "^rescue: every block is home, the slow device is complete" flush --offline --rescue --fast fast --slow slow
+expect "rescue: in words" 0 "^  written_back +$all blocks" flush --offline --rescue --fast fast --slow slow
+expect "rescue: it says that all is home" 0 "^rescue: every block is written back, the slow device is complete" flush --offline --rescue --fast fast --slow slow
 expect "rescue: then it can be started" 0 "^rescue: started" start --fast fast --slow slow --idle-ms 0
 rescue_does '
 import sys
@@ -178,7 +179,7 @@ same "rescue: the ranges are told" "$(python3 -c 'import json; print([(r["sector
 	"[(800, 16), (824, 8), (16400, 8), (131072, 3)]"
 again
 bad "$(slot_at 100) $(slot_at 101) $(slot_at 16384)" expect "rescue: and in words" 4 "^ +sectors 800 to 815\$" flush --offline --rescue --fast fast --slow slow
-for text in "unreadable +3 blocks .12.0 KiB.: the fast device cannot read them" " sectors 131072 to 131074\$" "xpcache: $((all - 3)) of $all dirty blocks are home for certain: slow: "; do
+for text in "unreadable +3 blocks .12.0 KiB.: the fast device cannot read them" " sectors 131072 to 131074\$" "xpcache: $((all - 3)) of $all dirty blocks are written back for certain: slow: "; do
 	grep -qE "$text" out && pass "rescue says: $text" || fail "rescue says: $text" "it does not"
 done
 refuses() { LD_PRELOAD=$badread BADWRITE=$1 BADWRITE_ENDS=/slow "${@:2}"; }
@@ -231,7 +232,7 @@ uuid=$(field superblock.uuid)
 newest=$(field superblock.uuid)
 [ "$uuid" != "$newest" ] && pass "rescue: a newer cache" || fail "rescue: a newer cache" "the same"
 bad "0 16 8 24" "$xpcache" flush --offline --rescue --fast fast --slow slow --force --fast-size 16M --json >report 2>out
-same "rescue: of two the newest is taken" "$? $(python3 -c 'import json; r = json.load(open("report")); print(r["uuid"], r["home"])')" "0 $newest 5"
+same "rescue: of two the newest is taken" "$? $(python3 -c 'import json; r = json.load(open("report")); print(r["uuid"], r["written_back"])')" "0 $newest 5"
 bad "0 16 257" "$xpcache" flush --offline --rescue --fast fast --slow slow --force --json >report 2>out
 same "rescue: which the fingerprint says, too" "$(python3 -c 'import json; print(json.load(open("report"))["uuid"])')" "$newest"
 
@@ -246,7 +247,7 @@ for sig in INT TERM; do
 	same "rescue: SIG$sig" "$?" 130
 	python3 judge.py >claim 2>out
 	grep -qxE "home [1-9][0-9]* left [1-9][0-9]* lost 0" claim && pass "rescue: SIG$sig: so much is home" || fail "rescue: SIG$sig: so much is home" "$(cat claim)"
-	same "rescue: SIG$sig: it says so" "$(grep -cE "^xpcache: stopped, with [0-9]+ of $all dirty blocks home for certain: slow: .*the same command" stderr)" 1
+	same "rescue: SIG$sig: it says so" "$(grep -cE "^xpcache: stopped, with [0-9]+ of $all dirty blocks written back for certain: slow: .*the same command" stderr)" 1
 done
 rescued "after that" 0 "home $all lost 0"
 again
@@ -270,7 +271,7 @@ cp slow slow.foreign
 expect "rescue: of a disk that was written without the cache" 3 "slow: nothing was changed; --prefer-cache" flush --offline --rescue --fast fast --slow slow
 grep -q "written without the cache .it holds something else at .*, while $all blocks .* are dirty on fast" out && pass "rescue: it says where" || fail "rescue: it says where" "it does not"
 cmp -s slow slow.foreign && pass "rescue: and nothing is written" || fail "rescue: and nothing is written" "it is"
-expect "rescue: over that" 0 "every block is home" flush --offline --rescue --fast fast --slow slow --prefer-cache
+expect "rescue: over that" 0 "every block is written back" flush --offline --rescue --fast fast --slow slow --prefer-cache
 again
 "$xpcache" start --fast fast --slow slow --idle-ms 0 >out 2>&1
 expect "rescue: of what runs" 3 "(running as rescue|in use)" flush --offline --rescue --fast fast --slow slow
@@ -312,7 +313,7 @@ for where in "$window behind-the-head 0" "$hole chain 168"; do
 	again
 	for words in "start" "flush --offline" "remove rescue"; do
 		bad "$block" expect "rescue: $what: ${words%% *} refuses" 4 \
-			"journal block [0-9]+ cannot be read .block $block of the fast device.: .* lost.*: fast: nothing was changed; xpcache start --accept-loss --fast fast --slow slow goes on; xpcache flush --offline --rescue --fast fast --slow slow brings home" \
+			"journal block [0-9]+ cannot be read .block $block of the fast device.: .* lost.*: fast: nothing was changed; xpcache start --accept-loss --fast fast --slow slow goes on; xpcache flush --offline --rescue --fast fast --slow slow writes back" \
 			$words --fast fast --slow slow
 	done
 	cmp -s fast fast.then && cmp -s slow slow.then && pass "rescue: $what: nothing was changed" || fail "rescue: $what: nothing was changed" "it was"
@@ -328,7 +329,7 @@ for where in "$window behind-the-head 0" "$hole chain 168"; do
 	"$xpcache" stop rescue >out 2>&1 || fail "rescue: $what: stop" "it does not"
 	expect "rescue: $what: what was erased is no damage" 0 "sound" check fast
 	again
-	bad "$block" expect "rescue: $what: flush goes on" 0 "^rescue: every block is home" flush --offline --accept-loss --fast fast --slow slow
+	bad "$block" expect "rescue: $what: flush goes on" 0 "^rescue: every block is written back" flush --offline --accept-loss --fast fast --slow slow
 	again
 	bad "$block" expect "rescue: $what: remove goes on" 0 "^rescue: removed" remove rescue --accept-loss --fast fast --slow slow
 done
@@ -345,7 +346,7 @@ for name in start rescue; do
 	bad "$window" "$xpcache" start --fast "$PWD/fast" --slow "$PWD/slow" >../out 2>../stderr
 	case $name in
 	start) command=$(sed 's/.*nothing was changed; \(xpcache start .*\) goes on; .*/\1/' ../stderr) ;;
-	rescue) command=$(sed 's/.* goes on; \(xpcache flush .*\) brings home .*/\1/' ../stderr) ;;
+	rescue) command=$(sed 's/.* goes on; \(xpcache flush .*\) writes back .*/\1/' ../stderr) ;;
 	esac
 	cd ..
 	PATH=$dir/bin:$PATH bad "$window" bash -c "$command" >out 2>&1
@@ -361,9 +362,9 @@ rescue_does 'h.pwrite(b"T" * 20480, 0); h.flush()'
 "$xpcache" stop rescue >out 2>&1 || fail "rescue: stop" "it does not"
 next=$(($(field journal.seq) + 1))
 rm -f healed
-bad "$(place $next) $(place $((next + 4)))" expect "rescue: at rest nothing newer can have been there" 0 "^rescue: every block is home" flush --offline --rescue --fast fast --slow slow
+bad "$(place $next) $(place $((next + 4)))" expect "rescue: at rest nothing newer can have been there" 0 "^rescue: every block is written back" flush --offline --rescue --fast fast --slow slow
 same "rescue: what is noted of the disk is home" "$(head -c 20480 slow | tr -d T | wc -c)" 0
-expect "rescue: that is nobody else's write" 0 "^rescue: every block is home" flush --offline --rescue --fast fast --slow slow
+expect "rescue: that is nobody else's write" 0 "^rescue: every block is written back" flush --offline --rescue --fast fast --slow slow
 expect "rescue: nor is it for a start" 0 "^rescue: started" start --fast fast --slow slow
 "$xpcache" stop rescue >out 2>&1
 head -c 4096 /dev/zero | dd of=slow bs=4096 conv=notrunc status=none
@@ -394,7 +395,7 @@ older
 was=$(mapped)
 bad "$slot" expect "rescue: check names its block" 4 "maps block 51 to slot [0-9]+, which cannot be read.*: fast: xpcache start rescue --fast fast --slow DEV takes it as it is, with --accept-older" check fast
 bad "$slot" "$xpcache" flush --offline --rescue --fast fast --slow slow --json >report 2>out
-same "rescue: it is unreadable" "$? $(python3 -c 'import json; r = json.load(open("report")); print(r["home"], r["unreadable"])')" "4 3 {'blocks': 1, 'ranges': [{'sector': 408, 'sectors': 8}]}"
+same "rescue: it is unreadable" "$? $(python3 -c 'import json; r = json.load(open("report")); print(r["written_back"], r["unreadable"])')" "4 3 {'blocks': 1, 'ranges': [{'sector': 408, 'sectors': 8}]}"
 bad "$slot" expect "rescue: it starts" 0 "^rescue: started" start --fast fast --slow slow --idle-ms 0
 rescue_kill
 same "rescue: with that slot" "$(mapped)" "$slot"
@@ -410,6 +411,6 @@ rescue_does 'h.pwrite(b"n" * 16384, 50 * 4096); h.flush()'
 rescue_kill
 damage fast "$(mapped)"
 "$xpcache" flush --offline --rescue --fast fast --slow slow --json >report 2>out
-same "rescue: what has rotted is not home" "$? $(python3 -c 'import json; r = json.load(open("report")); print(r["home"], r["unreadable"])')" "4 3 {'blocks': 1, 'ranges': [{'sector': 408, 'sectors': 8}]}"
+same "rescue: what has rotted is not home" "$? $(python3 -c 'import json; r = json.load(open("report")); print(r["written_back"], r["unreadable"])')" "4 3 {'blocks': 1, 'ranges': [{'sector': 408, 'sectors': 8}]}"
 same "rescue: nor was it written" "$(dd if=slow bs=4096 skip=51 count=1 status=none | tr -d '\0' | wc -c)" 0
 rm -f fast slow fast.then slow.then fast.kept slow.foreign short report claim healed

@@ -68,7 +68,7 @@ PATH=/usr/bin:$PATH nbdsh -u "nbd+unix:///?socket=$dir/run/xpcache0.sock" -c 'fo
 	fail "room: writes" "nbdsh"
 kill_daemon "$dir"
 LD_PRELOAD=$noroom NOROOM_AFTER=0 expect "room: flush --offline without any" 3 "or give --rescue, which needs none" flush --offline --fast fast --slow slow
-LD_PRELOAD=$noroom NOROOM_AFTER=8 expect "room: flush --offline with that of the metadata" 0 "every block is home" flush --offline --fast fast --slow slow
+LD_PRELOAD=$noroom NOROOM_AFTER=8 expect "room: flush --offline with that of the metadata" 0 "every block is written back" flush --offline --fast fast --slow slow
 same "room: it took no more" "$(($(blocks_of fast) * 512 < 32 << 20))" 1
 expect "room: start takes it" 0 "started" start --fast fast --slow slow
 same "room: all is there" "$(($(blocks_of fast) * 512 >= 64 << 20))" 1

@@ -118,12 +118,12 @@ touch "$RUNNING/asleep"
 ask "list of one asleep" 0 "^xpcache0 +asleep +- " list
 ask "status of one asleep" 0 "leads there alone, for a hibernation" status xpcache0
 ask "status --json of one asleep" 0 '"state":"asleep"|"state": *"asleep"' status xpcache0 --json
-ask "flush of one asleep" 0 "nothing is dirty: it is asleep" flush xpcache0
+ask "flush of one asleep" 0 "nothing is dirty: it is detached for hibernation" flush xpcache0
 ask "list --json of one asleep" 0 '"state": *"asleep"' list --json
 same "list --json of one asleep: it has no fast device" "$(grep -c '"fast": *null' stdout)" 1
-ask "stop of one asleep" 0 "stopped; it was asleep, and has no dirty block" stop xpcache0
+ask "stop of one asleep" 0 "stopped; it was detached for hibernation, and has no dirty block" stop xpcache0
 for verb in remove histogram partitions; do
-	ask "$verb of one asleep" 3 "it is asleep, .*: xpcache0: xpcache hibernate --end wakes it" $verb xpcache0
+	ask "$verb of one asleep" 3 "it is detached for hibernation, .*: xpcache0: xpcache hibernate --end reattaches it" $verb xpcache0
 done
 rm "$RUNNING/asleep"
 
@@ -144,7 +144,7 @@ while True:
     c.close()' &
 troubled=$!
 for _ in $(seq 100); do [ ! -e "$XPCACHE_RUNTIME_DIR/other.control" ] || break; sleep 0.1; done
-XPCACHE_INITRAMFS=$(type -P true) ask "undo beside an xpcached in trouble" 0 "xpcache0: at the next boot every block goes home" adopt --undo
+XPCACHE_INITRAMFS=$(type -P true) ask "undo beside an xpcached in trouble" 0 "xpcache0: at the next boot every block is written back" adopt --undo
 kill $troubled
 wait $troubled 2>/dev/null
 rm -r "$XPCACHE_RUNTIME_DIR/other.control" "$XPCACHE_RUNTIME_DIR/initramfs.lock" "$XPCACHE_ETC"

@@ -67,7 +67,7 @@ print(c["fast_errors"], c["slow_errors"], c["write_blocks"] > 0, c["read_hits"] 
 		[ $round = 3 ] && rests sectors || sectors_kill
 	done
 	expect "sectors: check" 0 "sound" check "$four" --slow slow --data
-	expect "sectors: home" 0 "every block is home" flush --offline --fast "$four" --slow slow
+	expect "sectors: home" 0 "every block is written back" flush --offline --fast "$four" --slow slow
 	same "sectors: the slow device alone" "$(cmp slow have && echo same)" "same"
 	# The other way round: the cache has the larger sectors too.
 	rm -f fast.small

@@ -59,7 +59,7 @@ for sizes in "4096 8192" "4093 4095" "4093 4096" "4093 6001" "4096 4099"; do
 	expect "$name: start" 0 "size: slow has $to sectors, and had $from: taken as it is" start --fast fast --slow slow --idle-ms 0
 	size_read
 	same "$name: what clients read" "$(size_judge read "$from" "$to")" "right"
-	expect "$name: nothing was written without it" 0 "^size: every block is home" flush size
+	expect "$name: nothing was written without it" 0 "^size: every block is written back" flush size
 	same "$name: the slow device alone" "$(size_judge slow "$from" "$to")" "right"
 	size_stop
 	same "$name: the superblock" "$(field superblock.slow.sectors)" "$to"
@@ -76,10 +76,10 @@ for sizes in "4096 8192" "4093 4095" "4093 4096" "4093 6001" "4096 4099"; do
 	size_stop
 	size_longer "$from" "$to"
 	cp fast fast.then; cp slow slow.then
-	expect "$name: flush --offline" 0 "size: every block is home" flush --offline --fast fast --slow slow
+	expect "$name: flush --offline" 0 "size: every block is written back" flush --offline --fast fast --slow slow
 	same "$name: flush --offline" "$(size_judge slow "$from" "$to")" "right"
 	cp fast.then fast; cp slow.then slow
-	expect "$name: rescue" 0 "size: every block is home" flush --offline --rescue --fast fast --slow slow
+	expect "$name: rescue" 0 "size: every block is written back" flush --offline --rescue --fast fast --slow slow
 	same "$name: rescue" "$(size_judge slow "$from" "$to")" "right"
 	cp fast.then fast; cp slow.then slow
 	expect "$name: remove" 0 "size: removed" remove size --fast fast --slow slow
@@ -99,13 +99,13 @@ for blank in no yes; do
 	fi
 	size_start
 	size_does "h.pwrite(b'G' * (6 << 20), 1 << 20); h.flush()"
-	expect "longer, $blank blank, mostly written: home" 0 "every block is home" flush size
+	expect "longer, $blank blank, mostly written: home" 0 "every block is written back" flush size
 	size_does "h.pwrite(b'H' * (5 << 20), 2 << 20); h.flush()"
 	size_kill
 	truncate -s 9M slow
 	cp fast fast.then; cp slow slow.then
 	size_start
-	expect "longer, $blank blank, mostly written: home again" 0 "every block is home" flush size
+	expect "longer, $blank blank, mostly written: home again" 0 "every block is written back" flush size
 	same "longer, $blank blank, mostly written: right" "$(tail -c +1048577 slow | head -c 6291456 | tr -d GH | wc -c)" "0"
 	size_stop
 	cp fast.then fast
@@ -188,9 +188,9 @@ expect "shorter: check" 4 "1 block .4.00 KiB. of the cache, 1 of them dirty, rea
 timeout 20 bin/xpcached serve --fast fast --slow slow --socket "$dir/run/short.sock" --control "$dir/run/short.control" >out 2>&1
 same "shorter: xpcached serve" "$?, $(grep -c 'has 4000 sectors, and had 4096: 1 dirty blocks reach past its end, in sectors 4088 to 4095' out)" "1, 1"
 same "shorter: nothing is written" "$(cmp fast fast.then && cmp slow slow.then && echo same)" "same"
-expect "shorter: rescue" 4 "21 of 22 dirty blocks are home for certain" flush --offline --rescue --fast fast --slow slow
+expect "shorter: rescue" 4 "21 of 22 dirty blocks are written back for certain" flush --offline --rescue --fast fast --slow slow
 "$xpcache" flush --offline --rescue --fast fast --slow slow --json >report 2>/dev/null
-same "shorter: the rescue lists what does not fit" "$(python3 -c 'import json; r = json.load(open("report")); print(r["home"], r["unwritable"])')" \
+same "shorter: the rescue lists what does not fit" "$(python3 -c 'import json; r = json.load(open("report")); print(r["written_back"], r["unwritable"])')" \
 	"21 {'blocks': 1, 'ranges': [{'sector': 4088, 'sectors': 8}]}"
 expect "shorter: start without them" 0 "size: 22 blocks .* are dropped, as you asked, 1 of which reach past the end of slow" \
 	start --fast fast --slow slow --discard-dirty
@@ -200,14 +200,14 @@ size_stop
 cp fast.then fast; cp slow.then slow
 truncate -s $((4096 * 512)) slow
 expect "shorter: as large as it was" 0 "size: started" start --fast fast --slow slow --idle-ms 0
-expect "shorter: as large as it was: flush" 0 "every block is home" flush size
+expect "shorter: as large as it was: flush" 0 "every block is written back" flush size
 same "shorter: as large as it was: nothing is missing" "$(tail -c 1024 slow | tr -d E | wc -c)" "0"
 size_stop
 
 # Nothing dirty is beyond: it is taken, and what was cached there is not believed when it is longer again.
 size_fresh 4096
 size_does "h.pread(8 << 12, 480 << 12)"
-expect "shorter, clean: home" 0 "every block is home" flush size
+expect "shorter, clean: home" 0 "every block is written back" flush size
 size_stop
 truncate -s $((3845 * 512)) slow	# 480.6 blocks
 expect "shorter, clean: check" 0 "blocks .* of the cache, clean, reach past its end; the next start drops them" check fast --slow slow
@@ -237,9 +237,9 @@ truncate -s 96M fast
 expect "larger: while it runs it is told" 0 "^size: .*fast has grown: xpcache stop size, then xpcache resize size --fast .*fast --slow .*slow, use that" resize size
 size_stop
 cp --sparse=always fast fast.then; cp slow slow.then
-expect "larger: resize" 0 "^size: fast is laid out anew, for 7,936 blocks .* more: every block is home, and nothing is cached yet" \
+expect "larger: resize" 0 "^size: fast is laid out anew, for 7,936 blocks .* more: every block is written back, and nothing is cached yet" \
 	resize size --fast fast --slow slow
-same "larger: every block is home" "$(size_judge slow 4096 4096)" "right"
+same "larger: every block is written back" "$(size_judge slow 4096 4096)" "right"
 truncate -s 96M larger
 "$xpcache" create --fast larger --slow slow --no-start >out 2>&1 || fail "larger: create" ""
 same "larger: laid out as by create" "$(for f in fast larger; do "$xpcache" dump $f --json | python3 -c 'import json, sys
@@ -258,7 +258,7 @@ expect "larger: it goes on" 0 "sound" check fast --slow slow
 
 # A few blocks that no journal is longer for: what is cached stays.
 size_start
-expect "a little larger: home" 0 "every block is home" flush size
+expect "a little larger: home" 0 "every block is written back" flush size
 size_stop
 truncate -s $(((96 << 20) + (10 << 12))) fast
 expect "a little larger: resize" 0 "^size: fast takes 10 blocks .* more: what is cached stays" resize size --fast fast --slow slow

@@ -73,7 +73,7 @@ until pgrep -f "xpcached serve.*$dir" >/dev/null; do :; done
 kill -INT $flush
 wait $flush
 case "$? $(cat out)" in	# it may have been quicker
-*"130 xpcache: stopped, "*" stay dirty: "* | "0 "*": every block is home, "*) pass "user: flush --offline, interrupted at once" ;;
+*"130 xpcache: stopped, "*" stay dirty: "* | "0 "*": every block is written back, "*) pass "user: flush --offline, interrupted at once" ;;
 *) fail "user: flush --offline, interrupted at once" "$(cat out)" ;;
 esac
 for _ in $(seq 50); do pgrep -f "xpcached serve.*$dir" >/dev/null || break; sleep 0.1; done	# it answers, and ends
@@ -84,7 +84,7 @@ cp slow slow5
 script -qec "'$xpcache' flush --offline --fast fast5 --slow slow5 2>stderr" /dev/null >out </dev/null
 same "user: how far it is, where only stdout is a terminal" "$? $(grep -c '\] .* left' out) $(cat stderr)" "0 1 "
 rm fast5 slow5
-expect "user: flush --offline" 0 "every block is home" flush --offline --fast fast --slow slow
+expect "user: flush --offline" 0 "every block is written back" flush --offline --fast fast --slow slow
 cmp -n $((20 << 20)) data slow >out && pass "user: home" || fail "user: home" "it differs"
 expect "user: nothing runs after it" 0 "^no cache found" list
 expect "user: nothing is dirty after it" 0 "0 blocks .0 B. dirty|map: 0 dirty|sound" check fast --slow slow --data
@@ -94,14 +94,14 @@ until ! flock -n run true; do :; done
 expect "user: a directory that stays locked" 0 "started" start --fast fast --slow slow
 pkill -P $holder
 wait $holder 2>/dev/null
-expect "user: flush" 0 "every block is home" flush xpcache0
+expect "user: flush" 0 "every block is written back" flush xpcache0
 PATH=/usr/bin:$PATH nbdsh -u "$uri" -c 'import os, time
 while not os.path.exists("enough"):
     for i in range(4): h.pwrite(os.urandom(4096), i << 20)
     time.sleep(0.005)' &
 writer=$!
 until ! kill -0 $writer 2>/dev/null || [ "$(status_of "['counters']['dirty']")" -gt 0 ]; do :; done
-expect "user: flush while a client writes" 0 "every block (is|was) home" flush xpcache0
+expect "user: flush while a client writes" 0 "every block (is|was) written back" flush xpcache0
 touch enough
 wait $writer
 same "user: it did write" "$?" 0
@@ -116,7 +116,7 @@ mkdir beside
 cp "$xpcache" beside
 printf '#!/bin/sh\necho "$*" >>%s/served\nexec %s "$@"\n' "$dir" "$(dirname "$xpcache")/xpcached" >beside/xpcached
 chmod +x beside/xpcached
-xpcache=$dir/beside/xpcache expect "user: remove a stopped one that is dirty" 0 "dirty must go home first" remove --fast fast --slow slow again
+xpcache=$dir/beside/xpcache expect "user: remove a stopped one that is dirty" 0 "dirty must be written back first" remove --fast fast --slow slow again
 same "user: it is removed" "$(tail -n 1 stdout)" "again: removed; its slow device is a plain disk again, fast is free"
 same "user: nobody could come to it meanwhile" "$(grep -c . served) $(grep -cE -e '--socket|--ublk' served)" "1 0"
 cmp -n $((20 << 20)) data slow >out && pass "user: all is home after it" || fail "user: all is home after it" "it differs"

@@ -49,12 +49,12 @@ says "histogram in JSON" 0 '"name": *"__0' histogram "$named" --json
 says "top" 0 "$named" top --count 1
 says "top in JSON" 0 '"name": *"__0' top --count 1 --json
 says "check what runs" 3 "running as $named" check fast
-says "flush" 0 "every block is home" flush "$named"
+says "flush" 0 "every block is written back" flush "$named"
 says "stop" 0 "$named" stop "$named"
 says "remove" 0 "$named: removed" remove --fast fast "$named"
 
 poisoned
-says "flush --offline" 0 "$named: every block is home" flush --offline --fast fast --slow slow
+says "flush --offline" 0 "$named: every block is written back" flush --offline --fast fast --slow slow
 same "words: it is home" "$(head -c $((300 * 4096)) slow | tr -d '\0' | wc -c | sed 's/^0$/nothing/; s/^[0-9]*$/data/')" data
 poisoned
 "$forge" fast set slow.sectors 8

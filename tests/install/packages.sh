@@ -124,7 +124,7 @@ stays "a cache that runs" "the cache runs, 0 blocks .0 B. dirty: xpcache0: end w
 head -c 8M /dev/urandom >data
 ok "packages: dirty" nbdcopy data "nbd+unix:///?socket=$tree/run/xpcache/xpcache0.sock"
 ok "packages: at rest" inside xpcache stop xpcache0
-stays "a dirty cache" "the stopped cache xpcache0 has [0-9,]+ blocks [(][0-9.]+ MiB[)] dirty: $fast: xpcache flush --offline --fast $fast --slow $slow brings them home"
+stays "a dirty cache" "the stopped cache xpcache0 has [0-9,]+ blocks [(][0-9.]+ MiB[)] dirty: $fast: xpcache flush --offline --fast $fast --slow $slow writes them back"
 ok "packages: an upgrade is not held up" inside sh -c 'dpkg -i /root/xpcache_*.deb /root/xpcache-dkms_*.deb'
 flush=$(inside xpcache list --needed 2>&1 | sed -n 's/.*: \(xpcache flush .*\) brings.*/\1/p')
 # shellcheck disable=SC2086 # the words that it has said

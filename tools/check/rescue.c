@@ -247,7 +247,7 @@ static enum xc look_behind(struct rescue *r)
 	if (!*found || r->opt->prefer_cache)
 		return XC_OK;
 	return complain(XC_REFUSED, r->slow.path,
-			"nothing was changed; --prefer-cache brings the dirty blocks home over what the disk holds now",
+			"nothing was changed; --prefer-cache writes the dirty blocks back over what the disk holds now",
 			"%swritten without the cache (%s), while %s are dirty on %s", doubt ? "may have been " : "", found,
 			text_blocks(r->o.stats.dirty), r->fast.path);
 }
@@ -415,7 +415,7 @@ static const struct {
 	const char *name, *words;
 } told[FATES] = {
 	[LEFT] = { "left", "it was interrupted" },
-	[HOME] = { "home", "" },
+	[HOME] = { "written_back", "" },
 	[DOUBTFUL] = { "doubtful", "written, but may be older than was promised, or another block's" },
 	[UNREADABLE] = { "unreadable", "the fast device cannot read them; the slow device has older ones" },
 	[UNWRITABLE] = { "unwritable", "the slow device does not take them, or ends before" },
@@ -449,23 +449,23 @@ static void print_fate(const struct rescue *r, enum fate fate)
 
 	if (!r->count[fate])
 		return;
-	printf("  %-11s %s: %s\n", told[fate].name, text_blocks(r->count[fate]), told[fate].words);
+	printf("  %-12s %s: %s\n", told[fate].name, text_blocks(r->count[fate]), told[fate].words);
 	while (next_range(r, fate, &i, &range))
-		printf("  %11s sectors %" PRIu64 " to %" PRIu64 "\n", "", range.sector, range.sector + range.sectors - 1);
+		printf("  %12s sectors %" PRIu64 " to %" PRIu64 "\n", "", range.sector, range.sector + range.sectors - 1);
 }
 
 static void print_text(const struct rescue *r)
 {
 	printf("%s: the xpcache %s, %s\n", r->fast.path, r->c.name, r->c.uuid);
-	printf("  %-11s %s\n", told[HOME].name, text_blocks(r->count[HOME]));
+	printf("  %-12s %s\n", told[HOME].name, text_blocks(r->count[HOME]));
 	for (enum fate fate = DOUBTFUL; fate < FATES; fate++)
 		print_fate(r, fate);
 	print_fate(r, LEFT);
 	if (r->lost)
-		printf("  %-11s %s of its blocks cannot be used: at most %s blocks, which nobody can name, may be older than was promised\n",
+		printf("  %-12s %s of its blocks cannot be used: at most %s blocks, which nobody can name, may be older than was promised\n",
 		       "journal", text_count(r->lost), text_count(r->lost * XP_RECORDS));
 	if (r->refused)
-		printf("  %-11s %s of its records make no sense\n", "journal", text_count(r->refused));
+		printf("  %-12s %s of its records make no sense\n", "journal", text_count(r->refused));
 }
 
 static struct json_object *json_fate(const struct rescue *r, enum fate fate)
@@ -496,6 +496,7 @@ static void print_json(const struct rescue *r)
 	json_object_object_add(o, "superblock", json_object_new_boolean(!r->bare));
 	json_object_object_add(o, "dirty", json_object_new_uint64(r->nr));
 	json_object_object_add(o, told[HOME].name, json_object_new_uint64(r->count[HOME]));
+	json_object_object_add(o, "home", json_object_new_uint64(r->count[HOME]));	/* its first name, for one release */
 	for (enum fate fate = DOUBTFUL; fate < FATES; fate++)
 		json_object_object_add(o, told[fate].name, json_fate(r, fate));
 	json_object_object_add(o, told[LEFT].name, json_fate(r, LEFT));
@@ -516,7 +517,7 @@ static enum xc report(const struct rescue *r)
 		return output_complain();
 	if (r->count[LEFT])
 		return complain(XC_INTERRUPTED, r->slow.path, "nothing is lost, the same command begins again",
-				"stopped, with %s of %s dirty blocks home for certain", text_count(r->count[HOME]), text_count(r->nr));
+				"stopped, with %s of %s dirty blocks written back for certain", text_count(r->count[HOME]), text_count(r->nr));
 	if (r->count[HOME] == r->nr && (r->lost || r->refused))
 		return complain(XC_DAMAGED, r->slow.path,
 				"look at what is on it before it is used; nothing was written to the fast device",
@@ -524,9 +525,9 @@ static enum xc report(const struct rescue *r)
 	if (r->count[HOME] < r->nr)
 		return complain(XC_DAMAGED, r->slow.path,
 				"the others are listed: look at what holds them, and restore that from a backup; nothing was written to the fast device",
-				"%s of %s dirty blocks are home for certain", text_count(r->count[HOME]), text_count(r->nr));
+				"%s of %s dirty blocks are written back for certain", text_count(r->count[HOME]), text_count(r->nr));
 	if (!r->opt->json)
-		printf("%s: every block is home, the slow device is complete\n", r->c.name);
+		printf("%s: every block is written back, the slow device is complete\n", r->c.name);
 	return XC_OK;
 }
 

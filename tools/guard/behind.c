@@ -402,7 +402,7 @@ static void say_dropped(const struct look *k)
 static enum xc refuse(const struct look *k)
 {
 	return complain(XC_REFUSED, k->slow_path,
-			"nothing was changed; --prefer-cache brings the dirty blocks home over what the disk holds now, "
+			"nothing was changed; --prefer-cache writes the dirty blocks back over what the disk holds now, "
 			"--discard-dirty loses them and keeps the disk as it is; man xpcache says how to look at it first",
 			"%swritten without the cache %s (%s), while %s are dirty on %s",
 			k->doubt ? "may have been " : "", k->name, k->found, text_blocks(k->o.stats.dirty), k->fast.path);
@@ -465,7 +465,7 @@ static enum xc prefer_cache(struct look *k)
 	k->fp.flags |= cpu_to_le32(XP_FP_STALE);
 	if (k->doubt)	/* the engine would look there, too */
 		fingerprint_place(&k->o.media.io, &k->o.sb, 0);
-	printf("%s: %s go home to %s, over what %s written there without the cache (%s)\n", k->name,
+	printf("%s: %s are written back to %s, over what %s written there without the cache (%s)\n", k->name,
 	       text_blocks(k->o.stats.dirty), k->slow_path, k->doubt ? "may have been" : "was", k->found);
 	ret = bring_all_home(k);
 	return ret ? ret : forget(k);

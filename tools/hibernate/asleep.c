@@ -185,11 +185,11 @@ enum xc fall_asleep(struct drowsy *d, double end)
 	if (err)
 		ret = complain_errno(err, d->r.name, "cannot open its fast device");
 	else if ((err = begun_keep(&d->r)))
-		ret = complain_errno(err, user_directory(), "cannot note that it falls asleep");
+		ret = complain_errno(err, user_directory(), "cannot note that it is detached for hibernation");
 	else
 		ret = turn_when_home(d, end);
 	close_fast(d);
 	if (!ret)
-		printf("%s: asleep: every block is home, and it leads to the slow device alone\n", d->r.name);
+		printf("%s: detached for hibernation: every block is written back, and it leads to the slow device alone\n", d->r.name);
 	return ret;
 }

@@ -55,7 +55,7 @@ static enum xc find_fast(const struct running *r, struct cache *c)
 		return XC_OK;
 	return complain(n ? XC_REFUSED : XC_NOT_FOUND, r->name,
 			n ? "take the copy away, then xpcache hibernate --end" : "connect it, then xpcache hibernate --end",
-			n ? "%u devices hold it; it stays asleep" : "its fast device is not here; it stays asleep", n);
+			n ? "%u devices hold it; it stays detached" : "its fast device is not here; it stays detached", n);
 }
 
 static bool end_by_note(const struct offline *o, struct xp_end *end)
@@ -221,11 +221,11 @@ enum xc say_not_awake(const struct running *r, const struct cache *c, int err)
 {
 	if (err == -ENOMEM)
 		return complain(XC_FAILED, r->name, "end what takes it, then xpcache hibernate --end",
-				"there is not enough memory for its map; it stays asleep");
+				"there is not enough memory for its map; it stays detached");
 	if (err == -ESTALE)
-		return complain(XC_REFUSED, r->name, "it stays asleep; xpcache check tells more",
-				"%s has been used without this machine since it fell asleep", c->fast.path);
-	return complain(XC_FAILED, r->name, "it stays asleep; dmesg may tell more", "cannot wake it: %s", strerror(-err));
+		return complain(XC_REFUSED, r->name, "it stays detached; xpcache check tells more",
+				"%s has been used without this machine since it was detached", c->fast.path);
+	return complain(XC_FAILED, r->name, "it stays detached; dmesg may tell more", "cannot reattach it: %s", strerror(-err));
 }
 
 /*
@@ -251,7 +251,7 @@ static enum xc check_above(const struct running *r)
 	if (!device_kname(r->dev, kname, sizeof(kname)) || !device_each_above(kname, passes_no_flush, node))
 		return XC_OK;
 	return complain(XC_REFUSED, r->name, "take that apart, then xpcache hibernate --end",
-			"%s was made over it while it was asleep, and passes no flush on; it stays asleep", node);
+			"%s was made over it while it was detached, and passes no flush on; it stays detached", node);
 }
 
 enum xc wake(const struct running *r, const struct options *opt)
@@ -286,6 +286,6 @@ enum xc wake(const struct running *r, const struct options *opt)
 	if (err)
 		return say_not_awake(r, &c, err);
 	sleep_notes_settle(&c, r->slow);
-	printf("%s: awake, %s before %s; it begins with nothing\n", r->name, c.fast.path, named.slow_path);
+	printf("%s: reattached, %s before %s; it begins with nothing\n", r->name, c.fast.path, named.slow_path);
 	return XC_OK;
 }

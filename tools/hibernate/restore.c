@@ -320,7 +320,7 @@ static enum xc erase(const struct sleeper *started, const struct image_place *p)
 {
 	int err = image_erase(p);
 
-	return complain(XC_REFUSED, started->c.name, NULL, "it was started since a memory fell asleep, which %s",
+	return complain(XC_REFUSED, started->c.name, NULL, "it was started since a memory image was made, which %s",
 			err ? "cannot be erased, and must not be restored" : "is erased");
 }
 

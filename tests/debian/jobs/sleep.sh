@@ -76,7 +76,7 @@ case $BOOT in
 	# ------------------------------------------------ boot 3
 	pass woken
 	remembers after-disk
-	equal began-with-nothing yes "$(journalctl -b -t systemd-sleep -o cat | grep -q 'xpcache0: awake' && echo yes)"
+	equal began-with-nothing yes "$(journalctl -b -t systemd-sleep -o cat | grep -q 'xpcache0: reattached' && echo yes)"
 	reboot_now
 	;;
 4)

@@ -140,7 +140,7 @@ prefer_the_cache()
 	wait $! 2>/dev/null
 	xpcache stop xpcache0 && note "it was stopped while the blocks went home"
 	start_says killed-on-the-way "$([ "$(dirty_of)" = 0 ] && echo 0 || echo 3)" "without the cache.*did not end"
-	[ -b $CACHE ] || start_says the-cache-preferred 0 "go home" --prefer-cache
+	[ -b $CACHE ] || start_says the-cache-preferred 0 "are written back" --prefer-cache
 	equal what-was-dirty "$(md5sum </tmp/data)" "$(dd if=$CACHE bs=4k skip=75000 count=2048 iflag=direct status=none | md5sum)"
 	must mount $CACHE /mnt
 	equal what-the-live-system-wrote-is-there once "$(cat /mnt/by-the-live-system)"

@@ -56,7 +56,7 @@ note "hundredths of a second from try to try:$gaps"
 grows() { [ $# = 3 ] && [ "$1" -ge 100 ] && [ "$2" -ge 200 ] && [ "$3" -ge 400 ] && [ $(($3 - $1)) -ge 150 ]; }
 # shellcheck disable=SC2086 # numbers
 try pauses-grow grows $gaps
-xpcache status xpcache0 | grep -qE "trouble +blocks fail to go home since $(date +%Y)" && pass status-says-since-when ||
+xpcache status xpcache0 | grep -qE "trouble +blocks cannot be written back since $(date +%Y)" && pass status-says-since-when ||
 	fail status-says-since-when "$(xpcache status xpcache0 | grep trouble)"
 must dmsetup message xpcache0 0 flush_stop
 

@@ -158,7 +158,7 @@ after_a_kill()
 	kill $!
 	wait $! 2>/dev/null
 	rm -f $P2
-	says flush-beside-a-half-made-one 0 "every block is home" xpcache flush xpcache0
+	says flush-beside-a-half-made-one 0 "every block is written back" xpcache flush xpcache0
 	says none-is-stopped 0 "no stopped cache" xpcache start --all
 	are half-made-one "xpcache0p1 xpcache0p2"
 	try readable dd if=$P2 of=/dev/null bs=64k count=1 status=none
