@@ -4,10 +4,10 @@
 #include "lib/complain.h"
 #include "lib/exit.h"
 #include "lib/kernel_task.h"
+#include "lib/kmod.h"
 #include "platform.h"
 
 #include <errno.h>
-#include <libkmod.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,28 +23,31 @@ static int insert_all(struct kmod_list *list)
 	struct kmod_list *l;
 	int err = list ? 0 : -ENOENT;
 
-	kmod_list_foreach(l, list) {
-		module = kmod_module_get_module(l);
+	for (l = list; l; l = libkmod.list_next(list, l)) {
+		module = libkmod.module_get_module(l);
 		if (!err)
-			err = kmod_module_probe_insert_module(module, 0, NULL, NULL, NULL, NULL);
-		kmod_module_unref(module);
+			err = libkmod.module_probe_insert_module(module, 0, NULL, NULL, NULL, NULL);
+		libkmod.module_unref(module);
 	}
 	return err;
 }
 
 int kernel_load(const char *module)
 {
-	struct kmod_ctx *ctx = kmod_new(NULL, NULL);
 	struct kmod_list *list = NULL;
+	struct kmod_ctx *ctx;
 	int err = -ENOMEM;
 
+	if (kmod_load())
+		return kmod_probe(module);
+	ctx = libkmod.new(NULL, NULL);
 	if (ctx) {
-		kmod_set_log_priority(ctx, LOG_EMERG);
-		err = kmod_module_new_from_lookup(ctx, module, &list);
+		libkmod.set_log_priority(ctx, LOG_EMERG);
+		err = libkmod.module_new_from_lookup(ctx, module, &list);
 		if (!err)
 			err = insert_all(list);
-		kmod_module_unref_list(list);
-		kmod_unref(ctx);
+		libkmod.module_unref_list(list);
+		libkmod.unref(ctx);
 	}
 	return err;
 }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The command line: build/xpcache, its tests and its manual page. Needs
-# libdevmapper, libblkid, json-c, xxhash, liburing and libkmod, and of libnbd, which is loaded
-# when it is needed (nbd.c), the header. CC=clang-14 builds it as well.
+# libdevmapper, libblkid, json-c, xxhash and liburing, and of libnbd and libkmod, which are loaded
+# when they are needed (nbd.c, kmod.c), the headers. CC=clang-14 builds it as well.
 
-TOOLS_LIBS	:= devmapper blkid json-c libxxhash liburing libkmod
+TOOLS_LIBS	:= devmapper blkid json-c libxxhash liburing
 TOOLS_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE \
 		   -D_FILE_OFFSET_BITS=64 -DXPCACHE_VERSION='"$(XP_VERSION)"' -Icore -iquote .
 TOOLS_SRC	:= $(wildcard tools/*.c tools/*/*.c boot/*.c)

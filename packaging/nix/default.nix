@@ -31,6 +31,8 @@ if kernel == null then
     # -Werror is for those who write it: a newer compiler must not end a build.
     makeFlags = [ "PREFIX=$(out)" "CFLAGS=-Wno-error" "INITRAMFS=dracut" ];
     buildFlags = [ "build/xpcache" "build/xpcached" ];
+    # Those that are loaded when they are needed.
+    NIX_LDFLAGS = "-rpath ${lib.makeLibraryPath [ pkgs.kmod pkgs.libnbd ]}";
     enableParallelBuilding = true;
   })
 else

@@ -12,7 +12,7 @@ fuzz-libs := -lxxhash
 # All of the command line but main(), which is libFuzzer's.
 build/fuzz/cli: fuzz-sources += $(LIB_SRC) $(TOOLS_SRC) tools/bench/bench_page.S
 build/fuzz/cli: fuzz-flags := -iquote . -D_FILE_OFFSET_BITS=64 -Dmain=xpcache_main
-build/fuzz/cli: fuzz-libs += $$(pkg-config --libs devmapper blkid json-c liburing libkmod)
+build/fuzz/cli: fuzz-libs += $$(pkg-config --libs devmapper blkid json-c liburing)
 build/fuzz/cli: $(LIB_SRC) $(TOOLS_SRC) $(wildcard lib/*.h lib/*/*.h tools/*.h tools/*/*.h boot/*.h tools/bench/*.S tools/bench/report/*.*)
 
 # What a client of the daemon sends.

@@ -64,6 +64,7 @@ $(tool-tests): build/unit/tools/test_%: tests/tools/test_%.c tests/tools/planted
 # Which devices there are they say themselves.
 wrapped = $(addprefix -Wl$(comma)--wrap=,$(1))
 build/unit/tools/test_fstab: private TOOL_TEST_FLAGS += $(call wrapped,device_look)
+build/unit/tools/test_kmod: private TOOL_TEST_FLAGS += $(call wrapped,dlopen posix_spawn)
 build/unit/tools/test_media: private TOOL_TEST_FLAGS += $(call wrapped,fdatasync pwrite64)
 build/unit/tools/test_bootloader: private TOOL_TEST_FLAGS += $(call wrapped,device_look fts64_read)
 build/unit/tools/test_restore: private TOOL_TEST_FLAGS += $(call wrapped,caches_scan device_look device_close media_init media_done \

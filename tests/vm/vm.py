@@ -92,12 +92,15 @@ def build(series):
 
 
 def libraries(program, series):
+    """What it needs, and what it loads late: lib/kmod.h."""
+    usr = BUILD / FOREIGN[series] / "root/usr" if series in FOREIGN else Path("/usr")
+    late = sorted(usr.glob("lib*/**/libkmod.so.2"))[:1]
     if series in FOREIGN:
-        listed = subprocess.run([ROOT / "tests/cross/libraries", FOREIGN[series], program],
+        listed = subprocess.run([ROOT / "tests/cross/libraries", FOREIGN[series], program, *late],
                                 stdout=subprocess.PIPE, text=True, check=True).stdout
-        return listed.split()
-    listed = subprocess.run(["ldd", program], capture_output=True, text=True).stdout
-    return re.findall(r"(/[^ )]+)", listed)
+        return listed.split() + late
+    listed = subprocess.run(["ldd", program, *late], capture_output=True, text=True).stdout
+    return re.findall(r"(/[^ ):]+)(?= \()", listed) + late
 
 
 def payload(series, job, environment, folder):
