@@ -5,7 +5,7 @@
  *
  *	libpmem			persistent memory is used as any file, by read, write and fdatasync
  *	libmicrohttpd		no xpcached watch
- *	libsystemd		no xpcached watch; the service manager is told nothing
+ *	libsystemd		no xpcached watch
  *	libcap-ng		it keeps what privileges it was started with
  *	liburing 2.3 or later	no ublk; rings as Linux before 6.1 has them (uring_abi.h)
  */
@@ -33,10 +33,7 @@
 #ifdef WITHOUT_LIBSYSTEMD
 #define HAVE_LIBSYSTEMD		0
 #define XD_WITHOUT_LIBSYSTEMD	", libsystemd"
-#define sd_notify(unset, text)	((void)(unset), (void)(text))
-#define sd_notifyf(unset, ...)	((void)(unset))
 #else
-#include <systemd/sd-daemon.h>
 #define HAVE_LIBSYSTEMD		1
 #define XD_WITHOUT_LIBSYSTEMD	""
 #endif

@@ -8,7 +8,7 @@
 #include "daemon/device.h"
 #include "daemon/engine.h"
 #include "daemon/nbd/server.h"
-#include "daemon/optional.h"
+#include "daemon/serve/notify.h"
 #include "daemon/ublk/ublk.h"
 #include "daemon/verbs.h"
 #include "lib/complain.h"
@@ -328,8 +328,8 @@ static void tell_ready(struct serving *s, enum xc ret)
 		s->ready = -1;
 	}
 	if (!ret)
-		sd_notifyf(0, "READY=1\nSTATUS=%s %s %s", s->name, s->ublk.node,
-			   *s->server.path ? s->server.path : *s->ublk.node ? "" : "is not exported");
+		notify("READY=1\nSTATUS=%s %s %s", s->name, s->ublk.node,
+		       *s->server.path ? s->server.path : *s->ublk.node ? "" : "is not exported");
 }
 
 /* ------------------------------------------------------------------- run ---- */
@@ -362,7 +362,7 @@ static void say_waiting(struct serving *s)
 	if (!xd_cache_waits(&s->cache, what, sizeof(what)))
 		snprintf(what, sizeof(what), "clients");
 	xd_log_event("%s: stops, and waits for %s; a second signal ends it at once", s->name, what);
-	sd_notifyf(0, "STATUS=%s stops, and waits for %s", s->name, what);
+	notify("STATUS=%s stops, and waits for %s", s->name, what);
 	xd_control_waits(&s->control, what);
 }
 
@@ -434,7 +434,7 @@ static int stop_serving(struct serving *s, bool ublk)
 {
 	int lost, err;
 
-	sd_notify(0, "STOPPING=1");
+	notify("STOPPING=1");
 	watch_stop(s);
 	xd_device_hurry(s->cache.slow);
 	if (ublk)
