@@ -5,6 +5,9 @@
 # Where it is installed, each below DESTDIR; as GNU names them.
 PREFIX	?= /usr/local
 sbindir	?= $(PREFIX)/sbin
+# Programs that others run: xpcache and xpcached look for them in ../libexec/xpcache and ../lib/xpcache, from where they are.
+libexecdir ?= $(PREFIX)/libexec
+programdir := $(libexecdir)/xpcache
 datarootdir ?= $(PREFIX)/share
 mandir	?= $(datarootdir)/man
 docdir	?= $(datarootdir)/doc/xpcache
@@ -23,7 +26,7 @@ CFLAGS_ALL := -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icore
 
 .PHONY: all
 all: bootstrap-build ## the command line, the daemon, and the module for the running kernel
-	+@$(MAKE) --no-print-directory build/xpcache build/xpcached module
+	+@$(MAKE) --no-print-directory programs module
 
 include lib/lib.mk
 include tools/tools.mk
@@ -71,7 +74,7 @@ build/core/%.o: core/%.c
 .PHONY: demo-user
 demo-user: bootstrap-demo ## a cache at work in user space, in seconds: the disk, the cache, and a page with charts
 	@mkdir -p build && : >build/demo.log
-	+@for program in build/xpcache build/xpcached; do \
+	+@for program in build/xpcache build/xpcached build/xpcache-bench; do \
 		echo "making $$program; build/demo.log tells how"; \
 		$(MAKE) --no-print-directory -j "$$(nproc)" $$program >>build/demo.log 2>&1 || { tail -n 20 build/demo.log >&2; exit 1; }; \
 	done
@@ -119,7 +122,7 @@ $(guest-scripts): build/vm/bin/%: tests/bench/%
 	cp $< $@
 
 # Of the daemon a guest has the libraries only if it has the host's /usr.
-build/vm/xpcached: build/xpcached
+build/vm/xpcached build/vm/xpcached-watch: build/vm/%: build/%
 	@mkdir -p $(@D)
 	cp $< $@
 
@@ -134,7 +137,7 @@ build/vm/unknown-key.ko: vm-module-6.12
 	@build/kernel/6.12/headers/scripts/sign-file sha256 build/vm/unknown.pem build/vm/unknown.x509 \
 		"build/module-$$(cat build/kernel/6.12/version)/dm-xpcache.ko" $@
 
-vm-programs := build/xpcache build/vm/xpcached build/vm/ublkwords.so build/vm/ublkstop build/tests/forge build/vm/unknown-key.ko $(guest-programs) $(guest-scripts)
+vm-programs := build/xpcache build/xpcache-bench build/vm/xpcached build/vm/xpcached-watch build/vm/ublkwords.so build/vm/ublkstop build/tests/forge build/vm/unknown-key.ko $(guest-programs) $(guest-scripts)
 
 # With the parameters that only tests use.
 .PHONY: vm-parts vm-selftest vm-module-debug vm-module-kcsan $(all-kernels:%=vm-module-%) $(arm64-modules)
@@ -231,12 +234,12 @@ install: tools-install daemon-install boot-install ## programs, manuals, complet
 # Nobody could stop or flush a cache afterwards. An image in DESTDIR has none of its own.
 uninstall: ## what install has put there; not while a cache needs it
 	@test "$$(realpath -m "$(DESTDIR)/")" != / || ! test -x $(sbindir)/xpcache || $(sbindir)/xpcache list --needed || test $$? -ne 3
-	rm -f $(addprefix $(DESTDIR)$(sbindir)/,xpcache xpcached) \
+	rm -f $(addprefix $(DESTDIR)$(sbindir)/,xpcache xpcached) $(addprefix $(DESTDIR)$(programdir)/,xpcache-bench xpcached-watch) \
 		$(addprefix $(DESTDIR)$(mandir)/man8/,$(notdir $(wildcard docs/*.8))) \
 		$(DESTDIR)$(completiondir)/xpcache $(DESTDIR)$(unitdir)/xpcached-watch.service \
 		$(addprefix $(DESTDIR),$(boot-files))
 	rm -f $(addprefix $(DESTDIR)$(docdir)/,README.md $(notdir $(wildcard docs/*.md docs/*.rst)) $(patsubst docs/%,%,$(wildcard docs/pictures/*.svg)))
-	for dir in $(docdir)/pictures $(docdir) $(dracut-module) $(wordsdir); do \
+	for dir in $(docdir)/pictures $(docdir) $(dracut-module) $(wordsdir) $(programdir); do \
 		[ ! -d $(DESTDIR)$$dir ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$dir; \
 	done
 

@@ -2,23 +2,23 @@
 /* xpcached - the daemon. Its verbs, and what each is given. */
 #include "daemon/optional.h"
 #include "daemon/verbs.h"
-#include "daemon/watch/watch.h"
 #include "lib/complain.h"
 #include "lib/exit.h"
 #include "lib/process.h"
+#include "lib/program.h"
 #include "lib/version.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#if !HAVE_LIBMICROHTTPD || !HAVE_LIBSYSTEMD
-enum xc watch_run(int argc, char **argv)
+/* A program of its own: it needs a web server, and this one is in the data path. */
+static enum xc watch_run(int argc, char **argv)
 {
-	(void)argc;
+	if (HAVE_LIBMICROHTTPD && HAVE_LIBSYSTEMD)
+		return program_run("xpcached-watch", argc, argv);
 	return complain(XC_FAILED, argv[0], "install its headers, and build xpcached again",
 			"this xpcached was built without %s", HAVE_LIBMICROHTTPD ? "libsystemd" : "libmicrohttpd");
 }
-#endif
 
 static const struct verb {
 	const char *name, *usage, *description;

@@ -308,15 +308,22 @@ static void help_all(FILE *f)
 		   "130 interrupted. Manual: man xpcache\n");
 }
 
-static void help_verb(const struct verb *v)
+static void help_options(const struct verb *v)
 {
 	printf("xpcache %s %s\n", v->name, v->usage);
 	put_words(stdout, 0, 2, v->description);
 	for (size_t i = 0; i < NR_OPTIONS; i++)
 		if (v->options & option_table[i].bit)
 			help_option(&option_table[i]);
+}
+
+/* Of bench, whoever has its tests says all of it. */
+static enum xc help_verb(const struct verb *v)
+{
 	if (v->options & OPT_BENCH)
-		bench_help();
+		return bench_help(help_options, v);
+	help_options(v);
+	return XC_OK;
 }
 
 static enum xc unknown_verb(const char *name)
@@ -331,9 +338,8 @@ static enum xc help_run(struct options *opt)
 	if (opt->arg && !v)
 		return unknown_verb(opt->arg);
 	if (v)
-		help_verb(v);
-	else
-		help_all(stdout);
+		return help_verb(v);
+	help_all(stdout);
 	return XC_OK;
 }
 
@@ -566,10 +572,8 @@ static bool is_own(const struct verb *v, const struct options *opt)
 
 static enum xc run(const struct verb *v, struct options *opt)
 {
-	if (opt->help) {
-		help_verb(v);
-		return XC_OK;
-	}
+	if (opt->help)
+		return help_verb(v);
 	if (v->needs == NEEDS_ROOT && geteuid() != 0 && !is_own(v, opt))
 		return complain(XC_FAILED, v->name, "run it with sudo", "only root can do this");
 	return v->fn(opt);

@@ -2,12 +2,17 @@
 # The command line: build/xpcache, its tests and its manual page. Needs
 # libdevmapper, libblkid, json-c, xxhash and liburing, and of libnbd and libkmod, which are loaded
 # when they are needed (nbd.c, kmod.c), the headers. CC=clang-14 builds it as well.
+# build/xpcache-bench has the benchmark: xpcache bench runs it (bench_program.c).
 
 TOOLS_LIBS	:= devmapper blkid json-c libxxhash liburing
 TOOLS_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE \
 		   -D_FILE_OFFSET_BITS=64 -DXPCACHE_VERSION='"$(XP_VERSION)"' -Icore -iquote .
-TOOLS_SRC	:= $(wildcard tools/*.c tools/*/*.c boot/*.c)
-TOOLS_OBJ	:= $(TOOLS_SRC:%.c=build/%.o) build/tools/bench/bench_page.o
+# All of the command line, with the benchmark; and what is in each of the two programs.
+TOOLS_SRC	:= $(filter-out tools/bench_program.c,$(wildcard tools/*.c tools/*/*.c boot/*.c))
+BENCH_OBJ	:= $(TOOLS_SRC:%.c=build/%.o) build/tools/bench/bench_page.o
+TOOLS_OBJ	:= $(filter-out build/tools/bench/%,$(BENCH_OBJ)) build/tools/bench_program.o
+# Of lib.a and of pkg-config's list no program needs all.
+PROGRAM_LINK	= $(CC) $(CFLAGS) -Wl,--as-needed $(LDFLAGS) -o $@ $^
 
 build/tools/%.o: tools/%.c
 	@mkdir -p $(@D)
@@ -23,7 +28,10 @@ build/tools/bench/bench_page.o: tools/bench/bench_page.S $(wildcard tools/bench/
 	$(CC) -c -o $@ $<
 
 build/xpcache: $(TOOLS_OBJ) build/lib/lib.a
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm
+build/xpcache-bench: $(BENCH_OBJ) build/lib/lib.a
+
+build/xpcache build/xpcache-bench:
+	$(PROGRAM_LINK) $$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm
 
 # Writes into the caches of the tests, through the core: tests/cli/forge.c.
 build/tests/forge: tests/cli/forge.c build/lib/media.o $(filter build/tools/core/%,$(LIB_OBJ))
@@ -47,12 +55,13 @@ $(filter-out $(cli-loops),$(cli-parts)): | $(cli-last)
 
 .PHONY: tools-test tools-install $(cli-parts)
 tools-test: $(cli-parts) ## the command line's own tests, on plain files
-$(cli-parts): cli-%: build/xpcache build/xpcached build/tests/forge build/tests/dieat.so build/tests/badread.so build/tests/faulty.so build/tests/running.so build/tests/holding.so build/tests/noublk.so build/tests/noroom.so build/tests/zoned.so build/tests/usb.so build/tests/wide.so build/tests/noring
+$(cli-parts): cli-%: programs build/tests/forge build/tests/dieat.so build/tests/badread.so build/tests/faulty.so build/tests/running.so build/tests/holding.so build/tests/noublk.so build/tests/noroom.so build/tests/zoned.so build/tests/usb.so build/tests/wide.so build/tests/noring
 	@tests/cli/run build/xpcache build/tests $*
 
-tools-install: build/xpcache
+tools-install: build/xpcache build/xpcache-bench
 	install -D -m 755 build/xpcache $(DESTDIR)$(sbindir)/xpcache
+	install -D -m 755 build/xpcache-bench $(DESTDIR)$(programdir)/xpcache-bench
 	install -D -m 644 -t $(DESTDIR)$(mandir)/man8 $(wildcard docs/*.8)
 	install -D -m 644 tools/completion/xpcache $(DESTDIR)$(completiondir)/xpcache
 
--include $(TOOLS_OBJ:.o=.d)
+-include $(BENCH_OBJ:.o=.d) build/tools/bench_program.d

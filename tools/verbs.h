@@ -28,6 +28,7 @@ enum xc check_run(struct options *opt);
 enum xc dump_run(struct options *opt);
 enum xc adopt_run(struct options *opt);
 enum xc bench_verb_run(struct options *opt);
-void bench_help(void);		/* its tests */
+/* All of its help: what @options prints of @v, and its tests. */
+enum xc bench_help(void (*options)(const struct verb *v), const struct verb *v);
 
 #endif

@@ -30,7 +30,7 @@ if kernel == null then
     buildInputs = with pkgs; [ lvm2 util-linux json_c xxHash liburing kmod libnbd libmicrohttpd systemd libcap_ng ];
     # -Werror is for those who write it: a newer compiler must not end a build.
     makeFlags = [ "PREFIX=$(out)" "CFLAGS=-Wno-error" "INITRAMFS=dracut" ];
-    buildFlags = [ "build/xpcache" "build/xpcached" ];
+    buildFlags = [ "programs" ];
     # Those that are loaded when they are needed.
     NIX_LDFLAGS = "-rpath ${lib.makeLibraryPath [ pkgs.kmod pkgs.libnbd ]}";
     enableParallelBuilding = true;

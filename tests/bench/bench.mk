@@ -40,7 +40,7 @@ build/tests/refuse.so: tests/bench/refuse.c
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
 
 .PHONY: bench-test
-bench-test: $(bench-unit-tests) build/tests/refuse.so build/xpcache build/tests/forge
+bench-test: $(bench-unit-tests) build/tests/refuse.so build/xpcache build/xpcache-bench build/tests/forge
 	@status=0; \
 	for test in $(bench-unit-tests); do tests/unit/run $$test || status=1; done; \
 	tests/bench/run build/xpcache build/tests || status=1; \

@@ -24,9 +24,11 @@ record() { echo '{"name": "x", '"$2"'}' >"etc/$1.json"; }
 one=11111111111111111111111111111111
 rm -f etc/*
 image "initramfs: nothing is known" "0 "
-# Nor is what only remote disks need, which is more than all else together: both programs are copied with their libraries.
+# Nor is what only remote disks and the watcher need, which is more than all else together: both programs are copied
+# with their libraries.
 ldd "$xpcache" "$dir/bin/xpcached" >out 2>&1
-same "initramfs: no library of remote disks" "$(grep -c libdevmapper out) $(grep -cE 'libnbd|libxml2|libicu' out)" "2 0"
+same "initramfs: no library of remote disks, and none of the watcher's" \
+	"$(grep -c libdevmapper out) $(grep -cE 'libnbd|libxml2|libicu|libmicrohttpd|libgnutls|libsystemd' out)" "2 0"
 record $one '"start": "boot"'
 image "initramfs: one that the system starts, and what is said if the boot stops" "0 $one.json did-not-start"
 same "initramfs: it is only known there" "$(cat "image$dir/etc/$one.json")" '{"name": "x", "start": "no"}'

@@ -37,7 +37,7 @@ cross-test: build/sim/sim build/sim/sim-narrow
 # ------------------------------------------------------ virtual machines ----
 
 arm64-kernels	:= arm64 arm64-16k
-arm64-programs	:= build/xpcache build/tests/forge build/vm/bin/powercut build/vm/bin/filecut
+arm64-programs	:= build/xpcache build/xpcache-bench build/tests/forge build/vm/bin/powercut build/vm/bin/filecut
 arm64-modules	:= $(arm64-kernels:%=vm-module-%)
 $(arm64-modules): export MODULE_FLAGS := ARCH=arm64 CROSS_COMPILE=$(triplet-arm64)-
 

@@ -14,7 +14,9 @@ alone()
 }
 
 programs='sbin/xpcache
-sbin/xpcached'
+sbin/xpcached
+libexec/xpcache/xpcache-bench
+libexec/xpcache/xpcached-watch'
 manuals=$(cd "$root/docs" && ls ./*.8 | sed 's,^\./,share/man/man8/,')
 documents=$(cd "$root/docs" && ls ./*.md ./*.rst ./pictures/*.svg | sed 's,^\./,share/doc/xpcache/,'; echo share/doc/xpcache/README.md)
 wanted=$(printf '%s\n' "$programs" "$manuals" "$documents" share/bash-completion/completions/xpcache \
@@ -28,6 +30,8 @@ same "folder: no place is left to be filled in" "$(grep -rIlE '@[A-Z]+@' image |
 version=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$root/debian/changelog")
 same "folder: programs run" "$(image/usr/sbin/xpcache version | cut -d , -f 1) $(image/usr/sbin/xpcached --version)" \
 	"xpcache $version xpcached $version"
+same "folder: and what they run" "$(image/usr/sbin/xpcache help bench | head -n 1 | cut -d ' ' -f 1,2) $(image/usr/sbin/xpcached watch --help | head -n 1)" \
+	"xpcache bench xpcached watch [OPTION ...]"
 same "folder: what is to be run can be" "$(cd image && find . -type f -perm /111 -printf '%P\n' | sed 's,^usr/,,' | sort | xargs)" \
 	"$(printf '%s\n' $programs $at_boot $of_system | grep -v -e '[.]rules$' -e '[.]conf$' -e '[.]cfg$' | sort | xargs)"
 same "folder: modes" "$(find image -type f -printf '%m\n' | sort -u | xargs)" "644 755"

@@ -2,10 +2,10 @@
 # What is installed, and how it goes away again.
 
 .PHONY: install-test folder-test
-folder-test: build/xpcache build/xpcached ## what is installed to build, make install and make uninstall, in folders
+folder-test: programs ## what is installed to build, make install and make uninstall, in folders
 	@tests/install/run bootstrap folder
 
 install-test: bootstrap-test ## packages and make install, in a Debian of their own: needs root, a mirror and minutes
 	@scripts/bootstrap install-test
-	+@$(MAKE) --no-print-directory build/xpcache build/xpcached
+	+@$(MAKE) --no-print-directory programs
 	@tests/install/run

@@ -63,7 +63,7 @@ ok "packages: installed" inside sh -c 'dpkg -i /root/xpcache_*.deb /root/xpcache
 same "packages: files" "$(inside dpkg -L xpcache | while read -r file; do [ -d "$tree/$file" ] || echo "$file"; done |
 		sed 's,^/usr/lib/systemd/system/,/lib/systemd/system/,' | grep -v -e '^/usr/share/doc/' -e '^/usr/share/lintian/' | sort | xargs)" \
 	"$({
-		printf '%s\n' $(printf '/lib/systemd/system/%s ' $units) /usr/sbin/xpcache /usr/sbin/xpcached \
+		printf '%s\n' $(printf '/lib/systemd/system/%s ' $units) /usr/sbin/xpcache /usr/sbin/xpcached /usr/libexec/xpcache/xpcache-bench /usr/libexec/xpcache/xpcached-watch \
 			/usr/share/bash-completion/completions/xpcache
 		for file in $at_boot $of_system; do
 			case $file in

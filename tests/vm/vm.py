@@ -118,7 +118,7 @@ def payload(series, job, environment, folder):
         put(script, f"/job/{script.name}")
     for program in (build(series) / "vm" / "bin").glob("*"):
         put(program, f"/usr/bin/{program.name}")
-    tools = [build(series) / "xpcache", build(series) / "tests" / "forge"]
+    tools = [build(series) / "xpcache", build(series) / "xpcache-bench", build(series) / "tests" / "forge"]
     module = BUILD / f"module-{kver}" / "dm-xpcache.ko"
     for needed in (*tools, module):
         if not needed.exists():

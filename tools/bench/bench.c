@@ -332,13 +332,15 @@ static enum xc check_words(const struct options *opt)
 	return XC_OK;
 }
 
-void bench_help(void)
+enum xc bench_help(void (*options)(const struct verb *v), const struct verb *v)
 {
+	options(v);
 	printf("Tests:\n");
 	for (u32 i = 0; i < BENCH_TESTS; i++)
 		printf("  %-15s %s%s\n", bench_tests[i].name, bench_tests[i].what,
 		       bench_tests[i].needs & BENCH_WRITES ? " (writes)" :
 		       bench_tests[i].needs & BENCH_CACHE ? " (of a cache)" : "");
+	return XC_OK;
 }
 
 enum xc bench_verb_run(struct options *opt)
