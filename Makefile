@@ -74,7 +74,7 @@ build/core/%.o: core/%.c
 .PHONY: demo-user
 demo-user: bootstrap-demo ## a cache at work in user space, in seconds: the disk, the cache, and a page with charts
 	@mkdir -p build && : >build/demo.log
-	+@for program in build/xpcache build/xpcached build/xpcache-bench; do \
+	+@for program in build/xpcache build/xpcached build/xpcache-bench build/tests/reader; do \
 		echo "making $$program; build/demo.log tells how"; \
 		$(MAKE) --no-print-directory -j "$$(nproc)" $$program >>build/demo.log 2>&1 || { tail -n 20 build/demo.log >&2; exit 1; }; \
 	done

@@ -54,6 +54,10 @@ build/tests/faulty.so build/tests/recorder.so build/tests/ublkwords.so: build/te
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -shared -fPIC -o $@ $<
 
+build/tests/reader: tests/daemon/reader.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(CFLAGS) -o $@ $< $$(pkg-config --libs libnbd)
+
 build/tests/noring: tests/daemon/noring.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -o $@ $<

@@ -14,7 +14,7 @@ for n in 2 3 4 5 6; do
 	same "bootstrap: no name of column $n holds a version" "$(all_of $n | grep -E '(^|-)[0-9]+([.][0-9]+)*(-|$)|[a-z](1[0-9]|2[0-9])(-|$)')" ""
 done
 same "bootstrap: what the package is built with is what a build asks for" \
-	"$(column build 2 | grep -vxE 'gcc|libc6-dev|make' | sort)" \
+	"$({ column least 2; column build 2; } | grep -vxE 'gcc|libc6-dev|make' | sort)" \
 	"$(sed -n '/^Build-Depends:/,/^[^ B]/ s/^\(Build-Depends:\)\? *\([a-z0-9-]*\).*/\2/p' "$root/debian/control" |
 		grep -vxE '|debhelper-compat|dh-dkms' | sort)"
 if [ -n "$(apt-cache show gcc 2>/dev/null)" ]; then
@@ -74,7 +74,7 @@ without() { xargs -n 1 | grep -vxE "$1" | xargs; }
 
 for one in "dnf 3 dnf install" "pacman 4 pacman -S --needed" "zypper 5 zypper install" "apk 6 apk add"; do
 	read -r name n command <<<"$one"
-	for part in "build build" "demo build demo" "check build demo check" "test build demo check test"; do
+	for part in "build least build" "demo least demo" "check least build demo check" "test least build demo check test"; do
 		read -r asked parts <<<"$part"
 		manager "$name" 0
 		says "bootstrap: $name, $asked" 1 "^bootstrap: packages are missing: run: $command $(packages "$n" $parts | without 'gcc|make')$" bootstrap "$asked"
@@ -100,8 +100,8 @@ says "bootstrap: what a distribution does not have is named, with its use" 1 \
 manager apt 0
 ok "bootstrap: apt" bootstrap build
 same "bootstrap: apt, what is missing is installed, and no more" "$(cat called)" "apt-get -q update
-apt-get -qy -o DPkg::Lock::Timeout=300 install --no-install-recommends $(packages 2 build | without 'gcc|make|pkg-config')"
-same "bootstrap: apt, and it says so" "$(cat out)" "bootstrap: installing $(packages 2 build | without 'gcc|make|pkg-config')"
+apt-get -qy -o DPkg::Lock::Timeout=300 install --no-install-recommends $(packages 2 least build | without 'gcc|make|pkg-config')"
+same "bootstrap: apt, and it says so" "$(cat out)" "bootstrap: installing $(packages 2 least build | without 'gcc|make|pkg-config')"
 : >called
 ok "bootstrap: apt, again" bootstrap build
 same "bootstrap: apt, and asks nobody" "$(cat called out)" ""
