@@ -105,24 +105,28 @@ static enum xc set_option(struct run *r, int c)
 	}
 }
 
+static const char todo[] = "xpcached watch --help shows all";
+
+/* What getopt_long() has made of @word. */
+static enum xc take_option(struct run *r, int c, const char *word, bool *asked_for_help)
+{
+	if (c == ':')
+		return complain(XC_USAGE, word, todo, "a value is missing");
+	if (c == '?')
+		return complain(XC_USAGE, word, todo, "wrong option");
+	*asked_for_help = c == HELP || c == 'h';
+	return *asked_for_help ? XC_OK : set_option(r, c);
+}
+
 static enum xc parse(struct run *r, int argc, char **argv, bool *asked_for_help)
 {
-	static const char todo[] = "xpcached watch --help shows all";
 	enum xc ret = XC_OK;
 	int c;
 
 	opterr = 0;
 	optind = 0;
-	while (!ret && !*asked_for_help && (c = getopt_long(argc, argv, ":h", longs, NULL)) != -1) {
-		if (c == HELP || c == 'h')
-			*asked_for_help = true;
-		else if (c == ':')
-			ret = complain(XC_USAGE, argv[optind - 1], todo, "a value is missing");
-		else if (c == '?')
-			ret = complain(XC_USAGE, argv[optind - 1], todo, "wrong option");
-		else
-			ret = set_option(r, c);
-	}
+	while (!ret && !*asked_for_help && (c = getopt_long(argc, argv, ":h", longs, NULL)) != -1)
+		ret = take_option(r, c, argv[optind - 1], asked_for_help);
 	if (!ret && !*asked_for_help && optind < argc)
 		ret = complain(XC_USAGE, argv[optind], todo, "one word too many");
 	return ret;

@@ -245,25 +245,37 @@ static enum xc bad_address(const char *text)
 	return XC_USAGE;
 }
 
+static bool is_port(const char *text)
+{
+	return *text && !text[strspn(text, "0123456789")] && strlen(text) <= 5 && atoi(text) <= 65535;
+}
+
+/* "ADDRESS:PORT", or "[ADDRESS]:PORT". */
+static bool split(const char *text, char *address, size_t len, const char **port)
+{
+	const char *colon = strrchr(text, ':');
+	size_t n = colon ? (size_t)(colon - text) : 0;
+	bool bracket = *text == '[';
+
+	if (!n || n >= len || (bracket && (n < 3 || text[n - 1] != ']')) || !is_port(colon + 1))
+		return false;
+	snprintf(address, len, "%.*s", (int)(bracket ? n - 2 : n), text + bracket);
+	*port = colon + 1;
+	return true;
+}
+
 /* A number, so that nobody need be asked what it means. */
 static enum xc resolve(const char *text, struct addrinfo **to)
 {
 	const struct addrinfo hints = {
 		.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE, .ai_socktype = SOCK_STREAM,
 	};
-	const char *colon = strrchr(text, ':');
+	const char *port;
 	char address[64];
-	size_t n = colon ? (size_t)(colon - text) : 0;
-	bool bracket = *text == '[';
 
-	if (!n || n >= sizeof(address) || (bracket && (n < 3 || text[n - 1] != ']')) ||
-	    !colon[1] || colon[1 + strspn(colon + 1, "0123456789")] || strlen(colon + 1) > 5 ||
-	    atoi(colon + 1) > 65535)
+	if (!split(text, address, sizeof(address), &port) || getaddrinfo(address, port, &hints, to))
 		return bad_address(text);
-	snprintf(address, sizeof(address), "%.*s", (int)(bracket ? n - 2 : n), text + bracket);
-	if (getaddrinfo(address, colon + 1, &hints, to))
-		return bad_address(text);
-	if (((*to)->ai_family == AF_INET6) != bracket) {
+	if (((*to)->ai_family == AF_INET6) != (*text == '[')) {
 		freeaddrinfo(*to);
 		return bad_address(text);
 	}
