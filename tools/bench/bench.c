@@ -98,6 +98,12 @@ static enum xc check_distinct(const struct bench *b, const struct bench_options 
 	return XC_OK;
 }
 
+/* @path: NULL or "": none was asked for. */
+static enum xc output_ready(struct bench *b, const char *path)
+{
+	return path && *path ? bench_output_ready(b, path) : XC_OK;
+}
+
 /* Before anybody is asked, and hours before they are written. */
 static enum xc check_outputs(struct bench *b, const struct options *opt, struct json_object *old)
 {
@@ -106,12 +112,14 @@ static enum xc check_outputs(struct bench *b, const struct options *opt, struct 
 
 	if (!old && o->output && bench_output_is_file(o->output))
 		snprintf(b->state_path, sizeof(b->state_path), "%s.state", o->output);
-	(void)((ret = check_distinct(b, o)) ||
-	       (ret = o->output ? bench_output_ready(b, o->output) : XC_OK) ||
-	       (ret = *b->state_path ? bench_output_ready(b, b->state_path) : XC_OK) ||
-	       (ret = *b->state_path && !old ? bench_state_free(b->state_path) : XC_OK) ||
-	       (ret = o->html ? bench_output_ready(b, o->html) : XC_OK));
-	return ret;
+	ret = check_distinct(b, o);
+	if (!ret)
+		ret = output_ready(b, o->output);
+	if (!ret)
+		ret = output_ready(b, b->state_path);
+	if (!ret && *b->state_path && !old)
+		ret = bench_state_free(b->state_path);
+	return ret ? ret : output_ready(b, o->html);
 }
 
 /* ---------------------------------------------------------- session ---- */
@@ -219,6 +227,33 @@ static void seed_of(struct bench *b, struct json_object *old)
 		b->setup.seed = json_object_get_uint64(bench_result_get(old, "seed"));
 }
 
+/* In this order a session is refused; nothing is written before it is asked. */
+static enum xc prepare(struct bench *b, const struct options *opt, struct json_object *old)
+{
+	enum xc ret = bench_setup_read(&b->setup, opt);
+
+	seed_of(b, old);
+	if (!ret)
+		ret = open_targets(b, opt);
+	if (!ret && old)
+		ret = bench_state_check(b, old);
+	if (!ret)
+		ret = check_outputs(b, opt, old);
+	if (!ret)
+		ret = guard_targets(b);
+	return ret ? ret : bench_plan_make(b);
+}
+
+static void close_all(struct bench *b)
+{
+	if (b->cache)
+		bench_cache_close(b);
+	for (u32 i = 0; i < b->nr_targets; i++)
+		bench_target_close(&b->target[i]);
+	free(b->plan.run);
+	free(b);
+}
+
 /* @old, at @path: what an interrupted session left; or NULL. */
 static enum xc measure(const struct options *opt, struct json_object *old, const char *path)
 {
@@ -230,20 +265,12 @@ static enum xc measure(const struct options *opt, struct json_object *old, const
 	b->quiet = !opt->bench.output && (opt->json || opt->csv || opt->hgrm);
 	b->lines = !b->quiet;
 	snprintf(b->state_path, sizeof(b->state_path), "%s", path);
-	ret = bench_setup_read(&b->setup, opt);
-	seed_of(b, old);
-	(void)(ret || (ret = open_targets(b, opt)) ||
-	       (ret = old ? bench_state_check(b, old) : XC_OK) ||
-	       (ret = check_outputs(b, opt, old)) || (ret = guard_targets(b)) ||
-	       (ret = bench_plan_make(b)) || (ret = session(b, opt, old)));
+	ret = prepare(b, opt, old);
+	if (!ret)
+		ret = session(b, opt, old);
 	if (b->result != old)
 		json_object_put(b->result);
-	if (b->cache)
-		bench_cache_close(b);
-	for (u32 i = 0; i < b->nr_targets; i++)
-		bench_target_close(&b->target[i]);
-	free(b->plan.run);
-	free(b);
+	close_all(b);
 	return ret;
 }
 
@@ -343,6 +370,20 @@ enum xc bench_help(void (*options)(const struct verb *v), const struct verb *v)
 	return XC_OK;
 }
 
+static enum xc compare(const struct options *opt)
+{
+	return opt->nr_words == 3 ? bench_diff(opt->words[1], opt->words[2], opt->json) :
+	       complain(XC_USAGE, "bench diff", "xpcache bench diff A.json B.json", "two results are wanted");
+}
+
+static enum xc report(const struct options *opt)
+{
+	return opt->nr_words == 2 ? bench_html_from_file(opt->words[1], opt->bench.html ? opt->bench.html :
+							  opt->bench.output) :
+	       complain(XC_USAGE, "bench report", "xpcache bench report RESULT.json -o page.html",
+			"one result is wanted");
+}
+
 enum xc bench_verb_run(struct options *opt)
 {
 	enum xc ret;
@@ -352,13 +393,9 @@ enum xc bench_verb_run(struct options *opt)
 		return ret ? ret : resume(opt);
 	}
 	if (opt->nr_words && !strcmp(opt->arg, "diff"))
-		return opt->nr_words == 3 ? bench_diff(opt->words[1], opt->words[2], opt->json) :
-		       complain(XC_USAGE, "bench diff", "xpcache bench diff A.json B.json", "two results are wanted");
+		return compare(opt);
 	if (opt->nr_words && !strcmp(opt->arg, "report"))
-		return opt->nr_words == 2 ? bench_html_from_file(opt->words[1], opt->bench.html ? opt->bench.html :
-								  opt->bench.output) :
-		       complain(XC_USAGE, "bench report", "xpcache bench report RESULT.json -o page.html",
-				"one result is wanted");
+		return report(opt);
 	ret = check_words(opt);
 	return ret ? ret : measure(opt, NULL, "");
 }

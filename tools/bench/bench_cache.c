@@ -333,6 +333,15 @@ static void learn_places(struct bench *b)
 	device_close(&look);
 }
 
+static enum xc find_cache(struct running *r, const char *name)
+{
+	enum xc ret = caches_find_running(name, r);
+
+	if (!ret && !r->user && (!r->fast || !r->slow))
+		ret = complain(XC_FAILED, name, "xpcache status tells more", "its devices are not known");
+	return ret;
+}
+
 enum xc bench_cache_open(struct bench *b, const char *name)
 {
 	enum xc ret;
@@ -342,9 +351,7 @@ enum xc bench_cache_open(struct bench *b, const char *name)
 	b->cache = calloc(1, sizeof(*b->cache));
 	if (!b->cache)
 		return complain_errno(ENOMEM, name, "cannot begin");
-	ret = caches_find_running(name, &b->cache->running);
-	if (!ret && !b->cache->running.user && (!b->cache->running.fast || !b->cache->running.slow))
-		ret = complain(XC_FAILED, name, "xpcache status tells more", "its devices are not known");
+	ret = find_cache(&b->cache->running, name);
 	if (!ret)
 		ret = open_legs(b);
 	if (!ret)

@@ -113,6 +113,16 @@ static enum xc check_caches(const struct device *d, char *holds, size_t len)
 	return err < 0 ? complain_errno(err, d->path, "cannot look at its partitions") : all.ret;
 }
 
+/* So that what is asked about stays so. */
+static enum xc own(struct device *d)
+{
+	enum xc ret = claim_check(d);
+
+	if (!ret)
+		ret = claim_closed(d);
+	return ret ? ret : device_reopen(d, DEVICE_OWN);
+}
+
 enum xc bench_guard(struct bench_target *t, bool force)
 {
 	bool asks = isatty(STDIN_FILENO);
@@ -121,8 +131,7 @@ enum xc bench_guard(struct bench_target *t, bool force)
 
 	if (t->dev.remote)
 		return complain(XC_REFUSED, t->dev.path, "leave --destructive out", "of a remote device only reads are measured");
-	(void)((ret = claim_check(&t->dev)) || (ret = claim_closed(&t->dev)) ||
-	       (ret = device_reopen(&t->dev, DEVICE_OWN)));
+	ret = own(&t->dev);
 	if (ret)
 		return ret;
 	signature_list(t->dev.fd, 0, holds, sizeof(holds));

@@ -112,6 +112,16 @@ static int wait_for_some(struct queue *q, u64 now)
 	return libnbd.poll(q->nbd, ms) < 0 ? nbd_failure() : 0;
 }
 
+static int send_due(struct queue *q, u64 now)
+{
+	struct bench_worker *w = q->w;
+	int err = 0;
+
+	while (!err && q->idle && bench_goes_on(w, now) && (w->gap <= 0 || bench_due(w) <= now))
+		err = send_one(q);
+	return err;
+}
+
 static int several(struct queue *q)
 {
 	struct bench_worker *w = q->w;
@@ -119,8 +129,8 @@ static int several(struct queue *q)
 	int err = 0;
 
 	for (;;) {
-		while (!err && q->idle && bench_goes_on(w, now) && (w->gap <= 0 || bench_due(w) <= now))
-			err = send_one(q);
+		if (!err)
+			err = send_due(q, now);
 		if (!err && q->under_way)
 			err = wait_for_some(q, now);
 		else if (err || !bench_goes_on(w, now))

@@ -40,8 +40,18 @@ void bench_catch_signals(void)
 
 /* ------------------------------------------------------------- job ---- */
 
-/* What was opened and looked at, whatever its path leads to by now. Where a file system has no
- * O_DIRECT the page cache answers, and the result says so. */
+/* Where a file system has no O_DIRECT the page cache answers, and the result says so. */
+static int open_directly(struct bench_plan_run *run, const char *path, int flags)
+{
+	int fd = open(path, flags | (run->buffered ? 0 : O_DIRECT));
+
+	if (fd >= 0 || errno != EINVAL || run->buffered)
+		return fd;
+	run->buffered = run->fell_back = true;
+	return open(path, flags);
+}
+
+/* What was opened and looked at, whatever its path leads to by now. */
 #define NO_FILE	INT_MAX		/* of a remote device; close() finds nothing */
 
 static int open_device(struct bench_plan_run *run, bool write)
@@ -52,12 +62,7 @@ static int open_device(struct bench_plan_run *run, bool write)
 	if (run->target->dev.remote)
 		return NO_FILE;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", run->target->dev.fd);
-	fd = open(path, flags | (run->buffered ? 0 : O_DIRECT));
-
-	if (fd < 0 && errno == EINVAL && !run->buffered) {
-		run->buffered = run->fell_back = true;
-		fd = open(path, flags);
-	}
+	fd = open_directly(run, path, flags);
 	if (fd >= 0 && run->buffered && !write)
 		posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
 	return fd < 0 ? -errno : fd;
@@ -342,31 +347,48 @@ static void assert_harmless(const struct bench_plan_run *run)
 				  !run->from && !run->bytes && !run->listed));
 }
 
+static bool writes(const struct bench_plan_run *run)
+{
+	return run->read_percent < 100 || (run->load && run->load_read_percent < 100);
+}
+
+static void show_rest(struct progress_of *p, const struct bench_outcome *o)
+{
+	for (; p->b->lines && p->run->lines && p->shown < o->nr_seconds; p->shown++)
+		bench_line(&o->second[p->shown]);
+}
+
+/* Of an interrupted run nothing is kept but what went wrong. */
+static enum xc measure_open(struct progress_of *p, struct bench_plan_run *run, int fd, struct bench_outcome *o)
+{
+	struct bench *b = p->b;
+	int err;
+
+	if (b->lines && run->lines)
+		bench_lines_header(run);
+	if (b->cache && run->target->leg == BENCH_C)
+		bench_cache_before(b->cache);
+	err = measure(p, run, fd, o);
+	if (err)
+		return tell_failure(run, err);
+	show_rest(p, o);
+	if (!bench_stopped)
+		take(p, o);
+	return tell_errors(run, o, "its requests");
+}
+
 static enum xc run_one(struct bench *b, u32 number)
 {
 	struct bench_plan_run *run = &b->plan.run[number];
 	struct progress_of p = { .b = b, .run = run, .number = number, .begun = bench_clock() };
-	bool writes = run->read_percent < 100 || (run->load && run->load_read_percent < 100);
 	struct bench_outcome *o = calloc(1, sizeof(*o));
-	int fd = open_device(run, writes), err = fd < 0 ? fd : !o ? -ENOMEM : 0;
-	enum xc ret = XC_OK;
+	int fd = open_device(run, writes(run)), err = fd < 0 ? fd : !o ? -ENOMEM : 0;
+	enum xc ret;
 
-	if (writes)
+	if (writes(run))
 		assert_harmless(run);
 	p.hits = json_object_new_array();
-	if (b->lines && run->lines && !err)
-		bench_lines_header(run);
-	if (b->cache && run->target->leg == BENCH_C)
-		bench_cache_before(b->cache);
-	err = err ? err : measure(&p, run, fd, o);
-	for (; !err && b->lines && run->lines && p.shown < o->nr_seconds; p.shown++)
-		bench_line(&o->second[p.shown]);
-	if (err)
-		ret = tell_failure(run, err);
-	else if (!bench_stopped)
-		take(&p, o);
-	if (!err)
-		ret = tell_errors(run, o, "its requests");
+	ret = err ? tell_failure(run, err) : measure_open(&p, run, fd, o);
 	ret = ret ? ret : p.ret;
 	json_object_put(p.hits);
 	json_object_put(p.places);

@@ -69,25 +69,37 @@ static enum xc read_size(const char *text, u32 *size)
 	return XC_OK;
 }
 
-/* "10G", "1T+10G": from there so much; "25%": the first quarter. */
+/* "25%": the first quarter. */
+static bool read_part(const char *word, double *percent)
+{
+	char *end;
+
+	*percent = strtod(word, &end);
+	if (end != word && !strcmp(end, "%") && *percent > 0 && *percent <= 100)
+		return true;
+	*percent = 0;
+	return false;
+}
+
+/* "10G", "1T+10G": from there so much. */
+static bool read_bytes(char *word, struct bench_setup *s)
+{
+	char *plus = strchr(word, '+');
+
+	if (plus)
+		*plus++ = '\0';
+	return (!plus || bytes_read(word, &s->range_from)) && bytes_read(plus ? plus : word, &s->range_bytes) &&
+	       s->range_bytes && s->range_from % 4096 == 0;
+}
+
 static enum xc read_range(const char *text, struct bench_setup *s)
 {
 	char word[64];
-	char *plus, *end;
 
 	if (!text)
 		return XC_OK;
 	snprintf(word, sizeof(word), "%s", text);
-	s->range_percent = strtod(word, &end);
-	if (end != word && !strcmp(end, "%") && s->range_percent > 0 && s->range_percent <= 100)
-		return XC_OK;
-	s->range_percent = 0;
-	plus = strchr(word, '+');
-	if (plus)
-		*plus++ = '\0';
-	if ((!plus || bytes_read(word, &s->range_from)) &&
-	    bytes_read(plus ? plus : word, &s->range_bytes) && s->range_bytes &&
-	    s->range_from % 4096 == 0)
+	if (read_part(word, &s->range_percent) || read_bytes(word, s))
 		return XC_OK;
 	return wrong("--range", text, "give a size, a begin in whole 4k and a size, or a part: 10G, 1T+10G, 25%");
 }
@@ -160,6 +172,22 @@ static enum xc read_tests(const char *text, u32 *tests)
 	return ret;
 }
 
+/* The first that is wrong is complained of. */
+static enum xc read_words(struct bench_setup *s, const struct bench_options *o)
+{
+	enum xc ret;
+
+	(void)((ret = read_positive("--seconds", o->seconds, 86400, &s->seconds)) ||
+	       (ret = read_rate(o->rate, &s->rate)) ||
+	       (ret = read_size(o->size, &s->size)) ||
+	       (ret = read_count("--depth", o->depth, 1024, &s->depth)) ||
+	       (ret = read_count("--threads", o->threads, 64, &s->threads)) ||
+	       (ret = read_range(o->range, s)) || (ret = read_engine(o->engine, s)) ||
+	       (ret = read_places(o->places, &s->places)) ||
+	       (ret = read_seed(o->seed, &s->seed)) || (ret = read_tests(o->test, &s->tests)));
+	return ret;
+}
+
 enum xc bench_setup_read(struct bench_setup *s, const struct options *opt)
 {
 	const struct bench_options *o = &opt->bench;
@@ -172,14 +200,7 @@ enum xc bench_setup_read(struct bench_setup *s, const struct options *opt)
 	s->ranged = o->range;
 	s->buffered = o->buffered;
 	s->precondition = o->precondition;
-	(void)((ret = read_positive("--seconds", o->seconds, 86400, &s->seconds)) ||
-	       (ret = read_rate(o->rate, &s->rate)) ||
-	       (ret = read_size(o->size, &s->size)) ||
-	       (ret = read_count("--depth", o->depth, 1024, &s->depth)) ||
-	       (ret = read_count("--threads", o->threads, 64, &s->threads)) ||
-	       (ret = read_range(o->range, s)) || (ret = read_engine(o->engine, s)) ||
-	       (ret = read_places(o->places, &s->places)) ||
-	       (ret = read_seed(o->seed, &s->seed)) || (ret = read_tests(o->test, &s->tests)));
+	ret = read_words(s, o);
 	if (!ret && s->places == BENCH_PLACES_CACHED && s->size > XP_BLOCK_SIZE)
 		ret = complain(XC_USAGE, "--places", "leave out --size",
 			       "what is in the cache is known by blocks of 4 KiB, and requests would be bigger");

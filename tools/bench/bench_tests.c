@@ -110,6 +110,15 @@ static void end_with_device(const struct bench_target *t, struct bench_plan_run 
 	run->dropped = 0;
 }
 
+/* Two tests share it. */
+static bool is_planned(const struct bench_plan *plan, const struct bench_plan_run *run)
+{
+	for (u32 i = 0; i < plan->nr; i++)
+		if (!strcmp(plan->run[i].id, run->id) && plan->run[i].at == run->at)
+			return true;
+	return false;
+}
+
 /* @run's id ends in @word. One at a time is what pread() does. io_uring hands a request for a
  * device that cannot be asked not to wait, as most of the device mapper cannot, to a thread of
  * the kernel first. */
@@ -129,10 +138,7 @@ static int plan_as_is(struct bench *b, struct bench_target *t, struct bench_plan
 	if (run.buffered && run.pattern == BENCH_SEQUENTIAL && run.read_percent == 100)
 		end_with_device(t, &run);
 	snprintf(run.id, sizeof(run.id), "%s/%s%s%s", run.test, target_word(b, t), *word ? "/" : "", word);
-	for (u32 i = 0; i < b->plan.nr; i++)
-		if (!strcmp(b->plan.run[i].id, run.id) && b->plan.run[i].at == run.at)
-			return 0;	/* two tests share it */
-	return plan_add(&b->plan, &run);
+	return is_planned(&b->plan, &run) ? 0 : plan_add(&b->plan, &run);
 }
 
 /* What is measured: the command line's, where it says something. What only prepares for that is
@@ -632,18 +638,32 @@ static enum xc check_buffers(const struct bench_plan *p)
 	return XC_OK;
 }
 
-enum xc bench_plan_make(struct bench *b)
+/* By its name, or among all. */
+static bool is_asked_for(const struct bench *b, u32 number)
 {
 	u32 tests = b->setup.tests;
+
+	return tests & (1u << number) || (tests & (1u << ALL) && can(b, &bench_tests[number]));
+}
+
+static enum xc check_test(struct bench *b, const struct bench_test *test)
+{
+	enum xc ret = check_needs(b, test);
+
+	return ret ? ret : check_axes(b, test);
+}
+
+enum xc bench_plan_make(struct bench *b)
+{
 	int err = b->setup.precondition ? plan_precondition(b) : 0;
 
 	for (u32 i = 0; i < ALL && !err; i++) {
 		const struct bench_test *test = &bench_tests[i];
 		enum xc ret;
 
-		if (!(tests & (1u << i)) && !(tests & (1u << ALL) && can(b, test)))
+		if (!is_asked_for(b, i))
 			continue;
-		(void)((ret = check_needs(b, test)) || (ret = check_axes(b, test)));
+		ret = check_test(b, test);
 		if (ret)
 			return ret;
 		err = test->plan(b, test);
