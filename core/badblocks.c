@@ -238,6 +238,12 @@ static bool other_places_left(struct xp_super *s, const struct xp_media *m, stru
 	return older_is_left(s, m, block) && !xp_sb_same_places(block, s->sb);
 }
 
+/* A copy that is as the superblock is now. */
+static bool is_whole(const struct xp_super *s, u32 copy, const struct xp_media *m, void *block)
+{
+	return !m->read(m->ctx, block_of[copy], 1, block) && !memcmp(block, s->io, XP_BLOCK_SIZE);
+}
+
 int super_mend(struct xp *c, const struct xp_media *m, void *block)
 {
 	struct xp_super *s = &c->super;
@@ -245,8 +251,7 @@ int super_mend(struct xp *c, const struct xp_media *m, void *block)
 
 	*s->io = *s->sb;
 	for (s->copy = 0; s->copy < 2; s->copy++)
-		s->whole[s->copy] = !m->read(m->ctx, block_of[s->copy], 1, block) &&
-				    !memcmp(block, s->io, XP_BLOCK_SIZE);
+		s->whole[s->copy] = is_whole(s, s->copy, m, block);
 	for (s->copy = 0; s->copy < 2 && (!err || error_of_place(err)); s->copy++)
 		if (!s->whole[s->copy] && s->whole[!s->copy]) {
 			err = write_copy(s, m);

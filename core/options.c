@@ -211,11 +211,22 @@ const char *xp_command_name(enum xp_command command)
 	return command_names[command];
 }
 
-int xp_command_parse(enum xp_command *command, u32 nr, char *const *word,
-		     struct xp_message *msg)
+static void tell_known(const char *word, struct xp_message *msg)
 {
 	struct shown s;
 	u32 i, len;
+
+	len = (u32)snprintf(msg->text, sizeof(msg->text), "unknown message \"%s\"; known are",
+			    show(word, &s));
+	for (i = 0; i < XP_COMMANDS; i++)
+		len += (u32)snprintf(msg->text + len, sizeof(msg->text) - len, "%s %s",
+				     i ? "," : "", command_names[i]);
+}
+
+int xp_command_parse(enum xp_command *command, u32 nr, char *const *word,
+		     struct xp_message *msg)
+{
+	u32 i;
 
 	for (i = 0; nr && i < XP_COMMANDS; i++)
 		if (!strcasecmp(word[0], command_names[i]))
@@ -229,10 +240,6 @@ int xp_command_parse(enum xp_command *command, u32 nr, char *const *word,
 			 command_names[i], nr);
 		return -EINVAL;
 	}
-	len = (u32)snprintf(msg->text, sizeof(msg->text), "unknown message \"%s\"; known are",
-			    show(nr ? word[0] : "", &s));
-	for (i = 0; i < XP_COMMANDS; i++)
-		len += (u32)snprintf(msg->text + len, sizeof(msg->text) - len, "%s %s",
-				     i ? "," : "", command_names[i]);
+	tell_known(nr ? word[0] : "", msg);
 	return -EINVAL;
 }

@@ -91,21 +91,32 @@ static bool is_overwritten(const struct recovery *r, u64 seq)
 	return seq + r->c->journal.blocks <= r->c->journal.sealed_number;
 }
 
-/* The chain has left the holes, and what is older (is_leftover). */
-int recovery_erase_holes(struct recovery *r)
+/* What the chain has left behind by now. */
+static int erase_older(struct recovery *r)
 {
 	const struct xp_journal *j = &r->c->journal;
 	u64 seq, i;
 	int err = 0;
 
-	for (seq = r->head.tail; seq <= r->head.seq && !err; seq++)
-		if (ring_at(r, seq)->hole && !is_overwritten(r, seq))
-			err = erase(r, seq % j->blocks);
 	for (i = 0; i < j->blocks && !err; i++) {
 		seq = r->ring[i].seq;
 		if (seq && seq < j->tail_written && !is_overwritten(r, seq))
 			err = erase(r, i);
 	}
+	return err;
+}
+
+/* The chain has left the holes, and what is older (is_leftover). */
+int recovery_erase_holes(struct recovery *r)
+{
+	u64 seq;
+	int err = 0;
+
+	for (seq = r->head.tail; seq <= r->head.seq && !err; seq++)
+		if (ring_at(r, seq)->hole && !is_overwritten(r, seq))
+			err = erase(r, seq % r->c->journal.blocks);
+	if (!err)
+		err = erase_older(r);
 	return err ? err : note_given_up(r);
 }
 

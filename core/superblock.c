@@ -68,17 +68,11 @@ static int verify_features(const struct xp_sb *sb, struct xp_message *msg)
 	return 0;
 }
 
-static int verify_geometry(const struct xp_sb *sb, u64 fast_blocks,
-			   struct xp_message *msg)
+static int verify_slots(const struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg)
 {
 	u64 blocks = le64_to_cpu(sb->fast_blocks);
-	u64 journal = le64_to_cpu(sb->journal_start);
-	u64 ring = le64_to_cpu(sb->journal_blocks);
 	u64 data = le64_to_cpu(sb->data_start);
 	u64 slots = le64_to_cpu(sb->nr_slots);
-	u64 scratch = le64_to_cpu(sb->scratch_start);
-	u64 scratch_blocks = le64_to_cpu(sb->scratch_blocks);
-	u64 sectors = le64_to_cpu(sb->slow.sectors), was = le64_to_cpu(sb->slow_was);
 
 	if (blocks > fast_blocks)
 		return bad(msg, -EUCLEAN, "fast device shrank, blocks recorded", blocks);
@@ -86,18 +80,47 @@ static int verify_geometry(const struct xp_sb *sb, u64 fast_blocks,
 		return bad(msg, -EUCLEAN, "number of slots out of range", slots);
 	if (data > blocks || slots > blocks - data)
 		return bad(msg, -EUCLEAN, "slots reach past the fast device", slots);
-	if (ring < xp_sb_ring_needed(slots) || ring >= XP_LIST_HEAD)
+	return 0;
+}
+
+/* The slots are verified. */
+static int verify_areas(const struct xp_sb *sb, struct xp_message *msg)
+{
+	u64 journal = le64_to_cpu(sb->journal_start);
+	u64 ring = le64_to_cpu(sb->journal_blocks);
+	u64 data = le64_to_cpu(sb->data_start);
+	u64 scratch = le64_to_cpu(sb->scratch_start);
+	u64 scratch_blocks = le64_to_cpu(sb->scratch_blocks);
+
+	if (ring < xp_sb_ring_needed(le64_to_cpu(sb->nr_slots)) || ring >= XP_LIST_HEAD)
 		return bad(msg, -EUCLEAN, "journal size out of range", ring);
 	if (journal <= XP_SB_BLOCK_B || journal > data || ring > data - journal)
 		return bad(msg, -EUCLEAN, "journal overlaps something, block", journal);
 	if (scratch_blocks && (scratch <= XP_SB_BLOCK_B || scratch > journal ||
 			       scratch_blocks > journal - scratch))
 		return bad(msg, -EUCLEAN, "scratch area overlaps something, block", scratch);
+	return 0;
+}
+
+static int verify_slow(const struct xp_sb *sb, struct xp_message *msg)
+{
+	u64 sectors = le64_to_cpu(sb->slow.sectors), was = le64_to_cpu(sb->slow_was);
+
 	if (!sectors || sectors > XP_MAX_LBAS * XP_BLOCK_SECTORS)
 		return bad(msg, -EUCLEAN, "slow device size out of range, sectors", sectors);
 	if (was > XP_MAX_LBAS * XP_BLOCK_SECTORS)
 		return bad(msg, -EUCLEAN, "former slow device size out of range, sectors", was);
 	return 0;
+}
+
+static int verify_geometry(const struct xp_sb *sb, u64 fast_blocks,
+			   struct xp_message *msg)
+{
+	int err = verify_slots(sb, fast_blocks, msg);
+
+	if (!err)
+		err = verify_areas(sb, msg);
+	return err ? err : verify_slow(sb, msg);
 }
 
 static int verify_bad(const struct xp_sb *sb, struct xp_message *msg)

@@ -375,8 +375,8 @@ static void look_back(struct xp *c)
 		b->cursor = heap_lba(c, b->next);
 }
 
-/* A batch that was cut short tells nothing about the slow device. */
-static void judge(struct xp *c, int err, u64 now, struct xp_todo *todo)
+/* Batches in a row that gained nothing. */
+static void judge_futile(struct xp *c, int err)
 {
 	const struct xp_batch *b = &c->batch;
 
@@ -384,6 +384,13 @@ static void judge(struct xp *c, int err, u64 now, struct xp_todo *todo)
 		c->futile = 0;
 	else if (err || b->nr_failed)
 		c->futile = min(c->futile + 1, XP_FUTILE_MAX);
+}
+
+/* A batch that was cut short tells nothing about the slow device. */
+static void judge_slow(struct xp *c, int err, u64 now)
+{
+	const struct xp_batch *b = &c->batch;
+
 	if (err || (b->nr_failed && !b->nr_written_back))
 		c->failing = min(c->failing + 1, XP_PAUSES_MAX);
 	else if (b->nr_failed)
@@ -394,6 +401,12 @@ static void judge(struct xp *c, int err, u64 now, struct xp_todo *todo)
 		fails_no_more(c);	/* a caller's FLUSH was faster */
 	else if (c->failing && !c->failing_since)
 		c->failing_since = now;
+}
+
+static void judge(struct xp *c, int err, u64 now, struct xp_todo *todo)
+{
+	judge_futile(c, err);
+	judge_slow(c, err, now);
 	if (c->futile == XP_FUTILE_MAX)
 		xp_list_splice(&todo->ready, &c->space);
 }
