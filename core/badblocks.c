@@ -12,13 +12,14 @@
  *	   `---- one by one ------ MOVED
  *	WRITTEN, all of them --> superblock, with the bad place --> written
  *
- * I2: nothing from the refused block on has been acknowledged, nor is before the superblock is durable.
- * It must come last: until then a recovery finds a gap at the bad place and stops before it; from then
- * on it steps over the place, and finds all behind it as it is to be. The other way round it could take
- * up a block that was written before it was renumbered, without the one before that. Nor may it if the
- * refused block has landed after all, and there is no gap: so what is renumbered is of a new
- * incarnation, and none of an older one is taken up behind it. And each is on the medium before the next is
- * written: else it could be taken up behind what its place before held until now, without its own.
+ * I2: nothing from the refused block on has been acknowledged, nor is before the superblock is
+ * durable. It must come last: until then a recovery finds a gap at the bad place and stops before
+ * it; from then on it steps over the place, and finds all behind it as it is to be. The other way
+ * round it could take up a block that was written before it was renumbered, without the one before
+ * that. Nor may it if the refused block has landed after all, and there is no gap: so what is
+ * renumbered is of a new incarnation, and none of an older one is taken up behind it. And each is
+ * on the medium before the next is written: else it could be taken up behind what its place before
+ * held until now, without its own.
  *
  * I10: "The ring never fills" counts on places that may all be good. So its thresholds are of a
  * ring that has as many bad ones as it may have, from the start (journal.usable).
@@ -182,7 +183,8 @@ bool super_end(struct xp *c, int err, struct xp_todo *todo)
 		todo->journal |= 1u << XP_SUPERBLOCK;
 		return true;
 	}
-	if (err) {	/* an older copy that is whole may be left: nothing is built on the newer alone */
+	/* an older copy that is whole may be left: nothing is built on the newer alone */
+	if (err) {
 		s->state = SUPER_REST;
 		return false;
 	}
@@ -207,8 +209,11 @@ static int write_copy(struct xp_super *s, const struct xp_media *m)
 	return err;
 }
 
-/* I2, I10: if the newer one cannot be read some day, an older one would be believed, and it says of other
- * places that they are skipped. Where its place took no write it is mostly not whole any more. */
+/*
+ * I2, I10: if the newer one cannot be read some day, an older one would be believed, and it says of
+ * other places that they are skipped. Where its place took no write it is mostly not whole any
+ * more.
+ */
 static bool older_is_left(struct xp_super *s, const struct xp_media *m, struct xp_sb *block)
 {
 	return !m->read(m->ctx, block_of[s->copy], 1, block) &&
@@ -232,7 +237,10 @@ int super_write_now(struct xp *c, const struct xp_media *m, void *block)
 	return error_of_place(err) && !older_is_left(s, m, block) ? 0 : err;
 }
 
-/* With the places of before in one copy, and those of now in the other, a cut and a bad sector would be the end. */
+/*
+ * With the places of before in one copy, and those of now in the other, a cut and a bad sector
+ * would be the end.
+ */
 static bool other_places_left(struct xp_super *s, const struct xp_media *m, struct xp_sb *block)
 {
 	return older_is_left(s, m, block) && !xp_sb_same_places(block, s->sb);

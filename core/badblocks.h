@@ -46,8 +46,10 @@ static inline bool slot_is_bad(const struct xp *c, u32 i)
 
 /* ... and not what recovery has found in use all the same. */
 u32 slots_given_up(const struct xp *c);
-/* A device that is there has refused a write of them. One that was written alone is given up, whether
- * it is free by now or not; else each of them is written alone from now on, for a while. */
+/*
+ * A device that is there has refused a write of them. One that was written alone is given up,
+ * whether it is free by now or not; else each of them is written alone from now on, for a while.
+ */
 void slots_refused(struct xp *c, xp_slot_t first, u32 nr, struct xp_todo *todo);
 void slots_suspect(struct xp *c, xp_slot_t first, u32 nr);
 bool slot_is_suspect(const struct xp *c, xp_slot_t slot);

@@ -7,7 +7,8 @@
  * end or a fill waits for a flush of the slow device after them.
  *
  *   no place free: in the queue ---- its turn: holder of a place ---- sent ---- ended
- *                                       `-- it may not be sent after all: the place is the next one's
+ *                                       `-- it may not be sent after all: the place is the next
+ *                                       one's
  *
  * Who holds a place and finds mappings that may end (zeroes.c) keeps it until their ends
  * are on the medium.

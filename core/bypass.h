@@ -46,8 +46,10 @@ static inline bool bypass_in_doubt(const struct xp *c)
 enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 		       struct xp_todo *todo);
 
-/* What the slow device is about to get the fast one does not hold any more, if it ever comes
- * to be asked. An end of a mapping that the journal had yet to take is in the mark. */
+/*
+ * What the slow device is about to get the fast one does not hold any more, if it ever comes
+ * to be asked. An end of a mapping that the journal had yet to take is in the mark.
+ */
 void bypass_unmap(struct xp *c, struct xp_found *f);
 
 /* Has their slow flush made when it is due. */

@@ -7,8 +7,10 @@
 #include "pace.h"
 #include "superblock.h"
 
-/* I11, I12: every table has its size from here on. The journal buffers come
- * first, for their alignment. */
+/*
+ * I11, I12: every table has its size from here on. The journal buffers come
+ * first, for their alignment.
+ */
 struct layout {
 	u64 super, cache, entry, bucket, region, free_map, free_sum, list, batch, sum, end;
 	u32 nr_buckets, nr_regions, batch_max;
@@ -127,7 +129,8 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 	c->nr_slots = (u32)le64_to_cpu(sb->nr_slots);
 	c->nr_buckets = l.nr_buckets;
 	c->nr_regions = l.nr_regions;
-	while (c->nr_whole >> c->region_shift >= c->nr_regions)	/* what is further on is of the last */
+	/* what is further on is of the last */
+	while (c->nr_whole >> c->region_shift >= c->nr_regions)
 		c->region_shift++;
 	c->entry = (struct xp_entry *)(base + l.entry);
 	c->bucket = (u32 *)(base + l.bucket);

@@ -86,7 +86,8 @@ struct xp_entry {
 		struct { XP_WORD_FIELDS; };
 	};
 	u32 hash_next;
-	u32 list_next;		/* WRITING, and not listed: what was mapped when it began, or XP_NIL */
+	/* WRITING, and not listed: what was mapped when it began, or XP_NIL */
+	u32 list_next;
 	u32 list_prev;		/* a slot, or XP_LIST_HEAD | ring position */
 };
 
@@ -96,13 +97,17 @@ struct xp_entry {
 #define XP_HIT_PINS	0xfff0u
 #endif
 #define XP_MAX_PINS	(XP_HIT_PINS + 2)
-/* Who waits for a pin is woken when a reader ends. A batch and the base of one
- * partial write are all that pin a slot and are not readers. */
+/*
+ * Who waits for a pin is woken when a reader ends. A batch and the base of one
+ * partial write are all that pin a slot and are not readers.
+ */
 static_assert(XP_HIT_PINS > 2, "a slot at its most pins has a reader");
 
-/* Records that are new in a block; the rest of it is for relocated ones. With a
+/*
+ * Records that are new in a block; the rest of it is for relocated ones. With a
  * ring of which a full map fills a quarter, that keeps the head from ever
- * reaching the tail (docs/ARCHITECTURE.md, "The ring never fills"). */
+ * reaching the tail (docs/ARCHITECTURE.md, "The ring never fills").
+ */
 #define XP_NEW_MAX	(XP_PUT_MAX / 2)
 #define XP_RELOCATE_MAX	(XP_PUT_MAX - XP_NEW_MAX)
 
@@ -111,22 +116,26 @@ enum xp_block_state {
 	BLOCK_OPEN,		/* takes records; where it grows, some are on the medium */
 	BLOCK_SEALED,		/* with the backend */
 	BLOCK_REFUSED,		/* its place cannot be written (badblocks.c) */
-	BLOCK_MOVED,		/* has another place, and waits for the one before it to be written */
+	/* has another place, and waits for the one before it to be written */
+	BLOCK_MOVED,
 	BLOCK_WRITTEN,
 };
 
 /* A journal block from its first record until it and its data are durable. */
 struct xp_window {
 	u64 seq;		/* in order, without a gap: what is waited for */
-	u64 number;		/* on the medium: the same, but for those of bad places, which it skips */
+	/* on the medium: the same, but for those of bad places, which it skips */
+	u64 number;
 	u64 tail;		/* once sealed, or stored: a number */
 	u32 position;		/* in the ring */
 	u32 nr, nr_relocated;	/* records; those of them that only repeat */
-	u32 stored;		/* OPEN: so many are on the medium already, the relocated ones among them */
+	/* OPEN: so many are on the medium already, the relocated ones among them */
+	u32 stored;
 	u32 nr_freed;
 	u8 state;		/* enum xp_block_state */
 	u8 tries;		/* SEALED: writes of it that have failed at this place */
-	bool undone;		/* the data of the request sent beside it is not known to be durable */
+	/* the data of the request sent beside it is not known to be durable */
+	bool undone;
 	u32 freed[XP_RECORDS];	/* slots that its being durable sets free */
 };
 
@@ -134,25 +143,32 @@ struct xp_journal {
 	/* Fixed. */
 	u64 start;		/* block of the fast device */
 	u64 blocks;
-	u64 usable;		/* of them, with as many bad as may be: what the ring's thresholds are of */
+	/* of them, with as many bad as may be: what the ring's thresholds are of */
+	u64 usable;
 	u64 incarnation;
 	u8 uuid[16];
 	struct xp_jblock *buffer;	/* XP_WINDOW blocks */
 	u32 *list;		/* a ring position: its slots with their newest record there */
 
-	bool grows;		/* xp_options.store is used: recovery's own blocks are whole, by its media */
+	/* xp_options.store is used: recovery's own blocks are whole, by its media */
+	bool grows;
 
-	/* open == sealed + 1; durable <= written <= sealed. A block grows only with written == sealed */
+	/*
+	 * open == sealed + 1; durable <= written <= sealed. A block grows only with written ==
+	 * sealed
+	 */
 	u64 sealed;		/* newest block given to the backend, or closed */
 	u64 written;		/* it and all before it are on the medium */
-	u64 reached;		/* journal_point() of the newest record that is, and all before it */
+	/* journal_point() of the newest record that is, and all before it */
+	u64 reached;
 	u64 durable;		/* ... and the data their records name */
 	/* Numbers on the medium: */
 	u64 sealed_number, written_number, durable_number;	/* of those three */
 	u64 stamp;		/* durable_seq while recovery restates; 0: durable_number */
 	u64 tail;		/* oldest block with a live record, or open */
 	u64 tail_written;	/* tail of the newest block written: what a recovery may need */
-	u64 leave;		/* all that lives in blocks up to this one is relocated, however full the ring */
+	/* all that lives in blocks up to this one is relocated, however full the ring */
+	u64 leave;
 	bool seal_wanted;	/* as soon as window and ring allow */
 	bool rerouting;		/* a block was refused: nothing is sealed until those from it on have
 				 * other places, and the superblock says so */
@@ -173,8 +189,10 @@ struct xp_bypass {
 #define XP_BYPASS_MAX	32u
 #endif
 
-/* So many batches in a row that brought nothing home: the slow device is gone,
- * for now, and nobody is left waiting for it. */
+/*
+ * So many batches in a row that brought nothing home: the slow device is gone,
+ * for now, and nobody is left waiting for it.
+ */
 #define XP_FUTILE_MAX	3u
 
 /* After so many batches that failed the pauses are as long as they get. */
@@ -217,8 +235,10 @@ struct xp_batch {
 	u64 barrier;		/* journal_point() that must be reached before its first run */
 };
 
-/* The superblock is written by the core as long as the cache runs: both copies, one after the other. The
- * second is only begun when the first is whole: one always is. */
+/*
+ * The superblock is written by the core as long as the cache runs: both copies, one after the
+ * other. The second is only begun when the first is whole: one always is.
+ */
 enum xp_super_state {
 	SUPER_REST,
 	SUPER_FIRST,
@@ -229,10 +249,12 @@ struct xp_super {
 	struct xp_sb *sb;	/* as it is to be */
 	struct xp_sb *io;	/* as it is written */
 	u32 spare_places;	/* of the ring: so many may be bad */
-	u32 nr_avoided;		/* places in @sb, and behind them those that are not to be in it yet */
+	/* places in @sb, and behind them those that are not to be in it yet */
+	u32 nr_avoided;
 	u32 nr_bad_slots;	/* in @sb */
 	u8 state;		/* enum xp_super_state */
-	u8 copy, tries;		/* that is being written: 0: A, 1: B; and how often that has failed */
+	/* that is being written: 0: A, 1: B; and how often that has failed */
+	u8 copy, tries;
 	bool whole[2];		/* these copies, as far as is known */
 	u64 changes, writing, written;	/* how many @sb has had, and those two copies */
 	u64 resized;		/* the change that is the slow device's new size */
@@ -261,7 +283,8 @@ struct xp {
 	u64 data_start;		/* block of the fast device */
 	u32 nr_slots;
 	u32 nr_buckets;
-	u32 nr_regions, region_shift;	/* of the slow device; of 2^region_shift blocks, the last of all the rest */
+	/* of the slow device; of 2^region_shift blocks, the last of all the rest */
+	u32 nr_regions, region_shift;
 	u32 low_free;		/* below: evict ahead of need */
 	u32 dirty_low, dirty_soft, dirty_high;	/* slots */
 	bool may_sum;		/* XP_INCOMPAT_SUMS: records may bear one */
@@ -269,13 +292,15 @@ struct xp {
 
 	/* Of the lock. */
 	u64 slow_sectors;
-	u64 nr_whole;		/* blocks of the slow device; the one behind them is short, and not cached (write.c) */
+	/* blocks of the slow device; the one behind them is short, and not cached (write.c) */
+	u64 nr_whole;
 	struct xp_entry *entry;
 	u32 *bucket;
 	u8 *region;		/* so many slots in the hash are of its blocks (map.h) */
 	u64 *free_map;		/* bit a slot */
 	u64 *free_sum;		/* bit a word of free_map: has a free slot */
-	u32 *sum;		/* of what is in a slot, 0: not known; NULL: not xp_options.verify (verify.c) */
+	/* of what is in a slot, 0: not known; NULL: not xp_options.verify (verify.c) */
+	u32 *sum;
 	u32 alloc_hand, evict_hand;
 	u32 nr_free, nr_dirty, nr_clean, nr_pending_free;
 
@@ -287,10 +312,12 @@ struct xp {
 	bool fast_suspected;	/* it has failed something since the last tick */
 	bool tables_written;	/* somebody may have made new partitions */
 	u8 pass;		/* enum xp_pass, passthrough.c */
-	u64 cleaned;		/* journal_point() of the newest record that made a dirty block clean */
+	/* journal_point() of the newest record that made a dirty block clean */
+	u64 cleaned;
 
 	struct xp_batch batch;
-	struct xp_lbas alone;	/* go home one by one: the last batch that failed some had them there */
+	/* go home one by one: the last batch that failed some had them there */
+	struct xp_lbas alone;
 	u32 futile;		/* batches since one brought a block home */
 	u32 failing;		/* the same, pauses or not; 1 after one that brought home a part */
 	u64 failing_since;	/* xp_stats.destage_failing_since */
@@ -316,8 +343,10 @@ struct xp {
 	struct xp_list parked;	/* written; wait for room in the journal */
 	struct xp_list sync;	/* wait for req->point to be reached */
 
-	/* Written under the lock, read without: something acknowledged may not be durable, or the
-	 * cache has failed. False only where the medium takes records at once. */
+	/*
+	 * Written under the lock, read without: something acknowledged may not be durable, or the
+	 * cache has failed. False only where the medium takes records at once.
+	 */
 	bool owes;
 
 	/* Of no lock. */
@@ -327,8 +356,11 @@ struct xp {
 	bool draining;		/* the backend's wish, while it lasts */
 	bool flushing;		/* the user's: until nothing is dirty, if only for a moment */
 	bool running;		/* recovered; else look only */
-	u64 lost;		/* recovery went on without journal blocks up to this number, or 0: */
-				/* what older ones say is doubtful */
+	/*
+	 * recovery went on without journal blocks up to this number, or 0: what older ones say is
+	 * doubtful
+	 */
+	u64 lost;
 	int failed;
 	struct xp_stats stats;
 };

@@ -2,8 +2,9 @@
 /*
  * checked.c - with xp_options.verify: what was read is compared, and what follows when it differs.
  *
- * I9: a device that gives something else and no error is as good as one that fails, once it has done
- * so twice: callers get what the slow device holds (I7), or an error. I3: it is never brought home.
+ * I9: a device that gives something else and no error is as good as one that fails, once it has
+ * done so twice: callers get what the slow device holds (I7), or an error. I3: it is never brought
+ * home.
  */
 #include "checksum.h"
 #include "policy.h"
@@ -34,7 +35,9 @@ static void note(struct xp *c, xp_slot_t slot, struct xp_rot *rot)
 	rot->dirty = e->dirty;
 }
 
-/* Whoever comes next shall not find it. If that cannot be recorded now he will, and see the same. */
+/*
+ * Whoever comes next shall not find it. If that cannot be recorded now he will, and see the same.
+ */
 static void drop(struct xp *c, xp_slot_t slot, struct xp_todo *todo)
 {
 	if (!c->failed && !entry_of(c, slot)->held && journal_room(c, 1, todo))
@@ -42,7 +45,8 @@ static void drop(struct xp *c, xp_slot_t slot, struct xp_todo *todo)
 }
 
 /* Pinned. What was superseded meanwhile, or became zeros, is nobody's loss. */
-static void found_rotten(struct xp *c, xp_slot_t slot, bool lost, struct xp_rot *rot, struct xp_todo *todo)
+static void found_rotten(struct xp *c, xp_slot_t slot, bool lost, struct xp_rot *rot,
+			 struct xp_todo *todo)
 {
 	const struct xp_entry *e = entry_of(c, slot);
 
@@ -55,10 +59,12 @@ static void found_rotten(struct xp *c, xp_slot_t slot, bool lost, struct xp_rot 
 
 /* --------------------------------------------------------------- reads ---- */
 
-/* As of a hit that the device has failed: only if all of it is dirty it is lost; else what is
- * lost of it comes again alone. */
-static enum xp_act read_rotten(struct xp *c, struct xp_req *req, const u64 *hash, struct xp_rot *rot,
-			       struct xp_todo *todo)
+/*
+ * As of a hit that the device has failed: only if all of it is dirty it is lost; else what is
+ * lost of it comes again alone.
+ */
+static enum xp_act read_rotten(struct xp *c, struct xp_req *req, const u64 *hash,
+			       struct xp_rot *rot, struct xp_todo *todo)
 {
 	enum xp_act act;
 	bool lost;

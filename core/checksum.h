@@ -12,7 +12,10 @@ u64 xp_checksum(const void *data, u32 bytes);
 /* Of record @i of a block that has grown, whose own checksum is @sum. */
 u64 xp_tag(u64 sum, u32 i, const struct xp_record *r);
 
-/* Of a block's xp_checksum() what is kept: never 0, which says that none is known. No lock; any context. */
+/*
+ * Of a block's xp_checksum() what is kept: never 0, which says that none is known. No lock; any
+ * context.
+ */
 u32 xp_sum(u64 checksum);
 
 #endif /* XP_CHECKSUM_H */

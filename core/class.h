@@ -3,8 +3,10 @@
 #ifndef XP_CLASS_H
 #define XP_CLASS_H
 
-/* What is timed apart. Requests of the cache, from where they come in to where they end,
- * each in one class, in the order of what happens to be worst in them: */
+/*
+ * What is timed apart. Requests of the cache, from where they come in to where they end,
+ * each in one class, in the order of what happens to be worst in them:
+ */
 enum xp_class {
 	XP_CLASS_READ_HIT,	/* by the fast device, or of zeros */
 	XP_CLASS_READ_MISS,	/* a part of it by the slow device, into the cache */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * crc32c.c - CRC32C by tables, in user space, for CPUs without an instruction for it. The kernel has its own.
+ * crc32c.c - CRC32C by tables, in user space, for CPUs without an instruction for it. The kernel
+ * has its own.
  *
  * Slicing by eight: eight bytes are eight looks into tables that do not wait for each other.
  */

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * crc32c.h - CRC32C, by the instruction of the CPU where it has one. What else computes it is in platform.h.
+ * crc32c.h - CRC32C, by the instruction of the CPU where it has one. What else computes it is in
+ * platform.h.
  */
 #ifndef XP_CRC32C_H
 #define XP_CRC32C_H
 
 #include "platform.h"
 
-/* CRC32C of eight bytes by the CPU, the lowest of @word first. Where there is no such instruction,
- * xp_has_crc32c_instruction is not defined. */
+/*
+ * CRC32C of eight bytes by the CPU, the lowest of @word first. Where there is no such instruction,
+ * xp_has_crc32c_instruction is not defined.
+ */
 #if defined(__x86_64__)
 static inline u64 xp_crc32c_word(u64 crc, u64 word)
 {

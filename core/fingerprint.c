@@ -2,8 +2,8 @@
 /*
  * fingerprint.c - reads what was noted of the slow device when the cache came to rest.
  *
- * The command line writes it (tools/guard/fingerprint.c). Recovery asks where the journal ended then, and
- * a backend where a mark may be.
+ * The command line writes it (tools/guard/fingerprint.c). Recovery asks where the journal ended
+ * then, and a backend where a mark may be.
  */
 #include "fingerprint.h"
 #include "media.h"
@@ -38,7 +38,8 @@ int xp_fp_read(const struct xp_media *m, const u8 uuid[16], struct xp_fp fp[2])
 
 u64 xp_fp_fast_blocks(const struct xp_fp *fp)
 {
-	return le32_to_cpu(fp->count) < XP_FP_BLOCKS ? le64_to_cpu(fp->block[XP_FP_BLOCKS - 1].lba) : 0;
+	return le32_to_cpu(fp->count) < XP_FP_BLOCKS ?
+	       le64_to_cpu(fp->block[XP_FP_BLOCKS - 1].lba) : 0;
 }
 
 int xp_mark_place(const struct xp_media *m, const struct xp_sb *sb, struct xp_fp fp[2], u64 *lba)

@@ -33,8 +33,10 @@ static inline u32 xp_bin(u64 ns)
 	return unlikely(bin >= XP_BINS) ? XP_BINS - 1 : (u32)bin;
 }
 
-/* The least that falls into @bin; of XP_BINS, where the last one ends. The last takes in
- * what is longer too. */
+/*
+ * The least that falls into @bin; of XP_BINS, where the last one ends. The last takes in
+ * what is longer too.
+ */
 static inline u64 xp_bin_low(u32 bin)
 {
 	u32 e = bin < 128 ? 0 : bin / XP_BINS_PER_DOUBLING - 1;

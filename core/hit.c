@@ -36,8 +36,10 @@ static __always_inline bool pin_mapped(struct xp_entry *e, xp_lba_t lba)
 	return true;
 }
 
-/* True: the lock's holder has something to do about it. Also after a slot has had
- * about as many readers as it may, two of whom need not have been readers. */
+/*
+ * True: the lock's holder has something to do about it. Also after a slot has had
+ * about as many readers as it may, two of whom need not have been readers.
+ */
 static __always_inline bool unpin(struct xp_entry *e)
 {
 	union xp_word was = pins_change(e, -1);
@@ -75,8 +77,10 @@ static bool says(const struct xp_entry *e, xp_lba_t lba)
 	return XP_READ_ONCE(e->lba_low) == (u32)xp_lba_n(lba);
 }
 
-/* A pinned slot stays its lba's. Until then it may have become another's, and look
- * the same but for the lba: not while the lock is held. XP_HIT, or 0 or XP_HIT_OWES. */
+/*
+ * A pinned slot stays its lba's. Until then it may have become another's, and look
+ * the same but for the lba: not while the lock is held. XP_HIT, or 0 or XP_HIT_OWES.
+ */
 static __always_inline u32 pin_lba(struct xp *c, u32 i, xp_lba_t lba, struct xp_req *req)
 {
 	struct xp_entry *e = &c->entry[i];
@@ -150,8 +154,10 @@ u32 xp_hit(struct xp *c, struct xp_req *req)
 	}
 }
 
-/* Who waits for a slot may be waiting for one without readers. It may also begin to
- * just now, unseen from here: xp_tick() looks after that. */
+/*
+ * Who waits for a slot may be waiting for one without readers. It may also begin to
+ * just now, unseen from here: xp_tick() looks after that.
+ */
 bool xp_hit_end(struct xp *c, struct xp_req *req)
 {
 	struct xp_entry *e = entry_of(c, req->slot), *end = e + req->nr_blocks;

@@ -45,8 +45,10 @@ static bool open_block(struct xp *c)
 
 /* -------------------------------------------------------------- sealing ---- */
 
-/* Up to @room live records of the oldest block, into the open one. What is held stays,
- * but keeps no other from leaving. */
+/*
+ * Up to @room live records of the oldest block, into the open one. What is held stays,
+ * but keeps no other from leaving.
+ */
 static u32 relocate_oldest(struct xp *c, u32 room)
 {
 	u32 i = c->journal.list[journal_position(c, c->journal.tail)], next, relocated = 0;
@@ -67,9 +69,11 @@ static u32 relocate_oldest(struct xp *c, u32 room)
 	return relocated;
 }
 
-/* Moves live records into the open block, and the tail on. Only as far as needed to
+/*
+ * Moves live records into the open block, and the tail on. Only as far as needed to
  * keep the ring half full: the fuller, the fewer of them are alive. And not more than
- * keeps it from filling, so that no sync has much more to relocate than another. */
+ * keeps it from filling, so that no sync has much more to relocate than another.
+ */
 static void relocate(struct xp *c)
 {
 	struct xp_journal *j = &c->journal;
@@ -81,7 +85,8 @@ static void relocate(struct xp *c)
 			j->tail++;
 			continue;
 		}
-		if (relocated == room || (w->number - j->tail < j->usable / 2 && j->tail > j->leave))
+		if (relocated == room ||
+		    (w->number - j->tail < j->usable / 2 && j->tail > j->leave))
 			break;
 		relocated += relocate_oldest(c, room - relocated);
 		if (j->list[journal_position(c, j->tail)] != XP_NIL)
@@ -91,8 +96,10 @@ static void relocate(struct xp *c)
 	c->stats.carried += relocated;
 }
 
-/* A record that was relocated is true when it is placed; whatever happens to its slot until
- * the block is sealed has its own record behind it, in this block or a later one. */
+/*
+ * A record that was relocated is true when it is placed; whatever happens to its slot until
+ * the block is sealed has its own record behind it, in this block or a later one.
+ */
 void journal_relocate_ahead(struct xp *c)
 {
 	if (open_block(c))
@@ -113,7 +120,8 @@ static bool open_is_last(struct xp *c)
 /* No block that a recovery from any written one may need is overwritten. */
 static bool ring_has_place(const struct xp *c)
 {
-	return number_after(c, c->journal.sealed_number) < c->journal.tail_written + c->journal.blocks;
+	return number_after(c, c->journal.sealed_number) <
+	       c->journal.tail_written + c->journal.blocks;
 }
 
 static bool seal_possible(const struct xp *c)
@@ -213,8 +221,10 @@ static void set_free(struct xp *c, struct xp_window *w, struct xp_todo *todo)
 	w->nr_freed = 0;
 }
 
-/* With all that was sealed written: so the journal has not failed. And the ring has a place: no slot
- * of such a medium is held (xp_options.fast_at_once), so relocate() has made one in time. */
+/*
+ * With all that was sealed written: so the journal has not failed. And the ring has a place: no
+ * slot of such a medium is held (xp_options.fast_at_once), so relocate() has made one in time.
+ */
 static bool may_store(const struct xp *c)
 {
 	return c->journal.grows && c->journal.written == c->journal.sealed;
@@ -239,8 +249,10 @@ static int store_part(struct xp *c, struct xp_window *w)
 			    &b->rec[w->stored], (w->nr - w->stored) * (u32)sizeof(b->rec[0]));
 }
 
-/* The open block is on the medium, and takes no more. The next one says how many it has, for
- * its own header does not. */
+/*
+ * The open block is on the medium, and takes no more. The next one says how many it has, for
+ * its own header does not.
+ */
 static void close_grown(struct xp *c)
 {
 	struct xp_journal *j = &c->journal;
@@ -257,8 +269,10 @@ static void close_grown(struct xp *c)
 	journal_retire(c);
 }
 
-/* What could not be stored behind the others goes to the next block, in order, with all that was
- * true of it. Where it may have landed the next block's count says that it does not belong there. */
+/*
+ * What could not be stored behind the others goes to the next block, in order, with all that was
+ * true of it. Where it may have landed the next block's count says that it does not belong there.
+ */
 static void move_on(struct xp *c, struct xp_window *w)
 {
 	struct xp_jblock *b = journal_buffer(c, w->seq);
@@ -381,7 +395,8 @@ bool journal_room_undo(struct xp *c, u64 undo, struct xp_todo *todo)
 u64 journal_number_of(const struct xp *c, const struct xp_entry *e)
 {
 	const struct xp_journal *j = &c->journal;
-	u64 back = (j->sealed_number % j->blocks + j->blocks - journal_position_of(c, e)) % j->blocks;
+	u64 back = (j->sealed_number % j->blocks + j->blocks -
+		    journal_position_of(c, e)) % j->blocks;
 
 	return j->sealed_number - back;
 }

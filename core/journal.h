@@ -14,11 +14,16 @@
 bool journal_make_room(struct xp *c, u32 n, struct xp_todo *todo);
 /* ... for records that undo those of block @undo. */
 bool journal_room_undo(struct xp *c, u64 undo, struct xp_todo *todo);
-/* Seals the open block if it holds a new record, now or as soon as it can be; or stores its new
- * records, and then slots may have become free. Returns the journal_point() of all records placed so far. */
+/*
+ * Seals the open block if it holds a new record, now or as soon as it can be; or stores its new
+ * records, and then slots may have become free. Returns the journal_point() of all records placed
+ * so far.
+ */
 u64 journal_commit(struct xp *c, struct xp_todo *todo);
-/* The same, and what is placed later goes to another block: whatever comes to lie behind the
- * newest that is on the medium by then, it will be overwritten (xp_forget_after()). */
+/*
+ * The same, and what is placed later goes to another block: whatever comes to lie behind the
+ * newest that is on the medium by then, it will be overwritten (xp_forget_after()).
+ */
 void journal_close(struct xp *c, struct xp_todo *todo);
 /* Carries records into the open block before it is sealed: while a device works. */
 void journal_relocate_ahead(struct xp *c);
@@ -34,11 +39,16 @@ bool journal_retire(struct xp *c);
 void journal_seal_if_wanted(struct xp *c, struct xp_todo *todo);
 /* Of a cache at rest: the number of the block with the newest MAP record of a MAPPED slot. */
 u64 journal_number_of(const struct xp *c, const struct xp_entry *e);
-/* Has a journal block written that tells whether the fast device is there; its end's point. One that is
- * under way may have landed before the device went: then the next, as soon as there is a place. */
+/*
+ * Has a journal block written that tells whether the fast device is there; its end's point. One
+ * that is under way may have landed before the device went: then the next, as soon as there is a
+ * place.
+ */
 u64 journal_probe(struct xp *c, struct xp_todo *todo);
-/* The fast device has failed something. If it is gone no journal block may be due for long:
- * the next tick writes one, and sees. */
+/*
+ * The fast device has failed something. If it is gone no journal block may be due for long:
+ * the next tick writes one, and sees.
+ */
 static inline void journal_doubt(struct xp *c, struct xp_todo *todo)
 {
 	c->fast_suspected = true;
@@ -61,7 +71,10 @@ static inline u64 journal_open(const struct xp *c)
 	return c->journal.sealed + 1;
 }
 
-/* A point in the journal: after record @nr of block @seq. Waited for by whoever needs it on the medium. */
+/*
+ * A point in the journal: after record @nr of block @seq. Waited for by whoever needs it on the
+ * medium.
+ */
 static inline u64 journal_point(u64 seq, u32 nr)
 {
 	return seq << 8 | nr;
@@ -107,10 +120,12 @@ static inline u64 journal_used(const struct xp *c)
 	return c->journal.sealed_number + 1 - c->journal.tail_written;
 }
 
-/* Close to three quarters of the ring no record goes out before its data: such a write
+/*
+ * Close to three quarters of the ring no record goes out before its data: such a write
  * holds the record it would supersede, and the tail with it. A window passes before those
  * under way have ended; the last quarter is for what is alive at the tail. Nor does one while
- * its block could not be sealed at once. */
+ * its block could not be sealed at once.
+ */
 static inline bool journal_tight(const struct xp *c)
 {
 	return c->journal.rerouting || journal_used(c) + XP_WINDOW + 1 > c->journal.usable / 4 * 3;
@@ -200,7 +215,8 @@ static inline void journal_put(struct xp *c, enum xp_kind kind, u8 flags, xp_lba
 {
 	struct xp_window *w = journal_window(c, journal_open(c));
 	struct xp_record *r = &journal_buffer(c, journal_open(c))->rec[w->nr++];
-	u32 sum = kind == XP_REC_MAP && c->sum ? c->sum[xp_slot_n(slot)] : 0;	/* however often it is said again */
+	/* however often it is said again */
+	u32 sum = kind == XP_REC_MAP && c->sum ? c->sum[xp_slot_n(slot)] : 0;
 
 	if (sum)
 		flags |= XP_REC_SUMMED;

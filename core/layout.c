@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * layout.c - laying out a fast device, anew or because it has grown; and erasing what makes it a cache's.
- * For the command line: not in the module.
+ * layout.c - laying out a fast device, anew or because it has grown; and erasing what makes it a
+ * cache's. For the command line: not in the module.
  */
 #include "jblock.h"
 #include "layout.h"
@@ -84,7 +84,8 @@ bool xp_sb_add_bad(struct xp_sb *sb, u64 block)
 
 	sb->incompat |= cpu_to_le64(XP_INCOMPAT_BAD);
 	if (block >= journal && block < journal + le64_to_cpu(sb->journal_blocks))
-		return add_bad(bad->place, &bad->nr_places, xp_sb_spare_places(sb), block - journal);
+		return add_bad(bad->place, &bad->nr_places, xp_sb_spare_places(sb),
+			       block - journal);
 	if (block >= data && block < data + le64_to_cpu(sb->nr_slots))
 		return add_bad(bad->slot, &bad->nr_slots, XP_BAD_SLOTS, block - data);
 	return true;
@@ -98,9 +99,11 @@ static bool bad_again(struct xp_sb *sb, const struct xp_sb *was)
 
 	memset(&sb->bad, 0, sizeof(sb->bad));
 	for (i = 0; fit && i < le32_to_cpu(was->bad.nr_places); i++)
-		fit = xp_sb_add_bad(sb, le64_to_cpu(was->journal_start) + le32_to_cpu(was->bad.place[i]));
+		fit = xp_sb_add_bad(sb, le64_to_cpu(was->journal_start) +
+				    le32_to_cpu(was->bad.place[i]));
 	for (i = 0; fit && i < le32_to_cpu(was->bad.nr_slots); i++)
-		fit = xp_sb_add_bad(sb, le64_to_cpu(was->data_start) + le32_to_cpu(was->bad.slot[i]));
+		fit = xp_sb_add_bad(sb,
+				    le64_to_cpu(was->data_start) + le32_to_cpu(was->bad.slot[i]));
 	return fit;
 }
 
@@ -113,7 +116,10 @@ bool xp_sb_can_grow(const struct xp_sb *sb, u64 fast_blocks)
 	       le64_to_cpu(sb->journal_start) == XP_SCRATCH_START + XP_SCRATCH_BLOCKS;
 }
 
-/* As create would lay it out: what both superblocks once said can be told from the device's size, if they are lost. */
+/*
+ * As create would lay it out: what both superblocks once said can be told from the device's size,
+ * if they are lost.
+ */
 int xp_sb_grow(struct xp_sb *sb, const struct xp_sb *was, u64 fast_blocks, struct xp_message *msg)
 {
 	int err;
@@ -123,7 +129,8 @@ int xp_sb_grow(struct xp_sb *sb, const struct xp_sb *was, u64 fast_blocks, struc
 	sb->incompat = was->incompat;
 	if (err || xp_sb_same_places(sb, was) || bad_again(sb, was))
 		return err;
-	snprintf(msg->text, sizeof(msg->text), "more bad blocks lie where its journal would be than that has to spare");
+	snprintf(msg->text, sizeof(msg->text),
+		 "more bad blocks lie where its journal would be than that has to spare");
 	return -ENOSPC;
 }
 

@@ -16,10 +16,11 @@ struct xp_options {
 				 * than the copy and the checksum of one that goes beside its record */
 	bool slow_discards;	/* pass discards of unmapped blocks to the slow device */
 	/*
-	 * With fast_at_once, of a cache with XP_INCOMPAT_GROWS; NULL: journal blocks are written whole.
-	 * Stores a few bytes, from byte @at of the fast device on, that are durable when it returns 0:
-	 * then nobody has to ask for a journal block that they belong to. Else any of them may have
-	 * landed, and they go to another one. Under the core's lock: any context, sleeps never.
+	 * With fast_at_once, of a cache with XP_INCOMPAT_GROWS; NULL: journal blocks are written
+	 * whole. Stores a few bytes, from byte @at of the fast device on, that are durable when it
+	 * returns 0: then nobody has to ask for a journal block that they belong to. Else any of
+	 * them may have landed, and they go to another one. Under the core's lock: any context,
+	 * sleeps never.
 	 */
 	int (*store)(void *ctx, u64 at, const void *from, u32 bytes);
 	void *store_ctx;
@@ -28,15 +29,18 @@ struct xp_options {
 	u64 mark_lba;		/* where a mark may be written; 0: nowhere */
 	u64 slow_sectors;	/* size of the slow device now; 0: as the superblock has it */
 	u32 accept;		/* XP_ACCEPT_*: what recovery may lose; the user has said so */
-	bool verify;		/* of a cache with XP_INCOMPAT_SUMS: keep sums, and compare what is read */
+	/* of a cache with XP_INCOMPAT_SUMS: keep sums, and compare what is read */
+	bool verify;
 };
 
 /* A fast device that cannot be read everywhere: recovery goes on without */
 #define XP_ACCEPT_LOSS	1u	/* ... journal blocks that it needs, or that may have been the last commit */
 #define XP_ACCEPT_OLDER	2u	/* ... a slot above durable_seq: the block's older version holds */
 
-/* Bytes of memory for a cache of this superblock, with xp_options.verify or not; the backend gives them
- * zeroed and aligned to 4096 to xp_init() and frees them after the last call. */
+/*
+ * Bytes of memory for a cache of this superblock, with xp_options.verify or not; the backend gives
+ * them zeroed and aligned to 4096 to xp_init() and frees them after the last call.
+ */
 u64 xp_memory(const struct xp_sb *sb, bool verify);
 struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *opt);
 
@@ -54,10 +58,11 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
  *            so many blocks may be older than what was promised, or missing. XP_ACCEPT_LOSS
  *            goes on; xp_mapping.doubtful says of which that may be so.
  *  -EIO: there is no journal block to begin with, and some cannot be read.
- *  -ENOSPC: the slow device is shorter than it was (xp_options.slow_sectors), and dirty blocks reach past its end.
- * With @restate the superblock has the present size of the slow device afterwards, and no block is mapped that is not
- * whole on it. Another error of @m->write_slow, or -EIO: a dirty one of those cannot be written back.
- * Or with the error of a write.
+ *  -ENOSPC: the slow device is shorter than it was (xp_options.slow_sectors), and dirty blocks
+ *           reach past its end.
+ * With @restate the superblock has the present size of the slow device afterwards, and no block is
+ * mapped that is not whole on it. Another error of @m->write_slow, or -EIO: a dirty one of those
+ * cannot be written back. Or with the error of a write.
  */
 #ifndef XP_RECOVER_CHUNK	/* the simulator tries a few */
 #define XP_RECOVER_CHUNK	64u	/* blocks read at once */
@@ -66,8 +71,10 @@ u64 xp_recover_memory(const struct xp_sb *sb);
 int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	       bool restate, struct xp_message *msg);
 
-/* After the last request has ended: nothing acknowledged is still only in
- * memory when this returns 0. May sleep; writes through @m. */
+/*
+ * After the last request has ended: nothing acknowledged is still only in
+ * memory when this returns 0. May sleep; writes through @m.
+ */
 int xp_close(struct xp *c, const struct xp_media *m);
 
 #endif /* XP_LIFE_H */

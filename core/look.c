@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * look.c - what a cache that does not run has: for check, dump and other commands. Not in the module.
+ * look.c - what a cache that does not run has: for check, dump and other commands. Not in the
+ * module.
  */
 #include "look.h"
 #include "map.h"

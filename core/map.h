@@ -5,10 +5,10 @@
  * An lba has at most one MAPPED, one WRITING and one FILLING slot, and any
  * number of UNMAPPING ones. Inline: every request comes through here.
  *
- * A hash does not tell what follows an lba. So the slow device is cut into regions, a quarter as many
- * as there are slots (I12), and each counts its slots in the hash: a long range is gone through by those,
- * and block by block only where something is mapped. A region is a byte, so that eight empty ones
- * are one look.
+ * A hash does not tell what follows an lba. So the slow device is cut into regions, a quarter as
+ * many as there are slots (I12), and each counts its slots in the hash: a long range is gone
+ * through by those, and block by block only where something is mapped. A region is a byte, so that
+ * eight empty ones are one look.
  */
 #ifndef XP_MAP_H
 #define XP_MAP_H
@@ -24,8 +24,10 @@ struct xp_found {
 	xp_slot_t mapped, writing, filling, unmapping;
 };
 
-/* Fibonacci hashing, then a multiplication instead of a remainder: the table
- * need not be a power of two, so memory a slot does not depend on the size. */
+/*
+ * Fibonacci hashing, then a multiplication instead of a remainder: the table
+ * need not be a power of two, so memory a slot does not depend on the size.
+ */
 static inline u32 map_bucket(const struct xp *c, xp_lba_t lba)
 {
 	u32 hash = (u32)(xp_lba_n(lba) * 0x9e3779b97f4a7c15ull >> 32);
@@ -33,8 +35,10 @@ static inline u32 map_bucket(const struct xp *c, xp_lba_t lba)
 	return (u32)((u64)hash * c->nr_buckets >> 32);
 }
 
-/* Where the chain begins that the lba's slots are on; XP_NIL: empty. Without the
- * lock; it may change at once. */
+/*
+ * Where the chain begins that the lba's slots are on; XP_NIL: empty. Without the
+ * lock; it may change at once.
+ */
 static inline u32 map_peek(const struct xp *c, xp_lba_t lba)
 {
 	return XP_READ_ONCE(c->bucket[map_bucket(c, lba)]);

@@ -161,7 +161,8 @@ static int read_pairs(struct xp_tunables *t, u32 nr, char *const *word, struct x
 		if (!row)
 			return -EINVAL;
 		if (given & bit) {
-			snprintf(msg->text, sizeof(msg->text), "option %s is given twice", row->name);
+			snprintf(msg->text, sizeof(msg->text), "option %s is given twice",
+				 row->name);
 			return -EINVAL;
 		}
 		given |= bit;

@@ -2,7 +2,8 @@
 /*
  * options.h - what a user may set and ask for: the table line, and the messages to a running cache.
  *
- * Pure functions, callable anywhere. What is refused is refused by -EINVAL and *msg, in words that print.
+ * Pure functions, callable anywhere. What is refused is refused by -EINVAL and *msg, in words that
+ * print.
  */
 #ifndef XP_OPTIONS_H
 #define XP_OPTIONS_H
@@ -18,7 +19,8 @@ struct xp_message;
 struct xp_tunables {
 	u32 dirty_low;		/* as in struct xp_options */
 	u32 dirty_high;
-	u32 idle_ms;		/* the backend's: all dirty blocks go home when idle so long; 0: never */
+	/* the backend's: all dirty blocks go home when idle so long; 0: never */
+	u32 idle_ms;
 	u32 histogram;		/* the backend's: 1: how long requests take is recorded; 0: not */
 	u32 mark;		/* mark_lba of struct xp_options; start's, not the user's */
 	u32 verify;		/* as in struct xp_options; the cache gets what it needs for that */
@@ -40,13 +42,17 @@ u32 xp_tunable_value(const struct xp_tunables *t, const struct xp_tunable *row);
 int xp_tunables_set(struct xp_tunables *t, const char *name, const char *word,
 		    struct xp_message *msg);
 int xp_tunables_check(const struct xp_tunables *t, struct xp_message *msg);
-/* What follows the devices in a table line: "", or " 2 dirty_low 20", each
- * option that is not at its default. */
+/*
+ * What follows the devices in a table line: "", or " 2 dirty_low 20", each
+ * option that is not at its default.
+ */
 #define XP_TUNABLES_TEXT	128u
 void xp_tunables_print(const struct xp_tunables *t, char text[XP_TUNABLES_TEXT]);
 
-/* "<fast device> <slow device> [<nr args> [<name> <value>]...]" in words. The
- * devices are set even where the options are refused; NULL: missing. */
+/*
+ * "<fast device> <slow device> [<nr args> [<name> <value>]...]" in words. The
+ * devices are set even where the options are refused; NULL: missing.
+ */
 struct xp_table {
 	const char *fast, *slow;
 	struct xp_tunables tunables;

@@ -7,8 +7,10 @@
 
 struct xp;
 
-/* How hard a write should be slowed now, 0 (not) to 1024 (to the pace at which
- * blocks are destaged): rises smoothly between the two dirty limits. */
+/*
+ * How hard a write should be slowed now, 0 (not) to 1024 (to the pace at which
+ * blocks are destaged): rises smoothly between the two dirty limits.
+ */
 u32 xp_pressure(struct xp *c);
 
 /*

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * parallel.c - FUA writes whose records go to the journal in parallel with the data (parallel commits).
+ * parallel.c - FUA writes whose records go to the journal in parallel with the data (parallel
+ * commits).
  *
  * One device latency instead of two: the record carries the data's checksum, by
  * which recovery tells whether it landed (I2). Until both are durable the old
@@ -11,8 +12,10 @@
 #include "passthrough.h"
 #include "slot.h"
 
-/* They are sealed at once (journal_room, and a ring that is not tight), so no
- * other request's come into the same block. */
+/*
+ * They are sealed at once (journal_room, and a ring that is not tight), so no
+ * other request's come into the same block.
+ */
 static void records_parallel(struct xp *c, struct xp_req *req, const u64 *hash)
 {
 	struct xp_window *w;
@@ -45,8 +48,10 @@ void xp_copied(struct xp *c, struct xp_req *req, const u64 *hash,
 	if (!req->copy.parallel)
 		return;
 	xp_lock(&c->lock);
-	/* No room, or by now a tight ring: the data goes first and its record
-	 * after it. */
+	/*
+	 * No room, or by now a tight ring: the data goes first and its record
+	 * after it.
+	 */
 	if (!c->failed && !journal_tight(c) &&
 	    journal_room(c, req->nr_blocks, todo)) {
 		records_parallel(c, req, hash);
@@ -57,8 +62,10 @@ void xp_copied(struct xp *c, struct xp_req *req, const u64 *hash,
 	xp_unlock(&c->lock);
 }
 
-/* Data and record are durable: nothing falls back to the old slots any more,
- * so they are free now. */
+/*
+ * Data and record are durable: nothing falls back to the old slots any more,
+ * so they are free now.
+ */
 enum xp_act parallel_flip(struct xp *c, struct xp_req *req,
 			struct xp_todo *todo)
 {

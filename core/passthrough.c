@@ -17,9 +17,11 @@
 #include "mark.h"
 #include "passthrough.h"
 
-/* Not while a record that made a block clean may be missing: it would come back dirty, and go
+/*
+ * Not while a record that made a block clean may be missing: it would come back dirty, and go
  * home over what has passed. Nor once a partition table was written: whose the place is then
- * is not known. Nor while something goes to that place around the cache: it may land on the mark. */
+ * is not known. Nor while something goes to that place around the cache: it may land on the mark.
+ */
 bool pass_possible(const struct xp *c)
 {
 	return c->opt.mark_lba && !c->tables_written && !c->nr_dirty &&

@@ -12,7 +12,8 @@ void pass_begin(struct xp *c, struct xp_todo *todo);
 /* Of a cache that has failed; not a read. */
 enum xp_act pass_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 /* The cache has failed under it: to be submitted again, or @err. */
-static inline enum xp_act pass_again(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
+static inline enum xp_act pass_again(struct xp *c, struct xp_req *req, int err,
+				     struct xp_todo *todo)
 {
 	if (c->pass == PASS_OFF)
 		return req_finish(req, err);

@@ -13,26 +13,28 @@
  * XP_PLATFORM_SYMBOLS: memcpy memset memcmp memmove strcmp strcasecmp snprintf XXH64
  * XP_PLATFORM_SYMBOLS: pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock
  * XP_PLATFORM_SYMBOLS: xp_assert_failed __cpu_model _GLOBAL_OFFSET_TABLE_
- * On arm64 an exchange is a function of the compiler's, which asks the CPU for the better instruction:
+ * On arm64 an exchange is a function of the compiler's, which asks the CPU for the better
+ * instruction:
  * XP_PLATFORM_SYMBOLS: getauxval __aarch64_cas4_acq_rel __aarch64_ldadd8_relax
  */
 #ifndef XP_PLATFORM_H
 #define XP_PLATFORM_H
 
 /*
- * xp_try_exchange(), for what is read or changed without the lock: where it succeeds, no later access is done
- * before its load, and no earlier access after its store. The kernel orders more, user space on arm64 does not
- * (docs/LOCKING.md, "What an exchange orders"). Where it fails, *@was is the value found, and nothing is ordered.
- * It is one instruction, or a loop of two that a plain store beside it breaks: where it is emulated with a lock,
- * that store would be lost.
+ * xp_try_exchange(), for what is read or changed without the lock: where it succeeds, no later
+ * access is done before its load, and no earlier access after its store. The kernel orders more,
+ * user space on arm64 does not (docs/LOCKING.md, "What an exchange orders"). Where it fails, *@was
+ * is the value found, and nothing is ordered. It is one instruction, or a loop of two that a plain
+ * store beside it breaks: where it is emulated with a lock, that store would be lost.
  */
 
 /*
- * struct xp_counter is a counter that many processors count up without a lock: xp_count() counts an event, and orders
- * nothing. xp_local_*() are for a u64 that one processor or thread changes and others may read.
+ * struct xp_counter is a counter that many processors count up without a lock: xp_count() counts an
+ * event, and orders nothing. xp_local_*() are for a u64 that one processor or thread changes and
+ * others may read.
  *
- * xp_crc32c() is the kernel's crc32c(): @crc goes in and comes out as it is, without an inversion. Where the CPU has
- * no instruction for it (crc32c.h), xp_has_crc32c_instruction is not defined.
+ * xp_crc32c() is the kernel's crc32c(): @crc goes in and comes out as it is, without an inversion.
+ * Where the CPU has no instruction for it (crc32c.h), xp_has_crc32c_instruction is not defined.
  */
 
 #ifdef __KERNEL__

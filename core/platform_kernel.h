@@ -24,8 +24,10 @@
 
 #include "has.h"	/* what this kernel has: dm-target/probes.c */
 
-/* An index into the slow device, into the fast device, and a journal number
- * are three types: sparse refuses to mix them. */
+/*
+ * An index into the slow device, into the fast device, and a journal number
+ * are three types: sparse refuses to mix them.
+ */
 typedef u64 __bitwise xp_lba_t;		/* 4 KiB block of the slow device */
 typedef u32 __bitwise xp_slot_t;	/* 4 KiB block of the fast device's data area */
 typedef u64 __bitwise xp_seq_t;		/* journal block, counted from 1 */

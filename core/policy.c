@@ -11,8 +11,10 @@
 #include "policy.h"
 #include "slot.h"
 
-/* Longer reads are sequential: the slow device is good at those, and one of
- * them would push out what thousands of small ones brought in. */
+/*
+ * Longer reads are sequential: the slow device is good at those, and one of
+ * them would push out what thousands of small ones brought in.
+ */
 #define ADMIT_MAX_BLOCKS	64u	/* 256 KiB */
 
 /* Slots looked at for one to evict, and in one call: the lock is held. */
@@ -26,9 +28,11 @@ bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks)
 	       c->nr_free > nr_blocks + c->low_free / 2;
 }
 
-/* A program that syncs does so after the same number of writes each time. The last of
+/*
+ * A program that syncs does so after the same number of writes each time. The last of
  * them may take its record along, and those of the others: one journal block, as the
- * FLUSH would have written, but while the data is written and not after it. */
+ * FLUSH would have written, but while the data is written and not after it.
+ */
 void policy_flush(struct xp *c)
 {
 	if (c->writes_unsynced == c->writes_a_sync && c->writes_unsynced)

@@ -6,7 +6,10 @@
 #include "cache.h"
 
 bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks);
-/* The block, which is clean and not held, lives in no slot any more: a record, for which there is room. */
+/*
+ * The block, which is clean and not held, lives in no slot any more: a record, for which there is
+ * room.
+ */
 void policy_drop(struct xp *c, xp_slot_t slot);
 /* Clean, and in nobody's use. */
 bool policy_evictable(const struct xp_entry *e);
@@ -26,8 +29,10 @@ static inline void policy_evict_ahead(struct xp *c, struct xp_todo *todo)
 #define XP_SYNC_STREAK	3u
 
 void policy_flush(struct xp *c);
-/* Is a FLUSH expected after this write, the newest? Only a short one: to copy and hash
- * it must not take longer than the journal block that is saved. */
+/*
+ * Is a FLUSH expected after this write, the newest? Only a short one: to copy and hash
+ * it must not take longer than the journal block that is saved.
+ */
 static inline bool policy_sync_follows(const struct xp *c, u32 nr_blocks)
 {
 	return c->sync_streak >= XP_SYNC_STREAK && nr_blocks == 1 &&

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * progress.c - what goes on when a journal block is on the medium, when it failed, or when time has passed.
+ * progress.c - what goes on when a journal block is on the medium, when it failed, or when time has
+ * passed.
  *
- * The journal tells which records are durable; from here requests and writeback go on, and what they
- * place is sealed, until nothing more can. No file below calls this one.
+ * The journal tells which records are durable; from here requests and writeback go on, and what
+ * they place is sealed, until nothing more can. No file below calls this one.
  */
 #include "badblocks.h"
 #include "bypass.h"
@@ -70,8 +71,10 @@ static void progress_parked(struct xp *c, struct xp_todo *todo)
 	}
 }
 
-/* The journal failed: what waits for it gets EIO, or passes; the rest is tried again and
- * sees the failure itself. The map stays as it is, for reads. */
+/*
+ * The journal failed: what waits for it gets EIO, or passes; the rest is tried again and
+ * sees the failure itself. The map stays as it is, for reads.
+ */
 static void fail_all(struct xp *c, struct xp_todo *todo)
 {
 	struct xp_link *link;
@@ -185,7 +188,8 @@ void xp_tick(struct xp *c, struct xp_todo *todo)
 	if (c->fast_suspected)
 		journal_probe(c, todo);
 	journal_commit(c, todo);
-	todo->tick |= c->fast_suspected;	/* there was no place for a block, or one is under way */
+	/* there was no place for a block, or one is under way */
+	todo->tick |= c->fast_suspected;
 	bypass_tick(c, todo);
 	requests_hand_on(c, todo);
 	todo->tick |= !xp_list_empty(&c->space);	/* whom no hit's end has seen */

@@ -17,16 +17,17 @@
  *   5. restate say on the medium what step 3 decided, in blocks of a new
  *              incarnation, before the first request: a rejected record must
  *              not turn valid when its slot happens to receive the same bytes
- *   6. write back the last block of the slow device, if it is short, dirty, and an older version has cached it.
- *              And the superblock gets the present size of the slow device
+ *   6. write back the last block of the slow device, if it is short, dirty, and an older version
+ *              has cached it. And the superblock gets the present size of the slow device
  *
  * I10: a chain broken at or below its own durable_seq is not what a power cut
  * leaves. It is refused, not worked around.
  *
  * I2: a place that cannot be read is in nobody's way, but for two. One in the chain is missed;
  * one of those that follow the head may be the newest commit. Both are refused, unless the
- * user accepts it (XP_ACCEPT_LOSS): then the chain has a hole. What older blocks than the newest hole
- * say is replayed, and doubtful; and it is all said anew, behind the hole, before the first request.
+ * user accepts it (XP_ACCEPT_LOSS): then the chain has a hole. What older blocks than the newest
+ * hole say is replayed, and doubtful; and it is all said anew, behind the hole, before the first
+ * request.
  */
 
 #include "recovery.h"
@@ -133,7 +134,8 @@ static int note_shorter(struct recovery *r)
 {
 	struct xp *c = r->c;
 
-	return c->slow_sectors < r->sectors ? super_size(c, c->slow_sectors, r->was, r->m, r->block) : 0;
+	return c->slow_sectors < r->sectors ?
+	       super_size(c, c->slow_sectors, r->was, r->m, r->block) : 0;
 }
 
 /* I9: durable before the first trace of the loss is erased. */

@@ -17,7 +17,8 @@ struct decided {
 	u64 lba;
 	u32 slot;
 	u32 reserved;
-	u64 passed_over;	/* the block of this record, if the user took the older version; 0: no */
+	/* the block of this record, if the user took the older version; 0: no */
+	u64 passed_over;
 };
 
 /* The caller's scratch memory, and what the steps hand on. */
@@ -31,17 +32,20 @@ struct recovery {
 	struct xp_ring_block *ring;
 	struct decided *decided;	/* checked records above durable */
 	u32 nr_decided;			/* and the short block, if it was clean */
-	u64 *displaced;			/* lbas whose slots later records give to others, and that are yet to be said anew */
+	/* lbas whose slots later records give to others, and that are yet to be said anew */
+	u64 *displaced;
 	u32 nr_displaced;
 	struct xp_message conflict;	/* of the first */
 	u32 nr_refused;			/* records, before a witness or where losses are accepted */
 	struct xp_message first;	/* of them */
 	struct xp_ring_block head;
 	u64 nr_unreadable;		/* places of the ring */
-	u64 hole;			/* the newest that the chain has been replayed over; 0: none */
+	/* the newest that the chain has been replayed over; 0: none */
+	u64 hole;
 	u64 leave;			/* no later recovery would get over this block; 0: none */
 	bool took_back;		/* a bad place: the superblock is about to say so */
-	u64 sectors, was;		/* of the slow device, as the superblock has it; and the most that records may speak of */
+	/* of the slow device, as the superblock has it; and the most that records may speak of */
+	u64 sectors, was;
 	xp_slot_t short_block;		/* dirty, and not whole (step 6) */
 };
 
@@ -58,13 +62,15 @@ static inline struct xp_jblock *chunk_block(const struct recovery *r, u32 i)
 /* One that fails may be all that is bad of @nr: then each is read alone. */
 static inline int read_place(struct recovery *r, u64 position, u32 i, bool together)
 {
-	return together ? 0 : r->m->read(r->m->ctx, r->c->journal.start + position + i, 1, chunk_block(r, i));
+	return together ? 0 :
+	       r->m->read(r->m->ctx, r->c->journal.start + position + i, 1, chunk_block(r, i));
 }
 
 /* Of the block of the chain with its newest record. */
 static inline u64 number_of(const struct recovery *r, xp_slot_t slot)
 {
-	u64 blocks = r->c->journal.blocks, position = journal_position_of(r->c, entry_of(r->c, slot));
+	u64 position = journal_position_of(r->c, entry_of(r->c, slot));
+	u64 blocks = r->c->journal.blocks;
 
 	return r->head.tail + (position + blocks - r->head.tail % blocks) % blocks;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * recovery_erase.c - step 4 of a recovery: what no later one may take up is erased, and lost copies are made again.
+ * recovery_erase.c - step 4 of a recovery: what no later one may take up is erased, and lost copies
+ * are made again.
  */
 #include "badblocks.h"
 #include "fingerprint.h"
@@ -9,8 +10,9 @@
 
 /*
  * What cannot be read may become readable, and be such a block. A hole would be of the chain.
- * Older ones are of no use, and do harm before a place that is not skipped any more, or was a hole: if the newest
- * could not be read one day, a chain would seem to break there, and one of those before it to be the head.
+ * Older ones are of no use, and do harm before a place that is not skipped any more, or was a hole:
+ * if the newest could not be read one day, a chain would seem to break there, and one of those
+ * before it to be the head.
  */
 static bool is_leftover(const struct recovery *r, u64 position)
 {
@@ -32,8 +34,10 @@ static int write_zeros(struct recovery *r, u64 position, bool read_back)
 	return err;
 }
 
-/* A device that was away for a moment has made places look bad. Those that the chain skips stay so; and all
- * where a newer chain may come to light, of what cannot be read now. */
+/*
+ * A device that was away for a moment has made places look bad. Those that the chain skips stay so;
+ * and all where a newer chain may come to light, of what cannot be read now.
+ */
 static int take_back_places(struct recovery *r)
 {
 	struct xp_super *s = &r->c->super;
@@ -120,8 +124,10 @@ int recovery_erase_holes(struct recovery *r)
 	return err ? err : note_given_up(r);
 }
 
-/* Redundancy that was lost is made again: a copy that is not as the newer one. If its place is bad
- * there is still that. */
+/*
+ * Redundancy that was lost is made again: a copy that is not as the newer one. If its place is bad
+ * there is still that.
+ */
 static int mend_copy(struct recovery *r, u64 block, const void *as)
 {
 	const struct xp_media *m = r->m;

@@ -27,9 +27,11 @@ static struct ends unreadable_after(const struct recovery *r, const struct xp_ri
 	return e;
 }
 
-/* The block @seq of the chain of @head is not there, and the user has said to go on without: it was
- * durable, or cannot be read, or newer ones, which cannot be read, had no need of it any more. Any other may
- * never have been written, and an older head has no need of it. */
+/*
+ * The block @seq of the chain of @head is not there, and the user has said to go on without: it was
+ * durable, or cannot be read, or newer ones, which cannot be read, had no need of it any more. Any
+ * other may never have been written, and an older head has no need of it.
+ */
 static bool is_hole(const struct recovery *r, const struct xp_ring_block *head, u64 seq)
 {
 	return recovery_accepts(r, XP_ACCEPT_LOSS) &&
@@ -51,8 +53,8 @@ static struct walk walk_from(const struct xp_ring_block *head)
 /*
  * The next one that is not there, or 0. Incarnations never fall along a chain: a second line behind
  * the erasing, for a device that did not keep it. A block that has lost what it has grown by is not
- * there, either; nor is one that was refused, has landed all the same, and was given another place: the
- * block behind it, of a later incarnation, has followed another.
+ * there, either; nor is one that was refused, has landed all the same, and was given another place:
+ * the block behind it, of a later incarnation, has followed another.
  */
 static u64 next_missing(const struct recovery *r, const struct xp_ring_block *head, struct walk *w)
 {
@@ -81,7 +83,8 @@ static u64 chain_breaks_at(const struct recovery *r, const struct xp_ring_block 
 
 	while ((seq = next_missing(r, head, &w)))
 		if (!is_hole(r, head, seq))
-			return seq + (ring_at(r, seq)->seq == seq && ring_at(r, seq)->incarnation > w.incarnation);
+			return seq + (ring_at(r, seq)->seq == seq &&
+				      ring_at(r, seq)->incarnation > w.incarnation);
 	return 0;
 }
 
@@ -122,7 +125,10 @@ static int check_numbers(struct recovery *r, const struct xp_ring_block *head)
 /* Blocks in flight at a cut bound how many candidates can fail. */
 #define CANDIDATES_MAX	(4 * XP_WINDOW)
 
-/* A block is stored first with the records that its checksum speaks of: none that follows has seen fewer. */
+/*
+ * A block is stored first with the records that its checksum speaks of: none that follows has seen
+ * fewer.
+ */
 static int check_before(struct recovery *r, const struct xp_ring_block *head)
 {
 	u64 seq, next;
@@ -152,12 +158,17 @@ static void note_holes(struct recovery *r)
 	}
 }
 
-/* A start writes two blocks before the first request, which is acknowledged by a third. So
- * nothing was, since a rest, if one of the three reads, and is none. */
+/*
+ * A start writes two blocks before the first request, which is acknowledged by a third. So
+ * nothing was, since a rest, if one of the three reads, and is none.
+ */
 #define BLOCKS_OF_A_LIFE	3u
 
-/* Did the cache rest with this head, and has it not been started since? Of a later life one block is proof,
- * though its chain may be broken: a recovery that was cut may have erased those before it. */
+/*
+ * Did the cache rest with this head, and has it not been started since? Of a later life one block
+ * is proof, though its chain may be broken: a recovery that was cut may have erased those before
+ * it.
+ */
 static bool rested(struct recovery *r)
 {
 	struct xp_fp *fp = (struct xp_fp *)r->chunk;
@@ -171,7 +182,8 @@ static bool rested(struct recovery *r)
 	}
 	return i <= BLOCKS_OF_A_LIFE && r->c->journal.incarnation == r->head.incarnation &&
 	       xp_fp_read(r->m, r->c->journal.uuid, fp) >= 0 &&
-	       le64_to_cpu(fp->seq) == r->head.seq && le64_to_cpu(fp->incarnation) == r->head.incarnation;
+	       le64_to_cpu(fp->seq) == r->head.seq &&
+	       le64_to_cpu(fp->incarnation) == r->head.incarnation;
 }
 
 /* One of them may have been the newest commit. */
@@ -182,7 +194,8 @@ static int check_end(struct recovery *r)
 	if (!e.first || rested(r))
 		return 0;
 	if (!recovery_accepts(r, XP_ACCEPT_LOSS))
-		return recovery_refuse_loss(r, e.first, "the last commit before the cut may be lost");
+		return recovery_refuse_loss(r, e.first,
+					    "the last commit before the cut may be lost");
 	r->c->lost = e.last;
 	return 0;
 }
@@ -202,8 +215,10 @@ static int refuse_missed(struct recovery *r, u64 gap)
 	return recovery_refuse_loss(r, gap, "what it said of up to 168 blocks is lost, and others build on it");
 }
 
-/* The block at the gap cannot be read; or one behind @head, and newer blocks that have no need of what is in the gap
- * let it be overwritten. 0: neither. */
+/*
+ * The block at the gap cannot be read; or one behind @head, and newer blocks that have no need of
+ * what is in the gap let it be overwritten. 0: neither.
+ */
 static u64 missed_by(const struct recovery *r, const struct xp_ring_block *head, u64 gap)
 {
 	return ring_at(r, gap)->unreadable ? gap : unreadable_after(r, head).first;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * recovery_replay.c - step 3 of a recovery: the records of the chain become the map, and what is in doubt leaves it.
+ * recovery_replay.c - step 3 of a recovery: the records of the chain become the map, and what is in
+ * doubt leaves it.
  */
 #include "badblocks.h"
 #include "checksum.h"
@@ -8,12 +9,15 @@
 #include "slot.h"
 #include "super.h"
 
-/* How many records of it count. What came behind them may have been refused, and then been
+/*
+ * How many records of it count. What came behind them may have been refused, and then been
  * placed in the next block: that one knows. Of the newest, and before a hole, all that there are:
- * they were acknowledged, or under way. */
+ * they were acknowledged, or under way.
+ */
 static u32 records_of(const struct recovery *r, u64 seq)
 {
-	const struct xp_ring_block *b = ring_at(r, seq), *next = ring_at(r, number_after(r->c, seq));
+	const struct xp_ring_block *b = ring_at(r, seq);
+	const struct xp_ring_block *next = ring_at(r, number_after(r->c, seq));
 
 	if (seq == r->head.seq || next->hole)
 		return b->records;
@@ -52,13 +56,14 @@ static int parse(struct recovery *r, const struct xp_record *rec, u64 seq,
 }
 
 /*
- * A recovery has decided that what gave this block the slot was not valid: it could read what cannot be read now, or
- * the user took the older version, or has lost what came before. What it has said anew takes the slot away, and says of
- * this block, too, what holds instead.
+ * A recovery has decided that what gave this block the slot was not valid: it could read what
+ * cannot be read now, or the user took the older version, or has lost what came before. What it has
+ * said anew takes the slot away, and says of this block, too, what holds instead.
  */
 static int displace(struct recovery *r, const struct xp_said *p)
 {
-	int err = recovery_refuse(r, "maps a slot that holds another block; slot", p->seq, xp_slot_n(p->slot));
+	int err = recovery_refuse(r, "maps a slot that holds another block; slot", p->seq,
+				  xp_slot_n(p->slot));
 
 	if (r->nr_displaced == DISPLACED_MAX ||
 	    ring_at(r, p->seq)->incarnation <= ring_at(r, number_of(r, p->slot))->incarnation)
@@ -123,8 +128,10 @@ static int replay_map(struct recovery *r, const struct xp_said *p)
 	return 0;
 }
 
-/* Did the data that the record was sent beside land? What cannot be read may have: then the block
- * is an error until it is written anew, and not what it was before (I9). */
+/*
+ * Did the data that the record was sent beside land? What cannot be read may have: then the block
+ * is an error until it is written anew, and not what it was before (I9).
+ */
 static enum xp_verdict landed(struct recovery *r, const struct xp_said *p)
 {
 	u64 block = r->c->data_start + xp_slot_n(p->slot);
@@ -138,9 +145,11 @@ static enum xp_verdict landed(struct recovery *r, const struct xp_said *p)
 	return xp_checksum(r->block, XP_BLOCK_SIZE) == p->hash ? XP_REPLAYED : XP_NO_DATA;
 }
 
-/* The older mapping holds for now. If the record failed only because its slot
+/*
+ * The older mapping holds for now. If the record failed only because its slot
  * was reused, then so may the older slot have been, and what replaced both comes
- * later in the chain: until then the older slot may be taken away (held). */
+ * later in the chain: until then the older slot may be taken away (held).
+ */
 static void fall_back(struct xp *c, xp_lba_t lba)
 {
 	xp_slot_t old = map_mapped(c, lba);
@@ -170,9 +179,12 @@ static int replay_checked(struct recovery *r, struct xp_said *p)
 	return 0;
 }
 
-/* CLEAN or ZERO of what is not the block's mapping: the record that made it so has failed, or is
- * in a hole. Then it tells what that said: that the slow device holds the newest, or zeros. (Or the write that
- * superseded it was sent beside its record, which came first: that mapping is no older than the hole.) */
+/*
+ * CLEAN or ZERO of what is not the block's mapping: the record that made it so has failed, or is
+ * in a hole. Then it tells what that said: that the slow device holds the newest, or zeros. (Or the
+ * write that superseded it was sent beside its record, which came first: that mapping is no older
+ * than the hole.)
+ */
 static int replay_moot(struct recovery *r, struct xp_said *p)
 {
 	xp_slot_t mapped = map_mapped(r->c, p->lba);
@@ -221,7 +233,10 @@ static int replay_record(struct recovery *r, struct xp_said *p)
 	return 0;
 }
 
-/* A witness hears of every record that is refused; without one the first ends it, unless losses are accepted. */
+/*
+ * A witness hears of every record that is refused; without one the first ends it, unless losses are
+ * accepted.
+ */
 static int testify(struct recovery *r, struct xp_said *p, int err)
 {
 	const struct xp_witness *w = r->witness;
@@ -295,7 +310,8 @@ static int replay_chain(struct recovery *r)
 		for (i = 0; i < n && !err; i++) {
 			if (!ring_at(r, seq + i)->hole && !place_is_bad(r->c, seq + i) &&
 			    read_place(r, position, i, together))
-				return recovery_refuse_loss(r, seq + i, "it could be read just now");
+				return recovery_refuse_loss(r, seq + i,
+							    "it could be read just now");
 			err = replay_block(r, chunk_block(r, i), seq + i);
 		}
 		if (err)
@@ -315,10 +331,11 @@ static u32 alive_in(const struct xp *c, u64 seq)
 }
 
 /*
- * The ring never fills, whatever comes (docs/ARCHITECTURE.md): that is so of every chain that a cache writes, and any
- * other is refused. The oldest k + 1 blocks are behind the tail when so many new ones are written as it takes
- * to carry what is alive in them, XP_RELOCATE_MAX records each; the last of these has a place if
- * the tail has passed k blocks by then. One comes at least: step 5's.
+ * The ring never fills, whatever comes (docs/ARCHITECTURE.md): that is so of every chain that a
+ * cache writes, and any other is refused. The oldest k + 1 blocks are behind the tail when so many
+ * new ones are written as it takes to carry what is alive in them, XP_RELOCATE_MAX records each;
+ * the last of these has a place if the tail has passed k blocks by then. One comes at least: step
+ * 5's.
  */
 static int check_room(struct recovery *r)
 {
@@ -337,9 +354,9 @@ static int check_room(struct recovery *r)
 }
 
 /*
- * What is lost may have given a slot to another block. Of a clean block the slow device has its own data, so it is
- * as if it were not cached; of a dirty one there is nothing better. All that is left is said anew: what was lost, or is
- * erased, may turn up again.
+ * What is lost may have given a slot to another block. Of a clean block the slow device has its own
+ * data, so it is as if it were not cached; of a dirty one there is nothing better. All that is left
+ * is said anew: what was lost, or is erased, may turn up again.
  */
 static void doubt(struct recovery *r)
 {
@@ -359,8 +376,10 @@ static void doubt(struct recovery *r)
 	}
 }
 
-/* The version that was passed over may have been durable, and the older one's slot another's since. So it is with
- * that as above; but only the block itself is in doubt. */
+/*
+ * The version that was passed over may have been durable, and the older one's slot another's since.
+ * So it is with that as above; but only the block itself is in doubt.
+ */
 static void doubt_older(struct recovery *r)
 {
 	u32 i;
@@ -369,7 +388,8 @@ static void doubt_older(struct recovery *r)
 		const struct decided *d = &r->decided[i];
 		xp_slot_t old = map_mapped(r->c, XP_LBA(d->lba));
 
-		if (d->passed_over && is_slot(old) && !entry_of(r->c, old)->dirty && number_of(r, old) < d->passed_over)
+		if (d->passed_over && is_slot(old) && !entry_of(r->c, old)->dirty &&
+		    number_of(r, old) < d->passed_over)
 			recovery_unmap(r->c, old);
 	}
 }

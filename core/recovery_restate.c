@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * recovery_restate.c - step 5 of a recovery: what was decided is on the medium before the first request.
+ * recovery_restate.c - step 5 of a recovery: what was decided is on the medium before the first
+ * request.
  */
 #include "map.h"
 #include "recovery.h"

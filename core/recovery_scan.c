@@ -42,7 +42,8 @@ enum xp_place recovery_judge_place(const struct xp *c, struct xp_jblock *b, u64 
 static void note_block(struct recovery *r, struct xp_jblock *b, u64 position)
 {
 	struct xp_ring_block *rb = &r->ring[position];
-	enum xp_place place = place_is_bad(r->c, position) ? XP_PLACE_BAD : recovery_judge_place(r->c, b, position);
+	enum xp_place place = place_is_bad(r->c, position) ? XP_PLACE_BAD :
+			      recovery_judge_place(r->c, b, position);
 
 	if (r->witness)
 		r->witness->place(r->witness->ctx, position, place, b);
@@ -65,7 +66,8 @@ static void note_unreadable(struct recovery *r, u64 position)
 	bool bad = place_is_bad(r->c, position);
 
 	if (r->witness)
-		r->witness->place(r->witness->ctx, position, bad ? XP_PLACE_BAD : XP_PLACE_UNREADABLE, NULL);
+		r->witness->place(r->witness->ctx, position,
+				  bad ? XP_PLACE_BAD : XP_PLACE_UNREADABLE, NULL);
 	memset(&r->ring[position], 0, sizeof(r->ring[position]));
 	r->ring[position].unreadable = !bad;
 	r->nr_unreadable += !bad;

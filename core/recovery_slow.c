@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * recovery_slow.c - a recovery and the size of the slow device: what it does not hold as a whole is not mapped (step 6).
+ * recovery_slow.c - a recovery and the size of the slow device: what it does not hold as a whole is
+ * not mapped (step 6).
  */
 #include "checksum.h"
 #include "policy.h"
@@ -8,9 +9,9 @@
 #include "slot.h"
 
 /*
- * Only blocks are mapped that are whole on the slow device as it was and as it is. Behind the end of one that was short
- * its slot has zeros, and the slow device may have data by now. What lay past an end of it that was is not there any
- * more, or something else is.
+ * Only blocks are mapped that are whole on the slow device as it was and as it is. Behind the end
+ * of one that was short its slot has zeros, and the slow device may have data by now. What lay past
+ * an end of it that was is not there any more, or something else is.
  */
 static u64 whole_blocks(const struct recovery *r)
 {
@@ -51,7 +52,10 @@ static int refuse_shorter(struct recovery *r)
 	return -ENOSPC;
 }
 
-/* The short block by an UNMAP, as if replay had found it so; what is further on by leaving all records behind. */
+/*
+ * The short block by an UNMAP, as if replay had found it so; what is further on by leaving all
+ * records behind.
+ */
 static void drop_outside(struct recovery *r, xp_slot_t slot)
 {
 	u64 lba = xp_lba_n(entry_lba(entry_of(r->c, slot)));
@@ -124,9 +128,10 @@ static int refuse_short(struct recovery *r, u64 sector, const char *what, int er
 }
 
 /*
- * Its record is durable, and so it may be written back, as any; then it is not mapped any more. A cut in between writes
- * the same once more. What cannot be read stays: an error until it is overwritten, as any dirty block. But on a device that
- * has become longer its slot would speak for sectors that it has never had.
+ * Its record is durable, and so it may be written back, as any; then it is not mapped any more. A
+ * cut in between writes the same once more. What cannot be read stays: an error until it is
+ * overwritten, as any dirty block. But on a device that has become longer its slot would speak for
+ * sectors that it has never had.
  */
 int recovery_write_back_short(struct recovery *r)
 {
@@ -138,7 +143,8 @@ int recovery_write_back_short(struct recovery *r)
 	sector = xp_lba_n(entry_lba(entry_of(r->c, r->short_block))) * XP_BLOCK_SECTORS;
 	err = read_short(r);
 	if (err)
-		return r->c->slow_sectors == r->sectors ? 0 : refuse_short(r, sector, "read: make it as long as it was", err);
+		return r->c->slow_sectors == r->sectors ? 0 :
+		       refuse_short(r, sector, "read: make it as long as it was", err);
 	err = r->m->write_slow(r->m->slow_ctx, sector, (u32)(r->sectors - sector), r->block);
 	return err ? refuse_short(r, sector, "written back", err) : drop_short(r);
 }

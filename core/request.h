@@ -174,8 +174,10 @@ enum xp_act zeroes_below(struct xp *c, struct xp_req *req, u32 want, struct xp_t
 /* flush.c */
 enum xp_act flush_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 
-/* Nothing is owed. What it covers was acknowledged before it came, and what is acknowledged is
- * durable, or c->owes was set before: so no lock is needed to see it (I2). */
+/*
+ * Nothing is owed. What it covers was acknowledged before it came, and what is acknowledged is
+ * durable, or c->owes was set before: so no lock is needed to see it (I2).
+ */
 static inline enum xp_act flush_idle(struct xp *c, struct xp_req *req)
 {
 	xp_count(&c->idle_flushes);

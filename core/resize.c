@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * resize.c - the slow device of a running cache is longer than it was. Not in the module, where a new table says so.
+ * resize.c - the slow device of a running cache is longer than it was. Not in the module, where a
+ * new table says so.
  */
 #include "map.h"
 #include "resize.h"

@@ -24,7 +24,8 @@ static u64 block_at(const struct xp_sb *sb, u64 seq)
 static bool is_block(const struct xp_sb *sb, struct xp_jblock *b, u64 seq)
 {
 	return le32_to_cpu(b->head.magic) == XP_JOURNAL_MAGIC &&
-	       le16_to_cpu(b->head.count) <= XP_RECORDS && le16_to_cpu(b->head.before) <= XP_RECORDS &&
+	       le16_to_cpu(b->head.count) <= XP_RECORDS &&
+	       le16_to_cpu(b->head.before) <= XP_RECORDS &&
 	       le64_to_cpu(b->head.checksum) == jblock_checksum(b) &&
 	       !memcmp(b->head.uuid, sb->uuid, sizeof(sb->uuid)) &&
 	       le64_to_cpu(b->head.seq) == seq;
@@ -92,7 +93,10 @@ static struct xp_end end_of(const struct xp *c)
 	return (struct xp_end){ .seq = j->sealed_number, .incarnation = j->incarnation };
 }
 
-/* It is its own tail, so any number will do that a later look comes to: another where one cannot be written. */
+/*
+ * It is its own tail, so any number will do that a later look comes to: another where one cannot be
+ * written.
+ */
 int xp_forget(struct xp *c, const struct xp_media *m, void *block)
 {
 	const struct xp_sb *sb = c->super.sb;
@@ -108,7 +112,8 @@ int xp_forget(struct xp *c, const struct xp_media *m, void *block)
 	return err;
 }
 
-int xp_forget_after(const struct xp_sb *sb, const struct xp_end *end, const struct xp_media *m, void *block)
+int xp_forget_after(const struct xp_sb *sb, const struct xp_end *end, const struct xp_media *m,
+		    void *block)
 {
 	const struct xp_end at = xp_empty_after(sb, end);
 	int err = write_empty_as(m, block, sb, &at);
@@ -122,7 +127,8 @@ struct growth {
 	const struct xp_media *m;
 	const struct xp_sb *was;	/* as it is on the medium */
 	struct xp_sb sb;
-	u64 kept[2];			/* blocks that say by the old superblock that the cache is empty */
+	/* blocks that say by the old superblock that the cache is empty */
+	u64 kept[2];
 	u8 *zeros;
 	u32 nr;
 	struct xp_end *end;		/* the newest journal block */
@@ -139,7 +145,8 @@ static int write_empty_twice(struct growth *g, const struct xp_sb *sb, u64 block
 			g->end->seq = next_number(sb, g->end->seq);
 			block[i] = block_at(sb, g->end->seq);
 			if (sb == g->was || (block[i] != g->kept[0] && block[i] != g->kept[1]))
-				err = write_empty_as(g->m, (struct xp_jblock *)g->zeros, sb, g->end);
+				err = write_empty_as(g->m, (struct xp_jblock *)g->zeros, sb,
+						     g->end);
 		}
 	return err;
 }
@@ -165,10 +172,14 @@ static int write_zeros(struct growth *g, u64 block, u32 nr)
 
 static bool is_kept(const struct growth *g, u64 block)
 {
-	return block == g->kept[0] || block == g->kept[1] || xp_sb_place_is_bad(&g->sb, block - le64_to_cpu(g->sb.journal_start));
+	return block == g->kept[0] || block == g->kept[1] ||
+	       xp_sb_place_is_bad(&g->sb, block - le64_to_cpu(g->sb.journal_start));
 }
 
-/* Whoever looks at a ring takes what is empty for erased up to some number: so the oldest numbers go first. */
+/*
+ * Whoever looks at a ring takes what is empty for erased up to some number: so the oldest numbers
+ * go first.
+ */
 static int erase(struct growth *g, u64 from, u64 to)
 {
 	int err = 0;
@@ -193,14 +204,16 @@ static int erase_ring(struct growth *g)
 
 	if (!err)
 		err = erase(g, start, newest);
-	return err ? err : erase(g, start + le64_to_cpu(g->was->journal_blocks), start + le64_to_cpu(g->sb.journal_blocks));
+	return err ? err : erase(g, start + le64_to_cpu(g->was->journal_blocks),
+				 start + le64_to_cpu(g->sb.journal_blocks));
 }
 
 /*
- * I4: first the cache as it is forgets, so nothing that lies where the journal will be is mapped any more. That becomes
- * zeros: cached data was there, and somebody may keep a copy of this very fast device on the slow one. Then blocks that
- * need no other lie where the journal as it will be is looked for. So the cache is empty by either superblock, and
- * the one write that changes over may be cut.
+ * I4: first the cache as it is forgets, so nothing that lies where the journal will be is mapped
+ * any more. That becomes zeros: cached data was there, and somebody may keep a copy of this very
+ * fast device on the slow one. Then blocks that need no other lie where the journal as it will be
+ * is looked for. So the cache is empty by either superblock, and the one write that changes over
+ * may be cut.
  */
 static int empty_both(struct growth *g)
 {
@@ -220,8 +233,8 @@ static void erase_kept(struct growth *g)
 		g->m->write(g->m->ctx, g->kept[1], 1, g->zeros);
 }
 
-int xp_grow(struct xp *c, const struct xp_media *m, struct xp_sb *sb, u64 fast_blocks, void *zeros, u32 nr,
-	    struct xp_end *end, struct xp_message *msg)
+int xp_grow(struct xp *c, const struct xp_media *m, struct xp_sb *sb, u64 fast_blocks, void *zeros,
+	    u32 nr, struct xp_end *end, struct xp_message *msg)
 {
 	struct xp_end now = end_of(c);
 	struct growth g = { .m = m, .was = sb, .zeros = zeros, .nr = nr, .end = &now };
@@ -236,7 +249,8 @@ int xp_grow(struct xp *c, const struct xp_media *m, struct xp_sb *sb, u64 fast_b
 		return err;
 	err = super_both(c, m, zeros);
 	if (err) {
-		snprintf(msg->text, sizeof(msg->text), "one of its two superblocks cannot be written, and both must be whole");
+		snprintf(msg->text, sizeof(msg->text),
+			 "one of its two superblocks cannot be written, and both must be whole");
 		return err;
 	}
 	stays = xp_sb_same_places(&g.sb, sb);

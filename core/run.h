@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* run.h - dirty blocks that are written back together, as a backend does it: batches, and their runs. */
+/*
+ * run.h - dirty blocks that are written back together, as a backend does it: batches, and their
+ * runs.
+ */
 #ifndef XP_RUN_H
 #define XP_RUN_H
 
@@ -14,7 +17,8 @@ struct xp_todo;
 struct xp_run {
 	xp_lba_t lba;
 	u32 nr_blocks;		/* up to XP_RUN_MAX */
-	bool zeroes;		/* write zeroes (fall back to a buffer of them); else read the slots */
+	/* write zeroes (fall back to a buffer of them); else read the slots */
+	bool zeroes;
 	int err;		/* of its I/O; set by the backend before xp_writeback_end() */
 	u32 batch_index;	/* the core's, */
 	u32 doubted;		/* and this */
@@ -49,21 +53,30 @@ enum xp_next {
 bool xp_writeback_wanted(struct xp *c);
 bool xp_writeback_begin(struct xp *c, struct xp_todo *todo);
 enum xp_next xp_writeback_next(struct xp *c, struct xp_run *run);
-/* With xp_options.verify, of each block @i of a run that was read from its slot: xp_checksum() of it.
- * 0: it may go home. -EAGAIN: read that slot once more, and ask again. -EIO: the run has failed. */
+/*
+ * With xp_options.verify, of each block @i of a run that was read from its slot: xp_checksum() of
+ * it. 0: it may go home. -EAGAIN: read that slot once more, and ask again. -EIO: the run has
+ * failed.
+ */
 int xp_writeback_checked(struct xp *c, struct xp_run *run, u32 i, u64 hash, struct xp_rot *rot);
 void xp_writeback_end(struct xp *c, struct xp_run *run);
 /* @now in seconds since 1970, for xp_stats.destage_failing_since. */
 void xp_writeback_commit(struct xp *c, int err, u64 now, struct xp_todo *todo);
-/* ms to wait after the last batch before the next one, since it had errors; 0: it had none,
- * or somebody cannot wait: to be asked again about once a second. Any context. */
+/*
+ * ms to wait after the last batch before the next one, since it had errors; 0: it had none,
+ * or somebody cannot wait: to be asked again about once a second. Any context.
+ */
 u32 xp_writeback_pause(struct xp *c);
 
-/* Makes xp_writeback_wanted() true while there is a dirty block (the cache is
- * idle, say); @on false ends it. */
+/*
+ * Makes xp_writeback_wanted() true while there is a dirty block (the cache is
+ * idle, say); @on false ends it.
+ */
 void xp_drain(struct xp *c, bool on);
-/* The same until a moment comes when everything is home, which stats.homes counts:
- * the next write may have made a block dirty before anybody looks. @on false gives it up. */
+/*
+ * The same until a moment comes when everything is home, which stats.homes counts:
+ * the next write may have made a block dirty before anybody looks. @on false gives it up.
+ */
 void xp_write_back_all(struct xp *c, bool on);
 
 /* Fast sector of a slot. */

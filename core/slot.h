@@ -9,12 +9,16 @@
 
 void slots_init_free(struct xp *c);
 u32 slots_search(const struct xp *c);
-/* Up to @want consecutive free slots, FREE -> @state, in the hash from @lba on.
- * Returns how many; 0: none. */
+/*
+ * Up to @want consecutive free slots, FREE -> @state, in the hash from @lba on.
+ * Returns how many; 0: none.
+ */
 u32 slots_alloc(struct xp *c, u32 want, enum xp_state state, xp_lba_t lba,
 		xp_slot_t *first);
-/* Nobody names it any more: FREE, or RELEASED until the last pin goes. Must be
- * neither in the hash nor on a list. */
+/*
+ * Nobody names it any more: FREE, or RELEASED until the last pin goes. Must be
+ * neither in the hash nor on a list.
+ */
 void slot_release(struct xp *c, xp_slot_t slot);
 void slot_pin(struct xp *c, xp_slot_t slot);
 void slot_unpin(struct xp *c, xp_slot_t slot);
@@ -83,8 +87,10 @@ static inline void slot_map(struct xp *c, xp_slot_t slot, bool dirty)
 {
 	struct xp_entry *e = entry_of(c, slot);
 
-	/* I4: who hits this one finds what it supersedes gone, wherever he looks:
-	 * pin_more() looks beside, not in the hash. */
+	/*
+	 * I4: who hits this one finds what it supersedes gone, wherever he looks:
+	 * pin_more() looks beside, not in the hash.
+	 */
 	xp_write_barrier();
 	e->state = SLOT_MAPPED;
 	e->dirty = dirty;
@@ -105,8 +111,10 @@ static inline void slot_supersede(struct xp *c, xp_slot_t slot)
 	e->state = SLOT_PENDING_FREE;
 }
 
-/* What the data of a WRITING slot is to supersede, if that is still there. Nobody else
- * has mapped the block since: it is busy. To be asked before the record is placed. */
+/*
+ * What the data of a WRITING slot is to supersede, if that is still there. Nobody else
+ * has mapped the block since: it is busy. To be asked before the record is placed.
+ */
 static inline xp_slot_t slot_supersedes(struct xp *c, xp_lba_t lba, xp_slot_t slot)
 {
 	u32 i = entry_of(c, slot)->list_next;

@@ -16,8 +16,10 @@ void requests_hand_out(struct xp *c, struct xp_todo *todo)
 		journal_commit(c, todo);
 	}
 	todo->work |= !c->nr_free && c->nr_dirty;
-	/* No more than slots: whoever is let go and takes none ends or
-	 * waits for one that will end, and that comes back here. */
+	/*
+	 * No more than slots: whoever is let go and takes none ends or
+	 * waits for one that will end, and that comes back here.
+	 */
 	for (n = c->nr_free; n && !xp_list_empty(&c->space); n--)
 		xp_list_add(&todo->ready, xp_list_pop(&c->space));
 }

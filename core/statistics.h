@@ -10,7 +10,8 @@ struct xp;
 struct xp_stats {
 	/* now */
 	u64 slots, free, dirty, clean;		/* blocks; the rest is in flight */
-	u64 fast_blocks;			/* of the fast device, that are the cache's: slots, journal and all before it */
+	/* of the fast device, that are the cache's: slots, journal and all before it */
+	u64 fast_blocks;
 	u64 journal_blocks, journal_used;
 	u64 seq, durable_seq, incarnation;
 	u64 memory;				/* bytes, all of it */
@@ -21,14 +22,18 @@ struct xp_stats {
 	u64 write_blocks, destaged, evicted;	/* blocks */
 	u64 journal_writes, carried;		/* blocks, records */
 	u64 waits;				/* requests that had to wait */
-	u64 reroutes;				/* of journal blocks to other places; the incarnation grows by each */
+	/* of journal blocks to other places; the incarnation grows by each */
+	u64 reroutes;
 	u64 homes;				/* times that an xp_write_back_all() has arrived */
-	u64 sum_errors;				/* blocks found not to hold what their sum says, each time */
+	/* blocks found not to hold what their sum says, each time */
+	u64 sum_errors;
 	u64 pressure;				/* 0 to 1024 */
 	u64 stranded;				/* dirty blocks of a cache that has failed */
-	u64 bad_places, bad_slots;		/* of the ring, and slots: given up, as they cannot be written */
+	/* of the ring, and slots: given up, as they cannot be written */
+	u64 bad_places, bad_slots;
 	bool passing;				/* writes go to the slow device */
-	bool flushing, home;			/* xp_write_back_all() is under way; xp_is_clean() */
+	/* xp_write_back_all() is under way; xp_is_clean() */
+	bool flushing, home;
 	u64 destage_failing_since;		/* seconds since 1970: batches have had errors since then; 0: they
 						 * have none, or nothing is left to bring home */
 	int failed;				/* 0, or the error that stopped it */
@@ -48,12 +53,16 @@ struct xp_backend {
 	u64 failed_since;		/* seconds since 1970; 0: it has not */
 };
 
-/* "<state> uuid <hex> <name> <count>...": @room bytes at @text with the NUL. Returns the bytes
- * it needs without the NUL: if that is @room or more, the text is cut. */
+/*
+ * "<state> uuid <hex> <name> <count>...": @room bytes at @text with the NUL. Returns the bytes
+ * it needs without the NUL: if that is @room or more, the text is cut.
+ */
 u32 xp_status_print(struct xp *c, const struct xp_backend *backend, char *text, u32 room);
 
-/* True when nothing acknowledged would be lost by a power cut and the slow
- * device alone is complete: no dirty block, no unflushed bypassing write. */
+/*
+ * True when nothing acknowledged would be lost by a power cut and the slow
+ * device alone is complete: no dirty block, no unflushed bypassing write.
+ */
 bool xp_is_clean(struct xp *c);
 
 #endif /* XP_STATISTICS_H */

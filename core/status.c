@@ -50,7 +50,8 @@ static void put_now(struct xp_text *l, const struct xp_backend *backend, const s
 	put_count(l, "writeback_failing_since", s->destage_failing_since);
 }
 
-static void put_totals(struct xp_text *l, const struct xp_backend *backend, const struct xp_stats *s)
+static void put_totals(struct xp_text *l, const struct xp_backend *backend,
+		       const struct xp_stats *s)
 {
 	put_count(l, "read_hits", s->read_hits);
 	put_count(l, "read_misses", s->read_misses);

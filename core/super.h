@@ -13,7 +13,9 @@ void super_write(struct xp *c, struct xp_todo *todo);
 void super_io(struct xp *c, struct xp_journal_io *io);
 /* False: not both copies are written, and what was there before is left in one. */
 bool super_end(struct xp *c, int err, struct xp_todo *todo);
-/* At rest. Likewise; or that copy is left which was there, and is no longer right. @block: scratch. */
+/*
+ * At rest. Likewise; or that copy is left which was there, and is no longer right. @block: scratch.
+ */
 int super_write_now(struct xp *c, const struct xp_media *m, void *block);
 /* A recovery has begun to go on without what it could not read, and has not ended. */
 bool super_is_losing(const struct xp *c);

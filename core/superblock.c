@@ -22,7 +22,8 @@ u64 xp_sb_ring_needed(u64 slots)
 
 u32 xp_sb_spare_places(const struct xp_sb *sb)
 {
-	u64 ring = le64_to_cpu(sb->journal_blocks), needed = xp_sb_ring_needed(le64_to_cpu(sb->nr_slots));
+	u64 ring = le64_to_cpu(sb->journal_blocks);
+	u64 needed = xp_sb_ring_needed(le64_to_cpu(sb->nr_slots));
 
 	return ring > needed ? (u32)min(ring - needed, (u64)XP_BAD_PLACES) : 0;
 }
@@ -131,17 +132,20 @@ static int verify_bad(const struct xp_sb *sb, struct xp_message *msg)
 	if (!(le64_to_cpu(sb->incompat) & XP_INCOMPAT_BAD))
 		return 0;
 	if (places > xp_sb_spare_places(sb))
-		return bad_number(msg, "more bad places of the journal than it has to spare", places);
+		return bad_number(msg, "more bad places of the journal than it has to spare",
+				  places);
 	if (slots > XP_BAD_SLOTS)
 		return bad_number(msg, "more bad slots than there is room for", slots);
 	if (le32_to_cpu(bad->losing) > 1)
 		return bad_number(msg, "a recovery that has not ended in a way that this xpcache does not know", le32_to_cpu(bad->losing));
 	for (i = 0; i < places; i++)
 		if (le32_to_cpu(bad->place[i]) >= le64_to_cpu(sb->journal_blocks))
-			return bad_number(msg, "a bad place past the journal", le32_to_cpu(bad->place[i]));
+			return bad_number(msg, "a bad place past the journal",
+					  le32_to_cpu(bad->place[i]));
 	for (i = 0; i < slots; i++)
 		if (le32_to_cpu(bad->slot[i]) >= le64_to_cpu(sb->nr_slots))
-			return bad_number(msg, "a bad slot past the data area", le32_to_cpu(bad->slot[i]));
+			return bad_number(msg, "a bad slot past the data area",
+					  le32_to_cpu(bad->slot[i]));
 	return 0;
 }
 
@@ -165,7 +169,8 @@ static int read_copy(const struct xp_media *m, u64 fast_blocks, u64 block,
 {
 	int err = block < fast_blocks ? m->read(m->ctx, block, 1, sb) : -ENOENT;
 
-	if (err && err != -ENOENT)	/* the other copy may be older, or torn: not given up lightly */
+	/* the other copy may be older, or torn: not given up lightly */
+	if (err && err != -ENOENT)
 		err = m->read(m->ctx, block, 1, sb);
 	if (err) {
 		snprintf(msg->text, sizeof(msg->text),
@@ -178,7 +183,9 @@ static int read_copy(const struct xp_media *m, u64 fast_blocks, u64 block,
 	return err;
 }
 
-/* Words that no create has written are no reason to refuse: what is dirty must be able to go home. */
+/*
+ * Words that no create has written are no reason to refuse: what is dirty must be able to go home.
+ */
 int xp_sb_read(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb,
 	       struct xp_message *msg)
 {
@@ -190,7 +197,8 @@ int xp_sb_read(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb,
 	if (!err_a)
 		generation = le64_to_cpu(sb->generation);
 	err_b = read_copy(m, fast_blocks, XP_SB_BLOCK_B, sb, &msg_b);
-	if (err_b == -ENOTSUP) {	/* whole, and of a newer version: cut before the other copy was written */
+	/* whole, and of a newer version: cut before the other copy was written */
+	if (err_b == -ENOTSUP) {
 		*msg = msg_b;
 		return err_b;
 	}

@@ -11,7 +11,10 @@ struct xp_sb;
 
 /* How many blocks the ring of so many slots has, at least. */
 u64 xp_sb_ring_needed(u64 slots);
-/* How many places of the ring may be bad: what it has beyond what its slots need, at most XP_BAD_PLACES. */
+/*
+ * How many places of the ring may be bad: what it has beyond what its slots need, at most
+ * XP_BAD_PLACES.
+ */
 u32 xp_sb_spare_places(const struct xp_sb *sb);
 /* Is the place, counted from the ring's first block, one of them? */
 bool xp_sb_place_is_bad(const struct xp_sb *sb, u64 position);
@@ -20,16 +23,23 @@ bool xp_sb_same_places(const struct xp_sb *a, const struct xp_sb *b);
 void xp_sb_seal(struct xp_sb *sb);		/* sets the checksum */
 /* 0, -ENOENT (no magic: not a cache), -EUCLEAN (damaged), -ENOTSUP (features). */
 int xp_sb_verify(const struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg);
-/* Reads both copies, the newer valid one into @sb, its words clean (xp_sb_clean()). Same errors, or the read's. While a cache runs its
- * superblock is its own: the core writes it. */
+/*
+ * Reads both copies, the newer valid one into @sb, its words clean (xp_sb_clean()). Same errors, or
+ * the read's. While a cache runs its superblock is its own: the core writes it.
+ */
 int xp_sb_read(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb,
 	       struct xp_message *msg);
 /* Writes both copies, B before A, so that an interruption leaves one valid. */
 int xp_sb_write(const struct xp_media *m, struct xp_sb *sb);
-/* The same, if it has to be, of a cache that has had no sums so far (XP_INCOMPAT_SUMS). Not while it runs. */
+/*
+ * The same, if it has to be, of a cache that has had no sums so far (XP_INCOMPAT_SUMS). Not while
+ * it runs.
+ */
 int xp_sb_allow_sums(const struct xp_media *m, struct xp_sb *sb);
-/* The words of a superblock. A name that no cache may have gets a '_' for each byte that is wrong. True: there was
- * one, or a word that was not clean (words.h). */
+/*
+ * The words of a superblock. A name that no cache may have gets a '_' for each byte that is wrong.
+ * True: there was one, or a word that was not clean (words.h).
+ */
 bool xp_sb_clean(struct xp_sb *sb);
 
 #endif /* XP_SUPERBLOCK_H */

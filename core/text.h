@@ -21,7 +21,8 @@ static inline void text_number(struct xp_text *t, const char *before, u64 n)
 {
 	u32 at = min(t->needs, t->room);
 
-	t->needs += (u32)snprintf(t->text + at, t->room - at, "%s%llu", before, (unsigned long long)n);
+	t->needs += (u32)snprintf(t->text + at, t->room - at, "%s%llu", before,
+				  (unsigned long long)n);
 }
 
 #endif /* XP_TEXT_H */

@@ -2,20 +2,22 @@
 /*
  * verify.c - with xp_options.verify: what a slot should hold; checked.c compares it.
  *
- * And reads by way of a private buffer for another reason (xp_req.private): the same, with nothing to compare.
+ * And reads by way of a private buffer for another reason (xp_req.private): the same, with nothing
+ * to compare.
  *
  * A sum is set while its slot is WRITING or FILLING, by who writes there, and stays until the
  * slot is used again: who has it pinned reads it without the lock. Each MAP record bears it
- * (journal_put), so it survives with the mapping. A record that was placed without bears none for good.
+ * (journal_put), so it survives with the mapping. A record that was placed without bears none for
+ * good.
  */
 #include "checksum.h"
 #include "request.h"
 #include "verify.h"
 
 /*
- * The two halves are of the even and of the odd words. Not their exclusive or alone, which is the same for
- * every block whose words come in pairs, zeros among them: half of it goes through a product. So an
- * error that only one half sees is always seen.
+ * The two halves are of the even and of the odd words. Not their exclusive or alone, which is the
+ * same for every block whose words come in pairs, zeros among them: half of it goes through a
+ * product. So an error that only one half sees is always seen.
  */
 u32 xp_sum(u64 checksum)
 {
@@ -60,7 +62,9 @@ bool xp_has_sums(const struct xp *c, const struct xp_req *req)
 	return false;
 }
 
-/* It is read by whole blocks if there is anything to compare it with, or nothing else can be read. */
+/*
+ * It is read by whole blocks if there is anything to compare it with, or nothing else can be read.
+ */
 enum xp_act verify_read(const struct xp *c, struct xp_req *req)
 {
 	if (!req->private && !xp_has_sums(c, req))

@@ -12,13 +12,15 @@ struct xp_message;
 enum xp_place {
 	XP_PLACE_VALID,
 	XP_PLACE_EMPTY,		/* zeros: never written, or erased by a recovery */
-	XP_PLACE_NOISE,		/* no journal block: never written, on a device that held something */
+	/* no journal block: never written, on a device that held something */
+	XP_PLACE_NOISE,
 	XP_PLACE_TORN,		/* its checksum is wrong: half a write, or damage */
 	XP_PLACE_OTHER,		/* of a cache that was here before */
 	XP_PLACE_MISPLACED,	/* its number belongs elsewhere in the ring */
 	XP_PLACE_SENSELESS,	/* its checksum is right, its header contradicts itself */
 	XP_PLACE_UNREADABLE,	/* the device gives an error; the witness gets no block */
-	XP_PLACE_BAD,		/* given up, as it could not be written: whatever lies there; likewise */
+	/* given up, as it could not be written: whatever lies there; likewise */
+	XP_PLACE_BAD,
 	XP_PLACES,
 };
 
@@ -62,11 +64,15 @@ struct xp_witness {
 	/* 1. scan: each place of the ring; @b NULL: it cannot be read */
 	void (*place)(void *ctx, u64 position, enum xp_place place,
 		      const struct xp_jblock *b);
-	/* 2. pick: blocks from the newest on, and where their chains break; 0: not
-	 * at all, this one is taken */
+	/*
+	 * 2. pick: blocks from the newest on, and where their chains break; 0: not
+	 * at all, this one is taken
+	 */
 	void (*candidate)(void *ctx, const struct xp_ring_block *b, u64 breaks_at);
-	/* 3. replay: each record of that chain. Goes on after one that was refused,
-	 * for *@why, so that all are told */
+	/*
+	 * 3. replay: each record of that chain. Goes on after one that was refused,
+	 * for *@why, so that all are told
+	 */
 	void (*record)(void *ctx, const struct xp_said *said,
 		       const struct xp_message *why);
 };

@@ -46,12 +46,16 @@ static u32 char_length(u8 first)
 {
 	if (first < 0x80)
 		return 1;
-	if (first < 0xc2 || first > 0xf4)	/* continues one, or could only begin an overlong one */
+	/* continues one, or could only begin an overlong one */
+	if (first < 0xc2 || first > 0xf4)
 		return 0;
 	return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/* Of a character of @len bytes. False: not all of them are there, or another encoding is shorter, or there is none. */
+/*
+ * Of a character of @len bytes. False: not all of them are there, or another encoding is shorter,
+ * or there is none.
+ */
 static bool decode(const u8 *text, u32 room, u32 len, u32 *code)
 {
 	static const u32 least[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -71,8 +75,8 @@ static bool decode(const u8 *text, u32 room, u32 len, u32 *code)
 /* What moves a cursor, ends a line, or makes what is beside it stand in another order. */
 static bool does_something(u32 code)
 {
-	return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x61c || code == 0x200e || code == 0x200f ||
-	       (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+	return code < 0x20 || (code >= 0x7f && code <= 0x9f) || code == 0x61c || code == 0x200e ||
+	       code == 0x200f || (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
 u32 xp_words_char(const char *text, u32 room)

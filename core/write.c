@@ -24,9 +24,11 @@ static bool lba_busy(struct xp *c, const struct xp_found *f, xp_lba_t lba)
 	return false;
 }
 
-/* No slot for the first block. Space that is on its way is waited for; a
+/*
+ * No slot for the first block. Space that is on its way is waited for; a
  * mapped block must wait for writeback, unless that gets nowhere; any other goes
- * around the cache. */
+ * around the cache.
+ */
 static enum xp_act write_without_slot(struct xp *c, struct xp_req *req,
 				      bool mapped, struct xp_todo *todo)
 {
@@ -75,7 +77,8 @@ static __always_inline void write_begin(struct xp *c, struct xp_req *req, u32 nr
 static enum xp_act write_whole(struct xp *c, struct xp_req *req,
 			       struct xp_todo *todo)
 {
-	u32 start = slots_next(c), n = 0, most = req_is_private(c, req) ? min(XP_RUN_MAX, XP_COPY_MAX) : XP_RUN_MAX;
+	u32 start = slots_next(c), n = 0;
+	u32 most = req_is_private(c, req) ? min(XP_RUN_MAX, XP_COPY_MAX) : XP_RUN_MAX;
 	u32 want = min(req->nr_sectors / XP_BLOCK_SECTORS, most);
 	struct xp_found f;
 	bool busy;
@@ -140,7 +143,8 @@ static enum xp_act write_partial(struct xp *c, struct xp_req *req,
 	map_find(c, lba, &f);
 	if (lba_busy(c, &f, lba))
 		return req_wait(c, &c->busy, req);
-	if (unlikely(xp_lba_n(lba) >= c->nr_whole) && !is_slot(f.mapped))	/* what comes behind it one day is not ours */
+	/* what comes behind it one day is not ours */
+	if (unlikely(xp_lba_n(lba) >= c->nr_whole) && !is_slot(f.mapped))
 		return bypass_submit(c, req, 1);
 	i = slots_next(c);
 	if (i == XP_NIL)
@@ -176,8 +180,10 @@ void write_abort(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 	requests_wake(c, req_lba(req), req->nr_blocks, todo);
 }
 
-/* The data is in the slots: record by record, the mapping flips. The old slot
- * is free when the record is durable (I1). */
+/*
+ * The data is in the slots: record by record, the mapping flips. The old slot
+ * is free when the record is durable (I1).
+ */
 enum xp_act write_flip(struct xp *c, struct xp_req *req,
 		       struct xp_todo *todo)
 {
@@ -212,8 +218,10 @@ enum xp_act write_flip(struct xp *c, struct xp_req *req,
 	return req_sync(c, req, point);
 }
 
-/* Is it the device, or a bad place of it? Until a journal block has told, the write waits, and
- * nobody else has its slots. */
+/*
+ * Is it the device, or a bad place of it? Until a journal block has told, the write waits, and
+ * nobody else has its slots.
+ */
 enum xp_act write_end(struct xp *c, struct xp_req *req, int err,
 		      struct xp_todo *todo)
 {

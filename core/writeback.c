@@ -194,8 +194,10 @@ bool xp_writeback_begin(struct xp *c, struct xp_todo *todo)
 	return b->state == BATCH_RUNNING;
 }
 
-/* Is the block still as it was when the batch was gathered? Its slot is pinned:
- * not reused, and not evicted; and nobody but this batch makes it clean. */
+/*
+ * Is the block still as it was when the batch was gathered? Its slot is pinned:
+ * not reused, and not evicted; and nobody but this batch makes it clean.
+ */
 static bool unchanged(struct xp *c, const struct xp_batch_entry *be)
 {
 	const struct xp_entry *e = &c->entry[be->slot];
@@ -237,8 +239,10 @@ static void gather(struct xp *c, struct xp_run *run)
 	}
 }
 
-/* I3: half a writeback write must never be what a power cut leaves of a block.
- * The cache still holds it, if the record that says so is durable first. */
+/*
+ * I3: half a writeback write must never be what a power cut leaves of a block.
+ * The cache still holds it, if the record that says so is durable first.
+ */
 enum xp_next xp_writeback_next(struct xp *c, struct xp_run *run)
 {
 	enum xp_next next = XP_NEXT_END;
@@ -289,8 +293,10 @@ void xp_writeback_end(struct xp *c, struct xp_run *run)
 
 /* --------------------------------------------------------------- clean ---- */
 
-/* A block of zeros that is home needs no slot to say so; nor does any block
- * while slots are short. */
+/*
+ * A block of zeros that is home needs no slot to say so; nor does any block
+ * while slots are short.
+ */
 static bool unmap_instead(struct xp *c, const struct xp_entry *e)
 {
 	if (e->zeros)
@@ -357,9 +363,9 @@ static void abandon(struct xp *c)
 }
 
 /*
- * Where a run has failed its blocks go alone next, before another batch's failures are what is remembered. And
- * the backend may have ended it early, after so many errors: the next begins there, or what comes behind
- * that many bad blocks would never have its turn.
+ * Where a run has failed its blocks go alone next, before another batch's failures are what is
+ * remembered. And the backend may have ended it early, after so many errors: the next begins there,
+ * or what comes behind that many bad blocks would never have its turn.
  */
 static void look_back(struct xp *c)
 {

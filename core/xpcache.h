@@ -69,7 +69,8 @@ enum xp_act {
 	XP_WAIT,		/* the core has queued all of it; it may be anywhere by now: do
 				 * not look at it again until it comes back */
 	XP_ZERO,		/* a read of zeros: clear the buffer, end it. No xp_end(). */
-	XP_FAST,		/* the caller's own buffer, at fast sector req->target; then xp_end() */
+	/* the caller's own buffer, at fast sector req->target; then xp_end() */
+	XP_FAST,
 	XP_SLOW,		/* the same operation at the same sector of the slow device; then
 				 * xp_end(). An XP_FLUSH so answered flushes the slow device. A FUA
 				 * write keeps its FUA. */
@@ -112,7 +113,8 @@ struct xp_copy {
 	u64 from;		/* sector */
 	u32 offset;		/* bytes */
 	bool parallel;		/* the record goes to the journal in parallel with the data */
-	bool hashed;		/* and for that, or to verify it later, the blocks' checksums are wanted */
+	/* and for that, or to verify it later, the blocks' checksums are wanted */
+	bool hashed;
 	bool check;		/* of a base on the fast device a sum is known */
 };
 
@@ -143,9 +145,12 @@ struct xp_req {
 				 * whole blocks alone, and this is of parts of some, or its memory is (xp_is_partial()).
 				 * Never XP_FAST then, but XP_CHECK or XP_COPY */
 	u8 class;		/* enum xp_class; 0 at first. Of all its parts, when it has ended */
-	u8 tries;		/* 0 at first. The core's since: slots that the fast device has refused */
-	bool fast_failed;	/* false at first. The core's since: what is clean, from the slow device */
-	bool doubted;		/* the core's: what was read is not what its sum says, and is read again */
+	/* 0 at first. The core's since: slots that the fast device has refused */
+	u8 tries;
+	/* false at first. The core's since: what is clean, from the slow device */
+	bool fast_failed;
+	/* the core's: what was read is not what its sum says, and is read again */
+	bool doubted;
 
 	/* The core's answer. */
 	int err;
@@ -157,7 +162,8 @@ struct xp_req {
 	/* The core's own. */
 	u8 state;		/* enum xp_req_state, request.c */
 	u8 bypass;		/* place in the table of bypassing writes */
-	u32 progress;		/* blocks whose records are placed; slots from base_slot on, to be freed */
+	/* blocks whose records are placed; slots from base_slot on, to be freed */
+	u32 progress;
 	xp_slot_t slot;		/* first of nr_blocks */
 	xp_slot_t base_slot;	/* pinned: what a partial write reads; or xp_hit_free()'s first */
 	u64 point;		/* of the journal, that it waits for */
@@ -165,7 +171,10 @@ struct xp_req {
 	u64 bypassed;		/* XP_FLUSH: bypassing writes its slow flush covers */
 };
 
-/* Do the sectors begin or end within a block? A fast device with logical sectors of 4096 bytes cannot be sent that. */
+/*
+ * Do the sectors begin or end within a block? A fast device with logical sectors of 4096 bytes
+ * cannot be sent that.
+ */
 static inline bool xp_is_partial(u64 sector, u32 nr_sectors)
 {
 	return (sector | nr_sectors) % XP_BLOCK_SECTORS;
@@ -173,8 +182,10 @@ static inline bool xp_is_partial(u64 sector, u32 nr_sectors)
 
 /* --------------------------------------------------------------- todo ---- */
 
-/* Journal blocks being written at once; more FLUSHes than that share one. At
- * least 2; the simulator tries a narrow one. */
+/*
+ * Journal blocks being written at once; more FLUSHes than that share one. At
+ * least 2; the simulator tries a narrow one.
+ */
 #ifndef XP_WINDOW
 #define XP_WINDOW	8u
 #endif
@@ -185,7 +196,8 @@ static inline bool xp_is_partial(u64 sector, u32 nr_sectors)
 struct xp_todo {
 	struct xp_list done;	/* struct xp_req: end them with req->err */
 	struct xp_list ready;	/* struct xp_req: xp_submit() them again, in order */
-	u32 journal;		/* bit i: xp_journal_io(i), write it, xp_journal_end(i); of XP_JOURNAL_IOS */
+	/* bit i: xp_journal_io(i), write it, xp_journal_end(i); of XP_JOURNAL_IOS */
+	u32 journal;
 	bool work;		/* xp_writeback_wanted() may have become true */
 	bool tick;		/* records wait in memory: xp_tick() within about a second */
 	bool mark;		/* write the mark, see xp_mark_make() */
@@ -220,13 +232,17 @@ static inline void xp_todo_splice(struct xp_todo *to, struct xp_todo *from)
 }
 
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
-/* So many wait for their turn to be sent around the cache that a sender of more should be held
- * up until they are fewer. Takes no lock; any context. */
+/*
+ * So many wait for their turn to be sent around the cache that a sender of more should be held
+ * up until they are fewer. Takes no lock; any context.
+ */
 #define XP_AROUND_MAX	1024u
 bool xp_crowded(const struct xp *c);
-/* What xp_submit() and xp_end() do with a read that hits, for a backend in a hurry, and
- * when the device has not failed it. They take no lock. After XP_HIT_OWES, and when xp_hit_end() says true, xp_hit_free() is next,
- * before anything else is done with @req; it takes the lock. */
+/*
+ * What xp_submit() and xp_end() do with a read that hits, for a backend in a hurry, and
+ * when the device has not failed it. They take no lock. After XP_HIT_OWES, and when xp_hit_end()
+ * says true, xp_hit_free() is next, before anything else is done with @req; it takes the lock.
+ */
 #define XP_HIT		1u	/* as if XP_FAST had been answered; else xp_submit() knows */
 #define XP_HIT_OWES	2u
 u32 xp_hit(struct xp *c, struct xp_req *req);
@@ -239,8 +255,10 @@ enum xp_act xp_base_failed(struct xp *c, struct xp_req *req, int err, struct xp_
 enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
 		   struct xp_todo *todo);
 
-/* After the fill's data is in its slots, or was not written (@err). Every
- * req->fill with nr_blocks must come here once, whether it was used or not. */
+/*
+ * After the fill's data is in its slots, or was not written (@err). Every
+ * req->fill with nr_blocks must come here once, whether it was used or not.
+ */
 void xp_fill_end(struct xp *c, const struct xp_fill *fill, int err,
 		 struct xp_todo *todo);
 
@@ -259,15 +277,17 @@ void xp_journal_io(struct xp *c, u32 i, struct xp_journal_io *io);
 /*
  * After an error the block is asked for again, at the same place, then at another: nothing that it
  * holds is acknowledged until then. Only when the device is gone (-ENODEV and other errors that are
- * not of a place), when XP_WINDOW places one after the other have failed, or when the ring has none to
- * spare, the cache stops acknowledging writes, for good: xp_has_failed().
+ * not of a place), when XP_WINDOW places one after the other have failed, or when the ring has none
+ * to spare, the cache stops acknowledging writes, for good: xp_has_failed().
  */
 void xp_journal_end(struct xp *c, u32 i, int err, struct xp_todo *todo);
 /* Takes no lock; any context. */
 bool xp_has_failed(const struct xp *c);
 
-/* To be called about once a second while there are requests, and after a todo
- * with .tick set: nothing acknowledged stays out of the journal for longer. */
+/*
+ * To be called about once a second while there are requests, and after a todo
+ * with .tick set: nothing acknowledged stays out of the journal for longer.
+ */
 void xp_tick(struct xp *c, struct xp_todo *todo);
 
 #endif /* XPCACHE_H */

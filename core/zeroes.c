@@ -24,8 +24,10 @@ static bool goes_below(struct xp *c, const struct xp_req *req, xp_slot_t mapped)
 	       (req->op == XP_DISCARD || req->nr_sectors > XP_RUN_MAX * XP_BLOCK_SECTORS);
 }
 
-/* Whole blocks that are mapped read as zeros from now on, and after a power
- * cut once the record is durable. */
+/*
+ * Whole blocks that are mapped read as zeros from now on, and after a power
+ * cut once the record is durable.
+ */
 static enum xp_act zeroes_mapped(struct xp *c, struct xp_req *req, u32 want,
 				 struct xp_todo *todo)
 {
@@ -60,8 +62,10 @@ static enum xp_act zeroes_mapped(struct xp *c, struct xp_req *req, u32 want,
 
 enum look { LOOK_ON, LOOK_END, LOOK_ROOM };
 
-/* Nothing of the block is in the way any more, but for the ends of mappings (@b->ended). Or it
- * is where the request ends, for now; or the journal has no room. */
+/*
+ * Nothing of the block is in the way any more, but for the ends of mappings (@b->ended). Or it
+ * is where the request ends, for now; or the journal has no room.
+ */
 static enum look look(struct xp *c, const struct xp_req *req, struct xp_bypass *b, xp_lba_t lba,
 		      struct xp_todo *todo)
 {
@@ -80,8 +84,10 @@ static enum look look(struct xp *c, const struct xp_req *req, struct xp_bypass *
 	return LOOK_ON;
 }
 
-/* Looks at the blocks behind those that @b has, which becomes one of them all. What nobody
- * knows anything of is not looked at. */
+/*
+ * Looks at the blocks behind those that @b has, which becomes one of them all. What nobody
+ * knows anything of is not looked at.
+ */
 static enum look look_on(struct xp *c, const struct xp_req *req, struct xp_bypass *b, u32 want,
 			 struct xp_todo *todo)
 {

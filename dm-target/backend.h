@@ -80,7 +80,8 @@ struct xs_cache;
 
 /* One bio of the caller's, in dm's per-bio data. */
 struct xs_io {
-	struct xp_req req;	/* the present part; .link is the backend's while the core has not queued it */
+	/* the present part; .link is the backend's while the core has not queued it */
+	struct xp_req req;
 	struct bio *bio;
 	struct bvec_iter iter;	/* of bio: the present part and the rest; slow sectors */
 	unsigned short bi_flags;	/* of bio, as dm gave it */
@@ -88,7 +89,8 @@ struct xs_io {
 	u64 begun;		/* xs_time() when it came */
 	u64 sent;		/* and when the present part went to a device */
 	u8 act;			/* enum xp_act: how the present part is done */
-	bool hit;		/* all of it is one hit; .req, .iter, .bi_flags and the times are set */
+	/* all of it is one hit; .req, .iter, .bi_flags and the times are set */
+	bool hit;
 	bool below;		/* bio is with a device: its end is not yet the caller's */
 	bool own;		/* not dm's: xs_commit()'s flush */
 };
@@ -141,8 +143,10 @@ struct xs_work {
 	struct work_struct work;
 	struct work_struct journal_work;	/* apart: never waits for a full slow device */
 	struct xp_list ready;		/* struct xs_io: submit */
-	struct xp_list unbuffered;	/* struct xs_io: XP_COPY, XP_CHECK; wait for buffers, in order */
-	struct list_head based;		/* struct xs_copy: the base has been read, or must be read again */
+	/* struct xs_io: XP_COPY, XP_CHECK; wait for buffers, in order */
+	struct xp_list unbuffered;
+	/* struct xs_copy: the base has been read, or must be read again */
+	struct list_head based;
 	struct list_head late;		/* struct xs_fill: deliver */
 	struct list_head fills;		/* struct xs_fill: write */
 	struct delayed_work fill_work;	/* writes them, unless a miss does before */
@@ -165,10 +169,14 @@ struct xs_writeback {
 	struct xs_worker *worker;
 	u32 nr_workers;
 	struct bio_set bios;
-	unsigned long ended;	/* jiffies: the end of the last batch, where a pause begins; of the work */
-	u64 block_ns;		/* measured: writeback of a block. Read unlocked, written by the work */
-	bool stopping;		/* suspended: no new batch. Read unlocked; a stop waits for the work */
-	bool idle;		/* clock.c: no request for idle_ms. Read unlocked; the clock asks again */
+	/* jiffies: the end of the last batch, where a pause begins; of the work */
+	unsigned long ended;
+	/* measured: writeback of a block. Read unlocked, written by the work */
+	u64 block_ns;
+	/* suspended: no new batch. Read unlocked; a stop waits for the work */
+	bool stopping;
+	/* clock.c: no request for idle_ms. Read unlocked; the clock asks again */
+	bool idle;
 	atomic_t kicks;		/* calls of xs_writeback_kick() */
 	wait_queue_head_t kicked;
 
@@ -180,7 +188,8 @@ struct xs_writeback {
 struct xs_throttle {
 	struct work_struct work;
 	spinlock_t lock;	/* what follows; a leaf */
-	struct xp_list queue;	/* struct xs_io, in order of .release. Read unlocked: xs_throttles() */
+	/* struct xs_io, in order of .release. Read unlocked: xs_throttles() */
+	struct xp_list queue;
 	u64 next;		/* when the pace allows the next write, ns */
 };
 
@@ -189,8 +198,10 @@ struct xs_clock {
 	spinlock_t lock;	/* running and stopped, to wind it; a leaf */
 	bool running;		/* the work is queued, or at work. Read unlocked, with a barrier */
 	bool stopped;		/* suspended: nobody winds it */
-	bool active;		/* a request came since the last tick. Without the lock, with a barrier */
-	bool due;		/* records were placed since. Likewise: xs_clock_stir(), clock_tick() */
+	/* a request came since the last tick. Without the lock, with a barrier */
+	bool active;
+	/* records were placed since. Likewise: xs_clock_stir(), clock_tick() */
+	bool due;
 	u32 quiet_ms;		/* of the work */
 };
 
@@ -208,7 +219,8 @@ struct xs_cache {
 	struct xp_tunables options;
 	struct workqueue_struct *wq;
 	u64 slow_sectors;
-	bool fast_whole;	/* the fast device takes whole blocks: its logical sector is larger */
+	/* the fast device takes whole blocks: its logical sector is larger */
+	bool fast_whole;
 	bool hit_asks;		/* fast_whole or verify: not each hit can be sent as it is */
 	u64 started;		/* ktime_get_ns() */
 

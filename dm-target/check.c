@@ -17,7 +17,8 @@ void xs_rot_tell(struct xs_cache *cache, const struct xp_rot *rot)
 	if (rot->nr)
 		DMERR_LIMIT("%pg: fast device: slot %u does not hold what was written to it: block %llu of the slow device, %s%s",
 			    xs_fast(cache), xp_slot_n(rot->slot), xp_lba_n(rot->lba),
-			    rot->dirty ? "dirty, its newest contents are lost" : "clean, read from there",
+			    rot->dirty ? "dirty, its newest contents are lost" :
+					 "clean, read from there",
 			    rot->nr > 1 ? "; and others" : "");
 }
 
@@ -108,7 +109,8 @@ static int load_blocks(struct xs_copy *copy)
 	for (i = 0; i < req->nr_blocks && !err; i++) {
 		void *to = kmap_local_page(copy->page[i]);
 
-		err = xs_memory_load(copy->cache, req->target + i * XP_BLOCK_SECTORS, to, XP_BLOCK_SIZE);
+		err = xs_memory_load(copy->cache, req->target + i * XP_BLOCK_SECTORS, to,
+				     XP_BLOCK_SIZE);
 		kunmap_local(to);
 	}
 	return err;

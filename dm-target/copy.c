@@ -333,7 +333,8 @@ static bool base_loaded(struct xs_copy *copy, struct xp_todo *todo)
 
 static void base_begin(struct xs_copy *copy, struct xp_todo *todo)
 {
-	if (copy->io->req.copy.base == XP_BASE_SLOW || !copy->cache->dax || !base_loaded(copy, todo))
+	if (copy->io->req.copy.base == XP_BASE_SLOW || !copy->cache->dax ||
+	    !base_loaded(copy, todo))
 		read_base(copy);
 }
 
@@ -346,7 +347,8 @@ static void base_there(struct xs_copy *copy, struct xp_todo *todo)
 	enum xp_act act = XP_COPY;
 
 	if (unlikely(io->req.copy.check))
-		act = xp_base_checked(cache->core, &io->req, xs_hash_page(copy->page[0]), &rot, todo);
+		act = xp_base_checked(cache->core, &io->req, xs_hash_page(copy->page[0]), &rot,
+				      todo);
 	xs_rot_tell(cache, &rot);
 	if (act == XP_COPY) {
 		merge(copy, todo);

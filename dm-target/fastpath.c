@@ -51,7 +51,8 @@ static noinline bool hit_failed(struct xs_cache *cache, struct xs_io *io, struct
 	return over;
 }
 
-static bool hit_ended(struct xs_cache *cache, struct xs_io *io, struct bio *bio, blk_status_t status)
+static bool hit_ended(struct xs_cache *cache, struct xs_io *io, struct bio *bio,
+		      blk_status_t status)
 {
 	if (unlikely(status && status != BLK_STS_AGAIN))
 		return hit_failed(cache, io, bio, blk_status_to_errno(status));
@@ -277,7 +278,8 @@ int xs_map(struct dm_target *ti, struct bio *bio)
 
 	io->begun = xs_time(cache);
 	xs_clock_request(cache);
-	if (bio_op(bio) == REQ_OP_READ && (likely(!cache->hit_asks) || is_plain_read(cache, bio, sector)) &&
+	if (bio_op(bio) == REQ_OP_READ &&
+	    (likely(!cache->hit_asks) || is_plain_read(cache, bio, sector)) &&
 	    map_hit(cache, io, bio, sector))
 		return hit_follow(cache, io, bio);
 	io_init(io, bio);

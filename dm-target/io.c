@@ -363,7 +363,8 @@ noinline int xs_map_any(struct xs_cache *cache, struct xs_io *io, u64 sector)
 	io->iter.bi_sector = sector;
 	if (!io_set_op(io))
 		return DM_MAPIO_KILL;
-	if (unlikely(xp_crowded(cache->core)) && (io->req.op == XP_DISCARD || io->req.op == XP_ZEROES))
+	if (unlikely(xp_crowded(cache->core)) &&
+	    (io->req.op == XP_DISCARD || io->req.op == XP_ZEROES))
 		wait_while_crowded(cache);
 	if ((io->req.op == XP_WRITE || io->req.op == XP_ZEROES) && xs_throttle(cache, io))
 		return DM_MAPIO_SUBMITTED;

@@ -30,7 +30,8 @@
 
 static DEFINE_MUTEX(registry_lock);
 /* Status reads xs_cache.active without it: hence WRITE_ONCE(). */
-static LIST_HEAD(registry);	/* of registry_lock: instances that have been resumed and are not lost */
+/* of registry_lock: instances that have been resumed and are not lost */
+static LIST_HEAD(registry);
 static bool closed;		/* of registry_lock: no cache may start */
 
 static bool same_cache(const struct xs_cache *a, const struct xs_cache *b)
@@ -211,10 +212,12 @@ static void free_core(struct xs_cache *cache)
 	cache->memory = NULL;
 }
 
-static void tell_refused(struct xs_cache *cache, const struct xp_sb *sb, const struct xp_message *msg, int err)
+static void tell_refused(struct xs_cache *cache, const struct xp_sb *sb,
+			 const struct xp_message *msg, int err)
 {
 	if (err == -EBADMSG)
-		DMERR("%pg: %s; xpcache start %.31s --accept-loss goes on (error %d)", xs_fast(cache), msg->text,
+		DMERR("%pg: %s; xpcache start %.31s --accept-loss goes on (error %d)",
+		      xs_fast(cache), msg->text,
 		      sb->name, err);
 	else if (err == -ENOSPC)
 		DMERR("%pg: %s; make it as large as it was, or xpcache flush --offline --rescue writes back what fits (error %d)",
@@ -284,7 +287,8 @@ static int allow_sums(struct xs_cache *cache, const struct xp_media *media, stru
 	int err = cache->options.verify ? xp_sb_allow_sums(media, sb) : 0;
 
 	if (err)
-		DMERR("%pg: verify: the superblock cannot be written, error %d", xs_fast(cache), err);
+		DMERR("%pg: verify: the superblock cannot be written, error %d", xs_fast(cache),
+		      err);
 	return err;
 }
 
@@ -363,7 +367,8 @@ void xs_presuspend(struct dm_target *ti)
 {
 	struct xs_cache *cache = ti->private;
 
-	smp_store_release(&cache->suspending, true);	/* xs_resume() has cleared at_rest: with commit() */
+	/* xs_resume() has cleared at_rest: with commit() */
+	smp_store_release(&cache->suspending, true);
 }
 
 void xs_presuspend_undo(struct dm_target *ti)

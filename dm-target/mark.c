@@ -117,5 +117,6 @@ int xs_mark_check(struct xs_cache *cache, const struct xp_sb *sb, const struct x
 		return err;
 	}
 	err = check_place(cache, sb, noted);
-	return err || noted == cache->options.mark ? err : check_place(cache, sb, cache->options.mark);
+	return err || noted == cache->options.mark ? err :
+	       check_place(cache, sb, cache->options.mark);
 }

@@ -37,7 +37,8 @@ static noinline bool is_sound(const struct xs_cache *cache, u64 at, u32 bytes)
 	void *there;
 
 	return HAS_MEMORY &&
-	       dax_direct_access(cache->dax, first, end - first, DAX_ACCESS, &there, NULL) >= (long)(end - first);
+	       dax_direct_access(cache->dax, first, end - first, DAX_ACCESS, &there, NULL) >=
+		       (long)(end - first);
 }
 
 /*
@@ -46,7 +47,8 @@ static noinline bool is_sound(const struct xs_cache *cache, u64 at, u32 bytes)
  */
 static __always_inline void *reach(struct xs_cache *cache, u64 at, u32 bytes)
 {
-	if (!HAS_MEMORY || unlikely(!dax_alive(cache->dax) || at + bytes > (u64)bdev_nr_bytes(xs_fast(cache))))
+	if (!HAS_MEMORY ||
+	    unlikely(!dax_alive(cache->dax) || at + bytes > (u64)bdev_nr_bytes(xs_fast(cache))))
 		return NULL;
 	/* The driver frees the list only when the device is no longer alive. */
 	if (unlikely(READ_ONCE(cache->bad->count)) && !is_sound(cache, at, bytes))
@@ -135,7 +137,8 @@ int xs_memory_store_now(void *ctx, u64 at, const void *from, u32 bytes)
 	return likely(to) ? 0 : -ENXIO;
 }
 
-static __always_inline int read_bio(struct bio *bio, struct bvec_iter iter, const void *from, u64 at)
+static __always_inline int read_bio(struct bio *bio, struct bvec_iter iter, const void *from,
+				    u64 at)
 {
 	for (;;) {
 		struct bio_vec bv = bio_iter_iovec(bio, iter);
@@ -206,8 +209,10 @@ static void *find_memory(struct xs_cache *cache)
 	int id = dax_read_lock();
 
 	if (!HAS_MEMORY ||
-	    dax_direct_access(cache->dax, cache->dax_start >> PAGE_SHIFT, 1, DAX_ACCESS, &first, NULL) < 1 ||
-	    dax_direct_access(cache->dax, (cache->dax_start + bytes - 1) >> PAGE_SHIFT, 1, DAX_ACCESS,
+	    dax_direct_access(cache->dax, cache->dax_start >> PAGE_SHIFT, 1, DAX_ACCESS, &first,
+			      NULL) < 1 ||
+	    dax_direct_access(cache->dax, (cache->dax_start + bytes - 1) >> PAGE_SHIFT, 1,
+			      DAX_ACCESS,
 			      &last, NULL) < 1 ||
 	    (u64)(last - first) != ((bytes - 1) & PAGE_MASK))
 		first = NULL;

@@ -52,7 +52,8 @@ static int check_devices(struct xs_cache *cache)
 		ti->error = "Zoned devices are not supported";
 		return -EINVAL;
 	}
-	if (max(bdev_logical_block_size(xs_fast(cache)), bdev_logical_block_size(xs_slow(cache))) > XP_BLOCK_SIZE) {
+	if (max(bdev_logical_block_size(xs_fast(cache)),
+		bdev_logical_block_size(xs_slow(cache))) > XP_BLOCK_SIZE) {
 		ti->error = "A device's logical sector is larger than 4096 bytes";
 		return -EINVAL;
 	}

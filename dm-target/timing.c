@@ -28,7 +28,8 @@ struct xs_histograms {
 
 /* -------------------------------------------------------------- clock ---- */
 
-static DEFINE_MUTEX(switch_lock);	/* recording is turned on and off by one message at a time */
+/* recording is turned on and off by one message at a time */
+static DEFINE_MUTEX(switch_lock);
 
 DEFINE_STATIC_KEY_FALSE(xs_tsc);
 static u32 ns_per_tick = 1u << XS_TICK_SHIFT;	/* 1 << XS_TICK_SHIFT is one */
@@ -53,7 +54,8 @@ static void calibrate(void)
 {
 	lockdep_assert_held(&switch_lock);
 	if (static_key_enabled(&xs_tsc))
-		WRITE_ONCE(ns_per_tick,	/* with add(); a time that is recorded meanwhile has either value */
+		/* with add(); a time that is recorded meanwhile has either value */
+		WRITE_ONCE(ns_per_tick,
 			   (u32)div_u64((u64)USEC_PER_SEC << XS_TICK_SHIFT, tsc_khz));
 }
 
@@ -82,7 +84,8 @@ static const char *clock_name(void)
 
 static __always_inline void add(struct xs_histograms *mine, enum xp_class class, u64 ticks)
 {
-	xp_histogram_add(mine->of[class], mul_u64_u32_shr(ticks, READ_ONCE(ns_per_tick), XS_TICK_SHIFT));
+	xp_histogram_add(mine->of[class],
+			 mul_u64_u32_shr(ticks, READ_ONCE(ns_per_tick), XS_TICK_SHIFT));
 }
 
 void xs_record(struct xs_cache *cache, enum xp_class class, u64 ticks)
@@ -120,7 +123,8 @@ static int alloc_one(struct xs_histograms *h, int cpu)
 {
 	u32 class;
 
-	BUILD_BUG_ON(sizeof(struct xp_histogram) > SZ_16K);	/* what is allocated is a power of 2 */
+	/* what is allocated is a power of 2 */
+	BUILD_BUG_ON(sizeof(struct xp_histogram) > SZ_16K);
 	for (class = 0; class < XP_CLASSES; class++) {
 		h->of[class] = kvzalloc_node(sizeof(*h->of[class]), GFP_KERNEL, cpu_to_node(cpu));
 		if (!h->of[class])

@@ -18,7 +18,8 @@ static inline u64 xs_ticks(void)
 /* The time, or 0 while latencies are not recorded: no function records a time since 0. */
 static inline u64 xs_time(const struct xs_cache *cache)
 {
-	return smp_load_acquire(&cache->timed) ? xs_ticks() : 0;	/* with xs_timing_switch() */
+	/* with xs_timing_switch() */
+	return smp_load_acquire(&cache->timed) ? xs_ticks() : 0;
 }
 
 /* The counters of two processors may differ a little. */

@@ -169,7 +169,8 @@ static void journal_worker(struct work_struct *work)
 	spin_unlock_irq(&cache->lock);
 	xs_journal_write_flushed(cache, flushed);
 	xs_journal_write(cache, journal, &todo);
-	xs_post(cache, &todo);	/* not xs_perform(): a request that is ready may wait for the slow device */
+	/* not xs_perform(): a request that is ready may wait for the slow device */
+	xs_post(cache, &todo);
 	xs_own_end(cache);
 }
 

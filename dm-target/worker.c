@@ -178,14 +178,16 @@ static int check_slots(struct xs_worker *h, u32 first, u32 nr)
 	u32 i;
 
 	for (i = 0; i < nr && !err; i++) {
-		err = xp_writeback_checked(cache->core, &h->run, first + i, xs_hash_page(h->page[i]), &rot);
+		err = xp_writeback_checked(cache->core, &h->run, first + i,
+					   xs_hash_page(h->page[i]), &rot);
 		if (err != -EAGAIN)
 			continue;
 		swap(h->page[0], h->page[i]);
 		err = read_slots(h, first + i, 1);
 		swap(h->page[0], h->page[i]);
 		if (!err)
-			err = xp_writeback_checked(cache->core, &h->run, first + i, xs_hash_page(h->page[i]), &rot);
+			err = xp_writeback_checked(cache->core, &h->run, first + i,
+						   xs_hash_page(h->page[i]), &rot);
 	}
 	if (err)
 		xs_rot_tell(cache, &rot);
@@ -481,7 +483,8 @@ void xs_writeback_finish(struct xs_cache *cache)
 	unsigned long end = jiffies + FINISH_MAX;
 	struct xp_stats s;
 
-	for (xp_get_stats(cache->core, &s); s.flushing && !s.failed; xp_get_stats(cache->core, &s)) {
+	for (xp_get_stats(cache->core, &s); s.flushing && !s.failed;
+	     xp_get_stats(cache->core, &s)) {
 		if (xp_writeback_pause(cache->core) || time_after(jiffies, end))
 			return;
 		msleep(20);
