@@ -216,7 +216,7 @@ static enum xc check_kept(const char *name)
 	return complain(XC_FAILED, name,
 			running_log(name, text_todo("; xpcache stop %s --force, then %s, forgets it", name,
 						    text_start(name, r.fast_path, r.slow_path))),
-			"what was written past a full cache may be lost: %s", strerror(-err));
+			"writes that bypassed the full cache may be lost: %s", strerror(-err));
 }
 
 enum xc flush_to_end(const char *name)

@@ -154,7 +154,7 @@ static void show_machinery(const struct status *s)
 	       errors_fast || errors_slow ? colour_bad() : "", text_count(errors_fast),
 	       text_count(errors_slow), colour_off());
 	if (rotten)
-		printf("  %srotten    %s blocks that the fast device gave were not what was written to it%s\n", colour_bad(),
+		printf("  %scorrupt   %s blocks from the fast device were not what was written to it%s\n", colour_bad(),
 		       text_count(rotten), colour_off());
 }
 

@@ -106,7 +106,7 @@ static enum xc cannot_commit(const struct running *r, int err)
 				running_log(r->name, text_todo("; xpcache stop %s --force loses what was not committed", r->name)),
 				"the journal cannot be written: %s", strerror(-err));
 	return complain(XC_FAILED, r->name,
-			running_log(r->name, text_todo("; xpcache stop %s --force may lose what was written past a full cache", r->name)),
+			running_log(r->name, text_todo("; xpcache stop %s --force may lose writes that bypassed the full cache", r->name)),
 			"the slow device cannot be flushed: %s", strerror(-err));
 }
 

@@ -55,5 +55,5 @@ plug
 load 2
 note "$(xpcache status xpcache0 --json | tr -d ' \n"' | sed 's/.*counters:{\([^}]*\).*/\1/')"
 [ "$(counter written_back)" -gt 0 ] && [ "$(counter evicted)" -gt 0 ] && pass all-was-at-work ||
-	fail all-was-at-work "$(counter written_back) blocks destaged, $(counter evicted) evicted"
+	fail all-was-at-work "$(counter written_back) blocks written back, $(counter evicted) evicted"
 must crashload mark $DIARY last

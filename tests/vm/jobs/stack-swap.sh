@@ -29,7 +29,7 @@ pressure()
 	before=$(swapped) bypassed=$(counter write_bypass)
 	try "$1-every-page" memory "$MIB" "$SECONDS_EACH" 2
 	bypassed=$(($(counter write_bypass) - bypassed))
-	note "$1: $(($(swapped) - before)) pages swapped out, $(counter written_back) destaged, $bypassed writes bypassed"
+	note "$1: $(($(swapped) - before)) pages swapped out, $(counter written_back) written back, $bypassed writes bypassed"
 	[ $(($(swapped) - before)) -gt $((MIB * 256 / 2)) ] && pass "$1-under-pressure" ||
 		fail "$1-under-pressure" "only $(($(swapped) - before)) pages were swapped out"
 	# A write goes around the cache if no slot is free and next to none is clean, and never else.
