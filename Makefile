@@ -39,7 +39,7 @@ include docs/docs.mk
 include tests/unit/unit.mk
 include tests/model/model.mk
 include tests/daemon/daemon-test.mk
-include tests/daemon/watch.mk
+include tests/daemon/watch/watch.mk
 include tests/bench/bench.mk
 include tests/sim/sim.mk
 include tests/fuzz/fuzz.mk

@@ -59,10 +59,10 @@ give a lower one, or a higher --dirty-high | a number is for the user to say
 --threads | a number, of a refusal that names it
 give --rescue alone | what was typed is to be left out
 xpcache flush --offline --fast DEV --slow DEV | both devices are for the user to say
-xpcached | of the daemon by itself: tests/daemon/run
+xpcached | of the daemon by itself: tests/daemon/watch/run
 give the right --slow, or --force if it is an exact copy | of the daemon by itself: tests/cli/user.sh
 xpcache list shows the caches | a device mapper's device of another kind
-; xpcache stop %s --force, then | a flush that fails once, of what went around the cache: tests/daemon/run
+; xpcache stop %s --force, then | a flush that fails once, of what went around the cache: tests/daemon/watch/run
 dmsetup clear | of the kernel's engine: another program's table for it
 xpcache resize %s tries again | of the kernel's engine: tests/vm/jobs/resize.sh
 xpcache flush %s shows when | of a hibernation: tests/vm/jobs/hibernate.sh

@@ -2,19 +2,19 @@
 # Tests of the daemon: its parts one by one, with the sanitizers of the unit tests, and
 # the clients that others have written.
 
-DAEMON_TEST_FLAGS := $(UNIT_FLAGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -Itests/daemon -iquote .
+DAEMON_TEST_FLAGS := $(UNIT_FLAGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -iquote .
 
 nbd-sources := $(wildcard daemon/nbd/nbd_*.c)
 
-nbd-tests := $(patsubst tests/daemon/test_%.c,build/unit/daemon/test_%,$(wildcard tests/daemon/test_nbd*.c))
+nbd-tests := $(patsubst tests/%.c,build/unit/%,$(wildcard tests/daemon/nbd/test_*.c))
 
-$(nbd-tests): build/unit/daemon/test_%: tests/daemon/test_%.c $(nbd-sources) $(wildcard daemon/nbd/nbd_*.h tests/daemon/*.h) $(wildcard core/platform*.h)
+$(nbd-tests): build/unit/%: tests/%.c $(nbd-sources) $(wildcard daemon/nbd/nbd_*.h tests/daemon/nbd/*.h) $(wildcard core/platform*.h)
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< $(nbd-sources) -lcmocka
 
-ublk-tests := build/unit/daemon/test_ublk_request
+ublk-tests := build/unit/daemon/ublk/test_ublk_request
 
-$(ublk-tests): tests/daemon/test_ublk_request.c daemon/ublk/ublk_request.c $(wildcard daemon/*.h daemon/*/*.h) $(wildcard core/platform*.h)
+$(ublk-tests): tests/daemon/ublk/test_ublk_request.c daemon/ublk/ublk_request.c $(wildcard daemon/*.h daemon/*/*.h) $(wildcard core/platform*.h)
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< daemon/ublk/ublk_request.c -lcmocka
 
@@ -37,32 +37,35 @@ build/unit/daemon/test_memory_durable: tests/daemon/test_memory_durable.c daemon
 daemon-unit-tests := $(nbd-tests) $(ublk-tests) $(patsubst %,build/unit/daemon/test_%,device_op spin \
 	$(if $(filter libpmem,$(DAEMON_ABSENT)),,device_memory memory_durable))
 
-build/tests/nbd-toy: tests/daemon/nbd-toy.c $(nbd-sources) $(wildcard daemon/nbd/nbd_*.h) $(wildcard core/platform*.h)
+build/tests/nbd-toy: tests/daemon/nbd/nbd-toy.c $(nbd-sources) $(wildcard daemon/nbd/nbd_*.h) $(wildcard core/platform*.h)
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< $(nbd-sources)
 
 # The daemon killed at any moment, before the simulator's oracle.
-kill9-sources := $(wildcard tests/daemon/kill9*.c) tests/sim/oracle.c tests/sim/content.c \
+kill9-sources := $(wildcard tests/daemon/kill9/kill9*.c) tests/sim/oracle.c tests/sim/content.c \
 	tests/sim/payload.c tests/sim/verdict.c
-KILL9_FLAGS := $(CFLAGS_ALL) -Itests/sim -Itests/daemon -DSECTORS_MAX='(1u << 18)'
+KILL9_FLAGS := $(CFLAGS_ALL) -Itests/sim -DSECTORS_MAX='(1u << 18)'
 
-build/tests/kill9: $(kill9-sources) $(wildcard tests/daemon/kill9*.h tests/sim/*.h core/*.h)
+build/tests/kill9: $(kill9-sources) $(wildcard tests/daemon/kill9/*.h tests/sim/*.h core/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(KILL9_FLAGS) $(CFLAGS) -o $@ $(kill9-sources) $$(pkg-config --libs libnbd)
 
-build/tests/faulty.so build/tests/recorder.so build/tests/ublkwords.so: build/tests/%.so: tests/daemon/%.c
+build/tests/faulty.so: tests/daemon/kill9/faulty.c
+build/tests/recorder.so: tests/daemon/slow/recorder.c
+build/tests/ublkwords.so: tests/daemon/ublk/ublkwords.c
+build/tests/faulty.so build/tests/recorder.so build/tests/ublkwords.so:
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -shared -fPIC -o $@ $<
 
-build/tests/reader: tests/daemon/reader.c
+build/tests/reader: tests/daemon/nbd/reader.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -o $@ $< $$(pkg-config --libs libnbd)
 
-build/tests/noring: tests/daemon/noring.c
+build/tests/noring: tests/daemon/kill9/noring.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -o $@ $<
 
-build/tests/ublkstop: tests/daemon/ublkstop.c build/daemon/ublk/ublk_control.o build/daemon/ublk/ublk_request.o build/lib/lib.a
+build/tests/ublkstop: tests/daemon/ublk/ublkstop.c build/daemon/ublk/ublk_control.o build/daemon/ublk/ublk_request.o build/lib/lib.a
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -o $@ $^ $$(pkg-config --libs $(TOOLS_LIBS) $(DAEMON_LIBS)) -lpthread -lm
 
@@ -80,13 +83,13 @@ without-test: build/xpcached build/xpcache ## the daemon built without each libr
 daemon-test: $(daemon-unit-tests) build/tests/nbd-toy $(kill9-programs) ## the daemon's protocol, clients of others against it, a few kills
 	@status=0; \
 	for test in $(daemon-unit-tests); do tests/unit/run $$test || status=1; done; \
-	tests/daemon/peers --toy build/tests/nbd-toy || status=1; \
-	tests/daemon/slow build || status=1; \
+	tests/daemon/nbd/peers --toy build/tests/nbd-toy || status=1; \
+	tests/daemon/slow/run build || status=1; \
 	tests/daemon/rot build || status=1; \
-	LABEL=kill9-quick KILLS=12 EACH=4 tests/daemon/kill9 || status=1; \
-	LABEL=kill9-pmem FAST=pmem KILLS=8 EACH=4 tests/daemon/kill9 || status=1; \
-	LABEL=kill9-faults FAULTS=1 KILLS=8 EACH=4 tests/daemon/kill9 || status=1; \
-	LABEL=kill9-noring FAST=file KILLS=8 EACH=4 build/tests/noring 1 tests/daemon/kill9 || status=1; \
+	LABEL=kill9-quick KILLS=12 EACH=4 tests/daemon/kill9/run || status=1; \
+	LABEL=kill9-pmem FAST=pmem KILLS=8 EACH=4 tests/daemon/kill9/run || status=1; \
+	LABEL=kill9-faults FAULTS=1 KILLS=8 EACH=4 tests/daemon/kill9/run || status=1; \
+	LABEL=kill9-noring FAST=file KILLS=8 EACH=4 build/tests/noring 1 tests/daemon/kill9/run || status=1; \
 	exit $$status
 
 .PHONY: daemon-commands
@@ -95,13 +98,13 @@ daemon-commands: bootstrap-check build/xpcached build/xpcache ## what discards a
 
 kill9: bootstrap-check $(kill9-programs) build/asan/xpcached build/tsan/xpcached ## the daemon killed KILLS= times before the simulator's oracle, SEED=; with failing devices, sanitizers and mutants
 	@status=0; export SEED=$(SEED) KILLS=$(KILLS); \
-	tests/daemon/kill9 || status=1; \
-	LABEL=kill9-faults FAULTS=1 tests/daemon/kill9 || status=1; \
-	LABEL=kill9-pmem FAST=pmem tests/daemon/kill9 || status=1; \
-	LABEL=kill9-asan DAEMON=build/asan/xpcached THREADS=3 tests/daemon/kill9 || status=1; \
-	LABEL=kill9-faults-asan FAULTS=1 DAEMON=build/asan/xpcached tests/daemon/kill9 || status=1; \
-	LABEL=kill9-tsan DAEMON=build/tsan/xpcached THREADS=3 tests/daemon/kill9 || status=1; \
-	LABEL=kill9-noring FAST=file build/tests/noring 1 tests/daemon/kill9 || status=1; \
-	LABEL=kill9-noring-tsan FAST=file DAEMON=build/tsan/xpcached THREADS=3 build/tests/noring 1 tests/daemon/kill9 || status=1; \
-	SEED=1 KILLS=200 tests/daemon/kill9-mutants || status=1; \
+	tests/daemon/kill9/run || status=1; \
+	LABEL=kill9-faults FAULTS=1 tests/daemon/kill9/run || status=1; \
+	LABEL=kill9-pmem FAST=pmem tests/daemon/kill9/run || status=1; \
+	LABEL=kill9-asan DAEMON=build/asan/xpcached THREADS=3 tests/daemon/kill9/run || status=1; \
+	LABEL=kill9-faults-asan FAULTS=1 DAEMON=build/asan/xpcached tests/daemon/kill9/run || status=1; \
+	LABEL=kill9-tsan DAEMON=build/tsan/xpcached THREADS=3 tests/daemon/kill9/run || status=1; \
+	LABEL=kill9-noring FAST=file build/tests/noring 1 tests/daemon/kill9/run || status=1; \
+	LABEL=kill9-noring-tsan FAST=file DAEMON=build/tsan/xpcached THREADS=3 build/tests/noring 1 tests/daemon/kill9/run || status=1; \
+	SEED=1 KILLS=200 tests/daemon/kill9/mutants || status=1; \
 	exit $$status

@@ -17,8 +17,8 @@ build/fuzz/cli: $(LIB_SRC) $(TOOLS_SRC) $(wildcard lib/*.h lib/*/*.h tools/*.h t
 
 # What a client of the daemon sends.
 build/fuzz/nbd: fuzz-sources := $(wildcard daemon/nbd/nbd_*.c)
-build/fuzz/nbd: fuzz-flags := -Itests/daemon -iquote .
-build/fuzz/nbd: $(wildcard daemon/nbd/nbd_*.[ch] tests/daemon/*.h)
+build/fuzz/nbd: fuzz-flags := -Itests/daemon/nbd -iquote .
+build/fuzz/nbd: $(wildcard daemon/nbd/nbd_*.[ch] tests/daemon/nbd/*.h)
 
 build/fuzz/%: tests/fuzz/%.c $(wildcard core/*.c core/*.h)
 	@mkdir -p $(@D)

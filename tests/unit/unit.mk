@@ -42,8 +42,9 @@ build/unit/test_hit: build/unit/test_hit.o $(race-objects)
 
 -include $(race-objects:.o=.d)
 
-# All of the tool but its main(): what asks a device is there, and not called.
-tool-tests := $(patsubst tests/tools/test_%.c,build/unit/tools/test_%,$(wildcard tests/tools/test_*.c))
+# All of the tool but its main(): what asks a device is there, and not called. A test lies in the folder of tests/ that
+# has the name of its file's.
+tool-tests := $(patsubst tests/%.c,build/unit/%,$(wildcard $(foreach room,boot lib lib/* tools tools/*,tests/$(room)/test_*.c)))
 tool-objects := $(patsubst %.c,build/unit/%.o,$(LIB_SRC) $(TOOLS_SRC)) $(filter build/unit/core/%,$(unit-objects)) \
 	build/tools/bench/bench_page.o
 TOOL_TEST_FLAGS := $(UNIT_FLAGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -iquote .
@@ -57,20 +58,21 @@ build/unit/$(1)/%.o: $(1)/%.c
 endef
 $(foreach room,lib tools boot,$(eval $(call tool-test-object,$(room))))
 
-$(tool-tests): build/unit/tools/test_%: tests/tools/test_%.c tests/tools/planted.c tests/tools/planted.h $(tool-objects)
-	$(CC) $(TOOL_TEST_FLAGS) -o $@ $< tests/tools/planted.c $(tool-objects) -lcmocka \
+$(tool-tests): build/unit/%: tests/%.c tests/lib/latency/planted.c tests/lib/latency/planted.h $(tool-objects)
+	@mkdir -p $(@D)
+	$(CC) $(TOOL_TEST_FLAGS) -o $@ $< tests/lib/latency/planted.c $(tool-objects) -lcmocka \
 		$$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm
 
 # Which devices there are they say themselves.
 wrapped = $(addprefix -Wl$(comma)--wrap=,$(1))
-build/unit/tools/test_fstab: private TOOL_TEST_FLAGS += $(call wrapped,device_look)
-build/unit/tools/test_kmod: private TOOL_TEST_FLAGS += $(call wrapped,dlopen posix_spawn)
-build/unit/tools/test_media: private TOOL_TEST_FLAGS += $(call wrapped,fdatasync pwrite64)
-build/unit/tools/test_bootloader: private TOOL_TEST_FLAGS += $(call wrapped,device_look fts64_read)
-build/unit/tools/test_restore: private TOOL_TEST_FLAGS += $(call wrapped,caches_scan device_look device_close media_init media_done \
+build/unit/boot/test_fstab: private TOOL_TEST_FLAGS += $(call wrapped,device_look)
+build/unit/lib/test_kmod: private TOOL_TEST_FLAGS += $(call wrapped,dlopen posix_spawn)
+build/unit/lib/test_media: private TOOL_TEST_FLAGS += $(call wrapped,fdatasync pwrite64)
+build/unit/boot/test_bootloader: private TOOL_TEST_FLAGS += $(call wrapped,device_look fts64_read)
+build/unit/tools/hibernate/test_restore: private TOOL_TEST_FLAGS += $(call wrapped,caches_scan device_look device_close media_init media_done \
 	sleep_note_read sleep_note_holds sleep_note_image known_all known_broken known_is_noted known_lock kernel_list looked_write \
 	image_named image_offset image_look image_erase image_restore fence_lift fence_again slow_of device_look_at)
-build/unit/tools/test_fence: private TOOL_TEST_FLAGS += $(call wrapped,device_look device_look_at device_kname device_here \
+build/unit/boot/test_fence: private TOOL_TEST_FLAGS += $(call wrapped,device_look device_look_at device_kname device_here \
 	sysfs_read signature_content running_find kernel_hold kernel_is_held kernel_let_go)
 
 -include $(tool-objects:.o=.d)

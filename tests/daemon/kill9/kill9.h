@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * kill9.h - the daemon killed at any moment, before the simulator's oracle; the map of
- * tests/daemon/kill9*.
+ * tests/daemon/kill9/.
  *
- *	kill9           the script: devices, variants, figures, the check at the end
+ *	run             the script: devices, variants, figures, the check at the end
  *	kill9.c         lives: start, judge, load, kill; of one cache
  *	kill9_client.c  requests over libnbd, told to the oracle as they begin and end
  *	kill9_victim.c  the daemon's process, and its control socket

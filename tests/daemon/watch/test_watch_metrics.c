@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "../tools/planted.h"
+#include "tests/lib/latency/planted.h"
 #include "daemon/watch/watch.h"
 #include "lib/latency/pulse.h"
 

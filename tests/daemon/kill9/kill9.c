@@ -279,7 +279,7 @@ static void parse(int argc, char **argv, u64 *wanted)
 	}
 	if (!kill9.daemon || !kill9.check || !kill9.fast || !kill9.slow || !kill9.socket ||
 	    !kill9.control || !kill9.log)
-		errx(2, "an option is missing; tests/daemon/kill9 knows them");
+		errx(2, "an option is missing; tests/daemon/kill9/run knows them");
 	kill9.options = argv + optind;
 }
 

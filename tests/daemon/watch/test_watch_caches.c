@@ -7,7 +7,7 @@
 #include <json-c/json.h>
 #include <math.h>
 
-#include "../tools/planted.h"
+#include "tests/lib/latency/planted.h"
 #include "daemon/watch/watch.h"
 #include "lib/json.h"
 #include "lib/latency/pulse.h"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # xpcached watch: its parts with sanitizers, and the whole of it before a device mapper of
-# our own (tests/daemon/many.c), by curl.
+# our own (tests/daemon/watch/many.c), by curl.
 
-build/tests/many.so: tests/daemon/many.c
+build/tests/many.so: tests/daemon/watch/many.c
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
 
-watch-tests := $(patsubst tests/daemon/test_%.c,build/unit/daemon/test_%,$(wildcard tests/daemon/test_watch*.c))
+watch-tests := $(patsubst tests/%.c,build/unit/%,$(wildcard tests/daemon/watch/test_*.c))
 watch-tests := $(if $(DAEMON_WATCHES),$(watch-tests))
 watch-objects := $(WATCH_SRC:%.c=build/unit/%.o) build/daemon/watch/watch_page.o
 
@@ -16,9 +16,9 @@ build/unit/daemon/%.o: daemon/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TOOL_TEST_FLAGS) $(WITHOUT_FLAGS) -MMD -MP -c -o $@ $<
 
-$(watch-tests): build/unit/daemon/test_%: tests/daemon/test_%.c tests/tools/planted.c tests/tools/planted.h \
+$(watch-tests): build/unit/%: tests/%.c tests/lib/latency/planted.c tests/lib/latency/planted.h \
 		$(watch-objects) $(tool-objects)
-	$(CC) $(TOOL_TEST_FLAGS) -o $@ $< tests/tools/planted.c $(watch-objects) $(tool-objects) \
+	$(CC) $(TOOL_TEST_FLAGS) -o $@ $< tests/lib/latency/planted.c $(watch-objects) $(tool-objects) \
 		-lcmocka $$(pkg-config --libs $(TOOLS_LIBS) $(WATCH_LIBS)) -lpthread -lm
 
 -include $(watch-objects:.o=.d)
@@ -27,10 +27,10 @@ $(watch-tests): build/unit/daemon/test_%: tests/daemon/test_%.c tests/tools/plan
 watch-test: $(watch-tests) programs build/tests/many.so ## the watcher: its parts, and the whole of it by HTTP
 	@status=0; \
 	for test in $(watch-tests); do tests/unit/run $$test || status=1; done; \
-	tests/daemon/run build || status=1; \
+	tests/daemon/watch/run build || status=1; \
 	exit $$status
 
 .PHONY: watch-page-test
 watch-page-test: programs build/tests/many.so ## the daemon's page in a browser without a screen
 	@scripts/bootstrap report-test
-	@tests/daemon/page build
+	@tests/daemon/watch/page build
