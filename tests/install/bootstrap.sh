@@ -94,7 +94,7 @@ for one in "dnf 3 dnf install" "pacman 4 pacman -S --needed" "zypper 5 zypper in
 	says "bootstrap: $name, packages of Debian" 1 "^bootstrap: deb needs Debian's packages: run it on Debian$" bootstrap deb
 done
 manager pacman 0
-says "bootstrap: what a distribution does not have is named, with its use" 1 \
+expects "bootstrap: what a distribution does not have is named, with its use" 1 \
 	"^bootstrap: no package here of Debian's libpmem-dev \(persistent memory as the fast device\):" bootstrap build
 
 manager apt 0
@@ -109,13 +109,13 @@ touch -d '+2 seconds' tree/scripts/packages
 ok "bootstrap: apt, with another list" bootstrap build
 same "bootstrap: apt, and looks again" "$(grep -c install called)" 1
 manager apt 1000
-says "bootstrap: apt, not by root and without sudo" 1 "^bootstrap: packages are missing: as root run: apt-get install libc6-dev " bootstrap build
+expects "bootstrap: apt, not by root and without sudo" 1 "^bootstrap: packages are missing: as root run: apt-get install libc6-dev " bootstrap build
 stand_in sudo 'exec "$@"'
 ok "bootstrap: apt, not by root" bootstrap build
 same "bootstrap: apt, by sudo" "$(grep -c install called)" 1
 manager apt 0
 stand_in apt-get 'echo no such package; exit 100'
-says "bootstrap: apt, that fails" 1 "^no such package$" bootstrap build
+expects "bootstrap: apt, that fails" 1 "^no such package$" bootstrap build
 same "bootstrap: apt, then it is not done" "$(ls tree/build 2>/dev/null)" ""
 manager apt 0
 ok "bootstrap: apt, of a kernel's source that is gone" bootstrap vm-debug
@@ -130,5 +130,5 @@ machine 0
 ok "bootstrap: none of them" bootstrap build
 same "bootstrap: none of them, and it says where to look" "$(cat out)" \
 	"bootstrap: neither apt, dnf, pacman, zypper nor apk is here: see scripts/packages for what is needed; going on"
-says "bootstrap: no such part" 2 "^bootstrap: no such part: everything \(there are: .*build check.* test" bootstrap everything
+expects "bootstrap: no such part" 2 "^bootstrap: no such part: everything \(there are: .*build check.* test" bootstrap everything
 unset -f bootstrap manager machine

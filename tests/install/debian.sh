@@ -17,7 +17,7 @@ debian()
 }
 
 inside() { env -i PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C NO_COLOR=1 DEBIAN_FRONTEND=noninteractive chroot "$tree" "$@"; }
-attach() { mount "${@:1:$#-1}" "$tree/${*: -1}" && cleanup+=("umount -l '$tree/${*: -1}'"); }
+attach() { mount "${@:1:$#-1}" "$tree/${*: -1}" && at_end "umount -l '$tree/${*: -1}'"; }
 
 # a_debian SUITE - sets $tree, and $was, its kernel.
 a_debian()

@@ -30,5 +30,5 @@ ok "dracut: an image without the module" image
 grep -q "no module dm-xpcache for Linux $was" out && pass "dracut: that is said" || fail "dracut: that is said" "it is not"
 same "dracut: it keeps the disk all the same" "$(listed "$holds") $(listed '/dm-xpcache.ko')" "5 0"
 rm "$tree/root/image" "$tree/boot/grub/grub.cfg"
-says "dracut: none where another menu may take it" 1 "no module dm-xpcache for Linux $was" image
+expects "dracut: none where another menu may take it" 1 "no module dm-xpcache for Linux $was" image
 [ ! -e "$tree/root/image" ] && pass "dracut: indeed" || fail "dracut: indeed" "there is one"

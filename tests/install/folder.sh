@@ -55,9 +55,9 @@ ok "folder: in a place of one's own" $somebody make -C "$root" install PREFIX="$
 export XPCACHE_RUNTIME_DIR=$dir/run
 truncate -s 64M fast
 truncate -s 256M slow
-cleanup+=("pkill -f 'xpcached serve.*$dir'")
+at_end "pkill -f 'xpcached serve.*$dir'"
 ok "folder: a cache" prefix/sbin/xpcache create --fast fast --slow slow --name folder
-says "folder: uninstall with a cache that runs" 2 "^xpcache: the cache runs, 0 blocks .0 B. dirty: folder: end what uses it, then xpcache flush folder" \
+expects "folder: uninstall with a cache that runs" 2 "^xpcache: the cache runs, 0 blocks .0 B. dirty: folder: end what uses it, then xpcache flush folder" \
 	alone make -C "$root" uninstall PREFIX="$dir/prefix"
 same "folder: then all is there still" "$(there prefix)" "$wanted"
 ok "folder: it stops" prefix/sbin/xpcache stop folder

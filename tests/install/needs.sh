@@ -34,7 +34,7 @@ sed 's/^NEEDS(msleep,.*//' "$root/dm-target/needs.c" >fewer.c
 rm "$root/build/module-doctored/needs.c"
 cp fewer.c "$root/build/module-doctored/needs.c"
 make -C "$headers/src/linux-headers-$kver" M="$root/build/module-doctored" modules >out 2>&1
-says 'needs: what is not named is found' 1 'does not name what leads to: msleep$' "$root/tests/vm/imports" build/module-doctored
+expects 'needs: what is not named is found' 1 'does not name what leads to: msleep$' "$root/tests/vm/imports" build/module-doctored
 lacks 'Linux 6.1 or newer: this is '"$kver" MODULE_FLAGS='VERSION=5 PATCHLEVEL=10'
 
 doctor device-mapper.h 's/\<dm_submit_bio_remap\>/dm_submit_bio_another/'

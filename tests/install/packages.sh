@@ -31,7 +31,7 @@ tar -xf "$archive" -C "$tree" --numeric-owner --exclude='./dev/*'
 
 # Of this machine it sees no disk: loop devices are made for it one by one.
 inside() { env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C NO_COLOR=1 DEBIAN_FRONTEND=noninteractive chroot "$tree" "$@"; }
-attach() { mount "${@:1:$#-1}" "$tree/${*: -1}" && cleanup+=("umount -l '$tree/${*: -1}'"); }
+attach() { mount "${@:1:$#-1}" "$tree/${*: -1}" && at_end "umount -l '$tree/${*: -1}'"; }
 attach -t proc proc proc
 attach -t tmpfs dev dev
 attach -t tmpfs run run
@@ -112,13 +112,13 @@ rm -f fast slow
 truncate -s 64M fast
 truncate -s 256M slow
 fast=$(losetup -f --show "$dir/fast")
-cleanup+=("losetup -d $fast")
+at_end "losetup -d $fast"
 slow=$(losetup -f --show "$dir/slow")
-cleanup+=("losetup -d $slow")
+at_end "losetup -d $slow"
 for loop in "$fast" "$slow"; do
 	mknod "$tree$loop" b $(stat -c '0x%t 0x%T' "$loop")
 done
-cleanup+=("pkill -f 'xpcached serve --fast $fast '")
+at_end "pkill -f 'xpcached serve --fast $fast '"
 ok "packages: a cache" inside xpcache create --engine user --fast "$fast" --slow "$slow" --idle-ms 0
 stays "a cache that runs" "the cache runs, 0 blocks .0 B. dirty: xpcache0: end what uses it, then xpcache flush xpcache0"
 head -c 8M /dev/urandom >data
