@@ -11,10 +11,12 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests"))
 BUILD = ROOT / "build"
 HERE = ROOT / "tests" / "vm"
 

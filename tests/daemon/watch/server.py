@@ -14,6 +14,7 @@ import time
 import urllib.parse
 import urllib.request
 
+import harness
 import plant
 
 CLASSES = plant.CLASSES
@@ -44,11 +45,9 @@ class Watch:
 
     def said(self, pattern, seconds=10):
         """Waits until it has."""
-        end = time.monotonic() + seconds
-        while not re.search(pattern, self.text(), re.M):
-            if time.monotonic() > end or self.process.poll() is not None:
-                raise AssertionError(f"does not say {pattern!r}, but {self.text()!r}")
-            time.sleep(0.02)
+        harness.until(lambda: re.search(pattern, self.text(), re.M) or self.process.poll() is not None, seconds,
+                      lambda: f"does not say {pattern!r}, but {self.text()!r}")
+        assert re.search(pattern, self.text(), re.M), f"has ended without {pattern!r}, but {self.text()!r}"
 
     def get(self, path):
         with urllib.request.urlopen(self.url + path, timeout=10) as answer:
