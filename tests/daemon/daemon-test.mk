@@ -8,13 +8,13 @@ nbd-sources := $(wildcard daemon/nbd/nbd_*.c)
 
 nbd-tests := $(patsubst tests/%.c,build/unit/%,$(wildcard tests/daemon/nbd/test_*.c))
 
-$(nbd-tests): build/unit/%: tests/%.c $(nbd-sources) $(wildcard daemon/nbd/nbd_*.h tests/daemon/nbd/*.h) $(wildcard core/platform*.h)
+$(nbd-tests): build/unit/%: tests/%.c $(nbd-sources) $(wildcard daemon/nbd/nbd_*.h tests/daemon/nbd/*.h) tests/unit/abort.h $(wildcard core/platform*.h)
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< $(nbd-sources) -lcmocka
 
 ublk-tests := build/unit/daemon/ublk/test_ublk_request
 
-$(ublk-tests): tests/daemon/ublk/test_ublk_request.c daemon/ublk/ublk_request.c $(wildcard daemon/*.h daemon/*/*.h) $(wildcard core/platform*.h)
+$(ublk-tests): tests/daemon/ublk/test_ublk_request.c daemon/ublk/ublk_request.c tests/unit/abort.h $(wildcard daemon/*.h daemon/*/*.h) $(wildcard core/platform*.h)
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< daemon/ublk/ublk_request.c -lcmocka
 
@@ -37,7 +37,7 @@ build/unit/daemon/test_memory_durable: tests/daemon/test_memory_durable.c daemon
 daemon-unit-tests := $(nbd-tests) $(ublk-tests) $(patsubst %,build/unit/daemon/test_%,device_op spin \
 	$(if $(filter libpmem,$(DAEMON_ABSENT)),,device_memory memory_durable))
 
-build/tests/nbd-toy: tests/daemon/nbd/nbd-toy.c $(nbd-sources) $(wildcard daemon/nbd/nbd_*.h) $(wildcard core/platform*.h)
+build/tests/nbd-toy: tests/daemon/nbd/nbd-toy.c tests/unit/abort.h $(nbd-sources) $(wildcard daemon/nbd/nbd_*.h) $(wildcard core/platform*.h)
 	@mkdir -p $(@D)
 	$(CC) $(DAEMON_TEST_FLAGS) -o $@ $< $(nbd-sources)
 

@@ -12,14 +12,9 @@
 #include "layout.h"
 #include "message.h"
 #include "options.h"
+#include "../unit/abort.h"
 
 #define FAST_BLOCKS	3072
-
-void xp_assert_failed(const char *what, const char *file, int line)
-{
-	fprintf(stderr, "%s:%d: assertion %s\n", file, line, what);
-	abort();
-}
 
 static struct xp *make_cache(void)
 {

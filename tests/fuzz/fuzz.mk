@@ -20,7 +20,7 @@ build/fuzz/nbd: fuzz-sources := $(wildcard daemon/nbd/nbd_*.c)
 build/fuzz/nbd: fuzz-flags := -Itests/daemon/nbd -iquote .
 build/fuzz/nbd: $(wildcard daemon/nbd/nbd_*.[ch] tests/daemon/nbd/*.h)
 
-build/fuzz/%: tests/fuzz/%.c $(wildcard core/*.c core/*.h)
+build/fuzz/%: tests/fuzz/%.c $(wildcard core/*.c core/*.h) tests/unit/abort.h
 	@mkdir -p $(@D)
 	clang -std=gnu11 -O1 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icore $(fuzz-flags) \
 		-fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined \

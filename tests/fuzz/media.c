@@ -18,6 +18,7 @@
 #include "run.h"
 #include "superblock.h"
 #include "words.h"
+#include "../unit/abort.h"
 
 #define RING_START	(XP_SB_BLOCK_B + 1u)
 #define RING		96u
@@ -28,12 +29,6 @@
 static u8 image[BLOCKS * XP_BLOCK_SIZE] __attribute__((aligned(4096)));
 static const u64 zeros[XP_BLOCK_SIZE / sizeof(u64)];	/* what slots hold */
 static u32 writes;
-
-void xp_assert_failed(const char *what, const char *file, int line)
-{
-	fprintf(stderr, "%s:%d: assertion %s\n", file, line, what);
-	abort();
-}
 
 #define MUST(cond) do { if (!(cond)) xp_assert_failed(#cond, __FILE__, __LINE__); } while (0)
 

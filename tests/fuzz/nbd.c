@@ -9,14 +9,9 @@
  */
 #include "bytes.h"
 #include "pump.h"
+#include "../unit/abort.h"
 
 #define PIECES		8
-
-void xp_assert_failed(const char *what, const char *file, int line)
-{
-	fprintf(stderr, "%s:%d: assertion %s\n", file, line, what);
-	abort();
-}
 
 #define MUST(cond) do { if (!(cond)) xp_assert_failed(#cond, __FILE__, __LINE__); } while (0)
 

@@ -11,15 +11,10 @@
 #include <stdlib.h>
 #include "message.h"
 #include "options.h"
+#include "../unit/abort.h"
 
 #define LINE_MAX	4096
 #define WORDS_MAX	(LINE_MAX / 2 + 1)
-
-void xp_assert_failed(const char *what, const char *file, int line)
-{
-	fprintf(stderr, "%s:%d: assertion %s\n", file, line, what);
-	abort();
-}
 
 #define MUST(cond) do { if (!(cond)) xp_assert_failed(#cond, __FILE__, __LINE__); } while (0)
 

@@ -16,15 +16,10 @@
 
 #include "daemon/nbd/nbd_proto.h"
 #include "platform.h"
+#include "tests/unit/abort.h"
 
 #define PART	32768u
 #define NONE	UINT64_MAX
-
-void xp_assert_failed(const char *what, const char *file, int line)
-{
-	fprintf(stderr, "%s:%d: assertion %s\n", file, line, what);
-	abort();
-}
 
 static u8 *memory;
 static u64 bad = NONE;

@@ -11,6 +11,7 @@
 
 #include "bytes.h"
 #include "pump.h"
+#include "tests/unit/abort.h"
 
 #define MIB	(1024u * 1024)
 
@@ -28,12 +29,6 @@ enum { ACK = 1, SERVER = 2, INFOS = 3, META = 4 };
 /* HAS_FLAGS, SEND_FLUSH, SEND_FUA, SEND_TRIM, SEND_WRITE_ZEROES, CAN_MULTI_CONN */
 #define FLAGS		0x016d
 #define FLAG_DF		0x0080
-
-void xp_assert_failed(const char *what, const char *file, int line)
-{
-	fprintf(stderr, "%s:%d: assertion %s\n", file, line, what);
-	abort();
-}
 
 static const struct nbd_export disk = {
 	.name = "disk", .description = "a cache", .bytes = 64 * MIB, .min_block = 512,

@@ -13,14 +13,9 @@
 #include "bytes.h"
 #include "daemon/nbd/nbd_proto.h"
 #include "platform.h"
+#include "tests/unit/abort.h"
 
 #define MIB	(1024u * 1024)
-
-void xp_assert_failed(const char *what, const char *file, int line)
-{
-	fprintf(stderr, "%s:%d: assertion %s\n", file, line, what);
-	abort();
-}
 
 /* ------------------------------------------------------------- requests ---- */
 

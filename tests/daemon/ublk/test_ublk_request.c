@@ -13,12 +13,7 @@
 #include "daemon/engine.h"
 #include "daemon/ublk/ublk.h"
 #include "daemon/ublk/ublk_proto.h"
-
-void xp_assert_failed(const char *what, const char *file, int line)
-{
-	fprintf(stderr, "%s:%d: assertion %s\n", file, line, what);
-	abort();
-}
+#include "tests/unit/abort.h"
 
 static const struct xd_device a_file = { .dev.logical = 512, .discard_max = UINT64_MAX, .zeroes_max = UINT64_MAX };
 
