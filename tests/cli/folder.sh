@@ -2,7 +2,6 @@
 # What the daemon takes along from who starts it: no folder, no file, no limit that kills it.
 
 trap 'pkill -f "xpcached serve.*$dir" ; kill $(cat nbd.pid 2>/dev/null) 2>/dev/null; rm -rf "$dir"' EXIT
-devices() { rm -f fast slow; truncate -s 64M fast; truncate -s 256M slow; }
 daemon_of() { pgrep -f "xpcached serve.*$1"; }
 socket_uri() { echo "nbd+unix:///?socket=$1"; }
 write_at() { PATH=/usr/bin:$PATH nbdsh -u "$1" -c "h.pwrite(b'x' * 65536, $2); h.flush()"; }

@@ -11,7 +11,6 @@ unwritten() {
 }
 
 trap 'pkill -f "xpcached serve.*$dir" ; rm -rf "$dir"' EXIT
-devices() { rm -f fast slow; truncate -s 64M fast; truncate -s 256M slow; }
 
 devices
 unwritten create create --fast fast --slow slow --name full

@@ -5,7 +5,6 @@ trap 'pkill -f "xpcached serve.*$dir" ; rm -rf "$dir"' EXIT
 # A file system may keep a block or two of its own lists, which stat counts in.
 nearly() { echo $((($(stat -c %b "$1") + 1024) >> 11)); }
 blocks_of() { stat -c %b "$1"; }
-devices() { rm -f fast slow; truncate -s "$1" fast; truncate -s 256M slow; }
 
 devices 64M
 expect "room: create" 0 "is made to cache" create --fast fast --slow slow --no-start

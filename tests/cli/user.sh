@@ -4,7 +4,6 @@
 uri="nbd+unix:///?socket=$dir/run/xpcache0.sock"
 trap 'pkill -f "xpcached serve.*$dir" ; rm -rf "$dir"' EXIT
 
-devices() { rm -f fast slow; truncate -s 64M fast; truncate -s 256M slow; }
 status_of() { "$xpcache" status xpcache0 --json | python3 -c "import json,sys; print(json.load(sys.stdin)['caches'][0]$1)"; }
 
 head -c 20M /dev/urandom >data
