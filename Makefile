@@ -212,7 +212,7 @@ vm-bench: vm-build ## xpcache bench against fio, and its headline by hand, where
 vm-commands: vm-build ## mkfs, fstrim, blkdiscard: requests and time beside dm-linear and dm-cache, where an instruction is a nanosecond
 	@tests/vm/run --campaign commands
 
-vm-debug: bootstrap-test ## every job and two power cuts under KASAN and lockdep; builds that kernel first
+vm-debug: bootstrap-test ## the jobs that test the module, and two power cuts, under KASAN and lockdep; builds that kernel first
 	@scripts/bootstrap vm-debug
 	+@$(MAKE) --no-print-directory $(vm-programs) vm-module-debug
 	@status=0; tests/vm/run --kernel debug || status=1; \

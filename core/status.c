@@ -87,8 +87,12 @@ static void put_fast(struct xp_text *l, const struct xp_backend *backend)
 	}
 }
 
-/* First names of renamed fields, kept for one release: see lib/status_line.c. At the end: no field moves when they go. */
-static void put_older_names(struct xp_text *l, const struct xp_backend *backend, const struct xp_stats *s)
+/*
+ * The first names of renamed fields, for one release: lib/status_line.c has the pairs. They
+ * end the line, so that no field moves when they go.
+ */
+static void put_older_names(struct xp_text *l, const struct xp_backend *backend,
+			    const struct xp_stats *s)
 {
 	put_count(l, "home", s->home);
 	put_count(l, "passing", s->passing);

@@ -387,7 +387,7 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 
 static struct target_type xpcache_target = {
 	.name = "xpcache",
-	.version = { 1, 3, 0 },	/* 1.1: mark; 1.2: no image of memory with a cache; 1.3: names of the status */
+	.version = { 1, 3, 0 },	/* 1.1: mark; 1.2: no image of memory; 1.3: status names */
 	.features = DM_TARGET_SINGLETON | DM_TARGET_ALWAYS_WRITEABLE | DM_TARGET_NOWAIT,
 	.module = THIS_MODULE,
 	.ctr = target_ctr,

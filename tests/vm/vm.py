@@ -42,6 +42,7 @@ CPU = "max,-erms,-fsrm"
 ARM_CPU = "max,pauth-impdef=on"
 
 # What a kernel under sanitizers needs: times as long as a stock one.
+SANITIZERS = ("debug", "kcsan")
 SLOWER = {"debug": 4, "kcsan": 4, "arm64": 2, "arm64-16k": 2}
 
 # Guests with another CPU than ours. What they run is built in build/ARCH/ (tests/cross).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=64M slow=512M slow-iops=120 timeout=600 quick=no
+# vm: fast=64M slow=512M slow-iops=120 timeout=600 quick=no sanitized=no
 #
 # xpcache bench of a running cache: a cold one says so, a warm one hides the disk, and
 # nothing is written unless asked for, and then to no device that is in use. The machine

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=64M slow=256M timeout=600 quick=no
+# vm: fast=64M slow=256M timeout=600 quick=no sanitized=no
 #
 # What xpcache bench refuses of real devices, whatever it is told: to write a result over
 # one, to write one that another program has, or half of a cache, or a file behind a loop

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=64M slow=256M usr=host with=xpcached timeout=900 quick=no
+# vm: fast=64M slow=256M usr=host with=xpcached timeout=900 quick=no sanitized=no
 #
 # Two engines, one format: what the kernel's has left dirty the one in user space brings home
 # or goes on with, and the reverse, also after it was killed. And its device, through the kernel's

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=64M slow=256M quick=no extra=400M with=xpcached timeout=900 watch=no
+# vm: fast=64M slow=256M quick=no extra=400M with=xpcached timeout=900 watch=no sanitized=no
 #
 # What --begin refuses the kernel refuses, although nobody heeds the exit code: with an xpcached, and
 # no cache of the kernel's that would say no.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=16M slow=8M timeout=1800 quick=no
+# vm: fast=16M slow=8M timeout=1800 quick=no sanitized=no
 #
 # The tool is killed at every point of its work: then there is no cache, or a
 # good one, and the data is all there. ROUNDS=n points of each verb (5).
