@@ -4,7 +4,7 @@
  *
  * I8: only where no mapping is, none is on its way in, and none whose end is
  * not durable. A small table holds those under way; the next FLUSH, a batch's
- * end or a fill waits for a flush of the slow device after them.
+ * end or a fill of these blocks (unflushed.c) waits for a flush of the slow device after them.
  *
  *   no place free: in the queue ---- its turn: holder of a place ---- sent ---- ended
  *                                       `-- it may not be sent after all: the place is the next
@@ -179,7 +179,10 @@ enum xp_act bypass_submit(struct xp *c, struct xp_req *req, u32 span)
 enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 		       struct xp_todo *todo)
 {
-	c->bypass_done++;	/* also after an error: part of it may be there */
+	const struct xp_bypass *b = &c->bypass[req->bypass];
+
+	/* Also after an error: part of it may be there. */
+	unflushed_add(&c->unflushed, XP_LBA(b->lba), b->nr, ++c->bypass_done);
 	XP_WRITE_ONCE(c->owes, true);
 	todo->work |= c->flushing || c->draining;
 	leave(c, &c->bypass[req->bypass], todo);
@@ -187,6 +190,14 @@ enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 }
 
 /* --------------------------------------------------- their slow flush ---- */
+
+void bypass_note_flushed(struct xp *c, u64 bypassed)
+{
+	if (bypassed <= c->bypass_flushed)
+		return;
+	c->bypass_flushed = bypassed;
+	unflushed_drop(&c->unflushed, bypassed);
+}
 
 /*
  * I2: what is ordered behind a FLUSH does not end well when that failed. A

@@ -52,6 +52,8 @@ enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
  */
 void bypass_unmap(struct xp *c, struct xp_found *f);
 
+/* A flush of the slow device that was issued when so many had ended has succeeded. */
+void bypass_note_flushed(struct xp *c, u64 bypassed);
 /* Has their slow flush made when it is due. */
 void bypass_tick(struct xp *c, struct xp_todo *todo);
 

@@ -42,6 +42,7 @@
 #include "list.h"
 #include "platform.h"
 #include "statistics.h"
+#include "unflushed.h"
 #include "xpcache.h"
 
 #define XP_NIL		0xffffffffu	/* no slot, end of a chain */
@@ -328,7 +329,8 @@ struct xp {
 	u32 doubt_ticks;	/* left, since then */
 	u32 bypass_running;	/* places in use, */
 	u32 bypass_held;	/* and those of them with a holder */
-	bool fills_held_up;	/* by bypass_flushed < bypass_done, since the last tick */
+	struct xp_unflushed unflushed;	/* their blocks, from bypass_flushed on */
+	bool fills_held_up;	/* by one of those, since the last tick */
 	bool slow_flush_wanted;	/* a batch without runs, for the sake of fills */
 
 	u32 writes_unsynced;	/* since the last FLUSH */

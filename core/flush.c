@@ -34,7 +34,7 @@ enum xp_act flush_slow_end(struct xp *c, struct xp_req *req, int err, struct xp_
 		bypass_flush_failed(c, req->bypassed, todo);
 		return req_finish(req, err);
 	}
-	c->bypass_flushed = max(c->bypass_flushed, req->bypassed);
+	bypass_note_flushed(c, req->bypassed);
 	writeback_note_arrival(c);
 	if (c->failed)	/* all that was acknowledged is there now, or it is not known to be */
 		return req_finish(req, c->pass == PASS_OFF ? -EIO : 0);

@@ -39,25 +39,33 @@ static enum xp_act read_hit(struct xp *c, struct xp_req *req, xp_slot_t slot)
 	return XP_ZERO;
 }
 
+/* Of @n blocks to be filled, those before the first that a slow flush has to come for. */
+static u32 flushed_run(struct xp *c, xp_lba_t first, u32 n, struct xp_todo *todo)
+{
+	u32 gap = unflushed_gap(&c->unflushed, first, n);
+
+	if (gap < n)
+		todo->tick = c->fills_held_up = true;
+	if (unflushed_crowded(&c->unflushed) && c->batch.state == BATCH_NONE)
+		todo->work = c->slow_flush_wanted = true;
+	return gap;
+}
+
 /*
  * Slots for the whole blocks of a miss, of which no write is under way.
  *
- * I4: none while a write around the cache is not flushed on the slow device.
- * The block read may be that write's; a power cut could then leave it in the
- * cache, clean, but not on the slow device, and its eviction would bring the
- * older value back.
+ * I4: none for a block that a write around the cache has touched and no flush of
+ * the slow device has covered. What is read may be that write's; a power cut could
+ * then leave it in the cache, clean, but not on the slow device, and its eviction
+ * would bring the older value back.
  */
-static void fill_prepare(struct xp *c, struct xp_req *req)
+static void fill_prepare(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
 	xp_lba_t first = lba_add(req_lba(req), req_offset(req) ? 1 : 0);
 	u64 end = (req->sector + req->nr_sectors) / XP_BLOCK_SECTORS;
 	struct xp_found f;
 	u32 n;
 
-	if (c->bypass_flushed < c->bypass_done) {
-		c->fills_held_up = true;
-		return;
-	}
 	for (n = 0; xp_lba_n(first) + n < end; n++) {
 		xp_lba_t lba = lba_add(first, n);
 
@@ -66,6 +74,7 @@ static void fill_prepare(struct xp *c, struct xp_req *req)
 		    bypass_overlaps(c, lba))
 			break;
 	}
+	n = flushed_run(c, first, n, todo);
 	if (!n || !policy_admit(c, req, n))
 		return;
 	req->fill.lba = first;
@@ -88,8 +97,7 @@ static enum xp_act read_miss(struct xp *c, struct xp_req *req,
 	req->fill.nr_blocks = 0;
 	if (!c->failed) {
 		policy_evict_ahead(c, todo);
-		fill_prepare(c, req);
-		todo->tick |= c->fills_held_up;
+		fill_prepare(c, req, todo);
 	}
 	if (!req->fill.nr_blocks) {
 		xp_req_is(req, XP_CLASS_READ_BYPASS);

@@ -14,6 +14,7 @@
  * xp_writeback_begin() covers every record the batch's slots rest on, but for a
  * block that turned to zeros since: gather() leaves it to the next batch.
  */
+#include "bypass.h"
 #include "journal.h"
 #include "run.h"
 #include "slot.h"
@@ -439,7 +440,7 @@ void xp_writeback_commit(struct xp *c, int err, u64 now, struct xp_todo *todo)
 	look_back(c);
 	todo->tick |= c->fast_suspected;
 	if (!err && (!c->failed || c->pass == PASS_ON))
-		c->bypass_flushed = max(c->bypass_flushed, b->bypassed);
+		bypass_note_flushed(c, b->bypassed);
 	if (err || c->failed) {
 		abandon(c);
 	} else {
