@@ -87,12 +87,18 @@ struct xp_entry {
 		struct { XP_WORD_FIELDS; };
 	};
 	u32 hash_next;
-	/* WRITING, and not listed: what was mapped when it began, or XP_NIL */
+	/* WRITING, and not listed: what was mapped when it began, or XP_NIL. The first slot
+	 * of a run that is filled: that of the next run, or XP_NIL */
 	u32 list_next;
-	u32 list_prev;		/* a slot, or XP_LIST_HEAD | ring position */
+	/* a slot, or XP_LIST_HEAD | ring position. The first of such a run: its slots */
+	u32 list_prev;
 };
 
 #define XP_LIST_HEAD	0x80000000u
+/* Runs of slots that a fill takes: each is a search, with the lock held, and a write. */
+#ifndef XP_FILL_RUNS_MAX	/* the simulator tries a few */
+#define XP_FILL_RUNS_MAX	32u
+#endif
 /* Hits of one block at once; others wait. */
 #ifndef XP_HIT_PINS	/* the simulator tries a few */
 #define XP_HIT_PINS	0xfff0u

@@ -52,6 +52,45 @@ static u32 flushed_run(struct xp *c, xp_lba_t first, u32 n, struct xp_todo *todo
 }
 
 /*
+ * Takes slots for up to @want blocks from fill->lba on, wherever they are. As many are free. Whoever
+ * has the fill walks the chain of runs without the lock: nobody else changes it until xp_fill_end().
+ */
+static void fill_take(struct xp *c, struct xp_fill *fill, u32 want)
+{
+	u32 first = XP_NIL, *link = &first, runs;
+
+	for (runs = 0; fill->nr_blocks < want && runs < XP_FILL_RUNS_MAX; runs++) {
+		xp_slot_t slot;
+		u32 nr = slots_alloc(c, want - fill->nr_blocks, SLOT_FILLING,
+				     lba_add(fill->lba, fill->nr_blocks), &slot);
+
+		*link = xp_slot_n(slot);
+		link = &entry_of(c, slot)->list_next;
+		entry_of(c, slot)->list_prev = nr;
+		fill->nr_blocks += nr;
+	}
+	*link = XP_NIL;
+	fill->slot = XP_SLOT(first);
+	fill->target = xp_slot_sector(c, fill->slot);
+}
+
+bool xp_fill_run(struct xp *c, struct xp_fill *fill, struct xp_fill *run)
+{
+	const struct xp_entry *e;
+
+	if (!fill->nr_blocks)
+		return false;
+	e = entry_of(c, fill->slot);
+	*run = *fill;
+	run->nr_blocks = e->list_prev;
+	fill->lba = lba_add(fill->lba, run->nr_blocks);
+	fill->nr_blocks -= run->nr_blocks;
+	fill->slot = XP_SLOT(e->list_next);
+	fill->target = xp_slot_sector(c, fill->slot);
+	return true;
+}
+
+/*
  * Slots for the whole blocks of a miss, of which no write is under way.
  *
  * I4: none for a block that a write around the cache has touched and no flush of
@@ -78,9 +117,7 @@ static void fill_prepare(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 	if (!n || !policy_admit(c, req, n))
 		return;
 	req->fill.lba = first;
-	req->fill.nr_blocks = slots_alloc(c, n, SLOT_FILLING, first,
-					  &req->fill.slot);
-	req->fill.target = xp_slot_sector(c, req->fill.slot);
+	fill_take(c, &req->fill, n);
 }
 
 static enum xp_act read_miss(struct xp *c, struct xp_req *req,
@@ -230,13 +267,12 @@ static void fill_drop(struct xp *c, xp_slot_t slot)
 
 enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err)
 {
+	struct xp_fill run;
 	u32 i;
 
-	if (err) {
-		for (i = 0; i < req->fill.nr_blocks; i++)
-			fill_drop(c, slot_add(req->fill.slot, i));
-		req->fill.nr_blocks = 0;
-	}
+	while (err && xp_fill_run(c, &req->fill, &run))
+		for (i = 0; i < run.nr_blocks; i++)
+			fill_drop(c, slot_add(run.slot, i));
 	return req_finish(req, err);
 }
 
@@ -253,19 +289,28 @@ static void fill_block_end(struct xp *c, xp_lba_t lba, xp_slot_t slot,
 	c->stats.fills++;
 }
 
-void xp_fill_end(struct xp *c, const struct xp_fill *fill, int err,
-		 struct xp_todo *todo)
+static void fill_run_end(struct xp *c, const struct xp_fill *run, int err,
+			 struct xp_todo *todo)
 {
 	u32 i;
 
-	xp_lock(&c->lock);
-	if (error_of_place(err) && fill->nr_blocks == 1)
-		slot_failed_again(c, fill->slot, todo);
+	if (error_of_place(err) && run->nr_blocks == 1)
+		slot_failed_again(c, run->slot, todo);
 	else if (error_of_place(err))
-		slots_suspect(c, fill->slot, fill->nr_blocks);
-	for (i = 0; i < fill->nr_blocks; i++)
-		fill_block_end(c, lba_add(fill->lba, i),
-			       slot_add(fill->slot, i), err, todo);
+		slots_suspect(c, run->slot, run->nr_blocks);
+	for (i = 0; i < run->nr_blocks; i++)
+		fill_block_end(c, lba_add(run->lba, i),
+			       slot_add(run->slot, i), err, todo);
+}
+
+void xp_fill_end(struct xp *c, const struct xp_fill *fill, int err,
+		 struct xp_todo *todo)
+{
+	struct xp_fill left = *fill, run;
+
+	xp_lock(&c->lock);
+	while (xp_fill_run(c, &left, &run))
+		fill_run_end(c, &run, err, todo);
 	if (!c->failed)
 		requests_relieve(c, todo);
 	xp_unlock(&c->lock);

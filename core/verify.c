@@ -31,9 +31,9 @@ void verify_set(struct xp *c, xp_slot_t slot, u64 hash)
 	c->sum[xp_slot_n(slot)] = xp_sum(hash);
 }
 
-void xp_fill_hash(struct xp *c, const struct xp_fill *fill, u32 i, u64 hash)
+void xp_fill_hash(struct xp *c, const struct xp_fill *run, u32 i, u64 hash)
 {
-	verify_set(c, slot_add(fill->slot, i), hash);
+	verify_set(c, slot_add(run->slot, i), hash);
 }
 
 void verify_trim(struct xp_req *req)

@@ -76,8 +76,8 @@ enum xp_act {
 				 * write keeps its FUA. */
 	XP_SLOW_FILL,		/* as XP_SLOW, for a read whose req->fill the cache wants: read into
 				 * a buffer of the backend's own and copy to the caller's. After
-				 * xp_end() without error write the fill from that buffer (never
-				 * from the caller's, which may have changed meanwhile), then
+				 * xp_end() without error write each xp_fill_run() from that buffer
+				 * (never from the caller's, which may have changed meanwhile), then
 				 * xp_fill_end(). Or give the fill back at once by xp_fill_end()
 				 * with an error, set fill.nr_blocks to 0, say xp_not_filled(), and do
 				 * as for XP_SLOW */
@@ -123,12 +123,12 @@ struct xp_copy {
 #define XP_RUN_MAX	256u	/* blocks of one request: 1 MiB; what is longer is split */
 #endif
 
-/* Blocks read from the slow device, on their way into the cache. */
+/* Blocks read from the slow device, on their way into the cache: in one or more runs of slots. */
 struct xp_fill {
 	xp_lba_t lba;
-	xp_slot_t slot;
+	xp_slot_t slot;		/* the first */
 	u32 nr_blocks;		/* 0: nothing to fill */
-	u64 target;		/* fast sector */
+	u64 target;		/* fast sector of the first run */
 };
 
 struct xp_req {
@@ -255,9 +255,11 @@ enum xp_act xp_base_failed(struct xp *c, struct xp_req *req, int err, struct xp_
 enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
 		   struct xp_todo *todo);
 
+/* Takes the first run off @fill: blocks for one write. False: nothing is left. Takes no lock; any context. */
+bool xp_fill_run(struct xp *c, struct xp_fill *fill, struct xp_fill *run);
 /*
- * After the fill's data is in its slots, or was not written (@err). Every
- * req->fill with nr_blocks must come here once, whether it was used or not.
+ * After the data of a run is in its slots, or was not written (@err); or of all that is left of
+ * a fill, if it is not written at all. Every block of a req->fill must come here once.
  */
 void xp_fill_end(struct xp *c, const struct xp_fill *fill, int err,
 		 struct xp_todo *todo);

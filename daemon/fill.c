@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * fill.c - a miss that the cache wants: read into the request's buffer, which nobody changes,
- * and written to the fast device from there when the request has been answered.
+ * and written to the fast device from there, run by run, when the request has been answered.
  *
  * The reader never waits for the write. A fill is a favour: with too much of it under way the
  * part is read plainly.
@@ -18,9 +18,10 @@
 /* Blocks under way at once on a loop: 8 MiB. */
 #define FILL_BLOCKS_MAX	2048u
 
+/* One run of it. */
 struct xd_fill {
 	struct xd_op op;
-	struct xp_fill fill;
+	struct xp_fill run;
 	struct xd_buffer *buffer;
 	struct xd_fill *next;	/* spare ones */
 	u64 sent;
@@ -53,38 +54,38 @@ static void fill_written(struct xd_op *op, int err)
 	struct xd_loop *loop = op->loop;
 
 	if (err)
-		xd_fast_error(loop->cache, "fill", f->fill.target, err);
+		xd_fast_error(loop->cache, "fill", f->run.target, err);
 	else
 		xd_timed(loop, XP_CLASS_FAST_WRITE, f->sent);
-	xp_fill_end(loop->cache->core, &f->fill, err, &loop->todo);
-	loop->fill_blocks -= f->fill.nr_blocks;
+	xp_fill_end(loop->cache->core, &f->run, err, &loop->todo);
+	loop->fill_blocks -= f->run.nr_blocks;
 	xd_buffer_put(f->buffer);
 	f->next = loop->spare_fills;
 	loop->spare_fills = f;
 }
 
 /* The part's request has not ended yet: its buffer is there. */
-static void write_fill(struct xd_part *part, const struct xp_fill *fill)
+static void write_run(struct xd_part *part, const struct xp_fill *run)
 {
 	struct xd_loop *loop = part->io->loop;
 	struct xd_cache *cache = loop->cache;
 	struct xd_fill *f = fill_get(loop);
-	u64 first = xp_lba_n(fill->lba) * XP_BLOCK_SECTORS;
+	u64 first = xp_lba_n(run->lba) * XP_BLOCK_SECTORS;
 
 	if (!f) {
-		loop->fill_blocks -= fill->nr_blocks;
-		xp_fill_end(cache->core, fill, -ENOMEM, &loop->todo);
+		loop->fill_blocks -= run->nr_blocks;
+		xp_fill_end(cache->core, run, -ENOMEM, &loop->todo);
 		return;
 	}
-	f->fill = *fill;
+	f->run = *run;
 	f->buffer = part->io->buffer;
 	xd_buffer_hold(f->buffer);
 	f->op = (struct xd_op){ .kind = XD_WRITE, .registered = f->buffer->registered, .end = fill_written,
 				.data = f->buffer->data + ((first - part->io->sector) << XP_SECTOR_SHIFT),
-				.bytes = fill->nr_blocks << XP_BLOCK_SHIFT,
-				.offset = fill->target << XP_SECTOR_SHIFT };
-	for (u32 i = 0; cache->tunables->verify && i < fill->nr_blocks; i++)
-		xp_fill_hash(cache->core, fill, i,
+				.bytes = run->nr_blocks << XP_BLOCK_SHIFT,
+				.offset = run->target << XP_SECTOR_SHIFT };
+	for (u32 i = 0; cache->tunables->verify && i < run->nr_blocks; i++)
+		xp_fill_hash(cache->core, run, i,
 			     xp_checksum((const u8 *)f->op.data + ((size_t)i << XP_BLOCK_SHIFT), XP_BLOCK_SIZE));
 	xd_count(cache->counts.fast_bytes_written, f->op.bytes);
 	f->sent = xd_time(cache);
@@ -94,7 +95,7 @@ static void write_fill(struct xd_part *part, const struct xp_fill *fill)
 static void fill_read(struct xd_op *op, int err)
 {
 	struct xd_part *part = container_of(op, struct xd_part, op);
-	struct xp_fill fill = part->req.fill;
+	struct xp_fill fill = part->req.fill, run;
 	struct xd_loop *loop = part->io->loop;
 
 	xd_slow_read_end(loop->cache);
@@ -105,8 +106,8 @@ static void fill_read(struct xd_op *op, int err)
 		xd_timed(loop, XP_CLASS_SLOW_READ, part->sent);
 	}
 	xp_end(loop->cache->core, &part->req, err, &loop->todo);
-	if (!err)
-		write_fill(part, &fill);
+	while (!err && xp_fill_run(loop->cache->core, &fill, &run))
+		write_run(part, &run);
 	xd_part_done(part);
 }
 

@@ -3,7 +3,7 @@
  * fill.c - a read miss that the core admits to the cache: it is read into private
  * pages, copied to the caller's, and written to the fast device from the private ones.
  *
- *	xs_fill_read --> [slow device] --> deliver --> wait --> [fast device] --> fill_written
+ *	xs_fill_read --> [slow device] --> deliver --> wait --> [fast device] --> run_written
  *	                                      `--> the caller's bio ends
  *
  * It is never written from the caller's pages: the caller may change them as soon as
@@ -30,14 +30,23 @@
 /* Blocks in flight: 8 MiB. */
 #define FILL_BLOCKS_MAX	2048
 
+/* A bio over some of the pages: the read of all, then the write of a run. */
+struct xs_fill_bio {
+	struct xs_fill *fill;
+	struct xp_fill run;
+	u64 sent;		/* xs_time() */
+	struct bio bio;
+};
+
 struct xs_fill {
 	struct list_head list;
 	struct xs_cache *cache;
 	struct xs_io *io;	/* until it is delivered */
 	struct xp_fill fill;
 	u32 nr_pages;		/* of the whole part; the fill is the first of them */
-	u64 sent;		/* xs_time() of .bio */
-	struct bio bio;
+	atomic_t nr_writes;	/* that have not ended, or are not sent yet */
+	struct xs_fill_bio bio;
+	struct xs_fill_bio *more;	/* of the second and later runs, or NULL */
 	struct bio_vec vec[];	/* one a block */
 };
 
@@ -88,49 +97,66 @@ static void fill_free(struct xs_fill *f)
 {
 	struct xs_cache *cache = f->cache;
 
+	kfree(f->more);
+	f->more = NULL;
 	atomic_sub(f->nr_pages, &cache->fill_blocks);
 	if (!keep_spare(cache, f))
 		fill_free_pages(f);
 }
 
-/* The first @sectors of the pages, from or to a device. */
-static void fill_bio(struct xs_fill *f, struct block_device *bdev, u64 sector,
-		     u32 sectors, blk_opf_t opf, bio_end_io_t *end)
+/* @sectors from page @first on, from or to a device. */
+static void fill_bio(struct xs_fill_bio *b, struct block_device *bdev, u64 sector,
+		     u32 first, u32 sectors, blk_opf_t opf, bio_end_io_t *end)
 {
+	struct bio_vec *vec = &b->fill->vec[first];
 	u32 bytes = sectors << SECTOR_SHIFT, i;
 
-	bio_init(&f->bio, bdev, f->vec, f->nr_pages, opf);
-	f->bio.bi_iter.bi_sector = sector;
-	f->bio.bi_private = f;
-	f->bio.bi_end_io = end;
+	bio_init(&b->bio, bdev, vec, b->fill->nr_pages - first, opf);
+	b->bio.bi_iter.bi_sector = sector;
+	b->bio.bi_private = b;
+	b->bio.bi_end_io = end;
 	for (i = 0; bytes; i++) {
 		u32 n = min(bytes, XP_BLOCK_SIZE);
 
-		__bio_add_page(&f->bio, f->vec[i].bv_page, n, 0);
+		__bio_add_page(&b->bio, vec[i].bv_page, n, 0);
 		bytes -= n;
 	}
 }
 
-static void fill_ended(struct xs_fill *f, int err)
+static void fill_put(struct xs_fill *f)
 {
 	struct xs_cache *cache = f->cache;
-	struct xp_fill fill = f->fill;
-	struct xp_todo todo;
 
-	if (err)
-		xs_fast_error(cache, "fill", fill.target, err);
-	else
-		xs_timed(cache, XP_CLASS_FAST_WRITE, xs_since(f->sent));
+	if (!atomic_dec_and_test(&f->nr_writes))
+		return;
 	fill_free(f);
-	xp_todo_init(&todo);
-	xp_fill_end(cache->core, &fill, err, &todo);
-	xs_post(cache, &todo);
 	xs_own_end(cache);
 }
 
-static void fill_written(struct bio *bio)
+static void fill_end(struct xs_cache *cache, const struct xp_fill *fill, int err)
 {
-	fill_ended(bio->bi_private, blk_status_to_errno(bio->bi_status));
+	struct xp_todo todo;
+
+	xp_todo_init(&todo);
+	xp_fill_end(cache->core, fill, err, &todo);
+	xs_post(cache, &todo);
+}
+
+static void run_ended(struct xs_fill_bio *b, int err)
+{
+	struct xs_fill *f = b->fill;
+
+	if (err)
+		xs_fast_error(f->cache, "fill", b->run.target, err);
+	else
+		xs_timed(f->cache, XP_CLASS_FAST_WRITE, xs_since(b->sent));
+	fill_end(f->cache, &b->run, err);
+	fill_put(f);
+}
+
+static void run_written(struct bio *bio)
+{
+	run_ended(bio->bi_private, blk_status_to_errno(bio->bi_status));
 }
 
 static struct xs_fill *fill_alloc(struct xs_cache *cache, u32 nr)
@@ -140,6 +166,8 @@ static struct xs_fill *fill_alloc(struct xs_cache *cache, u32 nr)
 	if (!f)
 		return NULL;
 	f->cache = cache;
+	f->bio.fill = f;
+	f->more = NULL;
 	for (f->nr_pages = 0; f->nr_pages < nr; f->nr_pages++) {
 		struct page *page = alloc_page(FILL_GFP);
 
@@ -237,14 +265,14 @@ static void fill_read_failed(struct xs_fill *f, int err)
 
 static void fill_read(struct bio *bio)
 {
-	struct xs_fill *f = bio->bi_private;
+	struct xs_fill *f = ((struct xs_fill_bio *)bio->bi_private)->fill;
 
 	xs_slow_read_end(f->cache);
 	if (bio->bi_status) {
 		fill_read_failed(f, blk_status_to_errno(bio->bi_status));
 		return;
 	}
-	xs_timed(f->cache, XP_CLASS_SLOW_READ, xs_since(f->sent));
+	xs_timed(f->cache, XP_CLASS_SLOW_READ, xs_since(f->bio.sent));
 	if (f->nr_pages > XS_FILL_INLINE)
 		xs_queue_entry(f->cache, &f->cache->todo.late, &f->list);
 	else
@@ -257,23 +285,64 @@ static bool begins_with_fill(const struct xp_req *req)
 	return xp_lba_n(req->fill.lba) * XP_BLOCK_SECTORS == req->sector;
 }
 
-static void write_fill(struct xs_cache *cache, struct xs_fill *f)
+static void write_run(struct xs_cache *cache, struct xs_fill_bio *b)
 {
-	u32 i;
+	struct xs_fill *f = b->fill;
+	u32 first = (u32)(xp_lba_n(b->run.lba) - xp_lba_n(f->fill.lba)), i;
 
-	for (i = 0; cache->options.verify && i < f->fill.nr_blocks; i++)
-		xp_fill_hash(cache->core, &f->fill, i, xs_hash_page(f->vec[i].bv_page));
-	fill_bio(f, NULL, f->fill.target,
-		 f->fill.nr_blocks * XP_BLOCK_SECTORS,
-		 REQ_OP_WRITE | REQ_SYNC | REQ_IDLE | xs_fast_opf(cache), fill_written);
-	atomic64_add(f->bio.bi_iter.bi_size, &cache->counts.fast_bytes_written);
-	f->sent = xs_time(cache);
-	if (cache->dax && !xs_memory_write(cache, &f->bio, f->bio.bi_iter, f->fill.target)) {
-		fill_ended(f, 0);
+	for (i = 0; cache->options.verify && i < b->run.nr_blocks; i++)
+		xp_fill_hash(cache->core, &b->run, i, xs_hash_page(f->vec[first + i].bv_page));
+	fill_bio(b, NULL, b->run.target, first, b->run.nr_blocks * XP_BLOCK_SECTORS,
+		 REQ_OP_WRITE | REQ_SYNC | REQ_IDLE | xs_fast_opf(cache), run_written);
+	atomic64_add(b->bio.bi_iter.bi_size, &cache->counts.fast_bytes_written);
+	b->sent = xs_time(cache);
+	atomic_inc(&f->nr_writes);
+	if (cache->dax && !xs_memory_write(cache, &b->bio, b->bio.bi_iter, b->run.target)) {
+		run_ended(b, 0);
 		return;
 	}
-	xs_bio_of_all(&f->bio, xs_fast(cache));
-	submit_bio(&f->bio);
+	xs_bio_of_all(&b->bio, xs_fast(cache));
+	submit_bio(&b->bio);
+}
+
+/* Runs of @left. */
+static u32 count_runs(struct xs_cache *cache, struct xp_fill left)
+{
+	struct xp_fill run;
+	u32 n = 0;
+
+	while (xp_fill_run(cache->core, &left, &run))
+		n++;
+	return n;
+}
+
+/* Without memory for their bios they are not filled. */
+static void write_more(struct xs_cache *cache, struct xs_fill *f, struct xp_fill left)
+{
+	u32 nr = count_runs(cache, left), i;
+
+	f->more = kmalloc_array(nr, sizeof(*f->more), FILL_GFP);
+	if (!f->more) {
+		fill_end(cache, &left, -ENOMEM);
+		return;
+	}
+	for (i = 0; i < nr; i++) {
+		f->more[i].fill = f;
+		xp_fill_run(cache->core, &left, &f->more[i].run);
+		write_run(cache, &f->more[i]);
+	}
+}
+
+static void write_fill(struct xs_cache *cache, struct xs_fill *f)
+{
+	struct xp_fill left = f->fill;
+
+	atomic_set(&f->nr_writes, 1);
+	xp_fill_run(cache->core, &left, &f->bio.run);
+	write_run(cache, &f->bio);
+	if (left.nr_blocks)
+		write_more(cache, f, left);
+	fill_put(f);
 }
 
 static struct xs_fill *take_fill(struct xs_cache *cache)
@@ -351,12 +420,12 @@ bool xs_fill_read(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo
 		io->req.fill.nr_blocks = 0;
 		return false;
 	}
-	fill_bio(f, xs_slow(cache), io->req.sector, io->req.nr_sectors,
+	fill_bio(&f->bio, xs_slow(cache), io->req.sector, 0, io->req.nr_sectors,
 		 REQ_OP_READ | (io->bio->bi_opf & (REQ_SYNC | REQ_META | REQ_PRIO | REQ_RAHEAD)),
 		 fill_read);
 	xs_slow_read_begin(cache);
-	f->sent = xs_time(cache);
-	dm_submit_bio_remap(io->bio, &f->bio);
+	f->bio.sent = xs_time(cache);
+	dm_submit_bio_remap(io->bio, &f->bio.bio);
 	write_fills(cache, FILLS_AT_ONCE);
 	return true;
 }

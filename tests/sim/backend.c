@@ -519,16 +519,24 @@ void backend_write(u64 *rng, u64 sector, u32 nr)
 
 /* --------------------------------------------------------- completions ---- */
 
-static void fill_start(struct part *p)
+static void fill_run_start(const struct part *p, const struct xp_fill *run)
 {
 	struct event *e = event_add(FILL_WAITS, NULL);
-	u64 skip = xp_lba_n(p->req.fill.lba) * XP_BLOCK_SECTORS - p->req.sector;
+	u64 skip = xp_lba_n(run->lba) * XP_BLOCK_SECTORS - p->req.sector;
 	u32 i;
 
-	e->fill = p->req.fill;
+	e->fill = *run;
 	e->data = p->fill + skip * SECTOR;
 	for (i = 0; sim.verifies && i < e->fill.nr_blocks; i++)
 		xp_fill_hash(sim.c, &e->fill, i, xp_checksum(e->data + i * XP_BLOCK_SIZE, XP_BLOCK_SIZE));
+}
+
+static void fill_start(const struct part *p)
+{
+	struct xp_fill left = p->req.fill, run;
+
+	while (xp_fill_run(sim.c, &left, &run))
+		fill_run_start(p, &run);
 }
 
 /* The fast device failed the read of it, and it was not asked for elsewhere. */

@@ -185,6 +185,128 @@ static void discards_elsewhere_cost_no_fill(void **state)
 	assert_int_equal(stats_of(&f).fills, 2000);
 }
 
+/* ---------------------------------------------------------------- runs ---- */
+
+#define SCATTERED	128u
+
+/* The first slots are of blocks 0 on, and each second one is free. */
+static void scatter(void)
+{
+	struct xp_link *link;
+	struct xp_req req;
+	u32 i;
+
+	for (i = 0; i < SCATTERED; i++)
+		fill_block(&f, i, 1);
+	for (i = 1; i < SCATTERED; i += 2) {
+		assert_int_equal(submit(&f, &req, XP_DISCARD, i * 8, 8, false), XP_WAIT);
+		write_journal(&f);
+		link = xp_list_pop(&f.todo.ready);
+		assert_ptr_equal(link, &req.link);
+		assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_SLOW);
+		assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	}
+	slow_flush();
+	f.c->alloc_hand = 0;
+}
+
+static void read_missed(struct xp_req *req, u64 lba, u32 nr)
+{
+	assert_int_equal(submit(&f, req, XP_READ, lba * 8, nr * 8, false), XP_SLOW_FILL);
+	assert_int_equal(req->nr_blocks, nr);
+}
+
+static void end_run(const struct xp_fill *run, int err)
+{
+	u32 i;
+
+	for (i = 0; i < run->nr_blocks; i++)
+		memset(slot_data(&f, slot_add(run->slot, i)), (int)(xp_lba_n(run->lba) + i), XP_BLOCK_SIZE);
+	assert_int_equal(run->target, xp_slot_sector(f.c, run->slot));
+	xp_fill_end(f.c, run, err, &f.todo);
+	write_journal(&f);
+}
+
+static void a_fill_takes_slots_wherever_they_are(void **state)
+{
+	u32 runs = 0, blocks = 0;
+	struct xp_fill run;
+	struct xp_req req;
+
+	(void)state;
+	scatter();
+	read_missed(&req, 5000, 16);
+	assert_int_equal(req.fill.nr_blocks, 16);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	for (; xp_fill_run(f.c, &req.fill, &run); runs++) {
+		assert_int_equal(xp_lba_n(run.lba), 5000 + blocks);
+		assert_int_equal(xp_slot_n(run.slot), 2 * runs + 1);
+		blocks += run.nr_blocks;
+		end_run(&run, 0);
+	}
+	assert_int_equal(runs, 16);
+	assert_int_equal(blocks, 16);
+	for (u64 lba = 5000; lba < 5016; lba++)
+		assert_int_equal(mapped_byte(&f, lba), lba % 256);
+	assert_int_equal(mapped_byte(&f, 0), 1);
+	flush(&f);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5015), 5015 % 256);
+}
+
+/* What is found with the lock held is so much, and the rest of the blocks is not filled. */
+static void a_fill_takes_so_many_runs(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	scatter();
+	read_missed(&req, 5000, 64);
+	assert_int_equal(req.fill.nr_blocks, XP_FILL_RUNS_MAX);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
+	assert_int_equal(req.fill.nr_blocks, 0);
+}
+
+/* A run that the device fails, and one that a write has overtaken: the others land. */
+static void each_run_ends_for_itself(void **state)
+{
+	u32 free = (scatter(), stats_of(&f).free), n = 0;
+	struct xp_fill run;
+	struct xp_req req;
+
+	(void)state;
+	read_missed(&req, 5000, 6);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	write_blocks(&f, 5004, 1, 99);
+	for (; xp_fill_run(f.c, &req.fill, &run); n++)
+		end_run(&run, n == 1 ? -EIO : 0);
+	assert_int_equal(n, 6);
+	assert_int_equal(mapped_byte(&f, 5000), 5000 % 256);
+	assert_int_equal(mapped_byte(&f, 5001), -1);
+	assert_int_equal(mapped_byte(&f, 5003), 5003 % 256);
+	assert_int_equal(mapped_byte(&f, 5004), 99);
+	assert_int_equal(mapped_byte(&f, 5005), 5005 % 256);
+	assert_int_equal(stats_of(&f).free, free - 5);
+	assert_int_equal(stats_of(&f).fills_dropped, 2);
+}
+
+static void a_fill_given_back_frees_all_runs(void **state)
+{
+	u32 free = (scatter(), stats_of(&f).free);
+	struct xp_req req;
+
+	(void)state;
+	read_missed(&req, 5000, 16);
+	assert_int_equal(stats_of(&f).free, free - 16);
+	xp_fill_end(f.c, &req.fill, -ENOMEM, &f.todo);
+	assert_int_equal(stats_of(&f).free, free);
+	req.fill.nr_blocks = 0;
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	read_missed(&req, 5000, 16);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
+	assert_int_equal(stats_of(&f).free, free);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -197,6 +319,10 @@ int main(void)
 		T(a_full_table_holds_all_up),
 		T(a_crowded_table_asks_for_a_flush_at_once),
 		T(discards_elsewhere_cost_no_fill),
+		T(a_fill_takes_slots_wherever_they_are),
+		T(a_fill_takes_so_many_runs),
+		T(each_run_ends_for_itself),
+		T(a_fill_given_back_frees_all_runs),
 	};
 
 	return cmocka_run_group_tests_name("fills", tests, NULL, NULL);

@@ -65,18 +65,24 @@ static void look_at(const u64 *words, u64 lba)
 	atomic_fetch_add(&hits, 1);
 }
 
-static void fill_cache(struct request *r, u64 lba, struct xp_todo *todo)
+static void fill_run(const struct xp_fill *run, struct xp_todo *todo)
 {
-	const u64 *from = slow[lba];	/* the blocks follow one another there as well */
-	u64 *slot = slot_words(r->req.fill.target);
+	const u64 *from = slow[xp_lba_n(run->lba)];	/* the blocks follow one another there as well */
+	u64 *slot = slot_words(run->target);
 	u32 i;
 
-	if (!r->req.fill.nr_blocks)
-		return;
-	for (i = 0; i < r->req.fill.nr_blocks * XP_BLOCK_SIZE / sizeof(u64); i += 32)
+	for (i = 0; i < run->nr_blocks * XP_BLOCK_SIZE / sizeof(u64); i += 32)
 		__atomic_store_n(&slot[i], __atomic_load_n(&from[i], __ATOMIC_RELAXED),
 				 __ATOMIC_RELAXED);
-	xp_fill_end(f.c, &r->req.fill, 0, todo);
+	xp_fill_end(f.c, run, 0, todo);
+}
+
+static void fill_cache(struct request *r, struct xp_todo *todo)
+{
+	struct xp_fill run;
+
+	while (xp_fill_run(f.c, &r->req.fill, &run))
+		fill_run(&run, todo);
 }
 
 static void look_at_hit(const struct request *r)
@@ -106,7 +112,7 @@ static void send(struct request *r, struct xp_todo *todo)
 	if (act == XP_FAST || act == XP_SLOW || act == XP_SLOW_FILL) {
 		act = xp_end(f.c, &r->req, 0, todo);	/* of a write, likewise */
 		if (reads)
-			fill_cache(r, lba, todo);
+			fill_cache(r, todo);
 	}
 	if (act == XP_DONE)
 		atomic_store(&r->done, true);
