@@ -147,6 +147,14 @@ static inline u32 journal_new(struct xp *c)
 	return w->state == BLOCK_OPEN ? w->nr - w->nr_relocated : 0;
 }
 
+/* Slots that become free when the open block is durable. */
+static inline u32 journal_frees(struct xp *c)
+{
+	const struct xp_window *w = journal_window(c, journal_open(c));
+
+	return w->state == BLOCK_OPEN ? w->nr_freed : 0;
+}
+
 /* After all records placed so far; there is one in the open block. */
 static inline u64 journal_here(struct xp *c)
 {

@@ -21,11 +21,25 @@
 #define EVICT_STEPS_EACH	16u
 #define EVICT_STEPS_MAX		1024u
 
-bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks)
+/*
+ * Of the free slots that eviction aims at, a fill leaves a quarter to writes. A commit for the sake of
+ * eviction frees half of them: another quarter is for the fills until it is durable.
+ */
+static u32 reserve(const struct xp *c)
 {
-	(void)req;
-	return nr_blocks <= ADMIT_MAX_BLOCKS &&
-	       c->nr_free > nr_blocks + c->low_free / 2;
+	return c->low_free / 4;
+}
+
+static u32 commit_batch(const struct xp *c)
+{
+	return c->low_free / 2;
+}
+
+u32 policy_admit(const struct xp *c, u32 nr_blocks)
+{
+	if (nr_blocks > ADMIT_MAX_BLOCKS || c->nr_free <= reserve(c) + 1)
+		return 0;
+	return min(nr_blocks, c->nr_free - reserve(c) - 1);
 }
 
 /*
@@ -92,6 +106,6 @@ void policy_evict_some(struct xp *c, struct xp_todo *todo)
 
 	if (coming < c->low_free)
 		policy_evict(c, min(c->low_free - coming, 32u), todo);
-	if (c->nr_pending_free && c->nr_free < c->low_free / 2)
+	if (journal_frees(c) >= commit_batch(c) || (c->nr_pending_free && c->nr_free < reserve(c)))
 		journal_commit(c, todo);
 }

@@ -5,7 +5,8 @@
 
 #include "cache.h"
 
-bool policy_admit(struct xp *c, const struct xp_req *req, u32 nr_blocks);
+/* Of a miss of so many blocks: how many slots it may take. */
+u32 policy_admit(const struct xp *c, u32 nr_blocks);
 /*
  * The block, which is clean and not held, lives in no slot any more: a record, for which there is
  * room.

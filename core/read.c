@@ -113,8 +113,8 @@ static void fill_prepare(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 		    bypass_overlaps(c, lba))
 			break;
 	}
-	n = flushed_run(c, first, n, todo);
-	if (!n || !policy_admit(c, req, n))
+	n = policy_admit(c, flushed_run(c, first, n, todo));
+	if (!n)
 		return;
 	req->fill.lba = first;
 	fill_take(c, &req->fill, n);

@@ -45,9 +45,9 @@ enum xp_act xp_base_checked(struct xp *c, struct xp_req *req, u64 hash, struct x
 			    struct xp_todo *todo);
 
 /*
- * With xp_options.verify, of each block @i of a fill that is about to be written: xp_checksum() of
+ * With xp_options.verify, of each block @i of a run that is about to be written: xp_checksum() of
  * the fill's own bytes. Takes no lock.
  */
-void xp_fill_hash(struct xp *c, const struct xp_fill *fill, u32 i, u64 hash);
+void xp_fill_hash(struct xp *c, const struct xp_fill *run, u32 i, u64 hash);
 
 #endif /* XP_VERIFY_H */

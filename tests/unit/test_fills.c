@@ -307,6 +307,107 @@ static void a_fill_given_back_frees_all_runs(void **state)
 	assert_int_equal(stats_of(&f).free, free);
 }
 
+/* -------------------------------------------------------- small caches ---- */
+
+static u64 seed;
+
+static u64 draw(u64 below)
+{
+	seed = seed * 6364136223846793005ull + 1442695040888963407ull;
+	return (seed >> 33) % below;
+}
+
+/* A read of @nr blocks anywhere, to its end. */
+static void read_anywhere(u32 nr)
+{
+	struct xp_fill run;
+	struct xp_req req;
+	enum xp_act act = submit(&f, &req, XP_READ, draw(LBAS - nr) * 8, nr * 8, false);
+
+	if (act == XP_FAST || act == XP_SLOW || act == XP_SLOW_FILL)
+		assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	while (act == XP_SLOW_FILL && xp_fill_run(f.c, &req.fill, &run))
+		xp_fill_end(f.c, &run, 0, &f.todo);
+	write_journal(&f);
+}
+
+static void setup_slots(u32 slots)
+{
+	u64 fast_blocks = slots;
+	struct xp_message msg;
+	struct xp_sb sb;
+
+	do
+		memset(&sb, 0, sizeof(sb));
+	while (xp_sb_layout(&sb, ++fast_blocks, &msg) || le64_to_cpu(sb.nr_slots) < slots);
+	fixture_teardown(&f);
+	fixture_setup(&f, fast_blocks, LBAS);
+}
+
+/* Reads nobody knows of, with a tick each 500: how many of a thousand blocks are filled, and how many
+ * journal blocks a thousand fills cost. */
+static void misses(u32 slots, u32 nr, u32 *filled, u32 *commits)
+{
+	u32 i, reads = 20000 / nr;
+	struct xp_stats before, s;
+
+	setup_slots(slots);
+	before = stats_of(&f);
+	for (i = 0; i < reads; i++) {
+		read_anywhere(nr);
+		if (i % 500 == 0)
+			xp_tick(f.c, &f.todo);
+		write_journal(&f);
+	}
+	s = stats_of(&f);
+	*filled = (u32)(s.fills * 1000 / (reads * nr));
+	*commits = (u32)((s.journal_writes - before.journal_writes) * 1000 / s.fills);
+}
+
+/* Between the two free marks a small cache stopped, or it would write a journal block for each eviction. */
+static void small_caches_go_on_filling(void **state)
+{
+	static const struct { u32 slots, commits; } cache[] = {
+		{ 256, 150 }, { 1000, 50 }, { 1512, 50 }, { 4096, 50 }, { 16000, 50 }
+	};
+	u32 i, filled, commits;
+
+	(void)state;
+	for (i = 0; i < sizeof(cache) / sizeof(*cache); i++) {
+		misses(cache[i].slots, 1, &filled, &commits);
+		print_message("# %u slots: %u of 1000 misses filled, %u journal blocks for 1000 fills\n",
+			      f.c->nr_slots, filled, commits);
+		assert_true(filled >= 950);
+		assert_true(commits <= cache[i].commits);
+	}
+}
+
+/* Of them some blocks are not: three use up what is free before a commit. */
+static void longer_misses_are_filled_as_well(void **state)
+{
+	u32 filled, commits;
+
+	(void)state;
+	misses(1512, 16, &filled, &commits);
+	print_message("# misses of 16 blocks: %u of 1000 filled, %u journal blocks for 1000 fills\n", filled, commits);
+	assert_true(filled >= 800);
+	assert_true(commits <= 50);
+}
+
+/* Not all or nothing. */
+static void a_fill_takes_what_can_be_spared(void **state)
+{
+	u32 spare = f.c->low_free / 4 + 11;
+	struct xp_req req;
+
+	(void)state;
+	while (f.c->nr_free > spare)
+		write_blocks(&f, 900000 + f.c->nr_free, 1, 1);
+	read_missed(&req, 5000, 16);
+	assert_int_equal(req.fill.nr_blocks, 10);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -323,6 +424,9 @@ int main(void)
 		T(a_fill_takes_so_many_runs),
 		T(each_run_ends_for_itself),
 		T(a_fill_given_back_frees_all_runs),
+		T(small_caches_go_on_filling),
+		T(longer_misses_are_filled_as_well),
+		T(a_fill_takes_what_can_be_spared),
 	};
 
 	return cmocka_run_group_tests_name("fills", tests, NULL, NULL);
