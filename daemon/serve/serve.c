@@ -466,9 +466,9 @@ static enum xc run(const struct words *w, int ready)
 	ret = start_ublk(&s, w);
 	if (!ret)
 		ret = open_sockets(&s, w);
-	tell_ready(&s, ret);
-	if (!ret && w->detach)
+	if (!ret && w->detach)	/* before its starter looks for the log */
 		leave_terminal(w->log);
+	tell_ready(&s, ret);
 	if (!ret)
 		wait_for_signal(&s.signals);
 	lost = stop_serving(&s, w->ublk);
