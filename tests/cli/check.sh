@@ -142,7 +142,7 @@ damaged "journal block lost" "journal block 9 .*is damaged or missing, though a 
 lived
 damage fast "$(at 9)"
 damaged "journal block torn" "journal block 9 .*damaged or missing.*; there is a journal block with a wrong checksum"
-same "journal refused: what to do" "$(grep -c 'fast: nothing was changed; xpcache start --accept-loss --fast fast --slow DEV goes on; xpcache flush --offline --rescue --fast fast --slow DEV brings' out)" "1"
+same "journal refused: what to do" "$(grep -c 'fast: nothing was changed; xpcache start --accept-loss --fast fast --slow DEV goes on; xpcache flush --offline --rescue --fast fast --slow DEV writes back' out)" "1"
 same "journal refused: JSON" "$(found sound) $(found places.wrong_checksum)" "False 1"
 lived
 "$forge" fast head 15 tail 3
@@ -247,7 +247,7 @@ done
 unreadable "$(at 30) $(at 31) $(at 40)" sound "three that nobody needs" "2 blocks .8.00 KiB. of the journal, from block $(at 30) of .* cannot be read"
 same "three that nobody needs: summed up" "$(grep -c ', 0 damaged, 3 unreadable$' out)" "1"
 unreadable "$(for n in {1..15}; do at "$n"; done | xargs)" expect "no block to begin with" 4 "no block from which .* 15 of them cannot be read.*: fast: it cannot be started; keep a copy" check fast
-unreadable "0 16" expect "no superblock readable" 1 "superblock: cannot read block 0: Input/output error: fast: .*xpcache flush --offline --rescue --force --fast fast --slow DEV brings" check fast
+unreadable "0 16" expect "no superblock readable" 1 "superblock: cannot read block 0: Input/output error: fast: .*xpcache flush --offline --rescue --force --fast fast --slow DEV writes back" check fast
 
 # ---- a terminal, and other places ----
 

@@ -38,7 +38,7 @@ none/xpcache bench fast >out 2>&1
 same "libraries: no bench" "$? $(grep -c '^xpcache: the program is not there: xpcache-bench: install it' out) $(wc -l <out)" "1 1 1"
 if [ -e bin/xpcached-watch ]; then
 	cp bin/xpcached-watch installed/libexec/xpcache
-	same "libraries: watch, installed" "$(installed/sbin/xpcached watch --help | head -n 1)" "xpcached watch [OPTION ...]"
+	same "libraries: watch, installed" "$(installed/sbin/xpcached watch --help | head -n 1)" "xpcached watch [OPTION...]"
 	none/xpcached watch >out 2>&1
 	same "libraries: no watch" "$? $(grep -c '^xpcache: the program is not there: xpcached-watch: install it' out) $(wc -l <out)" "1 1 1"
 	bin/xpcached-watch --help >out 2>&1

@@ -31,7 +31,7 @@ version=$(sed -n '1s/.*(\(.*\)).*/\1/p' "$root/debian/changelog")
 same "folder: programs run" "$(image/usr/sbin/xpcache version | cut -d , -f 1) $(image/usr/sbin/xpcached --version)" \
 	"xpcache $version xpcached $version"
 same "folder: and what they run" "$(image/usr/sbin/xpcache help bench | head -n 1 | cut -d ' ' -f 1,2) $(image/usr/sbin/xpcached watch --help | head -n 1)" \
-	"xpcache bench xpcached watch [OPTION ...]"
+	"xpcache bench xpcached watch [OPTION...]"
 same "folder: what is to be run can be" "$(cd image && find . -type f -perm /111 -printf '%P\n' | sed 's,^usr/,,' | sort | xargs)" \
 	"$(printf '%s\n' $programs $at_boot $of_system | grep -v -e '[.]rules$' -e '[.]conf$' -e '[.]cfg$' | sort | xargs)"
 same "folder: modes" "$(find image -type f -printf '%m\n' | sort -u | xargs)" "644 755"
