@@ -154,6 +154,12 @@ static void nothing_dirty(struct geometry *g, u64 *rng)
 	g->writeback = 1;
 	g->slow_sectors = 64 * XP_BLOCK_SECTORS;
 	g->hot = 48;
+	if (chance(rng, 2))
+		return;
+	/* Ranges stay, and their table is full. */
+	g->ops[XP_FLUSH] = 1;
+	g->ops[XP_DISCARD] = 15;
+	g->ops[XP_ZEROES] = 24;
 }
 
 /* The fast device is gone, again and again, and mostly nothing is dirty. */
