@@ -42,6 +42,7 @@ include tests/daemon/daemon-test.mk
 include tests/daemon/watch/watch.mk
 include tests/bench/bench.mk
 include tests/sim/sim.mk
+include tests/policy/policy.mk
 include tests/fuzz/fuzz.mk
 include tests/crash/crash.mk
 include tests/lab/lab.mk
@@ -90,7 +91,7 @@ test: bootstrap-test ## everything a commit must pass: check, simulator, the qui
 lints := $(addprefix lint-,$(shell tests/lint --list))
 
 check: bootstrap-check ## fast: unit tests and linters
-	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test model-test sim-short tools-test folder-test daemon-test watch-test bench-test docs-test vm-selftest $(lints)
+	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test model-test sim-short policy-check tools-test folder-test daemon-test watch-test bench-test docs-test vm-selftest $(lints)
 
 .PHONY: lint-deep $(lints)
 lint-deep: bootstrap-check ## clang's analyzer with ten times the patience it has in `make check`: minutes
