@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# What the policy of the core is worth: readers of traces, and their tests.
+# What the policy of the core is worth: readers of traces, policies to compare it with, and their tests.
 
 POLICY_FLAGS := -std=gnu11 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icore -Itests/policy
 POLICY_SANITIZED := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
@@ -10,6 +10,14 @@ build/policy/test_trace: tests/policy/test_trace.c $(trace-sources) $(policy-hea
 	@mkdir -p $(@D)
 	$(CC) $(POLICY_FLAGS) $(POLICY_SANITIZED) -o $@ $(filter %.c,$^) -lcmocka
 
+rival-sources := $(wildcard tests/policy/rival*.c) tests/policy/stream.c
+
+build/policy/test_rival: tests/policy/test_rival.c $(rival-sources) $(policy-headers)
+	@mkdir -p $(@D)
+	$(CC) $(POLICY_FLAGS) $(POLICY_SANITIZED) -o $@ $(filter %.c,$^) -lcmocka -lm
+
+policy-tests := build/policy/test_trace build/policy/test_rival
+
 .PHONY: policy-check
-policy-check: build/policy/test_trace ## readers of traces
-	@tests/unit/run build/policy/test_trace
+policy-check: $(policy-tests) ## readers of traces, and policies to compare with where their figures are known
+	@status=0; for test in $(policy-tests); do tests/unit/run $$test || status=1; done; exit $$status
