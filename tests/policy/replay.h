@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * replay.h - the real core, before a backend that performs nothing and counts everything.
+ *
+ * Requests take no time but on the slow device, whose model is a disk with one arm: time is virtual. Data is not kept:
+ * the core looks at journal blocks only. Up to @depth I/Os are outstanding, and end in the order of their beginning;
+ * with 1 each has ended before the next request comes.
+ */
+#ifndef POLICY_REPLAY_H
+#define POLICY_REPLAY_H
+
+#include "xpcache.h"
+
+#define REPLAY_ALL	0xffffffffu
+
+struct replay_setup {
+	u32 slots;		/* at least; the layout has a few more */
+	u32 depth;		/* I/Os outstanding; 0 is 1 */
+	u32 writeback;		/* blocks that may be written back a request; REPLAY_ALL: all that the core wants */
+	u64 sectors;		/* of the slow device; 0: 8 TiB */
+};
+
+/* Of requests as they were given, and of the blocks that these touch. */
+struct replay_counts {
+	u64 reads, read_misses;		/* requests; a miss: some part came from the slow device */
+	u64 read_blocks, missed_blocks;
+	u64 writes, write_blocks, bypass_blocks;
+	u64 fast_bytes;			/* written: data, fills, journal */
+	u64 journal_blocks;		/* written */
+	u64 slow_requests, slow_blocks;	/* reads and writes of requests, without writeback */
+	u64 slow_ns, slow_seeks;	/* what these took by the model */
+	u64 written_back;		/* blocks */
+	u64 fills, evicted;		/* blocks; the core's own counts */
+};
+
+struct replay;
+
+/* Never NULL: aborts, with a line that says why. */
+struct replay *replay_start(const struct replay_setup *setup);
+void replay_free(struct replay *r);
+/* Stops the cache in order, and starts it again. */
+void replay_restart(struct replay *r);
+
+/* Each has the request's parts follow one another, as a backend splits them; ends what has to end for room. */
+void replay_request(struct replay *r, enum xp_op op, u64 sector, u32 nr_sectors, bool fua);
+/* Ends all that is outstanding. */
+void replay_settle(struct replay *r);
+/* Since the start, or the last replay_reset(); all outstanding is ended first. */
+struct replay_counts replay_counts(struct replay *r);
+void replay_reset(struct replay *r);
+u32 replay_slots(const struct replay *r);
+u64 replay_dirty(struct replay *r);
+double replay_memory(const struct replay *r);	/* bytes a slot */
+
+/* ns that the model takes for this much in one sequential read, after one seek. */
+u64 replay_raw_ns(const struct replay *r, u64 sector, u32 nr_sectors);
+
+#endif

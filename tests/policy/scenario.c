@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* scenario.c - the loads, and the table of their bounds. */
+#include "scenario.h"
+#include "stream.h"
+
+#define SLOTS		16384u		/* 64 MiB */
+#define SMALL_SLOTS	1000u		/* laid out as 1,512 */
+#define SEED		88172645463325252ull
+
+/* Places on the slow device, in blocks, far apart. */
+#define AT_BOOT		0ull
+#define AT_SCAN		(1ull << 25)
+#define AT_ONCE		(1ull << 27)
+#define AT_COPY		(1ull << 28)
+#define AT_PREFILL	(1ull << 29)
+#define AT_ELSEWHERE	(1ull << 30)
+
+/* ----------------------------------------------------------- parts of loads ---- */
+
+static void request(struct place *p, enum xp_op op, u64 sector, u32 nr_sectors)
+{
+	replay_request(p->r, op, sector + p->shift, nr_sectors, false);
+}
+
+static void block(struct place *p, enum xp_op op, u64 lba)
+{
+	request(p, op, lba * XP_BLOCK_SECTORS, XP_BLOCK_SECTORS);
+}
+
+/* A quarter of the cache, single blocks everywhere on 16 million. */
+static void boot(struct place *p)
+{
+	for (u64 i = 0; i < p->slots / 4; i++)
+		block(p, XP_READ, AT_BOOT + i * 2654435761ull % (1ull << 22) * 4);
+}
+
+static double boot_misses(struct place *p)
+{
+	struct replay_counts counts;
+
+	replay_reset(p->r);
+	boot(p);
+	counts = replay_counts(p->r);
+	return (double)counts.read_misses / (double)counts.reads;
+}
+
+static void boots(struct place *p)
+{
+	for (int i = 0; i < 4; i++)
+		boot(p);
+}
+
+/* @caches times the cache's size, from @lba on, in requests of the scenario's size. */
+static void scan(struct place *p, enum xp_op op, u64 lba, u32 caches)
+{
+	u64 sectors = (u64)caches * p->slots * XP_BLOCK_SECTORS, at;
+
+	for (at = 0; at < sectors; at += p->sectors)
+		request(p, op, lba * XP_BLOCK_SECTORS + at, p->sectors);
+}
+
+/* Twice twice its size of single blocks: a cache that has evicted for long. */
+static void prefill(struct place *p)
+{
+	for (u32 i = 0; i < 4 * p->slots; i++)
+		block(p, XP_READ, AT_PREFILL + random_next(&p->seed) % (2 * p->slots) * 64);
+}
+
+/* ---------------------------------------------------------------- scenarios ---- */
+
+static double boot_after_scan(struct place *p)
+{
+	boots(p);
+	scan(p, XP_READ, AT_SCAN, 20);
+	return boot_misses(p);
+}
+
+/* An eighth of the cache has blocks of what is scanned: 72 of 512. */
+static double boot_after_known_scan(struct place *p)
+{
+	boots(p);
+	for (u64 i = 0; i < p->slots / 8; i++)
+		block(p, XP_READ, AT_SCAN + i / 72 * 512 + i % 72);
+	boots(p);
+	scan(p, XP_READ, AT_SCAN, 20);
+	return boot_misses(p);
+}
+
+static double boot_after_restart_and_scan(struct place *p)
+{
+	boots(p);
+	replay_restart(p->r);
+	scan(p, XP_READ, AT_SCAN, 20);
+	return boot_misses(p);
+}
+
+static double boot_after_once_only(struct place *p)
+{
+	boots(p);
+	for (u64 i = 0; i < 20ull * p->slots; i++)
+		block(p, XP_READ, AT_ONCE + i * 64);
+	return boot_misses(p);
+}
+
+static void copy(struct place *p)
+{
+	u64 sectors = 3ull * p->slots * XP_BLOCK_SECTORS, at;
+
+	for (at = 0; at < sectors; at += p->sectors) {
+		request(p, XP_READ, AT_SCAN * XP_BLOCK_SECTORS + at, p->sectors);
+		request(p, XP_WRITE, AT_COPY * XP_BLOCK_SECTORS + at, p->sectors);
+	}
+}
+
+static double boot_after_copy(struct place *p)
+{
+	boots(p);
+	copy(p);
+	return boot_misses(p);
+}
+
+/* With a quarter of the cache dirty from the beginning, and nothing written back but where a write waits for it. */
+static double copy_fast_bytes(struct place *p)
+{
+	struct replay_counts counts;
+
+	for (u32 i = 0; i < p->slots / 4; i++)
+		block(p, XP_WRITE, AT_ONCE + i * 64);
+	replay_reset(p->r);
+	copy(p);
+	counts = replay_counts(p->r);
+	return (double)counts.fast_bytes / (2.0 * 3 * p->slots * XP_BLOCK_SIZE);
+}
+
+/* Misses of a desktop, with a stream beside it or without: all of the stream's own miss. */
+static double desktop(struct place *p, const struct zipf *z, bool streams)
+{
+	u32 nr = 6 * p->slots, i;
+	struct replay_counts counts;
+	u64 passed = 0;
+
+	for (i = 0; i < nr; i++)
+		block(p, XP_READ, zipf_next(z, &p->seed) * 2654435761ull % (1ull << 24));
+	replay_reset(p->r);
+	for (i = 0; i < nr; i++) {
+		block(p, XP_READ, zipf_next(z, &p->seed) * 2654435761ull % (1ull << 24));
+		if (streams && i % 8 == 0)
+			request(p, XP_READ, AT_SCAN * XP_BLOCK_SECTORS + passed++ * p->sectors, p->sectors);
+	}
+	counts = replay_counts(p->r);
+	return (double)(counts.read_misses - passed) / nr;
+}
+
+static double desktop_beside_stream(struct place *p)
+{
+	struct replay_setup setup = { .slots = p->slots, .depth = p->depth, .writeback = REPLAY_ALL };
+	struct place other = *p;
+	struct zipf z;
+	double with;
+
+	zipf_init(&z, 3 * p->slots, .9);
+	with = desktop(p, &z, true);
+	other.r = replay_start(&setup);
+	if (p->full) {
+		other.seed = SEED;
+		prefill(&other);
+	}
+	with -= desktop(&other, &z, false);
+	replay_free(other.r);
+	zipf_free(&z);
+	return with;
+}
+
+/* As a partition that begins at sector 63 has them, or requests of less than a block. */
+static double second_pass(struct place *p)
+{
+	struct replay_counts counts;
+
+	for (int pass = 0; pass < 2; pass++) {
+		replay_reset(p->r);
+		for (u64 i = 0; i < 1500; i++)
+			request(p, XP_READ, i * 7919 % 100000 * XP_BLOCK_SECTORS, p->sectors);
+	}
+	counts = replay_counts(p->r);
+	return (double)counts.read_misses / 1500;
+}
+
+/* Time of the slow device for 1 MiB of which every second block is cached, over that of the whole. */
+static double mixed(struct place *p)
+{
+	struct replay_counts counts;
+	u64 raw;
+
+	for (u64 i = 0; i < 256; i += 2)
+		block(p, XP_READ, AT_SCAN + i);
+	block(p, XP_READ, AT_ELSEWHERE);
+	replay_reset(p->r);
+	raw = replay_raw_ns(p->r, AT_SCAN * XP_BLOCK_SECTORS + p->shift, 2048);
+	request(p, XP_READ, AT_SCAN * XP_BLOCK_SECTORS, 2048);
+	counts = replay_counts(p->r);
+	return counts.slow_requests <= 1 ? 1 : (double)counts.slow_ns / (double)raw;
+}
+
+#define SINGLE_MISSES	20000u
+
+static struct replay_counts single_misses(struct place *p)
+{
+	replay_reset(p->r);
+	for (u32 i = 0; i < SINGLE_MISSES; i++)
+		block(p, XP_READ, AT_ONCE + i * 2654435761ull % (1ull << 22) * 4);
+	return replay_counts(p->r);
+}
+
+static double not_filled(struct place *p)
+{
+	return 1 - (double)single_misses(p).fills / SINGLE_MISSES;
+}
+
+static double journal_blocks_a_miss(struct place *p)
+{
+	return (double)single_misses(p).journal_blocks / SINGLE_MISSES;
+}
+
+/* -------------------------------------------------------------------- table ---- */
+
+#define KIB(n)		((n) * 2u)
+#define MISSES		"misses of the boot"
+#define SCAN(name, run, size, shifts, state) \
+	{ name, MISSES, run, SLOTS, REPLAY_ALL, size, shifts, .01, state }
+
+const struct scenario scenarios[] = {
+	SCAN("boot-after-scan-16K", boot_after_scan, KIB(16), ALIGNED, OWED),
+	SCAN("boot-after-scan-64K", boot_after_scan, KIB(64), ALIGNED, OWED),
+	SCAN("boot-after-scan-128K", boot_after_scan, KIB(128), ALIGNED, OWED),
+	SCAN("boot-after-scan-256K", boot_after_scan, KIB(256), ALIGNED, OWED),
+	SCAN("boot-after-scan-1M", boot_after_scan, KIB(1024), ALIGNED, DUE),
+	SCAN("boot-after-scan-8M", boot_after_scan, KIB(8192), ALIGNED, DUE),
+	SCAN("boot-after-scan-16K-shifted", boot_after_scan, KIB(16), SHIFTED, OWED),
+	SCAN("boot-after-scan-128K-shifted", boot_after_scan, KIB(128), SHIFTED, OWED),
+	SCAN("boot-after-scan-1M-shifted", boot_after_scan, KIB(1024), SHIFTED, OWED),
+	SCAN("boot-after-known-scan-128K", boot_after_known_scan, KIB(128), ALIGNED, OWED),
+	SCAN("boot-after-known-scan-1M", boot_after_known_scan, KIB(1024), ALIGNED, DUE),
+	SCAN("boot-after-restart-and-scan-128K", boot_after_restart_and_scan, KIB(128), ALIGNED, OWED),
+	SCAN("boot-after-copy-128K", boot_after_copy, KIB(128), ALIGNED, OWED),
+	SCAN("boot-after-copy-1M", boot_after_copy, KIB(1024), ALIGNED, OWED),
+	{ "copy-over-dirty-mark-128K", "bytes to the fast device a byte moved", copy_fast_bytes, SLOTS, 0, KIB(128),
+	  ALIGNED, .05, OWED },
+	{ "boot-after-once-only", MISSES, boot_after_once_only, SLOTS, REPLAY_ALL, 8, ALIGNED, 0, OWED },
+	{ "desktop-beside-stream-128K", "misses more than without", desktop_beside_stream, SLOTS, REPLAY_ALL, KIB(128),
+	  ALIGNED, .003, OWED },
+	{ "second-pass-4K", "misses", second_pass, SLOTS, REPLAY_ALL, 8, ALIGNED, 0, DUE },
+	{ "second-pass-4K-shifted", "misses", second_pass, SLOTS, REPLAY_ALL, 8, SHIFTED, 0, OWED },
+	{ "second-pass-1K", "misses", second_pass, SLOTS, REPLAY_ALL, 2, ALIGNED, 0, OWED },
+	{ "second-pass-512B", "misses", second_pass, SLOTS, REPLAY_ALL, 1, SHIFTED, 0, OWED },
+	{ "mixed-1M", "time over that of one read", mixed, SLOTS, REPLAY_ALL, 8, ALIGNED, 1.1, OWED },
+	{ "small-cache-fills", "single misses not filled", not_filled, SMALL_SLOTS, REPLAY_ALL, 8, ALIGNED, .01, DUE },
+	{ "small-cache-journal", "journal blocks a miss", journal_blocks_a_miss, SMALL_SLOTS, REPLAY_ALL, 8, ALIGNED,
+	  .1, DUE },
+};
+const u32 nr_scenarios = sizeof(scenarios) / sizeof(scenarios[0]);
+
+static double run_at(const struct scenario *s, u32 shift, u32 depth, bool full)
+{
+	struct replay_setup setup = { .slots = s->slots, .depth = depth, .writeback = s->writeback };
+	struct place p = { .r = replay_start(&setup), .slots = s->slots, .shift = shift, .depth = depth, .full = full,
+			   .sectors = s->sectors, .seed = SEED };
+	double figure;
+
+	if (full)
+		prefill(&p);
+	figure = s->run(&p);
+	replay_free(p.r);
+	return figure;
+}
+
+double scenario_worst(const struct scenario *s)
+{
+	bool shifted = s->shifts == SHIFTED;
+
+	return max(run_at(s, shifted ? 1 : 0, 1, false), run_at(s, shifted ? 63 : 0, 8, true));
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * scenario.h - loads that a policy must stand, each with a figure and its bound. A figure is the worse of two: in a new
+ * cache with one I/O outstanding, and in a full one with eight.
+ */
+#ifndef POLICY_SCENARIO_H
+#define POLICY_SCENARIO_H
+
+#include "replay.h"
+
+/* Where it runs. */
+struct place {
+	struct replay *r;
+	u32 slots;		/* of the cache */
+	u32 shift;		/* sectors, added to each request */
+	u32 depth;
+	bool full;
+	u32 sectors;		/* a request of the scenario's own load */
+	u64 seed;
+};
+
+enum scenario_shifts { ALIGNED, SHIFTED };	/* by 0; by 1 sector in the new cache, 63 in the full one */
+enum scenario_state {
+	DUE,			/* asserted */
+	OWED,			/* the core does not keep it yet. When it does, the row must become DUE */
+};
+
+struct scenario {
+	const char *name, *figure;	/* and what the figure is */
+	double (*run)(struct place *p);
+	u32 slots, writeback, sectors;
+	enum scenario_shifts shifts;
+	double bound;		/* the figure is at most that */
+	enum scenario_state state;
+};
+
+extern const struct scenario scenarios[];
+extern const u32 nr_scenarios;
+
+double scenario_worst(const struct scenario *s);
+
+#endif
