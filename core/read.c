@@ -113,7 +113,9 @@ static void fill_prepare(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 		    bypass_overlaps(c, lba))
 			break;
 	}
-	n = policy_admit(c, flushed_run(c, first, n, todo));
+	n = policy_admit(c, n);
+	if (n)
+		n = flushed_run(c, first, n, todo);
 	if (!n)
 		return;
 	req->fill.lba = first;

@@ -40,19 +40,27 @@ void writeback_note_arrival(struct xp *c)
 	c->stats.homes++;
 }
 
+static bool drains(const struct xp *c)
+{
+	return c->draining || c->flushing;
+}
+
+/* Dirty blocks are to be written back, and not only a flush is due. */
+static bool blocks_are_due(const struct xp *c)
+{
+	return c->nr_dirty && (drains(c) || c->nr_dirty > c->dirty_low || !xp_list_empty(&c->space));
+}
+
 bool xp_writeback_wanted(struct xp *c)
 {
-	bool wanted = false, drain;
+	bool wanted = false;
 
 	xp_lock(&c->lock);
 	writeback_note_arrival(c);
-	drain = c->draining || c->flushing;
 	if (c->batch.state == BATCH_NONE && (!c->failed || c->pass == PASS_ON)) {
-		if (c->nr_dirty)
-			wanted = drain || c->nr_dirty > c->dirty_low ||
-				 !xp_list_empty(&c->space);
+		wanted = blocks_are_due(c);
 		if (c->bypass_flushed < c->bypass_done)
-			wanted |= drain || c->slow_flush_wanted;
+			wanted |= drains(c) || c->slow_flush_wanted;
 		if (!wanted)
 			c->futile = 0;	/* a pause: what was tried then says little */
 	}
@@ -162,10 +170,21 @@ static void scan(struct xp *c)
 	}
 }
 
+static void collect(struct xp *c)
+{
+	struct xp_batch *b = &c->batch;
+
+	scan(c);
+	if (!b->nr && b->cursor) {
+		b->cursor = 0;
+		scan(c);
+	}
+}
+
 bool xp_writeback_begin(struct xp *c, struct xp_todo *todo)
 {
 	struct xp_batch *b = &c->batch;
-	bool flush_owed;
+	bool flush_owed, gathers;
 
 	xp_lock(&c->lock);
 	XP_ASSERT(b->state == BATCH_NONE);
@@ -175,19 +194,18 @@ bool xp_writeback_begin(struct xp *c, struct xp_todo *todo)
 	b->split = false;
 	b->bypassed = c->bypass_done;
 	flush_owed = c->bypass_flushed < c->bypass_done;
+	gathers = blocks_are_due(c);
 	c->slow_flush_wanted = false;
 	xp_unlock(&c->lock);
 
-	scan(c);
-	if (!b->nr && b->cursor) {
-		b->cursor = 0;
-		scan(c);
-	}
+	if (gathers)
+		collect(c);
 
 	xp_lock(&c->lock);
 	heap_sort(c);
-	b->has_all = b->cursor <= c->alone.first && b->nr < b->max;
-	b->cursor = b->nr < b->max ? 0 : heap_lba(c, b->nr - 1) + 1;
+	b->has_all = gathers && b->cursor <= c->alone.first && b->nr < b->max;
+	if (gathers)
+		b->cursor = b->nr < b->max ? 0 : heap_lba(c, b->nr - 1) + 1;
 	b->state = b->nr || flush_owed ? BATCH_RUNNING : BATCH_NONE;
 	b->barrier = b->nr ? journal_commit(c, todo) : 0;
 	requests_hand_on(c, todo);
@@ -393,6 +411,12 @@ static void judge_futile(struct xp *c, int err)
 		c->futile = min(c->futile + 1, XP_FUTILE_MAX);
 }
 
+/* Nothing was left to be written back: the batch was for its flush, and that went well. */
+static bool had_nothing_to_do(const struct xp *c)
+{
+	return !c->batch.nr && !c->nr_dirty;
+}
+
 /* A batch that was cut short tells nothing about the slow device. */
 static void judge_slow(struct xp *c, int err, u64 now)
 {
@@ -402,7 +426,7 @@ static void judge_slow(struct xp *c, int err, u64 now)
 		c->failing = min(c->failing + 1, XP_PAUSES_MAX);
 	else if (b->nr_failed)
 		c->failing = 1;
-	else if (b->nr_written_back || !b->nr)
+	else if (b->nr_written_back || had_nothing_to_do(c))
 		fails_no_more(c);
 	if (cache_is_clean(c))
 		fails_no_more(c);	/* a caller's FLUSH was faster */
