@@ -21,7 +21,7 @@
 #define FILL_GFP (GFP_NOWAIT | __GFP_NOWARN | __GFP_NOMEMALLOC)
 
 /*
- * A fill waits so long, and up to a jiffy more, for the next miss; as many are written
+ * A fill waits so long, and up to a jiffy more, for the next miss; about as many runs are written
  * after one miss.
  */
 #define FILL_DELAY_MS	2
@@ -317,9 +317,9 @@ static u32 count_runs(struct xs_cache *cache, struct xp_fill left)
 }
 
 /* Without memory for their bios they are not filled. */
-static void write_more(struct xs_cache *cache, struct xs_fill *f, struct xp_fill left)
+static void write_more(struct xs_cache *cache, struct xs_fill *f, struct xp_fill left, u32 nr)
 {
-	u32 nr = count_runs(cache, left), i;
+	u32 i;
 
 	f->more = kmalloc_array(nr, sizeof(*f->more), FILL_GFP);
 	if (!f->more) {
@@ -333,16 +333,19 @@ static void write_more(struct xs_cache *cache, struct xs_fill *f, struct xp_fill
 	}
 }
 
-static void write_fill(struct xs_cache *cache, struct xs_fill *f)
+/* Returns how many runs it has. */
+static u32 write_fill(struct xs_cache *cache, struct xs_fill *f)
 {
 	struct xp_fill left = f->fill;
+	u32 nr = count_runs(cache, left);
 
 	atomic_set(&f->nr_writes, 1);
 	xp_fill_run(cache->core, &left, &f->bio.run);
 	write_run(cache, &f->bio);
 	if (left.nr_blocks)
-		write_more(cache, f, left);
+		write_more(cache, f, left, nr - 1);
 	fill_put(f);
+	return nr;
 }
 
 static struct xs_fill *take_fill(struct xs_cache *cache)
@@ -364,12 +367,10 @@ static struct xs_fill *take_fill(struct xs_cache *cache)
  */
 static void write_fills(struct xs_cache *cache, u32 max)
 {
-	struct xs_fill *f;
+	while (max && !list_empty(&cache->todo.fills)) {
+		struct xs_fill *f = take_fill(cache);
 
-	while (max-- && !list_empty(&cache->todo.fills)) {
-		f = take_fill(cache);
-		if (f)
-			write_fill(cache, f);
+		max -= min(max, f ? write_fill(cache, f) : 1u);
 	}
 }
 
