@@ -6,6 +6,7 @@
  * The reader never waits for the write. A fill is a favour: with too much of it under way the
  * part is read plainly.
  */
+#include "daemon/fill.h"
 #include "daemon/timing.h"
 #include "core/accounting.h"
 #include "core/checksum.h"
@@ -13,40 +14,9 @@
 #include "core/verify.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 /* Blocks under way at once on a loop: 8 MiB. */
 #define FILL_BLOCKS_MAX	2048u
-
-/* One run of it. */
-struct xd_fill {
-	struct xd_op op;
-	struct xp_fill run;
-	struct xd_buffer *buffer;
-	struct xd_fill *next;	/* spare ones */
-	u64 sent;
-};
-
-static struct xd_fill *fill_get(struct xd_loop *loop)
-{
-	struct xd_fill *f = loop->spare_fills;
-
-	if (f)
-		loop->spare_fills = f->next;
-	else
-		f = malloc(sizeof(*f));
-	return f;
-}
-
-void xd_fills_free(struct xd_loop *loop)
-{
-	struct xd_fill *f;
-
-	while ((f = loop->spare_fills)) {
-		loop->spare_fills = f->next;
-		free(f);
-	}
-}
 
 static void fill_written(struct xd_op *op, int err)
 {
@@ -60,8 +30,7 @@ static void fill_written(struct xd_op *op, int err)
 	xp_fill_end(loop->cache->core, &f->run, err, &loop->todo);
 	loop->fill_blocks -= f->run.nr_blocks;
 	xd_buffer_put(f->buffer);
-	f->next = loop->spare_fills;
-	loop->spare_fills = f;
+	xd_fill_put(loop, f);
 }
 
 /* The part's request has not ended yet: its buffer is there. */
@@ -69,7 +38,7 @@ static void write_run(struct xd_part *part, const struct xp_fill *run)
 {
 	struct xd_loop *loop = part->io->loop;
 	struct xd_cache *cache = loop->cache;
-	struct xd_fill *f = fill_get(loop);
+	struct xd_fill *f = xd_fill_get(loop);
 	u64 first = xp_lba_n(run->lba) * XP_BLOCK_SECTORS;
 
 	if (!f) {

@@ -265,29 +265,6 @@ static int stop_and_wait(const char *name, char *waits, size_t len)
 	return err;
 }
 
-/* What the daemon could not make durable; not that nothing is known of it. */
-static bool is_loss(int err)
-{
-	return err != -ETIMEDOUT && err != -EPROTO && err != -ECONNREFUSED && err != -ENOENT;
-}
-
-enum xc user_stop(const char *name, bool losing)
-{
-	char waits[PATH_MAX + 200] = "";
-	struct running r = { .name = "" };
-	int found = user_find(name, NULL, &r), err = stop_and_wait(name, waits, sizeof(waits));
-
-	if (err == -ETIMEDOUT && *waits)
-		return complain(XC_FAILED, name, "it goes on stopping; a second SIGTERM to that process ends it at once, and loses what was not flushed",
-				"it waits for %s (process %d)", strchr(waits, ' ') + 1, atoi(waits));
-	if (err == -EALREADY)
-		return complain(XC_REFUSED, name, "wait, or see its log", "it stops already");
-	if (err == -EINTR)
-		return complain(XC_FAILED, name, found == 1 ? text_todo("%s brings it back", text_start(name, r.fast_path, r.slow_path)) : NULL,
-				"ended at once, by a second signal");
-	return err && !(losing && is_loss(err)) ? complain_errno(err, name, "it did not stop in order") : XC_OK;
-}
-
 /* ------------------------------------------------------------------ find ---- */
 
 static void learn_line(struct running *r, char *line)
@@ -379,6 +356,14 @@ int user_list(struct running **list, size_t *n)
 	return err;
 }
 
+/* 1: it runs; 0: it does not. */
+static int find_named(const char *name, struct running *r)
+{
+	int err = learn(name, r);
+
+	return err == -ENXIO ? 0 : err ? err : 1;
+}
+
 int user_find(const char *name, const char *uuid, struct running *r)
 {
 	struct running *all;
@@ -386,10 +371,8 @@ int user_find(const char *name, const char *uuid, struct running *r)
 	size_t n;
 	int err;
 
-	if (name) {
-		err = learn(name, r);
-		return err == -ENXIO ? 0 : err ? err : 1;
-	}
+	if (name)
+		return find_named(name, r);
 	err = user_list(&all, &n);
 	for (size_t i = 0; i < n && !found; i++) {
 		found = !strcmp(all[i].uuid, uuid);
@@ -398,6 +381,29 @@ int user_find(const char *name, const char *uuid, struct running *r)
 	}
 	free(all);
 	return err ? err : found;
+}
+
+/* What the daemon could not make durable; not that nothing is known of it. */
+static bool is_loss(int err)
+{
+	return err != -ETIMEDOUT && err != -EPROTO && err != -ECONNREFUSED && err != -ENOENT;
+}
+
+enum xc user_stop(const char *name, bool losing)
+{
+	char waits[PATH_MAX + 200] = "";
+	struct running r = { .name = "" };
+	int found = find_named(name, &r), err = stop_and_wait(name, waits, sizeof(waits));
+
+	if (err == -ETIMEDOUT && *waits)
+		return complain(XC_FAILED, name, "it goes on stopping; a second SIGTERM to that process ends it at once, and loses what was not flushed",
+				"it waits for %s (process %d)", strchr(waits, ' ') + 1, atoi(waits));
+	if (err == -EALREADY)
+		return complain(XC_REFUSED, name, "wait, or see its log", "it stops already");
+	if (err == -EINTR)
+		return complain(XC_FAILED, name, found == 1 ? text_todo("%s brings it back", text_start(name, r.fast_path, r.slow_path)) : NULL,
+				"ended at once, by a second signal");
+	return err && !(losing && is_loss(err)) ? complain_errno(err, name, "it did not stop in order") : XC_OK;
 }
 
 bool user_has(const char *name)
