@@ -35,7 +35,7 @@ class Suite:
     """Tests with one word in front of their names. With @spaced, a name is a sentence."""
 
     def __init__(self, label, spaced=False):
-        self.label, self.spaced, self.tests, self.failed = label, spaced, [], 0
+        self.label, self.spaced, self.tests, self.failed, self.judged = label, spaced, [], 0, 0
 
     def test(self, function):
         self.tests.append(function)
@@ -44,11 +44,13 @@ class Suite:
     def judge(self, good, name, why="", text=""):
         """Says that what has this name is so, with @text; or is not, and @why."""
         self.failed += not good
+        self.judged += 1
         print(line(good, f"{self.label} {name}", text if good else why), flush=True)
         return good
 
     def code(self):
-        return int(self.failed > 0)
+        """Nothing that was judged is no success."""
+        return int(self.failed > 0 or not self.judged)
 
     def run(self, *arguments, names=(), kind=""):
         """All tests, or those of these names. One that breaks has failed; the others go on."""

@@ -26,11 +26,11 @@ fail()
 # quoted FILE... - the end of them, as what is no result.
 quoted() { tail -q -n 30 "$@" 2>/dev/null | cut -c 1-300 | sed 's/^/     | /'; }
 
-# tally [NAME] - the sum; status 0 if nothing failed.
+# tally [NAME] - the sum; status 0 if something passed and nothing failed.
 tally()
 {
 	echo "${1:+$1: }$passed passed, $failed failed"
-	[ "$failed" -eq 0 ]
+	[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
 }
 
 # same NAME GOT WANTED - two texts. What a command has said before has no part in it.
