@@ -33,6 +33,8 @@ if kernel == null then
     buildFlags = [ "programs" ];
     # Those that are loaded when they are needed.
     NIX_LDFLAGS = "-rpath ${lib.makeLibraryPath [ pkgs.kmod pkgs.libnbd ]}";
+    # Nothing links with them, so the fixup would drop these paths again.
+    dontPatchELF = true;
     enableParallelBuilding = true;
   })
 else
