@@ -24,7 +24,7 @@ static const struct verb {
 	const char *name, *usage, *description;
 	enum xc (*fn)(int argc, char **argv);
 } verbs[] = {
-	{ "serve", "--fast DEV --slow DEV --socket PATH [OPTION...]",
+	{ "serve", "--fast DEV --slow DEV [OPTION...]",
 	  "run a cache in user space, and export it through NBD or ublk", serve_run },
 	{ "watch", "[OPTION...]",
 	  "watch all running caches: serve a page and metrics, report events", watch_run },

@@ -58,7 +58,7 @@ enum {
 	OPT_SIZE	= 1 << 27,
 };
 
-/* TUNABLE, CLASS: the core knows the rest. */
+/* TUNABLE, CLASS: the core knows the rest. Of what an option does: verb_texts[] comes first. */
 enum kind { FLAG, TEXT, TUNABLE, SECONDS, NUMBER, CLASS, SIZE };
 
 static const struct option_row {
@@ -71,7 +71,7 @@ static const struct option_row {
 #define AT(member)	offsetof(struct options, member)
 	{ "fast", "DEV", OPT_FAST, TEXT, AT(fast), "the fast device, which holds the cached data" },
 	{ "fast-size", "SIZE", OPT_SIZE, SIZE, AT(fast_size),
-	  "how much of the fast device the cache uses, from its start: 50G, for example (default: all of it; adopt: what memory allows)" },
+	  "how much of the fast device the cache uses, from its start: 50G, for example (default: all of it)" },
 	{ "slow", "DEV", OPT_SLOW, TEXT, AT(slow),
 	  "the slow device, which holds the data that is cached" },
 	{ "name", "NAME", OPT_NAME, TEXT, AT(name),
@@ -87,43 +87,45 @@ static const struct option_row {
 	{ "verify", "0|1", OPT_LIMITS, TUNABLE, AT(tunables.verify),
 	  "1: keep a checksum of each cached block and compare it with what is read; 0: do not" },
 	{ "engine", "kernel|user|auto", OPT_ENGINE, TEXT, AT(engine),
-	  "the backend: the kernel's target, or xpcached, which also takes files and remote disks" },
+	  "the backend: kernel is the kernel's target; user is xpcached, which also takes files and remote disks; auto is user where the kernel's target cannot be used (default auto)" },
 	{ "ublk", NULL, OPT_UBLK, FLAG, AT(ublk),
 	  "also provide a block device, through xpcached and the kernel's ublk driver" },
 	{ "offline", NULL, OPT_OFFLINE, FLAG, AT(offline),
 	  "of a stopped cache: work from user space, without the kernel module" },
 	{ "no-start", NULL, OPT_NO_START, FLAG, AT(no_start),
 	  "write the metadata and do not start the cache; plain files are allowed" },
-	{ "force", NULL, OPT_FORCE, FLAG, AT(force), "override the refusal that names this option" },
+	{ "force", NULL, OPT_FORCE, FLAG, AT(force),
+	  "accept a slow device that is an exact copy of the known one" },
 	{ "discard-dirty", NULL, OPT_DISCARD, FLAG, AT(discard_dirty),
-	  "give up dirty blocks. create and adopt: those of the cache that is overwritten; other verbs: if the slow device was written without the cache" },
+	  "if the slow device was written without the cache: give up the dirty blocks" },
 	{ "prefer-cache", NULL, OPT_PREFER, FLAG, AT(prefer_cache),
 	  "if the slow device was written without the cache: write back the dirty blocks all the same" },
 	{ "accept-loss", NULL, OPT_ACCEPT, FLAG, AT(accept_loss),
 	  "if journal blocks cannot be read: continue without the changes that they record" },
 	{ "accept-older", NULL, OPT_ACCEPT, FLAG, AT(accept_older),
-	  "if the last write of a block cannot be read: use the version before it" },
+	  "if the newest version of a block cannot be read and was not yet durable: use the version before it" },
 	{ "rescue", NULL, OPT_RESCUE, FLAG, AT(rescue),
 	  "with --offline: write back what can be read, and list the rest; the fast device is only read" },
 	{ "hide", NULL, OPT_HIDE, FLAG, AT(hide),
 	  "remove the partition devices, so that the whole device is free for use" },
 	{ "all", NULL, OPT_ALL, FLAG, AT(all), "start all stopped caches" },
 	{ "needed", NULL, OPT_NEEDED, FLAG, AT(needed),
-	  "report each cache that still needs this program because it runs or has dirty blocks; exit code 3 if there is one" },
+	  "report each cache that still needs this program: it runs, has dirty blocks, is needed by the boot, or its fast device is missing; exit code 3 if there is one" },
 	{ "boot", NULL, OPT_BOOT, FLAG, AT(boot),
 	  "the caches that this machine starts at boot, as recorded in /etc/xpcache" },
 	{ "wait", "SECONDS", OPT_WAIT, SECONDS, AT(wait),
 	  "with --boot: wait at most this long for devices (default 30)" },
-	{ "undo", NULL, OPT_ADOPT, FLAG, AT(undo), "undo adopt" },
+	{ "undo", NULL, OPT_ADOPT, FLAG, AT(undo),
+	  "undo adopt: the system boots without the cache again" },
 	{ "yes", NULL, OPT_ADOPT, FLAG, AT(yes), "do not ask for confirmation" },
 	{ "begin", NULL, OPT_SLEEP, FLAG, AT(begin),
 	  "before hibernation: write back all dirty blocks and detach the caches; their devices lead to the slow devices alone" },
 	{ "end", NULL, OPT_SLEEP, FLAG, AT(end),
 	  "after hibernation, or if it failed: reattach the caches; they are empty" },
 	{ "resume", NULL, OPT_SLEEP, FLAG, AT(restore),
-	  "at boot, before a cache starts: restore the memory image on DEV, if no cache has run since" },
+	  "at boot, before a cache starts: restore the memory image on DEV, if no cache has run since; without DEV: do nothing" },
 	{ "data", NULL, OPT_DATA, FLAG, AT(data),
-	  "also read every cached block, and compare those with a checksum" },
+	  "also read every cached block, and compare each block that has a checksum with it" },
 	{ "interval", "SECONDS", OPT_LIVE, SECONDS, AT(interval),
 	  "show the requests of each interval, until Ctrl-C or q" },
 	{ "count", "N", OPT_LIVE, NUMBER, AT(count), "end after N intervals" },
@@ -131,9 +133,9 @@ static const struct option_row {
 	  "with --interval: show all requests since the start each time" },
 	{ "class", "CLASS", OPT_SHAPE, CLASS, AT(class), "show one class only: read-hit, write, ..." },
 	{ "csv", NULL, OPT_FORMAT, FLAG, AT(csv),
-	  "print a line for each bin: from, to, count, percent" },
+	  "print a line for each bin: from and to in ns, count, cumulative percent" },
 	{ "hgrm", NULL, OPT_FORMAT, FLAG, AT(hgrm),
-	  "print the percentile distribution as HdrHistogram does" },
+	  "print the percentile distribution in us, as HdrHistogram does" },
 	{ "json", NULL, OPT_JSON, FLAG, AT(json), "print JSON, for programs" },
 	{ "test", "NAME,...", OPT_BENCH, TEXT, AT(bench.test), "the tests to run (default headline)" },
 	{ "quick", NULL, OPT_BENCH, FLAG, AT(bench.quick),
@@ -149,12 +151,13 @@ static const struct option_row {
 	{ "range", "RANGE", OPT_BENCH, TEXT, AT(bench.range),
 	  "measure only this part of the device: 10G, 1T+10G or 25%" },
 	{ "engine", "io_uring|psync", OPT_BENCH, TEXT, AT(bench.engine),
-	  "the interface that sends the requests" },
+	  "the interface that sends the requests (default: psync for one request at a time, else io_uring)" },
 	{ "places", "workload|cached|device", OPT_BENCH, TEXT, AT(bench.places),
-	  "of a cache: where the test headline reads" },
+	  "of a cache: where the test headline reads. workload: as many reads hit as since the start of the cache; cached: cached blocks only; device: all over the cache (default workload)" },
 	{ "buffered", NULL, OPT_BENCH, FLAG, AT(bench.buffered),
 	  "send requests through the page cache" },
-	{ "seed", "N", OPT_BENCH, TEXT, AT(bench.seed), "another random choice of places" },
+	{ "seed", "N", OPT_BENCH, TEXT, AT(bench.seed),
+	  "read the places of an earlier result, which names its seed (default: new places in each run)" },
 	{ "destructive", NULL, OPT_BENCH, FLAG, AT(bench.destructive),
 	  "also write: the data on the device is lost; asks three times" },
 	{ "precondition", NULL, OPT_BENCH, FLAG, AT(bench.precondition),
@@ -163,12 +166,67 @@ static const struct option_row {
 	  "write the result to FILE and show it in the terminal; also -o" },
 	{ "html", "FILE", OPT_BENCH, TEXT, AT(bench.html), "also write a page with charts to FILE" },
 	{ "resume", "FILE", OPT_BENCH, TEXT, AT(bench.resume),
-	  "continue the run that Ctrl-C ended, from its result" },
+	  "continue an interrupted run with its options; FILE is the .state file that it left" },
 	{ "help", NULL, OPT_HELP, FLAG, AT(help), "show this help" },
 #undef AT
 };
 
 #define NR_OPTIONS	(sizeof(option_table) / sizeof(*option_table))
+
+#define NAME_HELP	"the name of the cache, and of its device in /dev/mapper (default: the first of xpcache0, xpcache1, ... that is free)"
+#define LOST_FAST_HELP	"the fast device; the contents of the part that the cache uses are lost"
+#define DISCARD_HELP	"with --force: overwrite another cache on the fast device even if it has dirty blocks, which are lost"
+
+/* What an option does for one verb, where that is not what it does for the others; NULL: what all do together. */
+static const struct verb_text {
+	const char *verb, *option, *help;
+} verb_texts[] = {
+	{ "create", "fast", LOST_FAST_HELP },
+	{ "create", "name", NAME_HELP },
+	{ "create", "force",
+	  "overwrite a fast device that holds data; make a cache that takes more than half of the memory" },
+	{ "create", "discard-dirty", DISCARD_HELP },
+	{ "top", "interval", "show the requests of each interval, until Ctrl-C or q (default 2)" },
+	{ "histogram", "count", "with --interval: end after N intervals" },
+	{ "histogram", "hgrm",
+	  "with --class: print the percentile distribution in us, as HdrHistogram does" },
+	{ "flush", "fast-size",
+	  "with --rescue, if neither superblock is usable: the part of the fast device that the cache uses" },
+	{ "flush", "force",
+	  "accept a slow device that is an exact copy of the known one; with --rescue also: use the journal alone if neither superblock is usable" },
+	{ "flush", "boot",
+	  "flush each running cache that this machine starts at boot: a boot loader reads its slow device alone" },
+	{ "flush", "json", "with --rescue: print JSON, for programs" },
+	{ "flush", NULL, "Options other than --boot are for a stopped cache, with --offline." },
+	{ "stop", "force",
+	  "stop the cache even if its journal cannot be written or its slow device cannot be flushed: the newest writes may be lost. A cache in use is not stopped" },
+	{ "start", "slow", "the slow device, if none or several are found" },
+	{ "start", "name", "run the cache under another name, until it is stopped" },
+	{ "start", "engine",
+	  "the backend: kernel is the kernel's target; user is xpcached, which also takes files and remote disks; auto is user where the kernel's target cannot be used (default auto; kernel for a cache that starts at boot)" },
+	{ "start", "force",
+	  "accept a slow device that is an exact copy of the known one; start a fast file without room for all its blocks; erase the memory image of a hibernation" },
+	{ "start", NULL,
+	  "Without --dirty-low, --dirty-high, --idle-ms, --histogram and --verify, a cache runs with those that are recorded in /etc/xpcache. With one of them, none of the recorded ones is used in this run." },
+	{ "resize", "fast-size",
+	  "how much of the fast device the cache is to use, from its start: 50G, for example (default: all of it; for a cache with a --fast-size: no more than before)" },
+	{ "resize", NULL, "All options are for a stopped cache." },
+	{ "forget", "force",
+	  "forget the cache even if dirty blocks are lost, or if nothing tells whether there are any" },
+	{ "adopt", "fast", LOST_FAST_HELP },
+	{ "adopt", "fast-size",
+	  "how much of the fast device the cache uses, from its start: 50G, for example (default: all of it, or less if all of it takes a quarter of the memory)" },
+	{ "adopt", "slow", "the disk to put behind the cache (default: the one that holds /)" },
+	{ "adopt", "name", NAME_HELP },
+	{ "adopt", "force",
+	  "overwrite a fast device that holds data; go on if /boot has images that cannot be made again, and that must not be booted" },
+	{ "adopt", "discard-dirty", DISCARD_HELP },
+	{ "check", "slow",
+	  "also check the slow device: its size, its identity, and whether dirty blocks reach past its end" },
+	{ "bench", "force", "with --destructive: write even if there is no terminal to ask on" },
+	{ "bench", NULL,
+	  "bench diff compares two results, and takes --json. bench report makes the page of a result, and takes --output." },
+};
 
 static const struct xp_tunable *tunable_of(const struct option_row *o)
 {
@@ -272,12 +330,24 @@ static void put_words(FILE *f, size_t at, size_t indent, const char *text)
 			putc('\n', f);
 			at = 0;
 		}
-		at += (size_t)fprintf(f, "%*s%.*s", at < indent ? (int)(indent - at) : 1, "", (int)len, text);
+		at += (size_t)fprintf(f, "%*s%.*s", at < indent ? (int)(indent - at) : at > 0, "", (int)len, text);
 	}
 	putc('\n', f);
 }
 
-static void help_option(const struct option_row *o)
+/* @option: NULL, too; @other: where there is no text of its own. */
+static const char *verb_text(const struct verb *v, const char *option, const char *other)
+{
+	for (size_t i = 0; i < sizeof(verb_texts) / sizeof(*verb_texts); i++) {
+		const struct verb_text *t = &verb_texts[i];
+
+		if (!strcmp(t->verb, v->name) && (option && t->option ? !strcmp(t->option, option) : option == t->option))
+			return t->help;
+	}
+	return other;
+}
+
+static void help_option(const struct verb *v, const struct option_row *o)
 {
 	char name[64], text[256];
 	size_t len;
@@ -286,7 +356,7 @@ static void help_option(const struct option_row *o)
 	if (o->kind == TUNABLE)
 		snprintf(text, sizeof(text), "%s (default %u)", o->help, tunable_of(o)->initial);
 	else
-		snprintf(text, sizeof(text), "%s", o->help);
+		snprintf(text, sizeof(text), "%s", verb_text(v, o->name, o->help));
 	fputs(name, stdout);
 	if (len >= HELP_INDENT) {	/* it has a line of its own */
 		putchar('\n');
@@ -310,11 +380,15 @@ static void help_all(FILE *f)
 
 static void help_options(const struct verb *v)
 {
+	const char *together = verb_text(v, NULL, "");
+
 	printf("xpcache %s %s\n", v->name, v->usage);
 	put_words(stdout, 0, 2, v->description);
 	for (size_t i = 0; i < NR_OPTIONS; i++)
 		if (v->options & option_table[i].bit)
-			help_option(&option_table[i]);
+			help_option(v, &option_table[i]);
+	if (*together)
+		put_words(stdout, 0, 0, together);
 }
 
 /* Of bench, whoever has its tests says all of it. */

@@ -88,30 +88,47 @@ static const struct option fixed[] = {
 };
 #define NR_FIXED	(sizeof(fixed) / sizeof(*fixed))
 
+/* What the number of an option is; the rest is told by xpcache create --help. */
+static const char *tunable_help(const char *name)
+{
+	static const struct { const char *name, *help; } text[] = {
+		{ "dirty_low", "percent, " }, { "dirty_high", "percent, " },
+		{ "idle_ms", "milliseconds; 0: never; " },
+		{ "mark", "the block of the slow device, in units of 4096 bytes, for\n                    the passthrough mark; 0: none; " },
+	};
+
+	for (size_t i = 0; i < sizeof(text) / sizeof(*text); i++)
+		if (!strcmp(text[i].name, name))
+			return text[i].help;
+	return "";
+}
+
 static void help(void)
 {
-	printf("usage: xpcached serve --fast DEV --slow DEV --socket PATH [OPTION...]\n\n"
+	printf("usage: xpcached serve --fast DEV --slow DEV [OPTION...]\n\n"
 	       "  --fast DEV        the fast device: a block device or a file, made into a cache\n"
 	       "                    by xpcache create\n"
-	       "  --slow DEV        its slow device: a block device, a file, nbd:// or\n"
-	       "                    nbd+unix://\n"
+	       "  --slow DEV        its slow device: a block device, a file, nbd://,\n"
+	       "                    nbd+unix:// or nbds://\n"
 	       "  --socket PATH     the socket for NBD clients: nbd+unix:///?socket=PATH;\n"
 	       "                    without it there is no NBD export\n"
-	       "  --ublk            also provide the block device /dev/ublkbN, through the\n"
-	       "                    kernel's ublk driver\n"
+	       "  --ublk            provide the block device /dev/ublkbN, through the kernel's\n"
+	       "                    ublk driver\n"
 	       "  --control PATH    the socket for the program xpcache\n"
+	       "                    (at least one of --socket, --ublk and --control is needed)\n"
 	       "  --force           accept a slow device that is a copy of the known one\n"
 	       "  --threads N       the number of threads, 1 to %u (default %u)\n"
 	       "  --detach          run in the background; return when clients can connect\n"
-	       "  --log FILE        with --detach: write messages to FILE\n"
-	       "Options of the cache, as man xpcached explains them:\n",
+	       "  --log FILE        with --detach: write messages to FILE; without it they are\n"
+	       "                    dropped\n"
+	       "Options of the cache; xpcache create --help explains all but --mark:\n",
 	       XD_LOOPS_MAX, THREADS_DEFAULT);
 	for (u32 i = 0; i < XP_TUNABLES; i++) {
 		const struct xp_tunable *t = &xp_tunable_rows[i];
 		char name[TUNABLE_OPTION];
 
 		tunable_option(t, name);
-		printf("  --%-15s %u to %u (default %u)\n", name, t->min, t->max, t->initial);
+		printf("  --%-15s %s%u to %u (default %u)\n", name, tunable_help(t->name), t->min, t->max, t->initial);
 	}
 }
 

@@ -57,7 +57,8 @@ static enum xc help(void)
 	       "  --wear-limit PERCENT     report when more of the life of the fast device is\n"
 	       "                           used (default 90)\n"
 	       "  --years-limit YEARS      report when the fast device lasts less than this at\n"
-	       "                           the present rate of writes (default 1)\n");
+	       "                           the rate of writes of the last day (default 1;\n"
+	       "                           0: never)\n");
 	return XC_OK;
 }
 

@@ -61,6 +61,8 @@ expect "help" 0 "Exit codes: 0 done" help
 expect "--help" 0 "Exit codes: 0 done" --help
 expect "help of a verb" 0 "--dirty-low PERCENT" help create
 expect "verb --help" 0 "--all" start --help
+expect "help of an option, by its verb" 0 "A cache in use is not stopped" stop --help
+expect "help of all options of a verb" 0 "recorded in /etc/xpcache" start --help
 expect "help of no verb" 2 "no such verb" help mend
 expect "version" 0 "format 2" version
 same "nothing was written" "$(tr -d '\0' <fast | wc -c) $(tr -d '\0' <slow | wc -c)" "0 0"
@@ -72,6 +74,12 @@ for verb in "" $("$xpcache" help | sed -n 's/^  xpcache \([a-z]*\) .*/\1/p'); do
 	same "help ${verb:-of all}: no option without a word about it" \
 		"$(awk '/^  --/ { if (option) print option; option = NF <= 2 && !/^  --[a-z-]+ +[a-z]/ ? $1 : ""; next } /^  +[^ -]/ { option = "" } END { print option }' out | xargs)" ""
 done
+# What an option does for one verb is said of an option that the verb has.
+rows=$(sed -En 's/^\t\{ "([a-z]+)", "([a-z-]+)",.*/\1 \2/p' "$root/tools/main.c")
+while read -r verb option; do
+	"$xpcache" help "$verb" | grep -q "^  --$option\b" || echo "$verb --$option"
+done <<<"$rows" >out
+same "help: texts of options that verbs have" "$(wc -w <<<"$rows" | awk '{ print ($1 > 20) }') $(cat out)" "1 "
 for words in --help "serve --help" "watch --help"; do
 	"$(dirname "$xpcache")/xpcached" $words >out
 	same "xpcached $words: 80 columns at most" "$? $(awk 'length > 80' out)" "0 "
