@@ -23,6 +23,29 @@ void queue_links_free(struct queue_links *l)
 	free(l->where);
 }
 
+void *rival_make(size_t size, u32 capacity, u32 nr_ids)
+{
+	struct rival_base *b = calloc(1, size);
+
+	if (!b)
+		return NULL;
+	b->capacity = capacity;
+	b->mark = calloc(nr_ids, sizeof(*b->mark));
+	if (queue_links_make(&b->links, nr_ids) && b->mark)
+		return b;
+	rival_free(b);
+	return NULL;
+}
+
+void rival_free(void *policy)
+{
+	struct rival_base *b = policy;
+
+	queue_links_free(&b->links);
+	free(b->mark);
+	free(b);
+}
+
 void queue_init(struct queue *q)
 {
 	*q = (struct queue){ RIVAL_NEVER, RIVAL_NEVER, 0 };

@@ -40,6 +40,17 @@ struct queue_links {
 
 bool queue_links_make(struct queue_links *l, u32 nr_ids);
 void queue_links_free(struct queue_links *l);
+
+/* What a policy begins with whose queues are one set. */
+struct rival_base {
+	u32 capacity;
+	struct queue_links links;
+	u8 *mark;		/* a byte a block, of the policy's own meaning */
+};
+
+/* A policy of so many bytes, all zeros but for its base. NULL: no memory. */
+void *rival_make(size_t size, u32 capacity, u32 nr_ids);
+void rival_free(void *policy);
 void queue_init(struct queue *q);
 void queue_push(struct queue *q, struct queue_links *l, u32 id, u8 where);
 void queue_remove(struct queue *q, struct queue_links *l, u32 id);

@@ -3,65 +3,51 @@
  * rival_arc.c - ARC (Megiddo and Modha, 2003): a queue of what was used once and one of what was used more often,
  * each with the blocks that left it last; a use of one of those moves the border between the two.
  */
-#include <stdlib.h>
 #include "rival.h"
 
 enum { NONE, ONCE, OFTEN, GHOST_ONCE, GHOST_OFTEN };
 
 struct policy {
-	u32 capacity;
+	struct rival_base base;
 	u32 target;		/* of the queue of once */
 	struct queue once, often, ghost_once, ghost_often;
-	struct queue_links links;
 };
-
-static void destroy(void *policy)
-{
-	struct policy *p = policy;
-
-	queue_links_free(&p->links);
-	free(p);
-}
 
 static void *make(u32 capacity, u32 nr_ids)
 {
-	struct policy *p = calloc(1, sizeof(*p));
+	struct policy *p = rival_make(sizeof(*p), capacity, nr_ids);
 
 	if (!p)
 		return NULL;
-	p->capacity = capacity;
 	queue_init(&p->once);
 	queue_init(&p->often);
 	queue_init(&p->ghost_once);
 	queue_init(&p->ghost_often);
-	if (queue_links_make(&p->links, nr_ids))
-		return p;
-	destroy(p);
-	return NULL;
+	return p;
 }
 
 static void replace(struct policy *p, bool from_often)
 {
 	if (p->once.nr && (p->once.nr > p->target || (from_often && p->once.nr == p->target) || !p->often.nr))
-		queue_push(&p->ghost_once, &p->links, queue_pop(&p->once, &p->links), GHOST_ONCE);
+		queue_push(&p->ghost_once, &p->base.links, queue_pop(&p->once, &p->base.links), GHOST_ONCE);
 	else
-		queue_push(&p->ghost_often, &p->links, queue_pop(&p->often, &p->links), GHOST_OFTEN);
+		queue_push(&p->ghost_often, &p->base.links, queue_pop(&p->often, &p->base.links), GHOST_OFTEN);
 }
 
 static void miss(struct policy *p)
 {
 	u32 all = p->once.nr + p->often.nr + p->ghost_once.nr + p->ghost_often.nr;
 
-	if (p->once.nr + p->ghost_once.nr == p->capacity) {
-		if (p->once.nr == p->capacity) {
-			queue_pop(&p->once, &p->links);
+	if (p->once.nr + p->ghost_once.nr == p->base.capacity) {
+		if (p->once.nr == p->base.capacity) {
+			queue_pop(&p->once, &p->base.links);
 			return;
 		}
-		queue_pop(&p->ghost_once, &p->links);
+		queue_pop(&p->ghost_once, &p->base.links);
 		replace(p, false);
-	} else if (all >= p->capacity) {
-		if (all == 2 * p->capacity)
-			queue_pop(&p->ghost_often, &p->links);
+	} else if (all >= p->base.capacity) {
+		if (all == 2 * p->base.capacity)
+			queue_pop(&p->ghost_often, &p->base.links);
 		replace(p, false);
 	}
 }
@@ -73,28 +59,28 @@ static void ghost_hit(struct policy *p, u32 id, bool from_often)
 	if (from_often)
 		p->target -= min(p->target, max(one / two, 1u));
 	else
-		p->target = min(p->capacity, p->target + max(two / one, 1u));
+		p->target = min(p->base.capacity, p->target + max(two / one, 1u));
 	replace(p, from_often);
-	queue_remove(from_often ? &p->ghost_often : &p->ghost_once, &p->links, id);
+	queue_remove(from_often ? &p->ghost_often : &p->ghost_once, &p->base.links, id);
 }
 
 static bool access(void *policy, u32 id, u32 next)
 {
 	struct policy *p = policy;
-	u8 was = p->links.where[id];
+	u8 was = p->base.links.where[id];
 
 	(void)next;
 	if (was == NONE) {
 		miss(p);
-		queue_push(&p->once, &p->links, id, ONCE);
+		queue_push(&p->once, &p->base.links, id, ONCE);
 		return false;
 	}
 	if (was == ONCE || was == OFTEN)
-		queue_remove(was == ONCE ? &p->once : &p->often, &p->links, id);
+		queue_remove(was == ONCE ? &p->once : &p->often, &p->base.links, id);
 	else
 		ghost_hit(p, id, was == GHOST_OFTEN);
-	queue_push(&p->often, &p->links, id, OFTEN);
+	queue_push(&p->often, &p->base.links, id, OFTEN);
 	return was == ONCE || was == OFTEN;
 }
 
-const struct rival rival_arc = { "ARC", make, access, destroy };
+const struct rival rival_arc = { "ARC", make, access, rival_free };

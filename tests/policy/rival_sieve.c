@@ -3,52 +3,35 @@
  * rival_sieve.c - SIEVE (Zhang and others, 2024): a FIFO in which nothing moves. A hand goes from its tail to its
  * head, clears the marks of what was used and evicts what has none, and goes on there the next time.
  */
-#include <stdlib.h>
 #include "rival.h"
 
 struct policy {
-	u32 capacity;
+	struct rival_base base;	/* a mark: was used */
 	u32 hand;		/* RIVAL_NEVER: at the tail */
 	struct queue queue;
-	struct queue_links links;
-	u8 *used;
 };
-
-static void destroy(void *policy)
-{
-	struct policy *p = policy;
-
-	queue_links_free(&p->links);
-	free(p->used);
-	free(p);
-}
 
 static void *make(u32 capacity, u32 nr_ids)
 {
-	struct policy *p = calloc(1, sizeof(*p));
+	struct policy *p = rival_make(sizeof(*p), capacity, nr_ids);
 
 	if (!p)
 		return NULL;
-	p->capacity = capacity;
 	p->hand = RIVAL_NEVER;
-	p->used = calloc(nr_ids, 1);
 	queue_init(&p->queue);
-	if (queue_links_make(&p->links, nr_ids) && p->used)
-		return p;
-	destroy(p);
-	return NULL;
+	return p;
 }
 
 static void evict(struct policy *p)
 {
 	u32 id = p->hand == RIVAL_NEVER ? p->queue.tail : p->hand;
 
-	while (p->used[id]) {
-		p->used[id] = 0;
-		id = p->links.prev[id] == RIVAL_NEVER ? p->queue.tail : p->links.prev[id];
+	while (p->base.mark[id]) {
+		p->base.mark[id] = 0;
+		id = p->base.links.prev[id] == RIVAL_NEVER ? p->queue.tail : p->base.links.prev[id];
 	}
-	p->hand = p->links.prev[id];
-	queue_remove(&p->queue, &p->links, id);
+	p->hand = p->base.links.prev[id];
+	queue_remove(&p->queue, &p->base.links, id);
 }
 
 static bool access(void *policy, u32 id, u32 next)
@@ -56,15 +39,15 @@ static bool access(void *policy, u32 id, u32 next)
 	struct policy *p = policy;
 
 	(void)next;
-	if (p->links.where[id]) {
-		p->used[id] = 1;
+	if (p->base.links.where[id]) {
+		p->base.mark[id] = 1;
 		return true;
 	}
-	if (p->queue.nr == p->capacity)
+	if (p->queue.nr == p->base.capacity)
 		evict(p);
-	p->used[id] = 0;
-	queue_push(&p->queue, &p->links, id, 1);
+	p->base.mark[id] = 0;
+	queue_push(&p->queue, &p->base.links, id, 1);
 	return false;
 }
 
-const struct rival rival_sieve = { "SIEVE", make, access, destroy };
+const struct rival rival_sieve = { "SIEVE", make, access, rival_free };
