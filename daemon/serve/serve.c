@@ -43,6 +43,7 @@ struct words {
 };
 
 #define PATIENCE_NS	5000000000ull	/* of a stop: then it says what it waits for, again and again */
+#define SAME_SIGNAL_S	1	/* timeout(1), for one, signals a process, and then its group with it */
 
 struct serving {
 	struct xd_cache cache;
@@ -383,12 +384,22 @@ static void say_waiting(struct serving *s)
 	xd_control_waits(&s->control, what);
 }
 
+static void drop_same_signal(const sigset_t *set)
+{
+	const struct timespec none = { .tv_sec = 0 };
+
+	sleep(SAME_SIGNAL_S);
+	while (sigtimedwait(set, NULL, &none) > 0)
+		;
+}
+
 static void *stop_main(void *arg)
 {
 	const struct timespec pause = { .tv_sec = PATIENCE_NS / 1000000000u };
 	struct serving *s = arg;
 	int sig;
 
+	drop_same_signal(&s->signals);
 	do {
 		sig = sigtimedwait(&s->signals, NULL, &pause);
 		if (sig < 0 && errno == EAGAIN)
