@@ -7,6 +7,6 @@ build/tests/tables: tests/docs/tables.c $(wildcard core/*.c core/*.h)
 	$(CC) $(CFLAGS_ALL) $(CFLAGS) -o $@ $(filter %.c,$^) $$(pkg-config --libs libxxhash)
 
 .PHONY: docs-test
-docs-test: build/tests/tables build/xpcache build/xpcached ## docs/xpcache.rst against the code, pictures against their sources, links, words, and a test of each command of README.md
+docs-test: build/tests/tables build/xpcache build/xpcached ## docs/xpcache.rst and the options of docs/xpcache.8 against the code, pictures against their sources, links, words, and a test of each command of README.md
 	@status=0; tests/docs/rst $< || status=1; tests/docs/words build || status=1; \
 	for test in pictures links commands; do tests/docs/$$test || status=1; done; exit $$status
