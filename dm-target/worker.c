@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * worker.c - writes dirty blocks back, a batch of the core's at a time.
+ * worker.c - writes dirty blocks back, a batch of the core's at a time. (The worker that
+ * xs_wake_worker() wakes is another one: todo.c.)
  *
  * One work leads: it begins a batch, works on it as the first of several
  * workers, waits for the others, flushes the slow device and commits. Each
