@@ -5,9 +5,9 @@
  *
  * The core (core/xpcache.h) decides, the backend performs. A request's way:
  *
- *	front-end --> xd_submit() --> xp_submit() --> request.c   with its own buffer
- *	(server.h)        |                       `-> copy.c      a write that needs a base
- *	                  |                       |-> check.c   a read whose sums are known
+ *	front-end --> xd_submit() --> xp_submit() --> request.c  with its own buffer
+ *	(nbd/, ublk/)     |                       |-> copy.c     a write that needs a base
+ *	                  |                       `-> check.c    a read whose sums are known
  *	                  `-> throttle.c, under pressure  |
  *	                                                  v
  *	front-end <-- io->end() <---------------------- xp_end()  (fill.c: a miss's data)
