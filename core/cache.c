@@ -189,11 +189,11 @@ void xp_get_stats(struct xp *c, struct xp_stats *s)
 	s->memory = c->memory;
 	s->pressure = xp_pressure(c);
 	s->failed = c->failed;
-	s->passing = c->pass == PASS_ON;
-	s->stranded = c->failed ? c->nr_dirty : 0;
+	s->passthrough = c->pass == PASS_ON;
+	s->dirty_unreachable = c->failed ? c->nr_dirty : 0;
 	s->flushing = c->flushing;
-	s->home = cache_is_clean(c);
-	s->destage_failing_since = c->failing_since;
+	s->slow_complete = cache_is_clean(c);
+	s->writeback_failing_since = c->failing_since;
 	xp_unlock(&c->lock);
 }
 

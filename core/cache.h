@@ -327,7 +327,7 @@ struct xp {
 	struct xp_lbas alone;
 	u32 futile;		/* batches since one brought a block home */
 	u32 failing;		/* the same, pauses or not; 1 after one that brought home a part */
-	u64 failing_since;	/* xp_stats.destage_failing_since */
+	u64 failing_since;	/* xp_stats.writeback_failing_since */
 	struct xp_bypass bypass[XP_BYPASS_MAX];
 	u64 bypass_done;	/* writes around the cache that ended */
 	u64 bypass_flushed;	/* of those, how many a slow flush has covered */

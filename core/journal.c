@@ -93,7 +93,7 @@ static void relocate(struct xp *c)
 			break;
 	}
 	w->nr_relocated += relocated;
-	c->stats.carried += relocated;
+	c->stats.relocated += relocated;
 }
 
 /*

@@ -60,7 +60,7 @@ enum xp_next xp_writeback_next(struct xp *c, struct xp_run *run);
  */
 int xp_writeback_checked(struct xp *c, struct xp_run *run, u32 i, u64 hash, struct xp_rot *rot);
 void xp_writeback_end(struct xp *c, struct xp_run *run);
-/* @now in seconds since 1970, for xp_stats.destage_failing_since. */
+/* @now in seconds since 1970, for xp_stats.writeback_failing_since. */
 void xp_writeback_commit(struct xp *c, int err, u64 now, struct xp_todo *todo);
 /*
  * ms to wait after the last batch before the next one, since it had errors; 0: it had none,
@@ -74,7 +74,7 @@ u32 xp_writeback_pause(struct xp *c);
  */
 void xp_drain(struct xp *c, bool on);
 /*
- * The same until a moment comes when everything is home, which stats.homes counts:
+ * The same until a moment comes when nothing is dirty, which stats.flushes_completed counts:
  * the next write may have made a block dirty before anybody looks. @on false gives it up.
  */
 void xp_write_back_all(struct xp *c, bool on);

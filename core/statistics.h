@@ -19,23 +19,23 @@ struct xp_stats {
 	u64 read_hits, read_misses, writes, write_bypass, flushes, discards;
 	u64 flushes_slow;			/* flushes that had to go to the slow device */
 	u64 fills, fills_dropped;		/* blocks */
-	u64 write_blocks, destaged, evicted;	/* blocks */
-	u64 journal_writes, carried;		/* blocks, records */
+	u64 write_blocks, written_back, evicted;	/* blocks */
+	u64 journal_writes, relocated;		/* blocks, records */
 	u64 waits;				/* requests that had to wait */
 	/* of journal blocks to other places; the incarnation grows by each */
 	u64 reroutes;
-	u64 homes;				/* times that an xp_write_back_all() has arrived */
+	u64 flushes_completed;			/* times that an xp_write_back_all() was done */
 	/* blocks found not to hold what their sum says, each time */
 	u64 sum_errors;
 	u64 pressure;				/* 0 to 1024 */
-	u64 stranded;				/* dirty blocks of a cache that has failed */
+	u64 dirty_unreachable;			/* dirty blocks of a cache that has failed */
 	/* of the ring, and slots: given up, as they cannot be written */
 	u64 bad_places, bad_slots;
-	bool passing;				/* writes go to the slow device */
+	bool passthrough;			/* writes go to the slow device */
 	/* xp_write_back_all() is under way; xp_is_clean() */
-	bool flushing, home;
-	u64 destage_failing_since;		/* seconds since 1970: batches have had errors since then; 0: they
-						 * have none, or nothing is left to bring home */
+	bool flushing, slow_complete;
+	u64 writeback_failing_since;		/* seconds since 1970: batches have had errors since then; 0: they
+						 * have none, or nothing is left to write back */
 	int failed;				/* 0, or the error that stopped it */
 };
 
@@ -48,7 +48,7 @@ struct xp_backend {
 	bool fast_is_memory;		/* worked on by load and store; else through blocks */
 	const char *not_memory;		/* a word: why not, of a device that could be; or NULL */
 	u64 memory, histogram_memory;	/* bytes, the backend's own */
-	u64 destage_flushes, fast_bytes_written;
+	u64 writeback_flushes, fast_bytes_written;
 	u64 fast_errors, slow_errors;	/* operations of the devices that failed */
 	u64 failed_since;		/* seconds since 1970; 0: it has not */
 };

@@ -41,13 +41,13 @@ static void put_now(struct xp_text *l, const struct xp_backend *backend, const s
 	put_count(l, "histogram_memory", backend->histogram_memory);
 	put_count(l, "pressure", s->pressure);
 	put_count(l, "flushing", s->flushing);
-	put_count(l, "slow_complete", s->home);
-	put_count(l, "passthrough", s->passing);
-	put_count(l, "dirty_unreachable", s->stranded);
+	put_count(l, "slow_complete", s->slow_complete);
+	put_count(l, "passthrough", s->passthrough);
+	put_count(l, "dirty_unreachable", s->dirty_unreachable);
 	put_count(l, "bad_places", s->bad_places);
 	put_count(l, "bad_slots", s->bad_slots);
 	put_count(l, "failed_since", backend->failed_since);
-	put_count(l, "writeback_failing_since", s->destage_failing_since);
+	put_count(l, "writeback_failing_since", s->writeback_failing_since);
 }
 
 static void put_totals(struct xp_text *l, const struct xp_backend *backend,
@@ -63,14 +63,14 @@ static void put_totals(struct xp_text *l, const struct xp_backend *backend,
 	put_count(l, "fills", s->fills);
 	put_count(l, "fills_dropped", s->fills_dropped);
 	put_count(l, "write_blocks", s->write_blocks);
-	put_count(l, "written_back", s->destaged);
+	put_count(l, "written_back", s->written_back);
 	put_count(l, "evicted", s->evicted);
 	put_count(l, "journal_writes", s->journal_writes);
-	put_count(l, "relocated", s->carried);
+	put_count(l, "relocated", s->relocated);
 	put_count(l, "waits", s->waits);
-	put_count(l, "flushes_completed", s->homes);
+	put_count(l, "flushes_completed", s->flushes_completed);
 	put_count(l, "reroutes", s->reroutes);
-	put_count(l, "writeback_flushes", backend->destage_flushes);
+	put_count(l, "writeback_flushes", backend->writeback_flushes);
 	put_count(l, "fast_bytes_written", backend->fast_bytes_written);
 	put_count(l, "fast_errors", backend->fast_errors);
 	put_count(l, "slow_errors", backend->slow_errors);
@@ -94,14 +94,14 @@ static void put_fast(struct xp_text *l, const struct xp_backend *backend)
 static void put_older_names(struct xp_text *l, const struct xp_backend *backend,
 			    const struct xp_stats *s)
 {
-	put_count(l, "home", s->home);
-	put_count(l, "passing", s->passing);
-	put_count(l, "stranded", s->stranded);
-	put_count(l, "destage_failing_since", s->destage_failing_since);
-	put_count(l, "destaged", s->destaged);
-	put_count(l, "carried", s->carried);
-	put_count(l, "homes", s->homes);
-	put_count(l, "destage_flushes", backend->destage_flushes);
+	put_count(l, "home", s->slow_complete);
+	put_count(l, "passing", s->passthrough);
+	put_count(l, "stranded", s->dirty_unreachable);
+	put_count(l, "destage_failing_since", s->writeback_failing_since);
+	put_count(l, "destaged", s->written_back);
+	put_count(l, "carried", s->relocated);
+	put_count(l, "homes", s->flushes_completed);
+	put_count(l, "destage_flushes", backend->writeback_flushes);
 }
 
 u32 xp_status_print(struct xp *c, const struct xp_backend *backend, char *text, u32 room)

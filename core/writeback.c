@@ -37,7 +37,7 @@ void writeback_note_arrival(struct xp *c)
 	if (!c->flushing)
 		return;
 	c->flushing = false;
-	c->stats.homes++;
+	c->stats.flushes_completed++;
 }
 
 static bool drains(const struct xp *c)
@@ -305,7 +305,7 @@ void xp_writeback_end(struct xp *c, struct xp_run *run)
 		note_failed(&c->batch, run);
 	} else {
 		c->batch.nr_written_back += run->nr_blocks;
-		c->stats.destaged += run->nr_blocks;
+		c->stats.written_back += run->nr_blocks;
 	}
 	xp_unlock(&c->lock);
 }

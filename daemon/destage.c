@@ -319,7 +319,7 @@ static void finish_batch(struct xd_cache *cache)
 	struct xd_writeback *d = &cache->writeback;
 
 	d->state = XD_FLUSHING;
-	xd_count(cache->counts.destage_flushes, 1);
+	xd_count(cache->counts.writeback_flushes, 1);
 	d->op = (struct xd_op){ .kind = XD_FLUSH, .consumer = XD_WRITEBACK, .registered = -1,
 				.end = flushed, .owner = cache };
 	d->sent = xd_time(cache);

@@ -252,7 +252,7 @@ struct xd_mark {
 };
 
 struct xd_counts {
-	u64 fast_bytes_written, fast_errors, slow_errors, destage_flushes;
+	u64 fast_bytes_written, fast_errors, slow_errors, writeback_flushes;
 	u64 failed_since;	/* seconds since 1970; 0: it has not */
 };
 

@@ -208,7 +208,7 @@ struct xs_clock {
 struct xs_counts {
 	atomic64_t fast_bytes_written;
 	atomic64_t fast_errors, slow_errors;
-	atomic64_t destage_flushes;
+	atomic64_t writeback_flushes;
 	atomic64_t failed_since;	/* seconds since 1970; 0: it has not */
 };
 

@@ -214,7 +214,7 @@ static void put_info(struct line *l, struct xs_cache *cache)
 		.not_memory = cache->not_memory,
 		.memory = cache->memory_bytes,
 		.histogram_memory = xs_timing_bytes(cache),
-		.destage_flushes = atomic64_read(&c->destage_flushes),
+		.writeback_flushes = atomic64_read(&c->writeback_flushes),
 		.fast_bytes_written = atomic64_read(&c->fast_bytes_written),
 		.fast_errors = atomic64_read(&c->fast_errors),
 		.slow_errors = atomic64_read(&c->slow_errors),

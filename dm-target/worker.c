@@ -368,7 +368,7 @@ static void finish_batch(struct xs_cache *cache)
 	struct xp_todo todo;
 	int err;
 
-	atomic64_inc(&cache->counts.destage_flushes);
+	atomic64_inc(&cache->counts.writeback_flushes);
 	err = blkdev_issue_flush(xs_slow(cache));
 	if (err)
 		xs_slow_error(cache, "flush of dirty blocks", 0, err);
@@ -542,7 +542,7 @@ int xs_writeback_alloc(struct xs_cache *cache)
 	INIT_DELAYED_WORK(&w->work, lead);
 	w->block_ns = flash ? BLOCK_NS_FLASH : BLOCK_NS_ROTATIONAL;
 	w->stopping = true;
-	w->wq = alloc_workqueue("xpcache_destage", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
+	w->wq = alloc_workqueue("xpcache_writeback", WQ_MEM_RECLAIM | WQ_UNBOUND, 0);
 	if (!w->wq)
 		return -ENOMEM;
 	err = bioset_init(&w->bios, WORKERS_FLASH, 0, BIOSET_NEED_BVECS);

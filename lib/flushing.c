@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Dirty blocks of a running cache go home. The cache does it; we ask and watch. */
+/* Dirty blocks of a running cache are written back. The cache does it; we ask and watch. */
 #include "lib/flushing.h"
 #include "lib/begun.h"
 #include "lib/complain.h"
@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #define POLL_MS		200
-#define STUCK_SECONDS	15	/* errors and no block home for so long: give up */
+#define STUCK_SECONDS	15	/* errors and no block written back for so long: give up */
 
 enum xc flush_awake(const char *name)
 {
@@ -93,10 +93,10 @@ static enum xc sync_device(const char *name)
 struct watch {
 	const char *name;
 	struct progress bar;
-	u64 dirty, base;	/* last seen, and how many were destaged when it last fell */
+	u64 dirty, base;	/* last seen, and how many were written back when it last fell */
 	u64 least, errors;	/* fewest left, and errors at that moment */
 	double moved;
-	u64 homes;		/* flushes that had arrived before ours, */
+	u64 completed;		/* flushes before ours, */
 	u64 incarnation;	/* since it was started: this time */
 	u64 enough;		/* blocks that may be left; and when to give up; 0: never */
 	double end;
@@ -106,12 +106,12 @@ struct watch {
  * may take minutes: what of it is written already does not count as left. */
 static u64 blocks_left(struct watch *w, const struct status *s)
 {
-	u64 dirty = status_number(s, "dirty"), destaged = status_number(s, "written_back");
+	u64 dirty = status_number(s, "dirty"), written_back = status_number(s, "written_back");
 
 	if (dirty < w->dirty)
-		w->base = destaged;
+		w->base = written_back;
 	w->dirty = dirty;
-	return dirty - min(dirty, destaged - w->base);
+	return dirty - min(dirty, written_back - w->base);
 }
 
 static enum xc check_stuck(struct watch *w, const struct status *s, u64 left)
@@ -132,9 +132,9 @@ static enum xc check_stuck(struct watch *w, const struct status *s, u64 left)
 }
 
 /* Now, or in a moment that we did not see. */
-static bool is_home(const struct watch *w, const struct status *s)
+static bool is_complete(const struct watch *w, const struct status *s)
 {
-	return status_number(s, "slow_complete") || status_number(s, "flushes_completed") > w->homes;
+	return status_number(s, "slow_complete") || status_number(s, "flushes_completed") > w->completed;
 }
 
 /* The journal's incarnation when it was started. */
@@ -143,7 +143,7 @@ static u64 life_of(const struct status *s)
 	return status_number(s, "incarnation") - status_number(s, "reroutes");
 }
 
-/* Does anything end the wait before they are home? */
+/* Does anything end the wait before they are written back? */
 static enum xc check_goes_on(struct watch *w, const struct status *s, u64 left, u64 dirty)
 {
 	if (!strcmp(s->state, "failed"))
@@ -163,8 +163,8 @@ static enum xc check_goes_on(struct watch *w, const struct status *s, u64 left, 
 	return check_stuck(w, s, left);
 }
 
-/* One look. XC_OK and *home false: not yet. */
-static enum xc look(struct watch *w, bool *home)
+/* One look. XC_OK and *complete false: not yet. */
+static enum xc look(struct watch *w, bool *complete)
 {
 	struct status s;
 	u64 left, dirty;
@@ -177,9 +177,9 @@ static enum xc look(struct watch *w, bool *home)
 	if (life_of(&s) != w->incarnation)
 		return complain(XC_FAILED, w->name, text_todo("xpcache flush %s goes on", w->name),
 				"it was started anew meanwhile, %s stay dirty", text_blocks(dirty));
-	*home = is_home(w, &s) || (w->end && left <= w->enough);
+	*complete = is_complete(w, &s) || (w->end && left <= w->enough);
 	progress_show(&w->bar, left);
-	return *home ? XC_OK : check_goes_on(w, &s, left, dirty);
+	return *complete ? XC_OK : check_goes_on(w, &s, left, dirty);
 }
 
 static enum xc watch(const char *name, u64 enough, double end)
@@ -188,17 +188,17 @@ static enum xc watch(const char *name, u64 enough, double end)
 	struct watch w = { .name = name, .least = UINT64_MAX, .dirty = UINT64_MAX, .enough = enough, .end = end };
 	struct status s;
 	enum xc ret = XC_OK;
-	bool home = false;
+	bool complete = false;
 	int err = status_read(name, &s);
 
 	if (!err)
 		err = running_message(name, XP_COMMAND_FLUSH);
 	if (err)
 		return complain_errno(err, name, "cannot ask for a flush");
-	w.homes = status_number(&s, "flushes_completed");
+	w.completed = status_number(&s, "flushes_completed");
 	w.incarnation = life_of(&s);
 	progress_begin(&w.bar, status_number(&s, "dirty"));
-	while (!(ret = look(&w, &home)) && !home)
+	while (!(ret = look(&w, &complete)) && !complete)
 		nanosleep(&pause, NULL);
 	progress_end();
 	return ret;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* flushing.h - dirty blocks of a running cache go home. */
+/* flushing.h - dirty blocks of a running cache are written back. */
 #ifndef XP_LIB_FLUSHING_H
 #define XP_LIB_FLUSHING_H
 
@@ -12,7 +12,7 @@ struct user_start;
 enum xc flush_awake(const char *name);
 /* What programs wrote there without a sync goes to the cache. */
 enum xc flush_pages(const char *node);
-/* Brings every dirty block home, with a progress bar. */
+/* Writes every dirty block back, with a progress bar. */
 enum xc flush_home(const char *name);
 /* The same for who has caught the signals. */
 enum xc flush_to_end(const char *name);

@@ -168,23 +168,22 @@ void status_show(const struct status *s)
 /* What it means, and what to do. */
 static void show_failure(const struct running *r, const struct status *s, const char *fast)
 {
-	u64 since = status_number(s, "failed_since"), stranded = status_number(s, "dirty_unreachable");
-
-	u64 destage = status_number(s, "writeback_failing_since");
+	u64 since = status_number(s, "failed_since"), unreachable = status_number(s, "dirty_unreachable");
+	u64 failing_since = status_number(s, "writeback_failing_since");
 
 	if (strcmp(s->state, "failed") != 0) {
-		if (destage)
+		if (failing_since)
 			printf("  %strouble   blocks cannot be written back since %s%s; they stay, and it is tried again, every half a minute at least\n",
-			       colour_bad(), text_time(destage), colour_off());
+			       colour_bad(), text_time(failing_since), colour_off());
 		return;
 	}
 	printf("  %sfailed    since %s: %s cannot be written%s\n", colour_bad(),
 	       since ? text_time(since) : "some time", fast, colour_off());
 	if (status_number(s, "passthrough"))
 		printf("            nothing is dirty; writes go to the slow device, and the next start drops what the cache has\n");
-	else if (stranded)
+	else if (unreachable)
 		printf("            %s %s there alone; all else is read from the slow device\n",
-		       text_blocks(stranded), stranded == 1 ? "is" : "are");
+		       text_blocks(unreachable), unreachable == 1 ? "is" : "are");
 	else
 		printf("            nothing is dirty; reads go on from the slow device\n");
 	if (!status_number(s, "passthrough"))

@@ -75,7 +75,7 @@ static void status(struct xd_control *c, int fd)
 		.fast_is_memory = c->cache->fast->map,
 		.memory = c->cache->memory_bytes,
 		.histogram_memory = xd_timing_bytes(c->cache),
-		.destage_flushes = xd_get(counts->destage_flushes),
+		.writeback_flushes = xd_get(counts->writeback_flushes),
 		.fast_bytes_written = xd_get(counts->fast_bytes_written),
 		.fast_errors = xd_get(counts->fast_errors),
 		.slow_errors = xd_get(counts->slow_errors),

@@ -45,12 +45,12 @@ static struct xp *make_cache(void)
 static void print_line(char *line, size_t room)
 {
 	static const u8 uuid[16];
-	const struct xp_backend backend = { .running = true, .uuid = uuid, .destage_flushes = 7, .not_memory = "kernel" };
+	const struct xp_backend backend = { .running = true, .uuid = uuid, .writeback_flushes = 7, .not_memory = "kernel" };
 	struct xp *c = make_cache();
 
-	c->stats.destaged = 1001;
-	c->stats.carried = 1002;
-	c->stats.homes = 1003;
+	c->stats.written_back = 1001;
+	c->stats.relocated = 1002;
+	c->stats.flushes_completed = 1003;
 	c->failing_since = 1004;
 	c->pass = PASS_ON;
 	c->failed = -EIO;

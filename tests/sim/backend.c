@@ -301,7 +301,7 @@ static bool passes_through(void)
 	struct xp_stats s;
 
 	xp_get_stats(sim.c, &s);
-	return s.passing;
+	return s.passthrough;
 }
 
 /* It may have been copied for a device that failed it. A caller that changes its buffer meanwhile

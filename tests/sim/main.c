@@ -89,7 +89,7 @@ static u64 print_faults(void)
 	       (unsigned long long)figures.marks, (unsigned long long)figures.passed,
 	       (unsigned long long)figures.unmarked);
 	printf("writeback: all was home %llu times when that was asked for, %llu steps in a pause\n",
-	       (unsigned long long)figures.homes, (unsigned long long)figures.pauses);
+	       (unsigned long long)figures.flushes_completed, (unsigned long long)figures.pauses);
 	printf("memory: %llu runs, %llu kills, %llu more of a recovery, which wrote back %llu sectors that they had left\n",
 	       (unsigned long long)figures.memory_runs, (unsigned long long)figures.kills,
 	       (unsigned long long)figures.kills_again, (unsigned long long)figures.kept);

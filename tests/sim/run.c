@@ -386,7 +386,7 @@ static bool core_passes(void)
 	struct xp_stats s;
 
 	xp_get_stats(sim.c, &s);
-	return s.passing;
+	return s.passthrough;
 }
 
 static bool writeback_fails(void)
@@ -394,7 +394,7 @@ static bool writeback_fails(void)
 	struct xp_stats s;
 
 	xp_get_stats(sim.c, &s);
-	return s.destage_failing_since;
+	return s.writeback_failing_since;
 }
 
 /* A journal block was refused, and those from it on are given other places: a moment that is short, and rare. */
@@ -596,27 +596,27 @@ static void happen(u64 *rng)
 		backend_complete(rng);
 }
 
-static u64 homes(void)
+static u64 flushes_completed(void)
 {
 	struct xp_stats s;
 
 	xp_get_stats(sim.c, &s);
-	return s.homes;
+	return s.flushes_completed;
 }
 
 /* I6: who has asked for a flush is told that all is home: it is, as far as it was acknowledged before. */
 static void step(u64 *rng)
 {
-	u64 before = homes(), begun = sim.now, own = mix(*rng ^ 0xbad7);
+	u64 before = flushes_completed(), begun = sim.now, own = mix(*rng ^ 0xbad7);
 
 	if (sim.geometry.bad && chance(&own, sim.geometry.bad_one_in))
 		bad_turn(&own);
 	happen(rng);
 	size_step();
-	if (homes() <= before)	/* less: it is another life */
+	if (flushes_completed() <= before)	/* less: it is another life */
 		return;
 	trace("--- all of it is home");
-	figures.homes++;
+	figures.flushes_completed++;
 	oracle_check_slow(begun);
 }
 

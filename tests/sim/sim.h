@@ -427,7 +427,7 @@ struct figures {
 	u64 faults[2][3][3];	/* by disk, enum disk_op, enum fault_kind */
 	u64 failed_commits, failed_starts, failed_closes, tight;
 	u64 marks, passed, unmarked;
-	u64 homes, pauses;
+	u64 flushes_completed, pauses;
 	u64 memory_runs, kills, kills_again, kept;
 	u64 stores, stores_refused, kills_storing;
 	u64 bad_runs, bad_places, bad_slots, bad_slow, bad_heads;	/* made; heads: superblocks, fingerprints */

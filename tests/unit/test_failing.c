@@ -232,7 +232,7 @@ static void a_tick_finds_that_the_device_is_gone(void **state)
 	assert_int_not_equal(f.todo.journal, 0);
 	fail_journal_for_good(&f);
 	assert_int_equal(stats_of(&f).failed, -EIO);
-	assert_int_equal(stats_of(&f).stranded, 2);
+	assert_int_equal(stats_of(&f).dirty_unreachable, 2);
 	assert_int_equal(read_again(&req, 5, 1), XP_SLOW);
 	xp_tick(f.c, &f.todo);
 	assert_int_equal(f.todo.journal, 0);
@@ -252,7 +252,7 @@ static void a_bad_spot_is_not_the_end(void **state)
 	assert_int_equal(req.err, 0);
 	flush(&f);
 	assert_int_equal(stats_of(&f).failed, 0);
-	assert_int_equal(stats_of(&f).stranded, 0);
+	assert_int_equal(stats_of(&f).dirty_unreachable, 0);
 	xp_tick(f.c, &f.todo);		/* one is enough */
 	assert_int_equal(f.todo.journal, 0);
 	write_blocks(&f, 5, 1, 7);
@@ -264,7 +264,7 @@ static u64 clock_now = 1000;
 
 static u64 failing_since(void)
 {
-	return stats_of(&f).destage_failing_since;
+	return stats_of(&f).writeback_failing_since;
 }
 
 /* Each run and the flush of it had these errors. Returns the pause after it. */

@@ -339,7 +339,7 @@ static void the_ring_turns(void **state)
 		sync_write(500 + i % 7, (int)(i % 250) + 1);
 	}
 	xp_get_stats(f.c, &s);
-	assert_true(s.carried >= 200);
+	assert_true(s.relocated >= 200);
 	fixture_reopen(&f);
 	assert_int_equal(mapped_byte(&f, 1), 9);
 	assert_int_equal(mapped_byte(&f, 200), 9);

@@ -69,7 +69,7 @@ static void writes_pass_behind_the_mark(void **state)
 	fail_now();
 	assert_int_equal(submit(&f, &req, XP_WRITE, 40, 8, false), XP_WAIT);
 	mark(0);
-	assert_int_equal(stats_of(&f).passing, 1);
+	assert_int_equal(stats_of(&f).passthrough, 1);
 	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
 	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_SLOW);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);

@@ -89,7 +89,7 @@ static void wrap_and_relocate(void **state)
 	}
 	xp_get_stats(f.c, &s);
 	assert_true(s.seq > 3 * blocks);
-	assert_true(s.carried >= 200);
+	assert_true(s.relocated >= 200);
 	fixture_reopen(&f);
 	assert_int_equal(mapped_byte(&f, 1), 9);
 	assert_int_equal(mapped_byte(&f, 200), 9);

@@ -380,11 +380,11 @@ static void a_moment_without_dirty_is_clean(void **state)
 	xp_writeback_end(f.c, run);
 	assert_int_equal(xp_writeback_next(f.c, run), XP_NEXT_END);
 	xp_get_stats(f.c, &s);
-	assert_true(s.flushing && !s.home && !s.homes);
+	assert_true(s.flushing && !s.slow_complete && !s.flushes_completed);
 	xp_writeback_commit(f.c, 0, 0, &f.todo);
 	write_blocks(&f, 9, 2, 4);
 	xp_get_stats(f.c, &s);
-	assert_true(!s.flushing && !s.home && s.homes == 1);
+	assert_true(!s.flushing && !s.slow_complete && s.flushes_completed == 1);
 	assert_false(xp_writeback_wanted(f.c));
 	free(run);
 }
@@ -398,13 +398,13 @@ static void clean_already_or_given_up(void **state)
 	xp_write_back_all(f.c, true);
 	assert_false(xp_writeback_wanted(f.c));
 	xp_get_stats(f.c, &s);
-	assert_true(!s.flushing && s.home && s.homes == 1);
+	assert_true(!s.flushing && s.slow_complete && s.flushes_completed == 1);
 	write_blocks(&f, 5, 1, 3);
 	xp_write_back_all(f.c, true);
 	xp_write_back_all(f.c, false);
 	assert_false(xp_writeback_wanted(f.c));
 	xp_get_stats(f.c, &s);
-	assert_true(!s.flushing && !s.home && s.homes == 1);
+	assert_true(!s.flushing && !s.slow_complete && s.flushes_completed == 1);
 }
 
 /* What is written around the cache while a flush is asked for keeps it from arriving: its end is
@@ -431,7 +431,7 @@ static void clean_waits_for_bypass_writes(void **state)
 			xp_writeback_commit(f.c, 0, 0, &f.todo);
 		}
 		xp_get_stats(f.c, &s);
-		assert_true(!s.flushing && s.home && s.homes == 1 + flushed_by_a_client);
+		assert_true(!s.flushing && s.slow_complete && s.flushes_completed == 1 + flushed_by_a_client);
 	}
 }
 
