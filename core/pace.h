@@ -9,13 +9,13 @@ struct xp;
 
 /*
  * How hard a write should be slowed now, 0 (not) to 1024 (to the pace at which
- * blocks are destaged): rises smoothly between the two dirty limits.
+ * blocks are written back): rises smoothly between the two dirty limits.
  */
 u32 xp_pressure(struct xp *c);
 
 /*
  * The time that a write of @blocks, which comes at @now, may go on: after those before it,
- * and so much later as its blocks take to be brought home, @block_ns each, times the pressure.
+ * and so much later as its blocks take to be written back, @block_ns each, times the pressure.
  * At most 0.1 s for itself, and 1 s from now. *@next is the time of the one before, 0 at
  * first, and under a lock of the caller's. All in ns.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * clock.c - what happens without a request: the records of acknowledged writes are committed,
- * and an idle cache brings its dirty blocks home; on the first loop.
+ * and an idle cache writes its dirty blocks back; on the first loop.
  */
 #include "daemon/device.h"
 #include "daemon/engine.h"

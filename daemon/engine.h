@@ -14,7 +14,7 @@
  *
  *	todo.c        performs what the core adds to a struct xp_todo
  *	journal_io.c  writes journal blocks
- *	destage.c     brings dirty blocks home
+ *	writeback.c   writes dirty blocks back
  *	mark.c        notes on the slow device that writes pass the cache
  *	clock.c       once a second: commits, notices an idle cache
  *	timing.c      how long it all takes
@@ -206,7 +206,7 @@ struct xd_worker {
 	u64 sent;
 	u32 left;		/* reads under way */
 	u32 checked;		/* blocks of the run */
-	enum { XD_HAUL_NONE, XD_HAUL_YIELD, XD_HAUL_WORK } state;
+	enum { XD_WORKER_IDLE, XD_WORKER_YIELDS, XD_WORKER_WORKS } state;
 	bool patience;		/* to give way to callers' reads */
 	u8 *data;		/* XP_RUN_MAX blocks */
 	struct xd_timer yield;
@@ -279,7 +279,7 @@ struct xd_cache {
 	struct xd_timer tick;
 	struct xd_call tick_start;
 	u32 quiet_ms;		/* without a request */
-	bool idle;		/* for long enough to bring all home */
+	bool idle;		/* for long enough to write all back */
 	u32 slow_reads;		/* all loops', atomic */
 	u32 active;		/* a request came since the last tick; atomic */
 	u32 kicked;		/* writeback may be wanted; atomic */
@@ -288,7 +288,7 @@ struct xd_cache {
 	pthread_mutex_t devices_lock;	/* fast and slow are there; else they are NULL */
 	pthread_mutex_t pace_lock;
 	u64 pace_next;		/* of pace_lock */
-	u64 block_ns;		/* time to bring a block home; atomic */
+	u64 block_ns;		/* time to write a block back; atomic */
 	struct xd_counts counts;	/* atomic */
 };
 
@@ -390,7 +390,7 @@ void xd_mark(struct xd_loop *loop);
 /* Before recovery: whether there is one. */
 int xd_mark_check(struct xd_cache *cache, const struct xp_media *media, struct xp_message *msg);
 
-/* destage.c */
+/* writeback.c */
 int xd_writeback_setup(struct xd_cache *cache);
 void xd_writeback_free(struct xd_cache *cache);
 /* Any thread. */

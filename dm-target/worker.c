@@ -28,7 +28,7 @@
 
 #define PAGE_GFP	(GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN | __GFP_NOMEMALLOC)
 
-/* Until one has been measured: a guess at the time to bring a block home. */
+/* Until one has been measured: a guess at the time to write a block back. */
 #define BLOCK_NS_ROTATIONAL	(2 * NSEC_PER_MSEC)
 #define BLOCK_NS_FLASH		(50 * NSEC_PER_USEC)
 

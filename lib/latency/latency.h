@@ -52,7 +52,7 @@ double latency_hits_by_time(const struct latency *l);
 /*
  * What going through the cache costs a hit, in ns: the median hit less the median read of
  * the fast device; NAN if one is not known. Not the means: the fast device is read for
- * destage as well, in long runs, and one stall moves a mean by more than all that is
+ * writeback as well, in long runs, and one stall moves a mean by more than all that is
  * looked for. The median read is a hit's as long as hits are most of them: else NAN, too.
  */
 double latency_own_cost(const struct latency *l);

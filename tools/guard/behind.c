@@ -4,7 +4,7 @@
  * machine: what the cache holds then is of another time than what is around it.
  *
  * After a rest in order the fingerprint tells: each of its blocks must be what it was. After a cut
- * the slow device has moved on since the last one, by destage; then the map tells. What it has clean
+ * the slow device has moved on since the last one, by writeback; then the map tells. What it has clean
  * the slow device holds (I7, I8); and of a dirty superblock the slow device has an older state.
  *
  * A boot loader is installed below the cache, and the firmware reads it there: what is its own says nothing.

@@ -116,7 +116,7 @@ static void our_own_cost_is_the_medians_difference(void **state)
 	(void)state;
 	planted_disk(&l);
 	assert_true(fabs(latency_own_cost(&l) - 750) < 100);
-	/* What a mean would take for ours: destage reads, a few, each a millisecond. */
+	/* What a mean would take for ours: writeback reads, a few, each a millisecond. */
 	plant(&l.class[XP_CLASS_FAST_READ], 1000, 1000000, 1100000);
 	assert_true(fabs(latency_own_cost(&l) - 750) < 100);
 	plant(&l.class[XP_CLASS_FAST_READ], 97300, 1000000, 1100000);

@@ -4,7 +4,7 @@
 # Failing disks under a cache at work: {slow, fast} x {read, write, flush} x {once,
 # forever, gone}, each a cell with a line of its own. tests/vm/guest/ledger.c reads,
 # writes and flushes, and keeps book of what it was told, while blocks are filled,
-# destaged and evicted. Then the disk fails:
+# written back and evicted. Then the disk fails:
 #
 #   once      until the cache has counted an error
 #   forever   for FAULT_SECONDS; then it is repaired

@@ -18,7 +18,7 @@ try fio fio --name=sync --filename=$CACHE --direct=1 --rw=randwrite --bs=4k --si
 	fail flushes-reach-the-target "$(($(counter flushes) - flushes)) of 1500"
 equal none-passed-on 0 "$(counter flushes_slow)"
 equal none-bypassed 0 "$(counter write_bypass)"
-equal disk-saw-destage-only "$(counter writeback_flushes)" "$(($(disk_flushes) - disk))"
+equal disk-saw-writeback-only "$(counter writeback_flushes)" "$(($(disk_flushes) - disk))"
 
 slots=$(counter slots)
 memory=$(counter memory)

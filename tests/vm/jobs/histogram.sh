@@ -86,7 +86,7 @@ blkdiscard -o 0 -l $MIB $CACHE
 equal discards-counted 1 "$(of discard 2)"
 equal nothing-around 0 "$(of write-bypass 2)"
 must xpcache flush xpcache0
-within destage-timed $(($(of slow-write 3) / $(of slow-write 2))) 8000000 200000000
+within writeback-timed $(($(of slow-write 3) / $(of slow-write 2))) 8000000 200000000
 [ "$(of slow-flush 2)" -gt 0 ] && pass slow-flush-timed || fail slow-flush-timed "none"
 
 # What the tool makes of it.

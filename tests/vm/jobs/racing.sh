@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # vm: fast=16M slow=256M timeout=600 kernel=kcsan
 #
-# Hits race with writes to the same blocks, with evictions, destage and suspends, so that
+# Hits race with writes to the same blocks, with evictions, writeback and suspends, so that
 # KCSAN sees them together: few blocks, a cache that holds half of them,
 # two processors.
 # TIME=n seconds (60). What is read nobody judges here: that is verify's.

@@ -61,7 +61,7 @@ for name in even odd; do
 	must xpcache create --fast $FAST --slow $device --idle-ms 500
 	exercise "$name-sectors-and-holes" 512 4
 	exercise "$name-bytes" 1 0
-	note "$name: $(counter read_hits) hits, $(counter read_misses) misses, $(counter writes) writes, $(counter evicted) evicted, $(counter written_back) destaged"
+	note "$name: $(counter read_hits) hits, $(counter read_misses) misses, $(counter writes) writes, $(counter evicted) evicted, $(counter written_back) written back"
 	[ "$(counter evicted)" -gt "$(counter slots)" ] && [ "$(counter read_misses)" -gt 500 ] &&
 		pass "$name-through-the-cache" || fail "$name-through-the-cache" "too little of it"
 	before=$(checksum $CACHE)

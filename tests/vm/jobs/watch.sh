@@ -45,7 +45,7 @@ equal running 1 "$(metric 'state{cache="xpcache0",state="running"}')"
 equal drive-was-asked 0 "$(metric 'fast_critical_warning{cache="xpcache0"}')"
 note "the drive: $(curl -s $URL/metrics | grep '^xpcache_fast_[wsl].*}' | tr '\n' ' ')"
 
-# All of what can be dirty before destage begins, then none.
+# All of what can be dirty before writeback begins, then none.
 must dd if=/dev/urandom of=$CACHE bs=64k count=128 oflag=direct status=none
 tells dirty 'xpcache0: [0-9.]* % dirty, the limit is 10 %'
 must xpcache flush xpcache0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * destage.c - brings dirty blocks home, a batch of the core's at a time; on the first loop.
+ * writeback.c - writes dirty blocks back, a batch of the core's at a time; on the first loop.
  *
  *	rest --> gathering --> batch: workers take runs --none left--> flush --commit--> rest
  *	  ^          `--nothing--> rest                                   `--error--> back off
@@ -27,7 +27,7 @@
 #define YIELD_NS	20000000u		/* of a run, to callers' reads of the slow device */
 #define BUSY_PRESSURE	512u			/* writers wait: no run yields */
 
-/* Until one has been measured: a guess at the time to bring a block home. */
+/* Until one has been measured: a guess at the time to write a block back. */
 #define BLOCK_NS_ROTATIONAL	2000000u
 #define BLOCK_NS_FLASH		50000u
 
@@ -44,7 +44,7 @@ static void run_end(struct xd_worker *h, int err)
 {
 	struct xd_cache *cache = h->cache;
 
-	h->state = XD_HAUL_NONE;
+	h->state = XD_WORKER_IDLE;
 	h->run.err = err;
 	if (err)
 		cache->writeback.errors++;
@@ -194,7 +194,7 @@ static void write_back(struct xd_worker *h)
 	struct xd_cache *cache = h->cache;
 	u32 nr;
 
-	h->state = XD_HAUL_WORK;
+	h->state = XD_WORKER_WORKS;
 	h->run.err = 0;
 	h->checked = 0;
 	if (h->run.zeroes) {
@@ -250,7 +250,7 @@ static void take_runs(struct xd_worker *h)
 	}
 	d->busy++;
 	d->taken += h->run.nr_blocks;
-	h->state = XD_HAUL_YIELD;
+	h->state = XD_WORKER_YIELDS;
 	h->patience = gives_way(cache);
 	if (h->patience)
 		xd_timer_arm(xd_first_loop(cache), &h->yield, YIELD_NS);
@@ -258,9 +258,9 @@ static void take_runs(struct xd_worker *h)
 
 static void go_on(struct xd_worker *h)
 {
-	if (h->state == XD_HAUL_NONE)
+	if (h->state == XD_WORKER_IDLE)
 		take_runs(h);
-	if (h->state == XD_HAUL_YIELD && !(h->patience && gives_way(h->cache)))
+	if (h->state == XD_WORKER_YIELDS && !(h->patience && gives_way(h->cache)))
 		write_back(h);
 }
 
