@@ -2,14 +2,17 @@
 /*
  * bench_program.c - the verb bench, in xpcache: xpcache-bench does it.
  *
- * That is this command line with the benchmark itself (tools/bench) in place of this file: both read words alike. What
- * the benchmark needs, code, charts and libraries, xpcache does without: udev runs it for each disk.
+ * That is this command line with the benchmark itself (tools/bench) in place of this file: both read words alike, and
+ * that one does no other verb. What the benchmark needs, code, charts and libraries, xpcache does without: udev runs
+ * it for each disk.
  */
 #include "lib/program.h"
 #include "tools/options.h"
 #include "tools/verbs.h"
 
 #define PROGRAM	"xpcache-bench"
+
+const bool bench_alone = false;
 
 enum xc bench_verb_run(struct options *opt)
 {

@@ -611,22 +611,23 @@ static bool words_are_right(int argc, char **argv, struct options *opt)
 	return parse_words(argc, argv, opt);
 }
 
+static const struct verb *verb_of(const char *word)
+{
+	if (!strcmp(word, "--help") || !strcmp(word, "-h"))
+		return verb_find("help");
+	return verb_find(strcmp(word, "--version") ? word : "version");
+}
+
 const struct verb *parse_words(int argc, char **argv, struct options *opt)
 {
-	const char *name = argv[0];
-	const struct verb *v;
+	const struct verb *v = verb_of(argv[0]);
 
 	memset(opt, 0, sizeof(*opt));
 	opt->parse = words_are_right;
 	opt->class = -1;
 	xp_tunables_init(&opt->tunables);
-	if (!strcmp(name, "--help") || !strcmp(name, "-h"))
-		name = "help";
-	else if (!strcmp(name, "--version"))
-		name = "version";
-	v = verb_find(name);
 	if (!v)
-		unknown_verb(name);
+		unknown_verb(argv[0]);
 	else if (parse(v, argc, argv, opt) || (!opt->help && check_options(v, opt)))
 		v = NULL;
 	return v;
@@ -653,16 +654,29 @@ static enum xc run(const struct verb *v, struct options *opt)
 	return v->fn(opt);
 }
 
-int main(int argc, char **argv)
+/* xpcache-bench is this command line, too, with the benchmark in it. */
+static bool is_for_xpcache(const struct verb *v)
 {
-	const struct verb *v;
+	return bench_alone && !(v->options & OPT_BENCH) && v->fn != help_run && v->fn != version_run;
+}
+
+static enum xc run_words(int argc, char **argv)
+{
+	const struct verb *v = verb_of(argv[0]);
 	struct options opt;
 
+	if (v && is_for_xpcache(v))
+		return complain(XC_USAGE, v->name, text_todo("run xpcache %s", v->name), "this program only does bench");
+	v = parse_words(argc, argv, &opt);
+	return v ? run(v, &opt) : XC_USAGE;
+}
+
+int main(int argc, char **argv)
+{
 	process_begin();
 	if (argc < 2) {
 		help_all(stderr);
 		return XC_USAGE;
 	}
-	v = parse_words(argc - 1, argv + 1, &opt);
-	return process_end(v ? run(v, &opt) : XC_USAGE);
+	return process_end(run_words(argc - 1, argv + 1));
 }

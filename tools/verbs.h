@@ -5,6 +5,8 @@
 
 #include "lib/exit.h"
 
+#include <stdbool.h>
+
 struct options;
 
 struct verb;
@@ -28,6 +30,8 @@ enum xc check_run(struct options *opt);
 enum xc dump_run(struct options *opt);
 enum xc adopt_run(struct options *opt);
 enum xc bench_verb_run(struct options *opt);
+/* True in xpcache-bench, which leaves the other verbs to xpcache. */
+extern const bool bench_alone;
 /* All of its help: what @options prints of @v, and its tests. */
 enum xc bench_help(void (*options)(const struct verb *v), const struct verb *v);
 

@@ -67,6 +67,21 @@ expect "help of no verb" 2 "no such verb" help mend
 expect "version" 0 "format 2" version
 same "nothing was written" "$(tr -d '\0' <fast | wc -c) $(tr -d '\0' <slow | wc -c)" "0 0"
 
+# The program of bench does bench alone, whatever else is typed; and says what it is.
+bench=$(dirname "$xpcache")/xpcache-bench
+for verb in $("$xpcache" help | sed -n 's/^  xpcache \([a-z]*\) .*/\1/p'); do
+	case $verb in
+	bench | help | version) ;;
+	*) expects "xpcache-bench $verb" 2 "^xpcache: this program only does bench: $verb: run xpcache $verb\$" "$bench" "$verb" -y ;;
+	esac
+done
+expects "xpcache-bench, unknown verb" 2 "no such verb: mend: xpcache help" "$bench" mend
+expects "xpcache-bench bench" 2 "a device is missing: bench" "$bench" bench
+expects "xpcache-bench help" 0 "Exit codes: 0 done" "$bench" help
+expects "xpcache-bench --help" 0 "Exit codes: 0 done" "$bench" --help
+expects "xpcache-bench bench --help" 0 "--destructive" "$bench" bench --help
+expects "xpcache-bench --version" 0 "format 2" "$bench" --version
+
 # No line of a help is longer than a terminal's, and each option says something.
 for verb in "" $("$xpcache" help | sed -n 's/^  xpcache \([a-z]*\) .*/\1/p'); do
 	"$xpcache" help $verb >out

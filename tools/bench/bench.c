@@ -359,6 +359,8 @@ static enum xc check_words(const struct options *opt)
 	return XC_OK;
 }
 
+const bool bench_alone = true;
+
 enum xc bench_help(void (*options)(const struct verb *v), const struct verb *v)
 {
 	options(v);
