@@ -28,7 +28,10 @@ extern struct kmod_calls libkmod;
 /* Not from two threads at once. -ELIBACC: it is not there, or is too old. */
 int kmod_load(void);
 
-/* What it would do, by modprobe, which does not tell why not: -ENOENT. */
+/*
+ * What it would do, by modprobe. Prints nothing: what that says is turned into an error. -ENOENT: there is no such
+ * module; -EIO: it failed, and does not say why.
+ */
 int kmod_probe(const char *module);
 
 #endif /* XP_KMOD_H */
