@@ -5,7 +5,8 @@
 # Where it is installed, each below DESTDIR; as GNU names them.
 PREFIX	?= /usr/local
 sbindir	?= $(PREFIX)/sbin
-# Programs that others run: xpcache and xpcached look for them in ../libexec/xpcache and ../lib/xpcache, from where they are.
+# Programs that others run: xpcache and xpcached look for them in ../libexec/xpcache and ../lib/xpcache, from where they
+# are, then where make was told to install them when it built them.
 libexecdir ?= $(PREFIX)/libexec
 programdir := $(libexecdir)/xpcache
 datarootdir ?= $(PREFIX)/share

@@ -11,7 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* From the folder of this program: in build/; as installed, libexecdir being $(PREFIX)/libexec or $(PREFIX)/lib. */
+/*
+ * From the folder of this program: in build/; as installed, libexecdir being $(PREFIX)/libexec or $(PREFIX)/lib. They
+ * come before the folder that make was told, which may have those of another version.
+ */
 static const char *const places[] = { "", "../libexec/xpcache/", "../lib/xpcache/" };
 
 /* With the slash at its end. */
@@ -27,16 +30,20 @@ static bool own_folder(char path[PATH_MAX])
 	return slash;
 }
 
+static bool is_there(const char *folder, const char *place, const char *name, char path[PATH_MAX])
+{
+	return snprintf(path, PATH_MAX, "%s%s%s", folder, place, name) < PATH_MAX && !access(path, X_OK);
+}
+
 static bool find(const char *name, char path[PATH_MAX])
 {
 	char folder[PATH_MAX];
 
-	if (!own_folder(folder))
-		return false;
-	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
-		if (snprintf(path, PATH_MAX, "%s%s%s", folder, places[i], name) < PATH_MAX && !access(path, X_OK))
-			return true;
-	return false;
+	if (own_folder(folder))
+		for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++)
+			if (is_there(folder, places[i], name, path))
+				return true;
+	return is_there(XPCACHE_PROGRAMDIR, "/", name, path);
 }
 
 enum xc program_run(const char *name, int argc, char **argv)
@@ -54,7 +61,8 @@ enum xc program_run(const char *name, int argc, char **argv)
 		execv(path, words);
 		ret = complain_errno(errno, path, "cannot run it");
 	} else {
-		ret = complain(XC_FAILED, name, "install it beside this program, or below its prefix in libexec/xpcache, as make install does",
+		ret = complain(XC_FAILED, name,
+			       text_todo("install it beside this program, or in %s, as make install does", XPCACHE_PROGRAMDIR),
 			       "the program is not there");
 	}
 	free(words);

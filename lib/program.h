@@ -8,9 +8,13 @@
 
 #include "lib/exit.h"
 
+#ifndef XPCACHE_PROGRAMDIR
+#define XPCACHE_PROGRAMDIR "/usr/local/libexec/xpcache"	/* the Makefile knows where it installs them */
+#endif
+
 /*
  * Becomes the program @name, with the words @argv: the verb, and what follows it. It is beside this one, as in build/,
- * or below the prefix that this one is installed in. Returns only if it cannot, and said why.
+ * or below the prefix that this one is installed in, or in XPCACHE_PROGRAMDIR. Returns only if it cannot, and said why.
  */
 enum xc program_run(const char *name, int argc, char **argv);
 

@@ -6,7 +6,8 @@
 
 TOOLS_LIBS	:= devmapper blkid json-c libxxhash liburing
 TOOLS_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE \
-		   -D_FILE_OFFSET_BITS=64 -DXPCACHE_VERSION='"$(XP_VERSION)"' -Icore -iquote .
+		   -D_FILE_OFFSET_BITS=64 -DXPCACHE_VERSION='"$(XP_VERSION)"' -DXPCACHE_PROGRAMDIR='"$(programdir)"' \
+		   -Icore -iquote .
 # All of the command line, with the benchmark; and what is in each of the two programs.
 TOOLS_SRC	:= $(filter-out tools/bench_program.c,$(wildcard tools/*.c tools/*/*.c boot/*.c))
 BENCH_OBJ	:= $(TOOLS_SRC:%.c=build/%.o) build/tools/bench/bench_page.o

@@ -30,12 +30,15 @@ cp bin/xpcache-bench installed/libexec/xpcache
 cp bin/xpcache other/bin
 cp bin/xpcache-bench other/lib/xpcache
 cp bin/xpcache bin/xpcached none
+# Where this machine may have them installed.
+sed -i 's,/\(lib\|libexec\)/xpcache\x00,/\1/nowhere\x00,' none/xpcache none/xpcached
 same "libraries: bench, installed" "$(installed/sbin/xpcache bench --help | tail -n 1)" "$("$xpcache" help bench | tail -n 1)"
 same "libraries: bench, installed as others do" "$(other/bin/xpcache help bench | tail -n 1)" "$("$xpcache" help bench | tail -n 1)"
 ln -s ../installed/sbin/xpcache none/link
 same "libraries: bench, by a link" "$(none/link bench 2>&1)" "$("$xpcache" bench 2>&1)"
 none/xpcache bench fast >out 2>&1
 same "libraries: no bench" "$? $(grep -c '^xpcache: the program is not there: xpcache-bench: install it' out) $(wc -l <out)" "1 1 1"
+same "libraries: no bench, and where it belongs" "$(grep -cE ': install it beside this program, or in /.*/nowhere, as make install does$' out)" 1
 if [ -e bin/xpcached-watch ]; then
 	cp bin/xpcached-watch installed/libexec/xpcache
 	same "libraries: watch, installed" "$(installed/sbin/xpcached watch --help | head -n 1)" "xpcached watch [OPTION...]"

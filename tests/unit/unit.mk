@@ -68,6 +68,7 @@ wrapped = $(addprefix -Wl$(comma)--wrap=,$(1))
 build/unit/boot/test_fstab: private TOOL_TEST_FLAGS += $(call wrapped,device_look)
 build/unit/lib/test_kmod: private TOOL_TEST_FLAGS += $(call wrapped,dlopen posix_spawn)
 build/unit/lib/test_media: private TOOL_TEST_FLAGS += $(call wrapped,fdatasync pwrite64)
+build/unit/lib/test_program: private TOOL_TEST_FLAGS += $(call wrapped,access execv readlink)
 build/unit/boot/test_bootloader: private TOOL_TEST_FLAGS += $(call wrapped,device_look fts64_read)
 build/unit/tools/hibernate/test_restore: private TOOL_TEST_FLAGS += $(call wrapped,caches_scan device_look device_close media_init media_done \
 	sleep_note_read sleep_note_holds sleep_note_image known_all known_broken known_is_noted known_lock kernel_list looked_write \
