@@ -59,6 +59,13 @@ void fixture_reopen(struct fixture *f)
 	assert_int_equal(fixture_restart(f), 0);
 }
 
+void restart_refused(struct fixture *f, const char *why)
+{
+	assert_int_equal(fixture_restart(f), -EUCLEAN);
+	if (!strstr(f->msg.text, why))
+		fail_msg("message \"%s\" does not say \"%s\"", f->msg.text, why);
+}
+
 void fixture_setup(struct fixture *f, u64 fast_blocks, u64 lbas)
 {
 	u8 block[XP_BLOCK_SIZE];
@@ -200,6 +207,11 @@ struct xp_jblock *ring_block(struct fixture *f, u64 seq)
 		 seq % le64_to_cpu(f->sb.journal_blocks);
 
 	return (struct xp_jblock *)(f->fast + at * XP_BLOCK_SIZE);
+}
+
+void reseal(struct xp_jblock *b)
+{
+	b->head.checksum = cpu_to_le64(jblock_checksum(b));
 }
 
 u8 *slot_data(struct fixture *f, xp_slot_t slot)

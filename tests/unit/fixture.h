@@ -30,6 +30,8 @@ void fixture_teardown(struct fixture *f);
 /* Forgets memory and starts again from the medium: recovery's answer. */
 int fixture_restart(struct fixture *f);
 void fixture_reopen(struct fixture *f);	/* ... which must succeed */
+/* ... which must fail, and say @why. */
+void restart_refused(struct fixture *f, const char *why);
 
 /* Writes what the todo asks of the journal to the medium, and completes it. */
 void write_journal(struct fixture *f);
@@ -54,6 +56,8 @@ void batch_end(struct fixture *f, int run_err, int flush_err, u64 now);
 /* A read miss with its fill, to its end. */
 void fill_block(struct fixture *f, u64 lba, int byte);
 struct xp_jblock *ring_block(struct fixture *f, u64 seq);
+/* After a change of it. */
+void reseal(struct xp_jblock *b);
 u8 *slot_data(struct fixture *f, xp_slot_t slot);
 /* First byte of the block's slot, or -1 when it is not mapped. */
 int mapped_byte(struct fixture *f, u64 lba);

@@ -310,7 +310,7 @@ static void what_cannot_be_erased_is_given_up(void **state)
 	number = stats_of(&f).seq;
 	*ring_block(&f, number + 2) = *ring_block(&f, number);
 	ring_block(&f, number + 2)->head.seq = cpu_to_le64(number + 2);
-	ring_block(&f, number + 2)->head.checksum = cpu_to_le64(jblock_checksum(ring_block(&f, number + 2)));
+	reseal(ring_block(&f, number + 2));
 	bad[place_of(number + 2)] = true;
 	reopen();
 	assert_int_equal(stats_of(&f).bad_places, 1);

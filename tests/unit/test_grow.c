@@ -247,7 +247,7 @@ static void what_a_block_never_was_is_damage(void **state)
 	next = ring_block(&f, seq + 1);
 	assert_int_equal(le16_to_cpu(next->head.before), XP_NEW_MAX);
 	next->head.before = cpu_to_le16(XP_NEW_MAX - 1);
-	next->head.checksum = cpu_to_le64(jblock_checksum(next));
+	reseal(next);
 	assert_int_equal(fixture_restart(&f), -EUCLEAN);
 	assert_non_null(strstr(f.msg.text, "had fewer records than it has"));
 }

@@ -409,7 +409,7 @@ static void no_copy_of_its_journal_counts(void **state)
 	b->head.incarnation = cpu_to_le64(1000);
 	for (u64 blocks = 300; blocks < 360; blocks++) {	/* wherever it would fit */
 		b->head.seq = b->head.tail_seq = b->head.durable_seq = cpu_to_le64(blocks);
-		b->head.checksum = cpu_to_le64(jblock_checksum(b));
+		reseal(b);
 		place = ring + blocks % ((MORE * 4 + XP_RECORDS - 1) / XP_RECORDS + XP_BAD_PLACES);
 		if (place >= ring + le64_to_cpu(f.sb.journal_blocks))
 			memcpy(f.fast + place * XP_BLOCK_SIZE, copy, XP_BLOCK_SIZE);

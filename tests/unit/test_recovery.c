@@ -21,13 +21,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void refused(const char *why)
-{
-	assert_int_equal(fixture_restart(&f), -EUCLEAN);
-	if (!strstr(f.msg.text, why))
-		fail_msg("message \"%s\" does not say \"%s\"", f.msg.text, why);
-}
-
 static void flushed_writes_are_found(void **state)
 {
 	(void)state;
@@ -124,7 +117,7 @@ static void damage_below_durable_is_refused(void **state)
 	write_blocks(&f, 6, 1, 4);
 	flush(&f);
 	memset(ring_block(&f, s.seq), 0xee, 100);
-	refused("is damaged or missing");
+	restart_refused(&f, "is damaged or missing");
 }
 
 static void no_journal_is_refused(void **state)
@@ -134,12 +127,7 @@ static void no_journal_is_refused(void **state)
 	(void)state;
 	for (i = 0; i < le64_to_cpu(f.sb.journal_blocks); i++)
 		memset(ring_block(&f, i), 0, XP_BLOCK_SIZE);
-	refused("no block from which");
-}
-
-static void reseal(struct xp_jblock *b)
-{
-	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	restart_refused(&f, "no block from which");
 }
 
 static struct xp_jblock *forge(void)
@@ -160,13 +148,13 @@ static void numbers_leave_room_for_what_follows(void **state)
 	(void)state;
 	b->head.incarnation = cpu_to_le64(XP_MAX_SEQ - 1);
 	reseal(b);
-	refused("no cache comes to");
+	restart_refused(&f, "no cache comes to");
 	b->head.incarnation = cpu_to_le64(XP_MAX_SEQ / 2 - 1);
 	reseal(b);
 	fixture_reopen(&f);
 	write_blocks(&f, 9, 1, 4);
 	flush(&f);
-	refused("no cache comes to");
+	restart_refused(&f, "no cache comes to");
 }
 
 static void bad_records_are_refused(void **state)
@@ -176,33 +164,33 @@ static void bad_records_are_refused(void **state)
 	(void)state;
 	b->rec[0].slot = cpu_to_le32(0x7fffffff);
 	reseal(b);
-	refused("slot past the data area");
+	restart_refused(&f, "slot past the data area");
 	*b = kept;
 	b->rec[0].lba |= cpu_to_le64(XP_MAX_LBAS - 1);
 	reseal(b);
-	refused("past the slow device");
+	restart_refused(&f, "past the slow device");
 	*b = kept;
 	b->rec[0].lba |= cpu_to_le64(0xffull << 40);
 	reseal(b);
-	refused("unknown kind");
+	restart_refused(&f, "unknown kind");
 	*b = kept;
 	b->rec[0].lba |= cpu_to_le64(1ull << 56);
 	reseal(b);
-	refused("unknown kind");
+	restart_refused(&f, "unknown kind");
 	*b = kept;
 	b->rec[0].lba &= cpu_to_le64(XP_MAX_LBAS - 1);
 	reseal(b);
-	refused("unknown kind");
+	restart_refused(&f, "unknown kind");
 	*b = kept;
 	b->rec[0].sum = cpu_to_le32(1);
 	reseal(b);
-	refused("unknown kind");
+	restart_refused(&f, "unknown kind");
 	*b = kept;
 	b->rec[1] = b->rec[0];
 	b->rec[1].lba = cpu_to_le64(le64_to_cpu(b->rec[0].lba) + 1);
 	b->head.count = cpu_to_le16((u16)(le16_to_cpu(b->head.count) + 1));
 	reseal(b);
-	refused("holds another block");
+	restart_refused(&f, "holds another block");
 }
 
 /* Whole, and of this cache, but not where its number belongs. */
@@ -245,7 +233,7 @@ static void too_many_broken_chains_are_refused(void **state)
 	xp_get_stats(f.c, &s);
 	for (i = 1; i <= 4 * XP_WINDOW; i++)
 		forge_at(s.seq + 2 * i, s.seq + 2 * i - 1, s.seq);
-	refused("no block from which");
+	restart_refused(&f, "no block from which");
 }
 
 static void too_many_unproven_records_are_refused(void **state)
@@ -265,7 +253,7 @@ static void too_many_unproven_records_are_refused(void **state)
 		b->head.count = cpu_to_le16(XP_RECORDS);
 		reseal(b);
 	}
-	refused("more unproven records");
+	restart_refused(&f, "more unproven records");
 }
 
 /* Of a chain from the same block on, @blocks of them, with nothing in them. */
@@ -290,7 +278,7 @@ static void a_chain_leaves_a_place_in_the_ring(void **state)
 	fixture_reopen(&f);
 	assert_int_equal(mapped_byte(&f, 5), 3);
 	forge_chain(ring);
-	refused("no room in the ring");
+	restart_refused(&f, "no room in the ring");
 }
 
 static u32 good_reads;
@@ -323,10 +311,10 @@ static void a_block_that_changes_is_refused(void **state)
 	forge();
 	f.media.read = fickle_read;
 	good_reads = scan;
-	refused("changed while it was read");
+	restart_refused(&f, "changed while it was read");
 	good_reads = scan;
 	fickle_but_valid = true;
-	refused("changed while it was read");
+	restart_refused(&f, "changed while it was read");
 	fickle_but_valid = false;
 }
 
@@ -777,83 +765,11 @@ static void a_leftover_is_not_the_end(void **state)
 	left = *ring_block(&f, s.seq);
 	left.head.incarnation = cpu_to_le64(s.incarnation - 1);
 	left.head.seq = cpu_to_le64(seq);
-	left.head.checksum = cpu_to_le64(jblock_checksum(&left));
+	reseal(&left);
 	*ring_block(&f, seq) = left;
 	assert_int_equal(xp_follow(&f.media, &f.sb, s.seq, block, &end), 0);
 	assert_int_equal(end.seq, s.seq);
 	assert_int_equal(end.incarnation, s.incarnation);
-}
-
-/* ---------------------------------------------------------- displaced ---- */
-
-/*
- * A later life gives slots to blocks at @lba and on, @nr of them, that hold those at 0 and on, and says nothing of
- * these: where a recovery has decided so it says it at once.
- */
-static void displace(u64 lba, u32 nr)
-{
-	xp_slot_t *held_by = malloc(nr * sizeof(*held_by));
-	struct xp_mapping m;
-	u64 first, seq;
-	u32 i;
-
-	for (i = 0; i < nr; i++)
-		write_blocks(&f, i, 1, 7);
-	flush(&f);
-	for (i = 0; i < nr; i++) {
-		assert_true(xp_lookup(f.c, XP_LBA(i), &m));
-		held_by[i] = m.slot;
-	}
-	fixture_reopen(&f);
-	first = stats_of(&f).seq + 1;
-	for (i = 0; i < nr; i++)
-		write_blocks(&f, lba + i, 1, 8);
-	flush(&f);
-	for (seq = first; seq <= stats_of(&f).seq; seq++) {
-		struct xp_jblock *b = ring_block(&f, seq);
-
-		for (i = 0; i < le16_to_cpu(b->head.count); i++) {
-			u64 of_lba = le64_to_cpu(b->rec[i].lba) & (XP_MAX_LBAS - 1);
-
-			if (of_lba >= lba && of_lba < lba + nr)
-				b->rec[i].slot = cpu_to_le32(xp_slot_n(held_by[of_lba - lba]));
-		}
-		reseal(b);
-	}
-	free(held_by);
-}
-
-/* What it was before the decision is lost: whoever accepts losses goes on without. */
-static void a_slot_is_taken_from_a_block_that_nobody_speaks_of(void **state)
-{
-	(void)state;
-	displace(50000, 3);
-	refused("holds another block");
-	f.opt.accept = XP_ACCEPT_LOSS;
-	fixture_reopen(&f);
-	assert_int_equal(mapped_byte(&f, 0), -1);
-	assert_int_equal(mapped_byte(&f, 2), -1);
-	assert_true(mapped_dirty(&f, 50002));
-	f.opt.accept = 0;
-	fixture_reopen(&f);
-	assert_int_equal(mapped_byte(&f, 2), -1);
-	assert_true(mapped_dirty(&f, 50002));
-}
-
-/* As many as a recovery can decide on; one more is damage. */
-static void too_many_taken_slots_are_refused(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	fixture_setup(&f, 32768, 100000);
-	displace(50000, DISPLACED_MAX + 1);
-	refused("holds another block");
-	f.opt.accept = XP_ACCEPT_LOSS;
-	fixture_reopen(&f);
-	assert_int_equal(mapped_byte(&f, 0), -1);
-	assert_int_equal(mapped_byte(&f, DISPLACED_MAX - 1), -1);
-	assert_int_equal(mapped_byte(&f, DISPLACED_MAX), 7);
-	assert_int_equal(mapped_byte(&f, 50000 + DISPLACED_MAX), -1);
 }
 
 int main(void)
@@ -892,8 +808,6 @@ int main(void)
 		T(the_journal_is_followed_to_its_end),
 		T(a_start_moves_the_end),
 		T(a_leftover_is_not_the_end),
-		T(a_slot_is_taken_from_a_block_that_nobody_speaks_of),
-		T(too_many_taken_slots_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("recovery", tests, NULL, NULL);

@@ -309,7 +309,7 @@ static void forge(u32 blocks)
 				.lba = cpu_to_le64(lba | (u64)XP_REC_MAP << 40 | (u64)XP_REC_DIRTY << 48),
 				.slot = cpu_to_le32((u32)lba),
 			};
-		b->head.checksum = cpu_to_le64(jblock_checksum(b));
+		reseal(b);
 	}
 }
 

@@ -284,7 +284,7 @@ static void zeros_are_written_back(void **state)
 	for (i = 0; (le64_to_cpu(b->rec[i].lba) & (XP_MAX_LBAS - 1)) != LAST; i++)
 		assert_true(i < le16_to_cpu(b->head.count));
 	b->rec[i].lba |= cpu_to_le64((u64)XP_REC_ZEROS << 48);
-	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	reseal(b);
 	assert_int_equal(restart_with(SECTORS), 0);
 	assert_int_equal(slow.times, 1);
 	assert_int_equal(slow.nr, 5);
@@ -368,7 +368,7 @@ static void a_block_that_never_was_is_refused(void **state)
 	flush(&f);
 	b = ring_block(&f, stats_of(&f).seq);
 	b->rec[0].lba = cpu_to_le64((le64_to_cpu(b->rec[0].lba) & ~(XP_MAX_LBAS - 1)) | LBAS);
-	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	reseal(b);
 	assert_int_equal(restart_with(2 * SECTORS), -EUCLEAN);
 	assert_non_null(strstr(f.msg.text, "past the slow device"));
 }

@@ -476,7 +476,7 @@ static void a_cut_while_a_lost_life_is_erased(void **state)
 	assert_true(seq > s.seq + 6);
 	b = ring_block(&f, seq);	/* with others under way before it */
 	b->head.durable_seq = b->head.tail_seq = cpu_to_le64(seq - 3);
-	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	reseal(b);
 	for (u64 i = s.seq + 1; i < seq; i++)
 		lose_journal(i);
 	assert_int_equal(restart(0), -EBADMSG);
@@ -524,7 +524,7 @@ static void a_clean_record_tells_nothing_of_a_newer_mapping(void **state)
 	b->rec[1] = ring_block(&f, stats_of(&f).seq - 1)->rec[0];
 	b->rec[1].lba = cpu_to_le64(5 | (u64)XP_REC_CLEAN << 40);
 	b->head.count = cpu_to_le16(2);
-	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	reseal(b);
 	lose_journal(seq + 1);
 	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
 	assert_int_equal(mapped_byte(&f, 5), 9);
@@ -577,7 +577,7 @@ static void a_refused_record_is_left_out_for_who_accepts_that(void **state)
 	write_dirty(0, 100, 7);
 	b = ring_block(&f, stats_of(&f).seq);
 	b->rec[3].slot = cpu_to_le32(~0u);
-	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	reseal(b);
 	assert_int_equal(restart(0), -EUCLEAN);
 	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
 	assert_int_equal(stats_of(&f).dirty, 99);

@@ -282,10 +282,10 @@ static void is_damage(struct xp_jblock *b, u64 flags, u64 kind, u32 sum)
 
 	b->rec[0].lba = cpu_to_le64(5 | kind << 40 | flags << 48);
 	b->rec[0].sum = cpu_to_le32(sum);
-	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	reseal(b);
 	assert_int_equal(fixture_restart(&f), -EUCLEAN);
 	b->rec[0] = was;
-	b->head.checksum = cpu_to_le64(jblock_checksum(b));
+	reseal(b);
 }
 
 static void a_sum_where_none_may_be_is_damage(void **state)
