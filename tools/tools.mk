@@ -40,7 +40,7 @@ build/tests/forge: tests/cli/forge.c build/lib/media.o $(filter build/tools/core
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -o $@ $^ $$(pkg-config --libs libxxhash) -lpthread -lm
 
 # Preloaded: dieat kills a program before its n-th write of metadata, badread
-# fails its reads of some blocks, running is a device mapper with a cache in it, holding one that
+# fails its reads of some blocks, running is a device mapper with caches in it, holding one that
 # remembers its devices, noublk a kernel without ublk, noroom a file system that is full,
 # zoned a disk of zones, usb one behind USB, wide one with sectors of 8192 bytes.
 build/tests/%.so: tests/cli/%.c

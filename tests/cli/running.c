@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * running.c - a device mapper with one cache in it, xpcache0; preloaded, so that what asks
- * a running cache can be tested without one.
+ * running.c - a device mapper with the caches that the file list in the directory RUNNING names,
+ * a line each; preloaded, so that what asks or follows running caches can be tested without one.
  *
- * The n-th answer to "status" or "histogram" is the file status.n or histogram.n in the
- * directory RUNNING; the last one there is stays, and without any there is the error of a
- * module that does not know the message. Each question adds a line to the file asked. With a
- * file asleep the cache's device leads to its slow device alone.
+ * Their answers are the files NAME.status and NAME.histogram there, read each time; or those from
+ * NAME.status.1 on, one after another, of which the last one stays. Without any there is the error
+ * of a module that does not know the message. Each question adds a line to the file asked. With a
+ * file asleep the caches' devices lead to their slow devices alone.
  * Changes nothing, and everybody is root here.
  */
 #include <errno.h>
@@ -17,13 +17,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#define CACHES	100
+
 struct dm_task {
 	int type, err;
-	char message[32], *answer;
-	union {
-		struct dm_names head;
-		char room[64];
-	} names;
+	char name[64], message[32], *answer;
+	char names[CACHES * 64];
 };
 
 uid_t geteuid(void)
@@ -39,37 +38,90 @@ static FILE *open_in(const char *name, const char *mode)
 	return fopen(path, mode);
 }
 
-static char *whole(FILE *f)
+/* NULL: there is none. */
+static char *whole(const char *name)
 {
-	char *text = calloc(1, 1 << 20);
-	size_t len = fread(text, 1, (1 << 20) - 1, f);
+	FILE *f = open_in(name, "r");
+	char *text;
+	long len;
 
-	text[len] = '\0';
+	if (!f)
+		return NULL;
+	fseek(f, 0, SEEK_END);
+	len = ftell(f);
+	rewind(f);
+	text = malloc((size_t)len + 1);
+	text[fread(text, 1, (size_t)len, f)] = '\0';
 	fclose(f);
 	return text;
 }
 
-/* The @n-th answer, or the last before it. NULL: there is none. */
-static char *answer(const char *what, int n)
+/* Its line in the list, from 1; 0: it is not there. */
+static int number(const char *name)
 {
-	char name[64];
-	FILE *f = NULL;
+	char *list = whole("list"), *next;
+	int n = 0, at = 0;
 
-	for (; n > 0 && !f; n--) {
-		snprintf(name, sizeof(name), "%s.%d", what, n);
-		f = open_in(name, "r");
+	for (char *w = list ? strtok_r(list, "\n", &next) : NULL; w; w = strtok_r(NULL, "\n", &next)) {
+		n++;
+		if (!strcmp(w, name))
+			at = n;
 	}
-	return f ? whole(f) : NULL;
+	free(list);
+	return at;
 }
 
-static void ask(struct dm_task *t, const char *what, int n)
+/* @n 0: without a number. NULL: there is none. */
+static char *numbered(const char *name, const char *what, int n)
+{
+	char file[128], number[16] = "";
+
+	if (n)
+		snprintf(number, sizeof(number), ".%d", n);
+	snprintf(file, sizeof(file), "%s.%s%s", name, what, number);
+	return whole(file);
+}
+
+/* *@n: the number of the last one. */
+static char *answer(const char *name, const char *what, int *n)
+{
+	char *text = numbered(name, what, *n + 1);
+
+	if (!text)
+		return numbered(name, what, *n);
+	++*n;
+	return text;
+}
+
+static void ask(struct dm_task *t, const char *what, int *n)
 {
 	FILE *f = open_in("asked", "a");
 
-	fprintf(f, "%s\n", what);
+	fprintf(f, "%s %s\n", what, t->name);
 	fclose(f);
-	t->answer = answer(what, n);
+	t->answer = answer(t->name, what, n);
 	t->err = t->answer ? 0 : EINVAL;
+}
+
+/* Records of 64 bytes. */
+static void list_names(struct dm_task *t)
+{
+	char *list = whole("list"), *next;
+	struct dm_names *last = NULL;
+	size_t n = 0;
+
+	memset(t->names, 0, sizeof(t->names));
+	for (char *w = list ? strtok_r(list, "\n", &next) : NULL; w && n < CACHES;
+	     w = strtok_r(NULL, "\n", &next)) {
+		struct dm_names *names = (void *)(t->names + 64 * n++);
+
+		names->dev = 1;
+		snprintf((char *)names + offsetof(struct dm_names, name), 40, "%s", w);
+		if (last)
+			last->next = 64;
+		last = names;
+	}
+	free(list);
 }
 
 struct dm_task *dm_task_create(int type)
@@ -91,9 +143,11 @@ int dm_task_run(struct dm_task *t)
 	static int statuses, messages;
 
 	if (t->type == DM_DEVICE_STATUS)
-		ask(t, "status", ++statuses);
+		ask(t, "status", &statuses);
 	else if (t->type == DM_DEVICE_TARGET_MSG)
-		ask(t, t->message, ++messages);
+		ask(t, t->message, &messages);
+	else if (t->type == DM_DEVICE_LIST)
+		list_names(t);
 	return !t->err;
 }
 
@@ -115,20 +169,22 @@ const char *dm_task_get_message_response(struct dm_task *t)
 
 int dm_task_set_name(struct dm_task *t, const char *name)
 {
-	t->err = strcmp(name, "xpcache0") ? ENXIO : 0;
+	snprintf(t->name, sizeof(t->name), "%s", name);
+	t->err = number(name) ? 0 : ENXIO;
 	return 1;
 }
 
 const char *dm_task_get_name(const struct dm_task *t)
 {
-	(void)t;
-	return "xpcache0";
+	return t->name;
 }
 
 const char *dm_task_get_uuid(const struct dm_task *t)
 {
-	(void)t;
-	return "XPCACHE-0123456789abcdef0123456789abcdef";
+	static char uuid[64];
+
+	snprintf(uuid, sizeof(uuid), "XPCACHE-%032x", (unsigned int)number(t->name));
+	return uuid;
 }
 
 int dm_task_get_info(struct dm_task *t, struct dm_info *info)
@@ -141,16 +197,14 @@ int dm_task_get_info(struct dm_task *t, struct dm_info *info)
 
 struct dm_names *dm_task_get_names(struct dm_task *t)
 {
-	t->names.head.dev = 1;
-	memcpy(t->names.room + offsetof(struct dm_names, name), "xpcache0", sizeof("xpcache0"));
-	return &t->names.head;
+	return (struct dm_names *)(void *)t->names;
 }
 
 void *dm_get_next_target(struct dm_task *t, void *next, uint64_t *start, uint64_t *len,
 			 char **type, char **params)
 {
 	static char target[16], table[32];
-	FILE *asleep = open_in("asleep", "r");
+	char *asleep = whole("asleep");
 
 	(void)next;
 	*start = 0;
@@ -158,8 +212,7 @@ void *dm_get_next_target(struct dm_task *t, void *next, uint64_t *start, uint64_
 	*type = target;
 	snprintf(target, sizeof(target), asleep ? "linear" : "xpcache");
 	snprintf(table, sizeof(table), asleep ? "4095:2 0" : "4095:1 4095:2");
-	if (asleep)
-		fclose(asleep);
+	free(asleep);
 	*params = t->type == DM_DEVICE_TABLE ? table : t->answer;
 	if (t->answer)
 		t->answer[strcspn(t->answer, "\n")] = '\0';

@@ -9,6 +9,7 @@ answers()
 {
 	rm -rf "$RUNNING"
 	mkdir "$RUNNING"
+	echo xpcache0 >"$RUNNING/list"
 	python3 - "$@" <<'END'
 import os, sys
 
@@ -31,10 +32,10 @@ for i, step in enumerate(sys.argv[1:], 1):
     more = [int(n) for n in step.split(",")]
     hits, misses = hits + more[0], misses + more[1]
     count = {"read-hit": hits, "fast-read": hits, "read-miss": misses, "slow-read": misses}
-    with open(f"{os.environ['RUNNING']}/histogram.{i}", "w") as f:
+    with open(f"{os.environ['RUNNING']}/xpcache0.histogram.{i}", "w") as f:
         f.write(f"histogram on tsc {10 ** 9 * i}\n")
         f.writelines(line(name, count.get(name, 0)) for name in classes)
-    with open(f"{os.environ['RUNNING']}/status.{i}", "w") as f:
+    with open(f"{os.environ['RUNNING']}/xpcache0.status.{i}", "w") as f:
         f.write(f"running slots 1000 dirty 250 clean 750 free 0 journal_blocks 100 journal_used 50 "
                 f"read_hits {hits} read_misses {misses} writes 0 written_back 0 pressure 0 memory 24000\n")
 END
@@ -82,7 +83,7 @@ same "top: hits by time" "$(grep -c 'hits: 50.0 % of reads, 0.1 % of their time'
 ask "top --json" 0 '"dirty_ratio":0.25,"journal_ratio":0.5,' top --interval 0.1 --count 2 --json
 same "top --json: hits" "$(value '[l["caches"][0]["hit_ratio"] for l in v]' lines)" "[0.5, 0.0]"
 answers 100,0 200,0
-echo "histogram on tsc 5" >"$RUNNING/histogram.2"
+echo "histogram on tsc 5" >"$RUNNING/xpcache0.histogram.2"
 ask "half an answer" 1 "does not tell latencies as version .*: xpcache0: load the module" histogram xpcache0 --interval 0.1
 ask "histogram of no cache" 5 "no running cache" histogram xpcache1
 
@@ -101,7 +102,7 @@ same "ended from elsewhere, top is content" "$?" 0
 
 # A module that does not know the message says so in the kernel's log, each time.
 answers 10,10 10,10 10,10 10,10
-rm "$RUNNING"/histogram.*
+rm "$RUNNING"/xpcache0.histogram.*
 ask "histogram, older module" 1 "does not tell latencies .*: xpcache0: load the module" histogram xpcache0
 ask "status, older module" 0 "^  errors" status xpcache0
 same "status, older module: nothing of latencies" "$(grep -c 'p50' stdout)" 0
@@ -129,7 +130,7 @@ rm "$RUNNING/asleep"
 
 # / is on it, and an xpcached beside does not answer as it should: it is not taken for one that rests,
 # which would be given up.
-uuid=0123456789abcdef0123456789abcdef
+uuid=00000000000000000000000000000001
 mkdir -p "$XPCACHE_RUNTIME_DIR" "$XPCACHE_ETC"
 echo '{"name": "xpcache0", "uuid": "'$uuid'", "start": "initramfs", "slow": {"hardware": "OLD_DISK", "sectors": 7, "logical_size": 512}}' >"$XPCACHE_ETC/$uuid.json"
 python3 -c '

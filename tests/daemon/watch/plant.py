@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""plant - what caches answer, for tests/daemon/watch/many.c: statuses and histograms of which is known
+"""plant - what caches answer, for tests/cli/running.c: statuses and histograms of which is known
 what they are."""
 
 import os

@@ -33,7 +33,7 @@ class Watch:
             self.process = subprocess.Popen(
                 [os.path.join(build, "xpcached"), "watch", "--listen", "127.0.0.1:0", *arguments],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env={**os.environ, "LD_PRELOAD": os.path.abspath(os.path.join(build, "tests/many.so")),
+                env={**os.environ, "LD_PRELOAD": os.path.abspath(os.path.join(build, "tests/running.so")),
                      "RUNNING": self.directory, **(env or {})})
         self.said(r"http://\S+/")
         self.url = re.search(r"http://\S+?(?=/)", self.text()).group(0)

@@ -1,10 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # xpcached watch: its parts with sanitizers, and the whole of it before a device mapper of
-# our own (tests/daemon/watch/many.c), by curl.
-
-build/tests/many.so: tests/daemon/watch/many.c
-	@mkdir -p $(@D)
-	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -shared -fPIC -o $@ $<
+# our own (tests/cli/running.c), by curl.
 
 watch-tests := $(patsubst tests/%.c,build/unit/%,$(wildcard tests/daemon/watch/test_*.c))
 watch-tests := $(if $(DAEMON_WATCHES),$(watch-tests))
@@ -24,13 +20,13 @@ $(watch-tests): build/unit/%: tests/%.c tests/lib/latency/planted.c tests/lib/la
 -include $(watch-objects:.o=.d)
 
 .PHONY: watch-test
-watch-test: $(watch-tests) programs build/tests/many.so ## the watcher: its parts, and the whole of it by HTTP
+watch-test: $(watch-tests) programs build/tests/running.so ## the watcher: its parts, and the whole of it by HTTP
 	@status=0; \
 	for test in $(watch-tests); do tests/unit/run $$test || status=1; done; \
 	tests/daemon/watch/run build || status=1; \
 	exit $$status
 
 .PHONY: watch-page-test
-watch-page-test: programs build/tests/many.so ## the daemon's page in a browser without a screen
+watch-page-test: programs build/tests/running.so ## the daemon's page in a browser without a screen
 	@scripts/bootstrap report-test
 	@tests/daemon/watch/page build
