@@ -14,6 +14,7 @@
  *	verify.h	sums of what is read		mark.h		writes pass the cache
  *	resize.h	a longer slow device		statistics.h	counters, the status line
  *	accounting.h	what requests are timed as	options.h	words of the table line
+ *	bounds.h	how long a request is at most
  *
  * And of a cache that does not run: superblock.h, layout.h, fingerprint.h, look.h, rest.h.
  *
@@ -46,6 +47,7 @@
 #define XPCACHE_H
 
 #include "block.h"
+#include "bounds.h"
 #include "list.h"
 #include "platform.h"
 
@@ -118,11 +120,6 @@ struct xp_copy {
 	bool check;		/* of a base on the fast device a sum is known */
 };
 
-#define XP_COPY_MAX	16u	/* blocks of one XP_COPY: 64 KiB */
-#ifndef XP_RUN_MAX	/* the simulator tries a few */
-#define XP_RUN_MAX	256u	/* blocks of one request: 1 MiB; what is longer is split */
-#endif
-
 /* Blocks read from the slow device, on their way into the cache: in one or more runs of slots. */
 struct xp_fill {
 	xp_lba_t lba;
@@ -182,14 +179,7 @@ static inline bool xp_is_partial(u64 sector, u32 nr_sectors)
 
 /* --------------------------------------------------------------- todo ---- */
 
-/*
- * Journal blocks being written at once; more FLUSHes than that share one. At
- * least 2; the simulator tries a narrow one.
- */
-#ifndef XP_WINDOW
-#define XP_WINDOW	8u
-#endif
-/* And beside them the superblock: the core asks for it as for a block of the journal. */
+/* Beside the journal blocks of a window the superblock: the core asks for it as for one of them. */
 #define XP_SUPERBLOCK	XP_WINDOW
 #define XP_JOURNAL_IOS	(XP_WINDOW + 1)
 

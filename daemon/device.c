@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* device.c - opening a device by what it is; blocking access for metadata. */
 #include "daemon/device.h"
-#include "daemon/engine.h"
+#include "daemon/log.h"
+#include "daemon/loop.h"
 #include "lib/claim.h"
 #include "lib/complain.h"
 #include "lib/device.h"
@@ -10,6 +11,7 @@
 #include "lib/figures.h"
 #include "lib/remote.h"
 #include "lib/sysfs.h"
+#include "core/block.h"
 #include "core/media.h"
 #include "core/message.h"
 

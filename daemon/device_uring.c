@@ -6,10 +6,11 @@
  * a file, whose file system knows best. On a file its error may be another's.
  */
 #include "daemon/device.h"
-#include "daemon/engine.h"
+#include "daemon/loop.h"
 #include "daemon/ring.h"
 #include "lib/uring.h"
 #include "lib/uring_abi.h"
+#include "core/block.h"
 
 #include <errno.h>
 #include <fcntl.h>

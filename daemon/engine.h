@@ -20,7 +20,7 @@
  *	timing.c      how long it all takes
  *	cache.c       start and stop: metadata, recovery, threads
  *	ring.h        an io_uring, or threads where there is none
- *	loop.c        a thread with a ring: completions, timers, posts from other threads
+ *	loop.h        a thread with a ring: completions, timers, posts from other threads
  *	spin.c        how long it stays awake for the next one
  *	device.h      a fast or slow device, whatever it is
  *	buffer.c      memory that data passes through
@@ -36,10 +36,11 @@
 #ifndef XD_ENGINE_H
 #define XD_ENGINE_H
 
+#include "daemon/log.h"
+#include "daemon/loop.h"
 #include "daemon/op.h"
 #include "daemon/ring.h"
 #include "daemon/spin.h"
-#include "lib/uring_abi.h"
 #include "core/format.h"
 #include "core/run.h"
 
@@ -47,8 +48,6 @@
 #include <semaphore.h>
 
 struct xp_histogram;
-struct __kernel_timespec;
-struct io_uring_sqe;
 struct xd_fill;
 struct xp;
 struct xp_media;
@@ -122,12 +121,6 @@ void xd_submit(struct xd_io *io);
 
 /* ------------------------------------------------------------------ loops ---- */
 
-struct xd_timer {
-	struct xd_event event;
-	struct __kernel_timespec at;
-	bool armed;
-};
-
 struct xd_loop {
 	struct xd_cache *cache;
 	u32 index;
@@ -167,35 +160,6 @@ struct xd_loop {
 
 	struct xp_histogram *histogram;	/* one for each class; this thread alone counts them up */
 };
-
-int xd_loop_init(struct xd_loop *loop, struct xd_cache *cache, u32 index);
-void xd_loop_free(struct xd_loop *loop);
-int xd_loop_start(struct xd_loop *loop);
-/* Any thread. The call is over, as far as the loop cares, when fn begins. */
-void xd_loop_call(struct xd_loop *loop, struct xd_call *call);
-/* The same from a thread that is no loop's; waits until the call, or what it has begun, posts @done. */
-void xd_loop_call_wait(struct xd_loop *loop, struct xd_call *call, sem_t *done);
-/* The same, of a part that the core has let go: to be ended, or submitted. */
-void xd_loop_post(struct xd_loop *loop, struct xp_req *req, bool done);
-/* Any thread: another round. */
-void xd_loop_wake(struct xd_loop *loop);
-/* The loop's own thread: the operation ends, soon; op->done is its errno, not negative. */
-void xd_loop_op(struct xd_loop *loop, struct xd_op *op);
-/* The loop's own thread: at the end of this round, before it waits. */
-void xd_loop_later(struct xd_loop *loop, struct xd_call *call);
-/* The loop's own thread: when the kernel has taken all that is in the submission queue now. */
-void xd_loop_submitted(struct xd_loop *loop, struct xd_call *call);
-/* Any thread: it ends when nothing is under way. Joins it. */
-void xd_loop_stop(struct xd_loop *loop);
-/* The next @n places are handed over together: what is linked stays so. */
-void xd_loop_room(struct xd_loop *loop, u32 n);
-/* A place in the submission queue, of @event; there always is one. */
-struct io_uring_sqe *xd_loop_sqe(struct xd_loop *loop, struct xd_event *event);
-/* timer->event.end is called once, after @ns or more; not if it is armed already. */
-void xd_timer_arm(struct xd_loop *loop, struct xd_timer *timer, u64 ns);
-
-/* CLOCK_MONOTONIC, ns. */
-u64 xd_now(void);
 
 /* ------------------------------------------------------------------ cache ---- */
 
@@ -296,15 +260,6 @@ static inline struct xd_loop *xd_first_loop(struct xd_cache *cache)
 {
 	return &cache->loop[0];
 }
-
-#define xd_count(counter, n)	((void)__atomic_fetch_add(&(counter), n, __ATOMIC_RELAXED))
-#define xd_get(word)		__atomic_load_n(&(word), __ATOMIC_RELAXED)
-#define xd_set(word, value)	__atomic_store_n(&(word), value, __ATOMIC_RELAXED)
-
-/* log.c: to stderr, or the journal; not too often. A line without its end. */
-void xd_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* In any case: what happens seldom, and others' lines must not hide. */
-void xd_log_event(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* cache.c */
 struct xd_setup {

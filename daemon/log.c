@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* log.c - to stderr, which is the journal under systemd. */
-#include "daemon/engine.h"
+#include "daemon/log.h"
+#include "daemon/loop.h"
 #include "core/words.h"
 
 #include <limits.h>

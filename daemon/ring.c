@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ring.c - the choice of what does a loop's system calls, and the io_uring. */
 #include "daemon/ring.h"
-#include "daemon/engine.h"
+#include "daemon/log.h"
+#include "daemon/loop.h"
 #include "lib/uring.h"
 #include "lib/uring_abi.h"
 #include "platform.h"

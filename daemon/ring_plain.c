@@ -7,7 +7,7 @@
  * waiting. What they have done goes to a list, and an eventfd ends the poll. As of an io_uring, operations that are under
  * way together are done in any order.
  */
-#include "daemon/engine.h"
+#include "daemon/loop.h"
 #include "daemon/ring.h"
 #include "lib/uring_abi.h"
 #include "platform.h"

@@ -2,9 +2,9 @@
 /* The journal ring, as the core's recovery judges it. Nothing is decided here. */
 #include "lib/journal_ring.h"
 #include "lib/findings.h"
+#include "core/bounds.h"
 #include "core/jblock.h"
 #include "core/message.h"
-#include "core/xpcache.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,7 +7,8 @@
 #include "lib/nbd.h"
 #include "lib/running.h"
 #include "lib/user.h"
-#include "core/xpcache.h"
+#include "core/block.h"
+#include "core/bounds.h"
 
 #include <errno.h>
 #include <fcntl.h>

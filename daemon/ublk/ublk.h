@@ -23,7 +23,7 @@
 #include "daemon/ublk/ublk_proto.h"
 #include "lib/exit.h"
 #include "lib/uring_abi.h"
-#include "core/xpcache.h"
+#include "core/bounds.h"
 
 struct io_uring;
 struct ublk_params;

@@ -10,12 +10,12 @@
  * so what is before all others there is of the newest.
  */
 #include "tools/check/bare.h"
+#include "core/bounds.h"
 #include "core/fingerprint.h"
 #include "core/layout.h"
 #include "core/media.h"
 #include "core/message.h"
 #include "core/rest.h"
-#include "core/xpcache.h"
 
 #include <errno.h>
 #include <string.h>

@@ -17,7 +17,7 @@
 #include "lib/findings.h"
 #include "lib/journal_ring.h"
 #include "tools/check/check.h"
-#include "core/xpcache.h"
+#include "core/bounds.h"
 
 #include <inttypes.h>
 #include <stdio.h>
