@@ -10,22 +10,20 @@
  *   bench_engine.c    bench_io.c  bench_places.c: the requests themselves
  *   bench_cache.c     a running cache: its counters, its histogram, what it holds
  *   bench_headline.c  hidden, tax, cover: arithmetic on three histograms
- *   bench_curves.c    warm-up, working set, writes, fill: read off the runs
- *   bench_warnings.c  what the runs are reason to warn of
  *   bench_result.c    the result as JSON; bench_host.c: where it came from
- *   bench_show.c      the same for people; bench_randread.c: as randread printed it
+ *   bench_result.h    and what is read off it, told and compared
+ *   bench_randread.c  as randread printed it
  *   bench_state.c     what an interrupted session goes on from
  *   bench_output.c    the files that are written, and what is never written over
- *   bench_diff.c      two results beside each other; bench_chance.c: what chance does
  */
 #ifndef BENCH_H
 #define BENCH_H
-
 
 #include "lib/device.h"
 #include "lib/exit.h"
 #include "tools/bench/bench_engine.h"
 #include "tools/bench/bench_places.h"
+#include "tools/bench/bench_result.h"
 #include "platform.h"
 
 #include <limits.h>
@@ -34,7 +32,6 @@
 struct bench_cache;
 struct json_object;
 struct options;
-struct xp_histogram;
 
 /* ---------------------------------------------------- bench_setup.c ---- */
 
@@ -166,27 +163,11 @@ void bench_line(const struct bench_second *s);
 struct json_object *bench_result_new(const struct bench *b, int argc, char **argv);
 struct json_object *bench_result_run(const struct bench_plan_run *run,
 				     const struct bench_outcome *o);
-/* The hit ratio since the last look (or -1: there were no reads) is the last one's of @seconds;
- * those that nobody looked at are null. */
-void bench_result_hits(struct json_object *hits, u32 seconds, double ratio);
-/* Adds @run to what "runs" has of its id: the next round of it, or the first. */
-void bench_result_take(struct json_object *runs, struct json_object *run);
-struct json_object *bench_result_find(struct json_object *runs, const char *id);
-void bench_result_add(struct json_object *o, const char *name, struct json_object *value);
-struct json_object *bench_result_get(struct json_object *o, const char *name);	/* or NULL */
-double bench_result_number(struct json_object *o, const char *name);		/* or 0 */
-const char *bench_result_text(struct json_object *o, const char *name);		/* or "" */
-void bench_result_warn(struct json_object *result, const char *code, const char *text, ...)
-	__attribute__((format(printf, 3, 4)));
-/* A histogram of a run's member "read", "write", ...; false: it has none. */
-bool bench_result_timing(struct json_object *run, const char *member, struct xp_histogram *h);
-enum xc bench_result_load(const char *path, struct json_object **result);
-enum bench_form { BENCH_JSON, BENCH_CSV, BENCH_HGRM, BENCH_PAGE };
-/* As one of the first three. Negative errno. */
-int bench_result_print(struct json_object *result, enum bench_form form, FILE *f);
+
+/* ----------------------------------------------------- bench_host.c ---- */
+
 struct json_object *bench_host_json(void);
 struct json_object *bench_device_json(const struct bench_target *t);
-void bench_host_warn(struct json_object *result);
 
 /* --------------------------------------------------- bench_output.c ---- */
 
@@ -213,12 +194,6 @@ enum xc bench_state_free(const char *path);
 enum xc bench_state_save(struct bench *b);
 void bench_state_drop(const struct bench *b);
 
-/* ----------------------------------------------------- bench_show.c ---- */
-
-void bench_show(struct json_object *result);
-const char *bench_text_time(double ns);	/* "10.4 us", by the eighth next call gone */
-const char *bench_pattern_name(enum bench_pattern p);
-
 /* ---------------------------------------------------- bench_cache.c ---- */
 
 /* Opens the three legs of the running cache @name. */
@@ -233,26 +208,5 @@ void bench_cache_finish(struct bench *b);	/* the headline, and what it warns of 
 double bench_cache_look(struct bench_cache *c);
 u64 bench_cache_bytes(const struct bench_cache *c);
 const char *bench_cache_uuid(const struct bench_cache *c);
-
-/* --------------------------------------------------- bench_curves.c ---- */
-
-/* "writes", "warmup", "working_set" and "fill" of the result, from its runs. */
-void bench_curves(struct json_object *result);
-
-#define BENCH_WARM	0.9	/* of a set's warming: less is no warm set */
-
-/* -------------------------------------------------- bench_warnings.c ---- */
-
-/* Adds what its runs are reason to warn of. */
-void bench_warnings(struct json_object *result);
-
-/* ----------------------------------------------------- bench_diff.c ---- */
-
-enum xc bench_diff(const char *a, const char *b, bool json);
-
-/* --------------------------------------------------- bench_chance.c ---- */
-
-/* Beyond so many standard errors, to either side, is the part @outside of chance. */
-double bench_chance_t(u32 dof, double outside);
 
 #endif /* BENCH_H */

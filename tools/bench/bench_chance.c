@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_chance.c - Student's t: how far a mean of few observations may be off by chance alone. */
-#include "tools/bench/bench.h"
+#include "tools/bench/bench_result.h"
 #include "platform.h"
 
 #include <math.h>

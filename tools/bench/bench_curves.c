@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* bench_curves.c - what is read off several runs, or off one run's seconds. */
 #include "lib/json.h"
-#include "tools/bench/bench.h"
 #include "tools/bench/bench_engine.h"
+#include "tools/bench/bench_result.h"
 
 #include <math.h>
 #include <stdio.h>

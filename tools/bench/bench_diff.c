@@ -16,8 +16,8 @@
 #include "lib/exit.h"
 #include "lib/json.h"
 #include "lib/latency/timing.h"
-#include "tools/bench/bench.h"
 #include "tools/bench/bench_engine.h"
+#include "tools/bench/bench_result.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -36,6 +36,8 @@ void bench_places_list(struct bench_places *p, const u64 *list, u64 n, u64 seed)
 /* The byte where request @i begins. */
 u64 bench_place(const struct bench_places *p, u64 i);
 
+const char *bench_pattern_name(enum bench_pattern p);	/* bench_show.c */
+
 /* A number that looks random, of two that do not. */
 static inline u64 bench_mix(u64 a, u64 b)
 {

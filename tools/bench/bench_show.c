@@ -5,8 +5,9 @@
 #include "lib/json.h"
 #include "lib/latency/canvas.h"
 #include "lib/latency/timing.h"
-#include "tools/bench/bench.h"
 #include "tools/bench/bench_places.h"
+#include "tools/bench/bench_result.h"
+#include "core/histogram.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* bench_warnings.c - what the runs are reason to warn of: that they do not say what they seem to. */
 #include "lib/figures.h"
 #include "lib/json.h"
-#include "tools/bench/bench.h"
+#include "tools/bench/bench_result.h"
 #include "platform.h"
 
 /* One request more or less is no shortage. */
