@@ -7,6 +7,7 @@
  * what, and the sentence that says so. A word may hold anything: in a sentence
  * it is cut short, and what does not print is a '?'.
  */
+#include "command.h"
 #include "message.h"
 #include "options.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * options.h - what a user may set and ask for: the table line, and the messages to a running cache.
+ * options.h - what a user may set: the table line.
  *
  * Pure functions, callable anywhere. What is refused is refused by -EINVAL and *msg, in words that
  * print.
@@ -19,7 +19,7 @@ struct xp_message;
 struct xp_tunables {
 	u32 dirty_low;		/* as in struct xp_options */
 	u32 dirty_high;
-	/* the backend's: all dirty blocks go home when idle so long; 0: never */
+	/* the backend's: all dirty blocks are written back when idle so long; 0: never */
 	u32 idle_ms;
 	u32 histogram;		/* the backend's: 1: how long requests take is recorded; 0: not */
 	u32 mark;		/* mark_lba of struct xp_options; start's, not the user's */
@@ -58,20 +58,5 @@ struct xp_table {
 	struct xp_tunables tunables;
 };
 int xp_table_parse(struct xp_table *t, u32 nr, char *const *word, struct xp_message *msg);
-
-/* What a running cache can be told. */
-enum xp_command {
-	XP_COMMAND_FLUSH,	/* bring all dirty blocks home, until there is none */
-	XP_COMMAND_FLUSH_STOP,	/* no longer */
-	XP_COMMAND_COMMIT,	/* make durable what was acknowledged */
-	XP_COMMAND_HISTOGRAM,	/* tell how long requests took; the others have no answer */
-	XP_COMMAND_HISTOGRAM_ON, /* record it */
-	XP_COMMAND_HISTOGRAM_OFF,
-};
-#define XP_COMMANDS	6u
-
-const char *xp_command_name(enum xp_command command);
-int xp_command_parse(enum xp_command *command, u32 nr, char *const *word,
-		     struct xp_message *msg);
 
 #endif /* XP_OPTIONS_H */

@@ -14,7 +14,7 @@
  *	verify.h	sums of what is read		mark.h		writes pass the cache
  *	resize.h	a longer slow device		statistics.h	counters, the status line
  *	accounting.h	what requests are timed as	options.h	words of the table line
- *	bounds.h	how long a request is at most
+ *	bounds.h	how long a request is at most	command.h	what a running cache can be told
  *
  * And of a cache that does not run: superblock.h, layout.h, fingerprint.h, look.h, rest.h.
  *

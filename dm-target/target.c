@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 
 #include "timing.h"
+#include "command.h"
 #include "message.h"
 #include "statistics.h"
 

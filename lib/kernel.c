@@ -18,6 +18,7 @@
 #include "lib/partitions.h"
 #include "lib/running.h"
 #include "lib/uuid.h"
+#include "core/options.h"
 #include "core/words.h"
 
 #include <errno.h>

@@ -6,11 +6,12 @@
 #define XP_LIB_KERNEL_H
 
 #include "lib/exit.h"
-#include "core/options.h"
+#include "core/command.h"
 
 #include <sys/types.h>
 
 struct xp_sb;
+struct xp_tunables;
 struct device;
 struct running;
 

@@ -5,6 +5,7 @@
 
 #include "lib/exit.h"
 #include "lib/uuid.h"
+#include "core/command.h"
 #include "core/options.h"
 
 #include <limits.h>

@@ -7,6 +7,7 @@
 #define XP_LIB_USER_H
 
 #include "lib/exit.h"
+#include "core/command.h"
 #include "core/options.h"
 
 struct running;

@@ -17,6 +17,7 @@
 #include "daemon/ublk/ublk.h"
 #include "lib/exit.h"
 #include "lib/figures.h"
+#include "core/command.h"
 #include "core/message.h"
 #include "core/options.h"
 #include "core/statistics.h"

@@ -10,6 +10,7 @@
 #include "cache.h"
 #include "histogram.h"
 #include "layout.h"
+#include "command.h"
 #include "message.h"
 #include "options.h"
 #include "../unit/abort.h"

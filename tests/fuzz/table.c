@@ -9,6 +9,7 @@
  */
 #include <ctype.h>
 #include <stdlib.h>
+#include "command.h"
 #include "message.h"
 #include "options.h"
 #include "../unit/abort.h"

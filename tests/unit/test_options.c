@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The words of a table line and of a message: what is taken, and how each bad one is refused. */
 #include "fixture.h"
+#include "command.h"
 #include "options.h"
 
 static struct xp_message msg;
