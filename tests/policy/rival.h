@@ -10,12 +10,15 @@
 
 #include "xpcache.h"
 
-#define RIVAL_NEVER	0xffffffffu	/* no further use */
+#define RIVAL_NEVER	0xffffffffu	/* no number of an access, nor of a block */
 
 struct rival {
 	const char *name;
 	void *(*make)(u32 capacity, u32 nr_ids);	/* NULL: no memory */
-	/* Block @id is used, and next at access number @next (RIVAL_NEVER): MIN alone looks at that. Was it cached? */
+	/*
+	 * Block @id is used. Was it cached? @next, at which MIN alone looks: the number of its next access, if a miss of that
+	 * counts; RIVAL_NEVER if it does not, as of a write, or if there is none.
+	 */
 	bool (*access)(void *policy, u32 id, u32 next);
 	void (*free)(void *policy);
 };

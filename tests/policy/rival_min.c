@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * rival_min.c - MIN (Belady, 1966): the block goes whose next use is the latest. No policy without a view of the
- * future that admits every miss does better. A heap has the cached blocks; its stale places are left behind.
+ * rival_min.c - MIN (Belady, 1966), of the misses that count: of the cached blocks and the one that is used, the block
+ * goes whose next use is the latest. Keeping a block until its next access saves a miss only if a miss of that access
+ * counts, so what is written next is as good as never used again. No policy has fewer misses that count, whether it
+ * admits every block or not. A heap has the cached blocks; its stale places are left behind.
  */
 #include <stdlib.h>
 #include "rival.h"
@@ -15,7 +17,7 @@ struct policy {
 	u32 nr_cached;
 	struct place *heap;
 	u32 nr, room;
-	u32 *next;		/* use, of each cached block */
+	u32 *next;		/* access, of each cached block */
 	u8 *cached;
 };
 
@@ -77,6 +79,12 @@ static struct place pop(struct policy *p)
 	return top;
 }
 
+static void leave(struct policy *p, u32 id)
+{
+	p->cached[id] = 0;
+	p->nr_cached--;
+}
+
 static void evict(struct policy *p)
 {
 	struct place place;
@@ -84,8 +92,7 @@ static void evict(struct policy *p)
 	do {
 		place = pop(p);
 	} while (!p->cached[place.id] || p->next[place.id] != place.next);
-	p->cached[place.id] = 0;
-	p->nr_cached--;
+	leave(p, place.id);
 }
 
 static bool access(void *policy, u32 id, u32 next)
@@ -93,12 +100,16 @@ static bool access(void *policy, u32 id, u32 next)
 	struct policy *p = policy;
 	bool hit = p->cached[id];
 
-	if (!hit && p->nr_cached == p->capacity)
-		evict(p);
-	p->nr_cached += !hit;
+	if (hit)
+		leave(p, id);
+	if (next == RIVAL_NEVER)
+		return hit;
 	p->cached[id] = 1;
+	p->nr_cached++;
 	p->next[id] = next;
 	push(p, (struct place){ next, id });
+	if (p->nr_cached > p->capacity)
+		evict(p);
 	return hit;
 }
 

@@ -84,7 +84,7 @@ void stream_end(struct stream *s)
 		next[i] = RIVAL_NEVER;
 	for (i = s->nr; i--;) {
 		s->access[i].next = next[s->access[i].id];
-		next[s->access[i].id] = i;
+		next[s->access[i].id] = s->access[i].counts ? i : RIVAL_NEVER;
 	}
 	free(next);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * stream.h - accesses to blocks, numbered densely, with the next use of each: what rivals are fed. And the random
+ * stream.h - accesses to blocks, numbered densely, with the next access to each: what rivals are fed. And the random
  * numbers of the tests, the same everywhere.
  */
 #ifndef POLICY_STREAM_H
@@ -10,7 +10,7 @@
 
 struct access {
 	u32 id;
-	u32 next;		/* number of the block's next access, or RIVAL_NEVER */
+	u32 next;		/* number of the block's next access if that counts, or RIVAL_NEVER */
 	bool counts;		/* a read: its hit or miss is counted */
 };
 
@@ -26,7 +26,7 @@ struct stream {
 
 void stream_init(struct stream *s);
 void stream_add(struct stream *s, u64 lba, bool counts);
-/* After the last: the next uses. */
+/* After the last: the next accesses. */
 void stream_end(struct stream *s);
 void stream_free(struct stream *s);
 /* The part of the counted accesses that misses in a cache of @capacity blocks. */
