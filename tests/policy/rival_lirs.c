@@ -2,7 +2,8 @@
 /*
  * rival_lirs.c - LIRS (Jiang and Zhang, 2002): a stack of recency whose bottom is always a block of short reuse
  * distance (LIR), and a queue of a hundredth of the cache for the resident others (HIR). Those that are gone stay in
- * the stack, at most two caches of them.
+ * the stack until they come to its bottom, as in the paper: how many these may be has no limit. With one the misses
+ * go either way: of one trace .8105 become .8350 with two caches of them, .8037 with four.
  */
 #include <stdlib.h>
 #include "rival.h"
@@ -12,8 +13,8 @@ enum { NONE, LIR, HIR, GONE };
 struct policy {
 	u32 capacity;
 	u32 lir_size, nr_lir;
-	struct queue stack, queue, gone;
-	struct queue_links stacked, queued, ghosts;
+	struct queue stack, queue;
+	struct queue_links stacked, queued;
 	u8 *state;
 };
 
@@ -23,7 +24,6 @@ static void destroy(void *policy)
 
 	queue_links_free(&p->stacked);
 	queue_links_free(&p->queued);
-	queue_links_free(&p->ghosts);
 	free(p->state);
 	free(p);
 }
@@ -38,19 +38,11 @@ static void *make(u32 capacity, u32 nr_ids)
 	p->lir_size = capacity - max(capacity / 100, 1u);
 	queue_init(&p->stack);
 	queue_init(&p->queue);
-	queue_init(&p->gone);
 	p->state = calloc(nr_ids, 1);
-	if (queue_links_make(&p->stacked, nr_ids) && queue_links_make(&p->queued, nr_ids) &&
-	    queue_links_make(&p->ghosts, nr_ids) && p->state)
+	if (queue_links_make(&p->stacked, nr_ids) && queue_links_make(&p->queued, nr_ids) && p->state)
 		return p;
 	destroy(p);
 	return NULL;
-}
-
-static void forget(struct policy *p, u32 id)
-{
-	queue_remove(&p->gone, &p->ghosts, id);
-	p->state[id] = NONE;
 }
 
 static void prune(struct policy *p)
@@ -59,7 +51,7 @@ static void prune(struct policy *p)
 		u32 id = queue_pop(&p->stack, &p->stacked);
 
 		if (p->state[id] == GONE)
-			forget(p, id);
+			p->state[id] = NONE;
 	}
 }
 
@@ -83,15 +75,7 @@ static void evict(struct policy *p)
 	if (!p->queue.nr)
 		demote(p);
 	id = queue_pop(&p->queue, &p->queued);
-	p->state[id] = NONE;
-	if (p->stacked.where[id]) {
-		p->state[id] = GONE;
-		queue_push(&p->gone, &p->ghosts, id, 1);
-	}
-	if (p->gone.nr > 2 * p->capacity) {
-		queue_remove(&p->stack, &p->stacked, p->gone.tail);
-		forget(p, p->gone.tail);
-	}
+	p->state[id] = p->stacked.where[id] ? GONE : NONE;
 }
 
 static bool access(void *policy, u32 id, u32 next)
@@ -101,12 +85,10 @@ static bool access(void *policy, u32 id, u32 next)
 
 	(void)next;
 	if (!hit)
-		evict(p);	/* may forget @id as well */
+		evict(p);	/* may take @id from the stack, by demote() */
 	short_reuse = p->stacked.where[id] || p->nr_lir < p->lir_size;
 	if (p->stacked.where[id])
 		queue_remove(&p->stack, &p->stacked, id);
-	if (p->state[id] == GONE)
-		forget(p, id);
 	if (p->state[id] == HIR)
 		queue_remove(&p->queue, &p->queued, id);
 	queue_push(&p->stack, &p->stacked, id, 1);
