@@ -9,7 +9,7 @@ enum { NONE, ONCE, OFTEN, GHOST_ONCE, GHOST_OFTEN };
 
 struct policy {
 	struct rival_base base;
-	u32 target;		/* of the queue of once */
+	double target;		/* of the queue of once; the paper moves it by a quotient, so it is no whole number */
 	struct queue once, often, ghost_once, ghost_often;
 };
 
@@ -54,12 +54,12 @@ static void miss(struct policy *p)
 
 static void ghost_hit(struct policy *p, u32 id, bool from_often)
 {
-	u32 one = max(p->ghost_once.nr, 1u), two = max(p->ghost_often.nr, 1u);
+	double one = max(p->ghost_once.nr, 1u), two = max(p->ghost_often.nr, 1u), capacity = p->base.capacity;
 
 	if (from_often)
-		p->target -= min(p->target, max(one / two, 1u));
+		p->target -= min(p->target, max(one / two, 1.0));
 	else
-		p->target = min(p->base.capacity, p->target + max(two / one, 1u));
+		p->target = min(capacity, p->target + max(two / one, 1.0));
 	replace(p, from_often);
 	queue_remove(from_often ? &p->ghost_often : &p->ghost_once, &p->base.links, id);
 }
