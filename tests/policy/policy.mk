@@ -16,15 +16,26 @@ build/policy/test_rival: tests/policy/test_rival.c $(rival-sources) $(policy-hea
 	@mkdir -p $(@D)
 	$(CC) $(POLICY_FLAGS) $(POLICY_SANITIZED) -o $@ $(filter %.c,$^) -lcmocka -lm
 
-replay-sources := $(addprefix tests/policy/,replay.c disk.c scenario.c stream.c) $(wildcard core/*.c)
+replay-sources := $(addprefix tests/policy/,replay.c disk.c) $(wildcard core/*.c)
 
-build/policy/check: tests/policy/check.c $(replay-sources) $(policy-headers)
+build/policy/check: $(addprefix tests/policy/,check.c scenario.c stream.c) $(replay-sources) $(policy-headers)
+	@mkdir -p $(@D)
+	$(CC) $(POLICY_FLAGS) -O2 -o $@ $(filter %.c,$^) -lxxhash -lm
+
+load-sources := $(addprefix tests/policy/,load.c made.c) $(trace-sources)
+
+build/policy/compare: $(addprefix tests/policy/,compare.c progress.c) $(load-sources) $(rival-sources) $(replay-sources) $(policy-headers)
 	@mkdir -p $(@D)
 	$(CC) $(POLICY_FLAGS) -O2 -o $@ $(filter %.c,$^) -lxxhash -lm
 
 policy-tests := build/policy/test_trace build/policy/test_rival
 
-.PHONY: policy-check
-policy-check: $(policy-tests) build/policy/check ## scenarios through the real core: bounds that its policy keeps, and those that are owed; seconds
+.PHONY: policy policy-check
+policy: build/policy/compare $(if $(TRACE),,build/policy/check) ## what loads cost with the core and with other policies: TRACE='FILE...', or made-up ones and the scenarios; CSV=1
+	@build/policy/compare $(if $(CSV),--csv) $(TRACE)
+	@$(if $(TRACE)$(CSV),,echo; build/policy/check)
+
+policy-check: $(policy-tests) build/policy/check build/policy/compare ## scenarios through the real core: bounds that its policy keeps, and those that are owed; seconds
 	@status=0; for test in $(policy-tests); do tests/unit/run $$test || status=1; done; \
+	tests/policy/compare-test build/policy/compare || status=1; \
 	build/policy/check || status=1; exit $$status

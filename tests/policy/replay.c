@@ -363,6 +363,8 @@ static void lay_out(struct replay *r)
 		r->fast_blocks = blocks;
 		slots = le64_to_cpu(sb.nr_slots);
 	}
+	if (r->setup.exact)
+		r->sb.nr_slots = cpu_to_le64(r->setup.slots);
 }
 
 struct replay *replay_start(const struct replay_setup *setup)

@@ -15,6 +15,7 @@
 
 struct replay_setup {
 	u32 slots;		/* at least; the layout has a few more */
+	bool exact;		/* the others are not used */
 	u32 depth;		/* I/Os outstanding; 0 is 1 */
 	u32 writeback;		/* blocks that may be written back a request; REPLAY_ALL: all that the core wants */
 	u64 sectors;		/* of the slow device; 0: 8 TiB */
