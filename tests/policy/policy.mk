@@ -12,7 +12,9 @@ build/policy/test_trace: tests/policy/test_trace.c $(trace-sources) $(policy-hea
 
 rival-sources := $(wildcard tests/policy/rival*.c) tests/policy/stream.c
 
-build/policy/test_rival: tests/policy/test_rival.c $(rival-sources) $(policy-headers)
+load-sources := $(addprefix tests/policy/,load.c made.c) $(trace-sources)
+
+build/policy/test_rival: tests/policy/test_rival.c $(load-sources) $(rival-sources) $(policy-headers)
 	@mkdir -p $(@D)
 	$(CC) $(POLICY_FLAGS) $(POLICY_SANITIZED) -o $@ $(filter %.c,$^) -lcmocka -lm
 
@@ -21,8 +23,6 @@ replay-sources := $(addprefix tests/policy/,replay.c disk.c) $(wildcard core/*.c
 build/policy/check: $(addprefix tests/policy/,check.c scenario.c stream.c) $(replay-sources) $(policy-headers)
 	@mkdir -p $(@D)
 	$(CC) $(POLICY_FLAGS) -O2 -o $@ $(filter %.c,$^) -lxxhash -lm
-
-load-sources := $(addprefix tests/policy/,load.c made.c) $(trace-sources)
 
 build/policy/compare: $(addprefix tests/policy/,compare.c progress.c) $(load-sources) $(rival-sources) $(replay-sources) $(policy-headers)
 	@mkdir -p $(@D)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "stream.h"
+#include "load.h"
 
 #define CAPACITY	1000u
 
@@ -221,6 +221,80 @@ static void small_caches(void **state)
 	}
 }
 
+/* Short enough to be followed by hand with the paper: m is a miss, h a hit. */
+static void by_hand(void **state)
+{
+	static const struct {
+		const struct rival *rival;
+		u32 capacity;
+		const char *blocks, *outcome;
+	} cases[] = {
+		{ &rival_lru, 3, "abcbadea", "mmmhhmmh" },
+		{ &rival_clock, 3, "abcbadea", "mmmhhmmm" },	/* a and b go round once, in the order they came */
+		{ &rival_sieve, 3, "abcadefa", "mmmhmmmh" },	/* the hand has passed a */
+		{ &rival_clock, 3, "abcadefa", "mmmhmmmm" },
+		{ &rival_2q, 4, "abcdeaabce", "mmmmmmhmmh" },
+		{ &rival_arc, 2, "abacbab", "mmhmmmh" },	/* b moves the border up, a down again */
+		{ &rival_lirs, 3, "adbcbadae", "mmmmmhhhm" },
+		{ &rival_s3fifo, 10, "abcdefghijkaacclcd", "mmmmmmmmmmmmhhhmhm" },
+		{ &rival_wtinylfu, 10, "abcdefghijkjlja", "mmmmmmmmmmmmmhm" },	/* j is used twice, so a goes */
+	};
+
+	(void)state;
+	for (u32 i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		void *policy = cases[i].rival->make(cases[i].capacity, 26);
+		char outcome[32] = "";
+
+		for (u32 k = 0; cases[i].blocks[k]; k++)
+			outcome[k] = cases[i].rival->access(policy, (u32)(cases[i].blocks[k] - 'a'), RIVAL_NEVER) ? 'h' : 'm';
+		if (strcmp(outcome, cases[i].outcome))
+			fail_msg("%s: %s is %s, should be %s", cases[i].rival->name, cases[i].blocks, outcome,
+				 cases[i].outcome);
+		cases[i].rival->free(policy);
+	}
+}
+
+/* What an LRU cache holds, a larger one holds too. */
+static void lru_includes_the_smaller(void **state)
+{
+	u64 seed = 4711;
+	void *policy[20];
+	u32 i, k;
+
+	(void)state;
+	for (k = 0; k < 20; k++)
+		policy[k] = rival_lru.make(k + 1, 30);
+	for (i = 0; i < 20000; i++) {
+		u32 id = (u32)(random_next(&seed) % (random_next(&seed) % 30 + 1));
+		bool hit = false;
+
+		for (k = 0; k < 20; k++) {
+			bool larger = rival_lru.access(policy[k], id, RIVAL_NEVER);
+
+			assert_true(larger || !hit);
+			hit = larger;
+		}
+	}
+	for (k = 0; k < 20; k++)
+		rival_lru.free(policy[k]);
+}
+
+/* Of each load that is made up, at a tenth of its footprint: none has fewer misses than MIN. */
+static void loads_made_up(void **state)
+{
+	(void)state;
+	for (u32 k = 0; k < LOADS_MADE; k++) {
+		struct load l;
+		double least;
+
+		load_make(&l, k);
+		least = stream_misses(&l.stream, &rival_min, l.stream.nr_ids / 10);
+		for (u32 i = 0; i < RIVALS; i++)
+			assert_true(stream_misses(&l.stream, rivals[i], l.stream.nr_ids / 10) >= least);
+		load_free(&l);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -231,6 +305,9 @@ int main(void)
 		cmocka_unit_test(min_is_the_least),
 		cmocka_unit_test(min_counts_reads_only),
 		cmocka_unit_test(small_caches),
+		cmocka_unit_test(by_hand),
+		cmocka_unit_test(lru_includes_the_smaller),
+		cmocka_unit_test(loads_made_up),
 	};
 
 	return cmocka_run_group_tests_name("rival", tests, NULL, NULL);
