@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* scenario.c - the loads, and the table of their bounds. */
+#include <math.h>
 #include "scenario.h"
 #include "stream.h"
 
@@ -171,6 +172,54 @@ static double desktop_beside_stream(struct place *p)
 	return with;
 }
 
+/*
+ * Of the second half of single reads of @lba: how much of the way from the misses of MIN to those of LRU is left, both
+ * with as many slots.
+ */
+static double gap_left(struct place *p, const u64 *lba, u32 nr)
+{
+	double misses, lru, least;
+	struct stream s;
+
+	stream_init(&s);
+	for (u32 i = 0; i < nr; i++) {
+		if (i == nr / 2)
+			replay_reset(p->r);
+		block(p, XP_READ, lba[i]);
+		stream_add(&s, lba[i], i >= nr / 2);
+	}
+	stream_end(&s);
+	misses = (double)replay_counts(p->r).read_misses / (nr - nr / 2);
+	lru = stream_misses(&s, &rival_lru, replay_slots(p->r));
+	least = stream_misses(&s, &rival_min, replay_slots(p->r));
+	stream_free(&s);
+	return (misses - least) / (lru - least);
+}
+
+#define GAP_READS	(12 * SLOTS)
+
+static double zipf_gap(struct place *p)
+{
+	static u64 lba[GAP_READS];
+	struct zipf z;
+
+	zipf_init(&z, 3 * p->slots, .9);
+	for (u32 i = 0; i < GAP_READS; i++)
+		lba[i] = zipf_next(&z, &p->seed) * 2654435761ull % (1ull << 24);
+	zipf_free(&z);
+	return gap_left(p, lba, GAP_READS);
+}
+
+/* A tenth larger than the cache, in no order that could be read ahead. */
+static double loop_gap(struct place *p)
+{
+	static u64 lba[GAP_READS];
+
+	for (u32 i = 0; i < GAP_READS; i++)
+		lba[i] = i % (p->slots + p->slots / 10) * 2654435761ull % (1ull << 24);
+	return gap_left(p, lba, GAP_READS);
+}
+
 /* As a partition that begins at sector 63 has them, or requests of less than a block. */
 static double second_pass(struct place *p)
 {
@@ -225,8 +274,9 @@ static double journal_blocks_a_miss(struct place *p)
 
 #define KIB(n)		((n) * 2u)
 #define MISSES		"misses of the boot"
+#define GAP		"of the gap from LRU to MIN left"
 #define SCAN(name, run, size, shifts, state) \
-	{ name, MISSES, run, SLOTS, REPLAY_ALL, size, shifts, .01, state }
+	{ name, MISSES, run, SLOTS, REPLAY_ALL, size, shifts, .01, state, (shifts) == ALIGNED ? OWED : NOT_ASKED }
 
 const struct scenario scenarios[] = {
 	SCAN("boot-after-scan-16K", boot_after_scan, KIB(16), ALIGNED, OWED),
@@ -244,18 +294,21 @@ const struct scenario scenarios[] = {
 	SCAN("boot-after-copy-128K", boot_after_copy, KIB(128), ALIGNED, OWED),
 	SCAN("boot-after-copy-1M", boot_after_copy, KIB(1024), ALIGNED, OWED),
 	{ "copy-over-dirty-mark-128K", "bytes to the fast device a byte moved", copy_fast_bytes, SLOTS, 0, KIB(128),
-	  ALIGNED, .05, OWED },
-	{ "boot-after-once-only", MISSES, boot_after_once_only, SLOTS, REPLAY_ALL, 8, ALIGNED, 0, OWED },
+	  ALIGNED, .05, OWED, NOT_ASKED },
+	{ "boot-after-once-only", MISSES, boot_after_once_only, SLOTS, REPLAY_ALL, 8, ALIGNED, 0, OWED, OWED },
 	{ "desktop-beside-stream-128K", "misses more than without", desktop_beside_stream, SLOTS, REPLAY_ALL, KIB(128),
-	  ALIGNED, .003, OWED },
-	{ "second-pass-4K", "misses", second_pass, SLOTS, REPLAY_ALL, 8, ALIGNED, 0, DUE },
-	{ "second-pass-4K-shifted", "misses", second_pass, SLOTS, REPLAY_ALL, 8, SHIFTED, 0, OWED },
-	{ "second-pass-1K", "misses", second_pass, SLOTS, REPLAY_ALL, 2, ALIGNED, 0, OWED },
-	{ "second-pass-512B", "misses", second_pass, SLOTS, REPLAY_ALL, 1, SHIFTED, 0, OWED },
-	{ "mixed-1M", "time over that of one read", mixed, SLOTS, REPLAY_ALL, 8, ALIGNED, 1.1, OWED },
-	{ "small-cache-fills", "single misses not filled", not_filled, SMALL_SLOTS, REPLAY_ALL, 8, ALIGNED, .01, DUE },
+	  ALIGNED, .003, OWED, OWED },
+	{ "zipf-3-caches", GAP, zipf_gap, SLOTS, REPLAY_ALL, 8, ALIGNED, .83, OWED, NOT_ASKED },
+	{ "loop-larger-than-cache", GAP, loop_gap, SLOTS, REPLAY_ALL, 8, ALIGNED, .83, OWED, NOT_ASKED },
+	{ "second-pass-4K", "misses", second_pass, SLOTS, REPLAY_ALL, 8, ALIGNED, 0, DUE, OWED },
+	{ "second-pass-4K-shifted", "misses", second_pass, SLOTS, REPLAY_ALL, 8, SHIFTED, 0, OWED, NOT_ASKED },
+	{ "second-pass-1K", "misses", second_pass, SLOTS, REPLAY_ALL, 2, ALIGNED, 0, OWED, OWED },
+	{ "second-pass-512B", "misses", second_pass, SLOTS, REPLAY_ALL, 1, SHIFTED, 0, OWED, NOT_ASKED },
+	{ "mixed-1M", "time over that of one read", mixed, SLOTS, REPLAY_ALL, 8, ALIGNED, 1.1, OWED, NOT_ASKED },
+	{ "small-cache-fills", "single misses not filled", not_filled, SMALL_SLOTS, REPLAY_ALL, 8, ALIGNED, .01, DUE,
+	  NOT_ASKED },
 	{ "small-cache-journal", "journal blocks a miss", journal_blocks_a_miss, SMALL_SLOTS, REPLAY_ALL, 8, ALIGNED,
-	  .1, DUE },
+	  .1, DUE, NOT_ASKED },
 };
 const u32 nr_scenarios = sizeof(scenarios) / sizeof(scenarios[0]);
 
@@ -278,4 +331,14 @@ double scenario_worst(const struct scenario *s)
 	bool shifted = s->shifts == SHIFTED;
 
 	return max(run_at(s, shifted ? 1 : 0, 1, false), run_at(s, shifted ? 63 : 0, 8, true));
+}
+
+struct scenario_shifts_figure scenario_at_shifts(const struct scenario *s)
+{
+	static const u32 shifts[] = { 1, 5, 7, 63 };
+	struct scenario_shifts_figure at = { .aligned = run_at(s, 0, 1, false) };
+
+	for (u32 i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++)
+		at.spread = fmax(at.spread, fabs(run_at(s, shifts[i], 1, false) - at.aligned));
+	return at;
 }

@@ -21,6 +21,7 @@ struct place {
 
 enum scenario_shifts { ALIGNED, SHIFTED };	/* by 0; by 1 sector in the new cache, 63 in the full one */
 enum scenario_state {
+	NOT_ASKED,
 	DUE,			/* asserted */
 	OWED,			/* the core does not keep it yet. When it does, the row must become DUE */
 };
@@ -32,11 +33,24 @@ struct scenario {
 	enum scenario_shifts shifts;
 	double bound;		/* the figure is at most that */
 	enum scenario_state state;
+	enum scenario_state agreement;	/* SHIFT_SPREAD, asked of misses only */
 };
+
+#define SHIFT_SPREAD	.02
 
 extern const struct scenario scenarios[];
 extern const u32 nr_scenarios;
 
 double scenario_worst(const struct scenario *s);
+/*
+ * In a new cache, the figure aligned, and the most by which it is another when all is shifted by 1, 5, 7 or 63 sectors.
+ * Where data lies on the disk must not matter: the shifts agree if the bound is kept aligned, and the spread is at most
+ * SHIFT_SPREAD.
+ */
+struct scenario_shifts_figure {
+	double aligned, spread;
+};
+
+struct scenario_shifts_figure scenario_at_shifts(const struct scenario *s);
 
 #endif
