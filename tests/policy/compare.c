@@ -20,10 +20,19 @@
 
 static const u32 shares[SHARES] = { 5, 10, 20 };	/* % of the footprint */
 
+#define SHIFTS		4u
+
+/* Sectors that the core's requests are moved up, and what that is called. */
+static const struct shift {
+	u32 sectors;
+	const char *name;
+} aligned = { 0, "core" }, shifts[SHIFTS] = { { 1, "core+1" }, { 5, "core+5" }, { 7, "core+7" }, { 63, "core+63" } };
+
 /* What one cache made of one load. */
 struct cost {
 	const char *name;
-	u64 missed;		/* blocks read */
+	u64 read, missed;	/* blocks */
+	u64 missed_sectors;	/* the core's: of those asked for */
 	bool has_fills;		/* the next three are known */
 	u64 fills, evicted, fast_bytes;
 	u64 slow_requests, slow_runs;	/* runs: those that begin elsewhere than the one before ended */
@@ -31,29 +40,34 @@ struct cost {
 
 /* --------------------------------------------------------------- the core ---- */
 
-static struct cost core_cost(const struct load *l, u32 slots)
+static struct cost core_cost(const struct load *l, u32 slots, const struct shift *shift)
 {
+	u64 blocks = (l->end + shift->sectors + XP_BLOCK_SECTORS - 1) / XP_BLOCK_SECTORS;
 	struct replay_setup setup = { .slots = slots, .exact = true, .writeback = REPLAY_ALL,
-				      .sectors = (l->end + XP_BLOCK_SECTORS - 1) / XP_BLOCK_SECTORS * XP_BLOCK_SECTORS };
+				      .sectors = blocks * XP_BLOCK_SECTORS };
 	struct replay *r = replay_start(&setup);
 	struct replay_counts counts;
 
 	for (u32 i = 0; i < l->nr; i++) {
 		const struct load_request *q = &l->request[i];
+		u64 sector = q->op == XP_FLUSH ? 0 : q->sector + shift->sectors;
 
-		replay_request(r, (enum xp_op)q->op, q->sector, q->nr_sectors, false);
+		replay_request(r, (enum xp_op)q->op, sector, q->nr_sectors, false);
 		if (i % TELL_EACH == 0)
-			progress_at("core", i, l->nr);
+			progress_at(shift->name, i, l->nr);
 	}
 	counts = replay_counts(r);
 	replay_free(r);
-	if (counts.read_blocks != l->read_blocks) {
+	if (!shift->sectors && counts.read_blocks != l->read_blocks) {
 		fprintf(stderr, "%s: the core was asked for %llu blocks, the rivals for %llu\n", l->name,
 			(unsigned long long)counts.read_blocks, (unsigned long long)l->read_blocks);
 		abort();
 	}
-	return (struct cost){ "core", counts.missed_blocks, true, counts.fills, counts.evicted, counts.fast_bytes,
-			      counts.slow_requests, counts.slow_seeks };
+	progress_step();
+	return (struct cost){ .name = shift->name, .read = counts.read_blocks, .missed = counts.missed_blocks,
+			      .missed_sectors = counts.missed_sectors, .has_fills = true, .fills = counts.fills,
+			      .evicted = counts.evicted, .fast_bytes = counts.fast_bytes,
+			      .slow_requests = counts.slow_requests, .slow_runs = counts.slow_seeks };
 }
 
 /* -------------------------------------------------------------- the rivals ---- */
@@ -106,7 +120,7 @@ static u32 request_cost(struct reader *r, const struct rival *rival, void *polic
 
 static struct cost rival_cost(const struct load *l, const struct rival *rival, u32 capacity)
 {
-	struct reader r = { .cost = { .name = rival->name, .has_fills = rival != &rival_min },
+	struct reader r = { .cost = { .name = rival->name, .read = l->read_blocks, .has_fills = rival != &rival_min },
 			    .disk = { .sectors = l->end } };
 	void *policy = rival->make(capacity, l->stream.nr_ids);
 	const struct access *a = l->stream.access;
@@ -121,6 +135,7 @@ static struct cost rival_cost(const struct load *l, const struct rival *rival, u
 			progress_at(rival->name, i, l->nr);
 	}
 	rival->free(policy);
+	progress_step();
 	cost->slow_runs = r.disk.seeks;
 	cost->fills = cost->missed;
 	cost->evicted -= min(capacity, l->stream.nr_ids);
@@ -130,17 +145,21 @@ static struct cost rival_cost(const struct load *l, const struct rival *rival, u
 
 /* ------------------------------------------------------------------ output ---- */
 
-static double ratio(const struct load *l, const struct cost *cost)
-{
-	return (double)cost->missed / (double)l->read_blocks;
-}
+/* All that is known of one load in caches of one size. */
+struct costs {
+	u32 share, capacity;
+	struct cost of[1 + RIVALS];	/* the core, then the rivals: LRU is the first of them, MIN the last */
+	struct cost shifted[SHIFTS];	/* the core */
+};
 
 /* False: there is no gap between LRU and MIN. */
-static bool gap_closed(const struct cost *cost, const struct cost *lru, const struct cost *min, double *closed)
+static bool gap_closed(const struct costs *c, u32 i, double *closed)
 {
+	const struct cost *lru = &c->of[1], *min = &c->of[RIVALS];
+
 	if (lru->missed == min->missed)
 		return false;
-	*closed = ((double)lru->missed - (double)cost->missed) / (double)(lru->missed - min->missed);
+	*closed = ((double)lru->missed - (double)c->of[i].missed) / (double)(lru->missed - min->missed);
 	return true;
 }
 
@@ -155,19 +174,13 @@ static void print_load(const struct load *l)
 	printf("\n");
 }
 
-static void print_head(u32 share, u32 capacity)
+static void print_row(const struct costs *c, u32 i)
 {
-	printf("\ncache of %u %%: %u blocks\n", share, capacity);
-	printf("%-10s %6s %7s %9s %9s %9s %9s %9s\n", "", "misses", "gap", "fills", "evicted", "fast MiB", "slow req",
-	       "runs");
-}
-
-static void print_row(const struct load *l, const struct cost *cost, const struct cost *lru, const struct cost *min)
-{
+	const struct cost *cost = &c->of[i];
 	double closed;
 
-	printf("%-10s %6.4f ", cost->name, ratio(l, cost));
-	if (gap_closed(cost, lru, min, &closed))
+	printf("%-10s %6.4f ", cost->name, (double)cost->missed / (double)cost->read);
+	if (gap_closed(c, i, &closed))
 		printf("%5.1f %% ", 100 * closed);
 	else
 		printf("%7s ", "-");
@@ -179,46 +192,72 @@ static void print_row(const struct load *l, const struct cost *cost, const struc
 	printf("%9llu %9llu\n", (unsigned long long)cost->slow_requests, (unsigned long long)cost->slow_runs);
 }
 
-#define CSV_HEAD "load,share_percent,cache_blocks,policy,read_blocks,missed_blocks,gap_closed,fills,evicted," \
-		 "fast_bytes,slow_requests,slow_runs\n"
-
-/* What is not known is left empty. */
-static void print_csv(const struct load *l, u32 share, u32 capacity, const struct cost *cost, const struct cost *lru,
-		      const struct cost *min)
+static void print_table(const struct load *l, const struct costs *c)
 {
-	double closed;
+	double sectors = (double)l->read_sectors;
 
-	printf("\"%s\",%u,%u,%s,%llu,%llu,", l->name, share, capacity, cost->name, (unsigned long long)l->read_blocks,
-	       (unsigned long long)cost->missed);
-	if (gap_closed(cost, lru, min, &closed))
-		printf("%.4f", closed);
+	printf("\ncache of %u %%: %u blocks\n", c->share, c->capacity);
+	printf("%-10s %6s %7s %9s %9s %9s %9s %9s\n", "", "misses", "gap", "fills", "evicted", "fast MiB", "slow req",
+	       "runs");
+	for (u32 i = 0; i <= RIVALS; i++)
+		print_row(c, i);
+	printf("core, by sectors: %.4f; at shifts of 1, 5, 7, 63:", (double)c->of[0].missed_sectors / sectors);
+	for (u32 i = 0; i < SHIFTS; i++)
+		printf(" %.4f", (double)c->shifted[i].missed_sectors / sectors);
+	printf("\n");
+}
+
+#define CSV_HEAD "load,share_percent,cache_blocks,policy,read_blocks,missed_blocks,read_sectors,missed_sectors," \
+		 "gap_closed,fills,evicted,fast_bytes,slow_requests,slow_runs\n"
+
+static void print_csv_row(const struct load *l, const struct costs *c, const struct cost *cost, bool is_core,
+			  const char *closed)
+{
+	printf("\"%s\",%u,%u,%s,%llu,%llu,%llu,", l->name, c->share, c->capacity, cost->name,
+	       (unsigned long long)cost->read, (unsigned long long)cost->missed, (unsigned long long)l->read_sectors);
+	if (is_core)
+		printf("%llu", (unsigned long long)cost->missed_sectors);
+	printf(",%s,", closed);
 	if (cost->has_fills)
-		printf(",%llu,%llu,%llu", (unsigned long long)cost->fills, (unsigned long long)cost->evicted,
+		printf("%llu,%llu,%llu", (unsigned long long)cost->fills, (unsigned long long)cost->evicted,
 		       (unsigned long long)cost->fast_bytes);
 	else
-		printf(",,,");
+		printf(",,");
 	printf(",%llu,%llu\n", (unsigned long long)cost->slow_requests, (unsigned long long)cost->slow_runs);
 }
 
-/* The core comes first, then the rivals in their order: LRU is the first of them, MIN the last. */
+/* What is not known is left empty. */
+static void print_csv(const struct load *l, const struct costs *c)
+{
+	for (u32 i = 0; i <= RIVALS; i++) {
+		char text[32] = "";
+		double closed;
+
+		if (gap_closed(c, i, &closed))
+			snprintf(text, sizeof(text), "%.4f", closed);
+		print_csv_row(l, c, &c->of[i], !i, text);
+	}
+	for (u32 i = 0; i < SHIFTS; i++)
+		print_csv_row(l, c, &c->shifted[i], true, "");
+}
+
+/* ------------------------------------------------------------- comparisons ---- */
+
 static void compare_at(const struct load *l, u32 share, bool csv)
 {
-	u32 capacity = max((u32)((u64)l->stream.nr_ids * share / 100), LEAST_SLOTS), i;
-	struct cost cost[1 + RIVALS];
+	struct costs c = { .share = share };
 
-	for (i = 0; i <= RIVALS; i++) {
-		cost[i] = i ? rival_cost(l, rivals[i - 1], capacity) : core_cost(l, capacity);
-		progress_step();
-	}
+	c.capacity = max((u32)((u64)l->stream.nr_ids * share / 100), LEAST_SLOTS);
+	c.of[0] = core_cost(l, c.capacity, &aligned);
+	for (u32 i = 0; i < RIVALS; i++)
+		c.of[1 + i] = rival_cost(l, rivals[i], c.capacity);
+	for (u32 i = 0; i < SHIFTS; i++)
+		c.shifted[i] = core_cost(l, c.capacity, &shifts[i]);
 	progress_hide();
-	if (!csv)
-		print_head(share, capacity);
-	for (i = 0; i <= RIVALS; i++) {
-		if (csv)
-			print_csv(l, share, capacity, &cost[i], &cost[1], &cost[RIVALS]);
-		else
-			print_row(l, &cost[i], &cost[1], &cost[RIVALS]);
-	}
+	if (csv)
+		print_csv(l, &c);
+	else
+		print_table(l, &c);
 	fflush(stdout);
 }
 
@@ -262,7 +301,7 @@ int main(int argc, char **argv)
 	int first = csv ? 2 : 1;
 	u32 loads = first < argc ? (u32)(argc - first) : LOADS_MADE;
 
-	progress_begin(loads * SHARES * (1 + RIVALS));
+	progress_begin(loads * SHARES * (1 + RIVALS + SHIFTS));
 	if (csv)
 		printf(CSV_HEAD);
 	if (first == argc)

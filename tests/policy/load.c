@@ -29,6 +29,7 @@ static void touch(struct load *l, bool is_read, u64 sector, u32 nr_sectors)
 	u64 lba = sector / XP_BLOCK_SECTORS, last = (sector + nr_sectors - 1) / XP_BLOCK_SECTORS;
 
 	*(is_read ? &l->read_blocks : &l->written_blocks) += last - lba + 1;
+	l->read_sectors += is_read ? nr_sectors : 0;
 	for (; lba <= last; lba++)
 		stream_add(&l->stream, lba, is_read);
 }

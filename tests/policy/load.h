@@ -22,6 +22,7 @@ struct load {
 	u32 left_out;		/* requests of a trace that are neither: discards, write zeroes */
 	u64 end;		/* sectors of the device, at least */
 	u64 read_blocks, written_blocks;	/* touched, once a request */
+	u64 read_sectors;
 	struct stream stream;	/* an access a block of each request, in order; reads count */
 };
 

@@ -183,6 +183,7 @@ static void count(struct replay *r, struct part *part, enum xp_act act)
 	if (part->req.op == XP_READ) {
 		r->counts.read_blocks += part->req.nr_blocks;
 		r->counts.missed_blocks += slow ? part->req.nr_blocks : 0;
+		r->counts.missed_sectors += slow ? part->req.nr_sectors : 0;
 		part->whole->missed |= slow;
 	} else if (part->req.op == XP_WRITE) {
 		r->counts.write_blocks += part->req.nr_blocks;

@@ -25,6 +25,7 @@ struct replay_setup {
 struct replay_counts {
 	u64 reads, read_misses;		/* requests; a miss: some part came from the slow device */
 	u64 read_blocks, missed_blocks;
+	u64 missed_sectors;		/* of those asked for */
 	u64 writes, write_blocks, bypass_blocks;
 	u64 fast_bytes;			/* written: data, fills, journal */
 	u64 journal_blocks;		/* written */
