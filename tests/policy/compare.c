@@ -4,7 +4,7 @@
  *
  *	compare [--csv] [TRACE...]
  *
- * Without a trace the loads are those of made.c.
+ * Without a trace the loads are those of made.c, and in the table for people the scenarios follow.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +13,7 @@
 #include "load.h"
 #include "progress.h"
 #include "replay.h"
+#include "scenario.h"
 
 #define SHARES		3u
 #define LEAST_SLOTS	64u	/* of less no real cache is made */
@@ -295,17 +296,50 @@ static void compare_made(bool csv)
 	}
 }
 
+/* .97, or 1.0: three columns. */
+static void print_part(double part)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%.2f", part);
+	printf(" %.3s", *text == '0' ? text + 1 : text);
+}
+
+static void compare_scenarios(void)
+{
+	printf("\nscenarios: the part of the reads that count of which some block missed\n%-32s", "");
+	for (u32 i = 0; i <= RIVALS; i++)
+		printf(" %3.3s", i ? rivals[i - 1]->name : "core");
+	printf("\n");
+	for (u32 i = 0; i < nr_scenarios; i++) {
+		double misses[1 + RIVALS];
+
+		progress_at(scenarios[i].name, 0, 1);
+		scenario_misses(&scenarios[i], misses);
+		progress_step();
+		progress_hide();
+		printf("%-32s", scenarios[i].name);
+		for (u32 k = 0; k <= RIVALS; k++)
+			print_part(misses[k]);
+		printf("\n");
+		fflush(stdout);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	bool csv = argc > 1 && !strcmp(argv[1], "--csv"), good = true;
 	int first = csv ? 2 : 1;
 	u32 loads = first < argc ? (u32)(argc - first) : LOADS_MADE;
+	bool with_scenarios = first == argc && !csv;
 
-	progress_begin(loads * SHARES * (1 + RIVALS + SHIFTS));
+	progress_begin(loads * SHARES * (1 + RIVALS + SHIFTS) + (with_scenarios ? nr_scenarios : 0));
 	if (csv)
 		printf(CSV_HEAD);
 	if (first == argc)
 		compare_made(csv);
+	if (with_scenarios)
+		compare_scenarios();
 	for (int i = first; i < argc; i++)
 		good &= compare_trace(argv[i], csv);
 	return !good;

@@ -15,6 +15,11 @@ struct load_request {
 	u8 op;			/* XP_READ, XP_WRITE; XP_FLUSH, which rivals do not see */
 };
 
+static inline u32 load_blocks(const struct load_request *q)
+{
+	return (u32)((q->sector + q->nr_sectors - 1) / XP_BLOCK_SECTORS - q->sector / XP_BLOCK_SECTORS + 1);
+}
+
 struct load {
 	char name[64];
 	struct load_request *request;

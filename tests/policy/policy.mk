@@ -20,11 +20,11 @@ build/policy/test_rival: tests/policy/test_rival.c $(load-sources) $(rival-sourc
 
 replay-sources := $(addprefix tests/policy/,replay.c disk.c) $(wildcard core/*.c)
 
-build/policy/check: $(addprefix tests/policy/,check.c scenario.c) $(rival-sources) $(replay-sources) $(policy-headers)
+build/policy/check: $(addprefix tests/policy/,check.c scenario.c) $(load-sources) $(rival-sources) $(replay-sources) $(policy-headers)
 	@mkdir -p $(@D)
 	$(CC) $(POLICY_FLAGS) -O2 -o $@ $(filter %.c,$^) -lxxhash -lm
 
-build/policy/compare: $(addprefix tests/policy/,compare.c progress.c) $(load-sources) $(rival-sources) $(replay-sources) $(policy-headers)
+build/policy/compare: $(addprefix tests/policy/,compare.c progress.c scenario.c) $(load-sources) $(rival-sources) $(replay-sources) $(policy-headers)
 	@mkdir -p $(@D)
 	$(CC) $(POLICY_FLAGS) -O2 -o $@ $(filter %.c,$^) -lxxhash -lm
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* scenario.c - the loads, and the table of their bounds. */
 #include <math.h>
+#include <stdlib.h>
 #include "scenario.h"
-#include "stream.h"
 
 #define SLOTS		16384u		/* 64 MiB */
 #define SMALL_SLOTS	1000u		/* laid out as 1,512 */
@@ -21,6 +21,17 @@
 static void request(struct place *p, enum xp_op op, u64 sector, u32 nr_sectors)
 {
 	replay_request(p->r, op, sector + p->shift, nr_sectors, false);
+	if (p->record)
+		load_add(p->record, op, sector + p->shift, nr_sectors);
+}
+
+static void count_from_here(struct place *p)
+{
+	replay_reset(p->r);
+	if (p->record) {
+		p->from = p->record->nr;
+		p->from_access = p->record->stream.nr;
+	}
 }
 
 static void block(struct place *p, enum xp_op op, u64 lba)
@@ -39,7 +50,7 @@ static double boot_misses(struct place *p)
 {
 	struct replay_counts counts;
 
-	replay_reset(p->r);
+	count_from_here(p);
 	boot(p);
 	counts = replay_counts(p->r);
 	return (double)counts.read_misses / (double)counts.reads;
@@ -127,7 +138,7 @@ static double copy_fast_bytes(struct place *p)
 
 	for (u32 i = 0; i < p->slots / 4; i++)
 		block(p, XP_WRITE, AT_ONCE + i * 64);
-	replay_reset(p->r);
+	count_from_here(p);
 	copy(p);
 	counts = replay_counts(p->r);
 	return (double)counts.fast_bytes / (2.0 * 3 * p->slots * XP_BLOCK_SIZE);
@@ -142,7 +153,7 @@ static double desktop(struct place *p, const struct zipf *z, bool streams)
 
 	for (i = 0; i < nr; i++)
 		block(p, XP_READ, zipf_next(z, &p->seed) * 2654435761ull % (1ull << 24));
-	replay_reset(p->r);
+	count_from_here(p);
 	for (i = 0; i < nr; i++) {
 		block(p, XP_READ, zipf_next(z, &p->seed) * 2654435761ull % (1ull << 24));
 		if (streams && i % 8 == 0)
@@ -162,6 +173,7 @@ static double desktop_beside_stream(struct place *p)
 	zipf_init(&z, 3 * p->slots, .9);
 	with = desktop(p, &z, true);
 	other.r = replay_start(&setup);
+	other.record = NULL;
 	if (p->full) {
 		other.seed = SEED;
 		prefill(&other);
@@ -184,7 +196,7 @@ static double gap_left(struct place *p, const u64 *lba, u32 nr)
 	stream_init(&s);
 	for (u32 i = 0; i < nr; i++) {
 		if (i == nr / 2)
-			replay_reset(p->r);
+			count_from_here(p);
 		block(p, XP_READ, lba[i]);
 		stream_add(&s, lba[i], i >= nr / 2);
 	}
@@ -226,7 +238,7 @@ static double second_pass(struct place *p)
 	struct replay_counts counts;
 
 	for (int pass = 0; pass < 2; pass++) {
-		replay_reset(p->r);
+		count_from_here(p);
 		for (u64 i = 0; i < 1500; i++)
 			request(p, XP_READ, i * 7919 % 100000 * XP_BLOCK_SECTORS, p->sectors);
 	}
@@ -243,7 +255,7 @@ static double mixed(struct place *p)
 	for (u64 i = 0; i < 256; i += 2)
 		block(p, XP_READ, AT_SCAN + i);
 	block(p, XP_READ, AT_ELSEWHERE);
-	replay_reset(p->r);
+	count_from_here(p);
 	raw = replay_raw_ns(p->r, AT_SCAN * XP_BLOCK_SECTORS + p->shift, 2048);
 	request(p, XP_READ, AT_SCAN * XP_BLOCK_SECTORS, 2048);
 	counts = replay_counts(p->r);
@@ -254,7 +266,7 @@ static double mixed(struct place *p)
 
 static struct replay_counts single_misses(struct place *p)
 {
-	replay_reset(p->r);
+	count_from_here(p);
 	for (u32 i = 0; i < SINGLE_MISSES; i++)
 		block(p, XP_READ, AT_ONCE + i * 2654435761ull % (1ull << 22) * 4);
 	return replay_counts(p->r);
@@ -341,4 +353,50 @@ struct scenario_shifts_figure scenario_at_shifts(const struct scenario *s)
 	for (u32 i = 0; i < sizeof(shifts) / sizeof(shifts[0]); i++)
 		at.spread = fmax(at.spread, fabs(run_at(s, shifts[i], 1, false) - at.aligned));
 	return at;
+}
+
+/* ------------------------------------------------------------------- rivals ---- */
+
+static double rival_misses(const struct place *p, const struct rival *rival)
+{
+	const struct load *l = p->record;
+	const struct access *a = l->stream.access;
+	void *policy = rival->make(replay_slots(p->r), l->stream.nr_ids);
+	u32 reads = 0, misses = 0;
+
+	if (!policy)
+		abort();
+	for (u32 i = 0; i < l->nr; i++) {
+		u32 hits = 0, blocks = load_blocks(&l->request[i]), k;
+
+		for (k = 0; k < blocks; k++, a++)
+			hits += rival->access(policy, a->id, a->next);
+		if (i >= p->from && l->request[i].op == XP_READ) {
+			reads++;
+			misses += hits < blocks;
+		}
+	}
+	rival->free(policy);
+	return (double)misses / reads;
+}
+
+void scenario_misses(const struct scenario *s, double misses[1 + RIVALS])
+{
+	struct replay_setup setup = { .slots = s->slots, .depth = 1, .writeback = s->writeback };
+	struct load record;
+	struct place p = { .r = replay_start(&setup), .slots = s->slots, .depth = 1, .sectors = s->sectors,
+			   .shift = s->shifts == SHIFTED, .seed = SEED, .record = &record };
+	struct replay_counts counts;
+
+	load_init(&record, s->name);
+	s->run(&p);
+	for (u32 i = 0; i < p.from_access; i++)
+		record.stream.access[i].counts = false;
+	load_end(&record);
+	counts = replay_counts(p.r);
+	misses[0] = (double)counts.read_misses / (double)counts.reads;
+	for (u32 i = 0; i < RIVALS; i++)
+		misses[1 + i] = rival_misses(&p, rivals[i]);
+	replay_free(p.r);
+	load_free(&record);
 }

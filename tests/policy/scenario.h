@@ -6,6 +6,7 @@
 #ifndef POLICY_SCENARIO_H
 #define POLICY_SCENARIO_H
 
+#include "load.h"
 #include "replay.h"
 
 /* Where it runs. */
@@ -17,6 +18,8 @@ struct place {
 	bool full;
 	u32 sectors;		/* a request of the scenario's own load */
 	u64 seed;
+	struct load *record;	/* of the requests, or NULL */
+	u32 from, from_access;	/* of those, the first that counts */
 };
 
 enum scenario_shifts { ALIGNED, SHIFTED };	/* by 0; by 1 sector in the new cache, 63 in the full one */
@@ -52,5 +55,11 @@ struct scenario_shifts_figure {
 };
 
 struct scenario_shifts_figure scenario_at_shifts(const struct scenario *s);
+
+/*
+ * In a new cache, of the reads from which on the scenario counts, the part of which some block missed: by the core, then
+ * by each rival with as many slots.
+ */
+void scenario_misses(const struct scenario *s, double misses[1 + RIVALS]);
 
 #endif
