@@ -16,8 +16,8 @@ struct rival {
 	const char *name;
 	void *(*make)(u32 capacity, u32 nr_ids);	/* NULL: no memory */
 	/*
-	 * Block @id is used. Was it cached? @next, at which MIN alone looks: the number of its next access, if a miss of that
-	 * counts; RIVAL_NEVER if it does not, as of a write, or if there is none.
+	 * Block @id is used. Was it cached? @next, at which MIN alone looks: the number of its next access, if a miss of
+	 * that counts; RIVAL_NEVER if it does not, as of a write, or if there is none.
 	 */
 	bool (*access)(void *policy, u32 id, u32 next);
 	void (*free)(void *policy);

@@ -57,8 +57,8 @@ struct scenario_shifts_figure {
 struct scenario_shifts_figure scenario_at_shifts(const struct scenario *s);
 
 /*
- * In a new cache, of the reads from which on the scenario counts, the part of which some block missed: by the core, then
- * by each rival with as many slots.
+ * In a new cache, of the reads from which on the scenario counts, the part of which some block missed: by the core,
+ * then by each rival with as many slots.
  */
 void scenario_misses(const struct scenario *s, double misses[1 + RIVALS]);
 

@@ -245,8 +245,11 @@ static void by_hand(void **state)
 		void *policy = cases[i].rival->make(cases[i].capacity, 26);
 		char outcome[32] = "";
 
-		for (u32 k = 0; cases[i].blocks[k]; k++)
-			outcome[k] = cases[i].rival->access(policy, (u32)(cases[i].blocks[k] - 'a'), RIVAL_NEVER) ? 'h' : 'm';
+		for (u32 k = 0; cases[i].blocks[k]; k++) {
+			u32 id = (u32)(cases[i].blocks[k] - 'a');
+
+			outcome[k] = cases[i].rival->access(policy, id, RIVAL_NEVER) ? 'h' : 'm';
+		}
 		if (strcmp(outcome, cases[i].outcome))
 			fail_msg("%s: %s is %s, should be %s", cases[i].rival->name, cases[i].blocks, outcome,
 				 cases[i].outcome);
