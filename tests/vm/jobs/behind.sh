@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=96M slow=512M timeout=1500 usr=host quick=no with=xpcached
+# vm: fast=96M slow=512M timeout=1500 usr=host quick=no with=xpcached sanitized=no
 #
 # The slow disk is mounted without its cache, as a live system does that knows nothing of it: after
 # a rest in order, and after a power cut with dirty blocks. And never is it taken for that when it
