@@ -3,8 +3,10 @@
  * cache.c - the one allocation, laid out; and what can be asked of a cache.
  */
 #include "badblocks.h"
+#include "ghost.h"
 #include "journal.h"
 #include "pace.h"
+#include "ranks.h"
 #include "superblock.h"
 
 /*
@@ -12,8 +14,8 @@
  * first, for their alignment.
  */
 struct layout {
-	u64 super, cache, entry, bucket, region, free_map, free_sum, list, batch, sum, end;
-	u32 nr_buckets, nr_regions, batch_max;
+	u64 super, cache, entry, bucket, region, ghost, free_map, free_sum, list, batch, sum, end;
+	u32 nr_buckets, nr_regions, nr_ghosts, batch_max;
 };
 
 static u64 place(u64 *at, u64 size)
@@ -36,7 +38,8 @@ static void lay_out(const struct xp_sb *sb, bool verify, struct layout *l)
 	u64 at = 0;
 
 	l->nr_buckets = (u32)(slots / 2 + 1);
-	l->nr_regions = (u32)(slots / 4 + 1);
+	l->nr_regions = (u32)(slots / 8 + 1);
+	l->nr_ghosts = ghost_words(slots);
 	l->batch_max = (u32)min(slots, max(slots / 64, (u64)XP_BATCH_MIN));
 	place(&at, XP_WINDOW * XP_BLOCK_SIZE);
 	l->super = place(&at, 2 * XP_BLOCK_SIZE);
@@ -44,6 +47,7 @@ static void lay_out(const struct xp_sb *sb, bool verify, struct layout *l)
 	l->entry = place(&at, slots * sizeof(struct xp_entry));
 	l->bucket = place(&at, l->nr_buckets * sizeof(u32));
 	l->region = place(&at, l->nr_regions);	/* whole words of it: map_region_used() */
+	l->ghost = place(&at, l->nr_ghosts * sizeof(u64));
 	l->free_map = place(&at, words * sizeof(u64));
 	l->free_sum = place(&at, (words + 63) / 64 * sizeof(u64));
 	l->list = place(&at, le64_to_cpu(sb->journal_blocks) * sizeof(u32));
@@ -136,6 +140,8 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 	c->entry = (struct xp_entry *)(base + l.entry);
 	c->bucket = (u32 *)(base + l.bucket);
 	c->region = (u8 *)(base + l.region);
+	c->ranks.ghost = (u64 *)(base + l.ghost);
+	c->ranks.nr_ghosts = l.nr_ghosts;
 	c->free_map = (u64 *)(base + l.free_map);
 	c->free_sum = (u64 *)(base + l.free_sum);
 	memset(c->bucket, 0xff, c->nr_buckets * sizeof(u32));
@@ -149,6 +155,7 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 		c->opt.store = NULL;
 	init_lists(c);
 	set_limits(c);
+	ranks_init(c);
 	return c;
 }
 

@@ -41,6 +41,7 @@
 #include "life.h"
 #include "list.h"
 #include "platform.h"
+#include "rank.h"
 #include "statistics.h"
 #include "unflushed.h"
 #include "xpcache.h"
@@ -59,21 +60,21 @@ enum xp_state {
 };
 
 /*
- * 20 bytes a slot. All is c->lock's, but pins: hits come and go without the lock
- * (hit.c), so pins are changed by an exchange of the whole word, which fails if
- * anything else in it has changed. Who changes that has the lock, and need not
- * exchange: pins are bytes of their own. (A hit's "referenced" may be lost so.)
+ * 20 bytes a slot. All is c->lock's, but use: hits come and go without the lock
+ * (hit.c), so pins and rank are changed by an exchange of the whole word, which fails
+ * if anything else in it has changed, also by the lock's holder. Who changes the rest has
+ * the lock, and need not exchange: use is two bytes of its own, and no bit-field of it is
+ * ever stored to, which would take the others along.
  * The record of a slot that is held must not be relocated past that of the write.
  */
 #define XP_WORD_FIELDS							\
 	u8 lba_high;							\
-	u8 state : 3;		/* enum xp_state */			\
+	u8 state : 4;		/* enum xp_state */			\
 	u8 dirty : 1;		/* MAPPED: the slow device does not hold it */ \
 	u8 zeros : 1;		/* MAPPED: reads as zeros, whatever the slot holds; dirty as well */ \
-	u8 referenced : 1;	/* MAPPED: second chance */		\
 	u8 held : 1;		/* MAPPED: a parallel commit may supersede it or fall back to it */ \
 	u8 listed : 1;		/* on the list of a journal block */	\
-	u16 pins		/* readers, and writeback */
+	u16 use			/* the low 4 bits are its rank, the others count its pins */
 
 union xp_word {
 	u32 all;
@@ -94,6 +95,26 @@ struct xp_entry {
 	u32 list_prev;
 };
 
+static_assert(sizeof(struct xp_entry) == 20, "I12");
+
+/* Readers of the slot, and writeback. */
+#define XP_PIN		(1u << XP_RANK_BITS)
+
+static inline u32 word_pins(union xp_word word)
+{
+	return word.use / XP_PIN;
+}
+
+static inline u32 entry_pins(const struct xp_entry *e)
+{
+	return XP_READ_ONCE(e->use) / XP_PIN;
+}
+
+static inline u32 word_rank(union xp_word word)
+{
+	return word.use % XP_PIN;
+}
+
 #define XP_LIST_HEAD	0x80000000u
 /* Runs of slots that a fill takes: each is a search, with the lock held, and a write. */
 #ifndef XP_FILL_RUNS_MAX	/* the simulator tries a few */
@@ -101,7 +122,7 @@ struct xp_entry {
 #endif
 /* Hits of one block at once; others wait. */
 #ifndef XP_HIT_PINS	/* the simulator tries a few */
-#define XP_HIT_PINS	0xfff0u
+#define XP_HIT_PINS	0xff0u
 #endif
 #define XP_MAX_PINS	(XP_HIT_PINS + 2)
 /*
@@ -109,6 +130,7 @@ struct xp_entry {
  * partial write are all that pin a slot and are not readers.
  */
 static_assert(XP_HIT_PINS > 2, "a slot at its most pins has a reader");
+static_assert((XP_MAX_PINS + 1) * XP_PIN <= 1u << 16, "pins end before the word does");
 
 /*
  * Records that are new in a block; the rest of it is for relocated ones. With a
@@ -308,8 +330,9 @@ struct xp {
 	u64 *free_sum;		/* bit a word of free_map: has a free slot */
 	/* of what is in a slot, 0: not known; NULL: not xp_options.verify (verify.c) */
 	u32 *sum;
-	u32 alloc_hand, evict_hand;
+	u32 alloc_hand;
 	u32 nr_free, nr_dirty, nr_clean, nr_pending_free;
+	struct xp_ranks ranks;	/* of the MAPPED slots */
 
 	struct xp_journal journal;
 	struct xp_super super;
@@ -406,9 +429,9 @@ static inline union xp_word pins_change(struct xp_entry *e, int by)
 	union xp_word was = { .all = XP_READ_ONCE(e->word.all) }, now;
 
 	do {
-		XP_ASSERT(by > 0 ? was.pins < XP_MAX_PINS : was.pins > 0);
+		XP_ASSERT(by > 0 ? word_pins(was) < XP_MAX_PINS : word_pins(was) > 0);
 		now = was;
-		now.pins += by;
+		now.use = (u16)(now.use + by * (int)XP_PIN);
 	} while (!xp_try_exchange(&e->word.all, &was.all, now.all));
 	return was;
 }

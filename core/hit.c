@@ -26,12 +26,11 @@ static __always_inline bool pin_mapped(struct xp_entry *e, xp_lba_t lba)
 	union xp_word was = { .all = XP_READ_ONCE(e->word.all) }, now;
 
 	do {
-		if (was.state != SLOT_MAPPED || was.zeros || was.pins >= XP_HIT_PINS ||
+		if (was.state != SLOT_MAPPED || was.zeros || word_pins(was) >= XP_HIT_PINS ||
 		    was.lba_high != (u8)(xp_lba_n(lba) >> 32))
 			return false;
 		now = was;
-		now.pins++;
-		now.referenced = 1;
+		now.use = (u16)(was.use + XP_PIN + rank_hit(word_rank(was)));
 	} while (!xp_try_exchange(&e->word.all, &was.all, now.all));
 	return true;
 }
@@ -43,7 +42,7 @@ static __always_inline bool pin_mapped(struct xp_entry *e, xp_lba_t lba)
 static __always_inline bool unpin(struct xp_entry *e)
 {
 	union xp_word was = pins_change(e, -1);
-	u32 pins = was.pins;
+	u32 pins = word_pins(was);
 
 	return (pins == 1 && was.state == SLOT_RELEASED) || pins + 2 >= XP_HIT_PINS;
 }

@@ -5,7 +5,7 @@
  * An lba has at most one MAPPED, one WRITING and one FILLING slot, and any
  * number of UNMAPPING ones. Inline: every request comes through here.
  *
- * A hash does not tell what follows an lba. So the slow device is cut into regions, a quarter as
+ * A hash does not tell what follows an lba. So the slow device is cut into regions, an eighth as
  * many as there are slots (I12), and each counts its slots in the hash: a long range is gone
  * through by those, and block by block only where something is mapped. A region is a byte, so that
  * eight empty ones are one look.

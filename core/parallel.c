@@ -72,14 +72,16 @@ enum xp_act parallel_flip(struct xp *c, struct xp_req *req,
 	u32 i;
 
 	for (i = 0; i < req->nr_blocks; i++) {
-		xp_slot_t old = map_mapped(c, lba_add(req_lba(req), i));
+		xp_lba_t lba = lba_add(req_lba(req), i);
+		xp_slot_t old = map_mapped(c, lba);
+		u32 rank = is_slot(old) ? ranks_successor(c, old) : ranks_arrival(c, lba);
 
 		if (is_slot(old)) {
 			journal_unlist(c, old);
 			slot_supersede(c, old);
 			slot_release(c, old);
 		}
-		slot_map(c, slot_add(req->slot, i), true);
+		slot_map(c, slot_add(req->slot, i), true, rank);
 	}
 	journal_data_done(c, xp_seq_n(req->record_seq));
 	c->stats.write_blocks += req->nr_blocks;

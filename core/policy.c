@@ -4,11 +4,11 @@
  * cache wrong, only slow.
  *
  * A write before a FLUSH: a parallel commit, if the FLUSH is sure to come.
- * Admit on a read miss; evict clean blocks by second chance, a hand going
- * round the slots: slots evicted side by side are free side by side.
+ * Admit on a read miss; evict clean blocks by their rank (rank.h).
  */
 #include "journal.h"
 #include "policy.h"
+#include "ranks.h"
 #include "slot.h"
 
 /*
@@ -18,8 +18,8 @@
 #define ADMIT_MAX_BLOCKS	64u	/* 256 KiB */
 
 /* Slots looked at for one to evict, and in one call: the lock is held. */
-#define EVICT_STEPS_EACH	16u
-#define EVICT_STEPS_MAX		1024u
+#define EVICT_STEPS_EACH	64u
+#define EVICT_STEPS_MAX		2048u
 
 /*
  * Of the free slots that eviction aims at, a fill leaves a quarter to writes. A commit for the sake of
@@ -59,7 +59,7 @@ void policy_flush(struct xp *c)
 
 bool policy_evictable(const struct xp_entry *e)
 {
-	return e->state == SLOT_MAPPED && !e->dirty && !e->pins && !e->held;
+	return e->state == SLOT_MAPPED && !e->dirty && !entry_pins(e) && !e->held;
 }
 
 void policy_drop(struct xp *c, xp_slot_t slot)
@@ -82,19 +82,17 @@ u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo)
 {
 	u32 steps = min(want * EVICT_STEPS_EACH, EVICT_STEPS_MAX), done = 0;
 
-	while (done < want && steps-- && c->nr_clean) {
-		xp_slot_t slot = XP_SLOT(c->evict_hand);
-		struct xp_entry *e = entry_of(c, slot);
+	while (done < want && c->nr_clean) {
+		xp_slot_t slot = ranks_victim(c, &steps);
 
-		if (policy_evictable(e) && !e->referenced) {
-			if (!policy_unmap(c, slot, todo))
-				break;
-			done++;
-		} else if (e->state == SLOT_MAPPED) {
-			e->referenced = 0;
+		if (!is_slot(slot)) {
+			ranks_found(c, done);
+			break;
 		}
-		if (++c->evict_hand == c->nr_slots)
-			c->evict_hand = 0;
+		if (!policy_unmap(c, slot, todo))
+			break;
+		ranks_evicted(c, entry_of(c, slot));
+		done++;
 	}
 	c->stats.evicted += done;
 	return done;

@@ -10,6 +10,7 @@
 #include "bypass.h"
 #include "passthrough.h"
 #include "policy.h"
+#include "ranks.h"
 #include "progress.h"
 #include "space.h"
 #include "super.h"
@@ -184,6 +185,7 @@ bool xp_has_failed(const struct xp *c)
 void xp_tick(struct xp *c, struct xp_todo *todo)
 {
 	xp_lock(&c->lock);
+	ranks_tick(c);
 	policy_evict_ahead(c, todo);
 	if (c->fast_suspected)
 		journal_probe(c, todo);

@@ -32,7 +32,7 @@ static enum xp_act read_hit(struct xp *c, struct xp_req *req, xp_slot_t slot)
 
 		if (!is_slot(s) || !entry_of(c, s)->zeros)
 			break;
-		entry_of(c, s)->referenced = 1;
+		ranks_hit(entry_of(c, s));
 	}
 	req_trim(req, n);
 	xp_count(&c->hits[0]);
@@ -287,7 +287,7 @@ static void fill_block_end(struct xp *c, xp_lba_t lba, xp_slot_t slot,
 		return;
 	}
 	journal_add(c, XP_REC_MAP, 0, lba, slot, 0);
-	slot_map(c, slot, false);
+	slot_map(c, slot, false, ranks_arrival(c, lba));
 	c->stats.fills++;
 }
 

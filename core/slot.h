@@ -6,6 +6,7 @@
 #define XP_SLOT_H
 
 #include "map.h"
+#include "ranks.h"
 
 void slots_init_free(struct xp *c);
 u32 slots_search(const struct xp *c);
@@ -64,7 +65,9 @@ static inline void slot_set_dirty(struct xp *c, struct xp_entry *e, bool dirty)
 {
 	if (e->dirty == dirty)
 		return;
+	ranks_count(c, e, -1);
 	e->dirty = dirty;
+	ranks_count(c, e, 1);
 	if (dirty) {
 		c->nr_dirty++;
 		c->nr_clean--;
@@ -76,17 +79,20 @@ static inline void slot_set_dirty(struct xp *c, struct xp_entry *e, bool dirty)
 
 static inline void slot_uncount(struct xp *c, const struct xp_entry *e)
 {
+	ranks_count(c, e, -1);
 	if (e->dirty)
 		c->nr_dirty--;
 	else
 		c->nr_clean--;
 }
 
-/* WRITING or FILLING -> MAPPED, counted. */
-static inline void slot_map(struct xp *c, xp_slot_t slot, bool dirty)
+/* WRITING or FILLING -> MAPPED, counted, with that rank. */
+static inline void slot_map(struct xp *c, xp_slot_t slot, bool dirty, u32 rank)
 {
 	struct xp_entry *e = entry_of(c, slot);
 
+	XP_ASSERT(!entry_pins(e));
+	e->use = (u16)rank;	/* no exchange: not MAPPED, so no hit has it */
 	/*
 	 * I4: who hits this one finds what it supersedes gone, wherever he looks:
 	 * pin_more() looks beside, not in the hash.
@@ -98,6 +104,7 @@ static inline void slot_map(struct xp *c, xp_slot_t slot, bool dirty)
 		c->nr_dirty++;
 	else
 		c->nr_clean++;
+	ranks_count(c, e, 1);
 }
 
 /* Out of the hash and of the counts of MAPPED slots; -> PENDING_FREE. */

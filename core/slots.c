@@ -98,7 +98,7 @@ void slot_free(struct xp *c, xp_slot_t slot)
 {
 	struct xp_entry *e = entry_of(c, slot);
 
-	if (e->state != SLOT_RELEASED || XP_READ_ONCE(e->pins))
+	if (e->state != SLOT_RELEASED || entry_pins(e))
 		return;
 	e->state = SLOT_FREE;
 	if (!slot_is_bad(c, xp_slot_n(slot)))

@@ -193,19 +193,21 @@ enum xp_act write_flip(struct xp *c, struct xp_req *req,
 	for (; req->progress < req->nr_blocks; req->progress++) {
 		xp_lba_t lba = lba_add(req_lba(req), req->progress);
 		xp_slot_t slot = slot_add(req->slot, req->progress), old;
+		u32 rank;
 
 		if (!journal_room(c, 1, todo)) {
 			req->state = REQ_PARKED;
 			return req_wait(c, &c->parked, req);
 		}
 		old = slot_supersedes(c, lba, slot);
+		rank = is_slot(old) ? ranks_successor(c, old) : ranks_arrival(c, lba);
 		journal_add(c, XP_REC_MAP, XP_REC_DIRTY, lba, slot, 0);
 		if (is_slot(old)) {
 			journal_unlist(c, old);
 			slot_supersede(c, old);
 			journal_free_later(c, old);
 		}
-		slot_map(c, slot, true);
+		slot_map(c, slot, true, rank);
 	}
 	c->stats.write_blocks += req->nr_blocks;
 	requests_wake(c, req_lba(req), req->nr_blocks, todo);

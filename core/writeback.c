@@ -17,6 +17,7 @@
 #include "bypass.h"
 #include "journal.h"
 #include "run.h"
+#include "ranks.h"
 #include "slot.h"
 #include "space.h"
 #include "writeback.h"
@@ -313,14 +314,15 @@ void xp_writeback_end(struct xp *c, struct xp_run *run)
 /* --------------------------------------------------------------- clean ---- */
 
 /*
- * A block of zeros that is home needs no slot to say so; nor does any block
- * while slots are short.
+ * A block of zeros that is home needs no slot to say so; nor does one that would have been evicted
+ * had it been clean.
  */
 static bool unmap_instead(struct xp *c, const struct xp_entry *e)
 {
 	if (e->zeros)
 		return true;
-	return e->pins == 1 && !e->held && c->nr_free + c->nr_pending_free < c->low_free;
+	return entry_pins(e) == 1 && !e->held &&
+	       ranks_is_over(e, c->nr_free + c->nr_pending_free < c->low_free);
 }
 
 static bool clean_one(struct xp *c, const struct xp_batch_entry *be,
@@ -340,9 +342,11 @@ static bool clean_one(struct xp *c, const struct xp_batch_entry *be,
 		journal_unlist(c, slot);
 		slot_unmap(c, slot);
 		journal_free_later(c, slot);
+		ranks_evicted(c, e);
 	} else {
 		journal_add(c, XP_REC_CLEAN, 0, entry_lba(e), slot, 0);
 		slot_set_dirty(c, e, false);
+		ranks_cleaned(c, e);
 	}
 	c->cleaned = journal_here(c);
 	return true;

@@ -26,7 +26,7 @@ static u32 pins(u64 lba)
 	struct xp_mapping m;
 
 	assert_true(xp_lookup(f.c, XP_LBA(lba), &m));
-	return entry_of(f.c, m.slot)->pins;
+	return entry_pins(entry_of(f.c, m.slot));
 }
 
 /* A read that hits, and that the fast device fails: the answer when it comes back. */

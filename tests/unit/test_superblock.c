@@ -143,7 +143,10 @@ static void bad_geometry_is_refused(void **state)
 	refuse_geometry(&f.sb.slow.sectors, ~0ull);
 }
 
-/* I12. The backend's share is counted by the VM test. */
+/* I12. The journal's buffers, two superblocks, and what else does not grow. */
+#define FIXED	(64u << 10)
+
+/* The backend's share is counted by the VM test. */
 static void memory_is_24_bytes_a_slot(void **state)
 {
 	u64 sizes[] = { 65536, 262144, 4000000 };	/* 256 MiB, 1 GiB, 16 GB */
@@ -154,7 +157,7 @@ static void memory_is_24_bytes_a_slot(void **state)
 		struct xp_sb sb = { .slow.sectors = cpu_to_le64(8) };
 
 		assert_int_equal(xp_sb_layout(&sb, sizes[i], &f.msg), 0);
-		assert_true(xp_memory(&sb, false) <= 24 * le64_to_cpu(sb.nr_slots));
+		assert_true(xp_memory(&sb, false) <= 24 * le64_to_cpu(sb.nr_slots) + FIXED);
 	}
 }
 

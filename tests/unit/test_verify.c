@@ -68,7 +68,7 @@ static void rot(u64 lba)
 
 static u32 pins(u64 lba)
 {
-	return entry_of(f.c, mapping(lba).slot)->pins;
+	return entry_pins(entry_of(f.c, mapping(lba).slot));
 }
 
 /* ---- the sum ---- */

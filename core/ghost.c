@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* ghost.c - blocks that were evicted a while ago (ghost.h). */
+#include "ghost.h"
+
+#define PRINT_MASK	((1u << XP_GHOST_BITS) - 1)
+#define WORD_MASK	((1ull << XP_GHOSTS * XP_GHOST_BITS) - 1)
+
+/* Not map_bucket()'s: the blocks of a bucket would share a word. */
+static u64 hash_of(xp_lba_t lba)
+{
+	u64 hash = xp_lba_n(lba) * 0xd1342543de82ef95ull;
+
+	return hash ^ hash >> 32;
+}
+
+static u64 *word_of(const struct xp *c, u64 hash)
+{
+	return &c->ranks.ghost[(hash >> 32) * c->ranks.nr_ghosts >> 32];
+}
+
+/* 0 is nobody's: an empty place is one. */
+static u32 print_of(u64 hash)
+{
+	u32 print = (u32)hash & PRINT_MASK;
+
+	return print ? print : 1;
+}
+
+void ghost_put(struct xp *c, xp_lba_t lba)
+{
+	u64 hash = hash_of(lba), *word = word_of(c, hash);
+
+	*word = (*word << XP_GHOST_BITS | print_of(hash)) & WORD_MASK;
+	c->ranks.ghosted++;
+}
+
+bool ghost_knows(const struct xp *c, xp_lba_t lba, u64 most)
+{
+	u64 hash = hash_of(lba), word = *word_of(c, hash), came;
+	u32 print = print_of(hash);
+
+	/* since the ghost in the middle of a place: half a place's share of all words */
+	for (came = c->ranks.nr_ghosts / 2; word && came <= most; came += c->ranks.nr_ghosts) {
+		if ((word & PRINT_MASK) == print)
+			return true;
+		word >>= XP_GHOST_BITS;
+	}
+	return false;
+}

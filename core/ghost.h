@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * ghost.h - blocks that were evicted a while ago without having been asked for again.
+ *
+ * Of each there are ten bits of its hash. A word has those of six, the newest in the low bits: who
+ * comes pushes the oldest out. So a place in a word tells about how many have come since. One
+ * in 170 blocks that is none is taken for one.
+ */
+#ifndef XP_GHOST_H
+#define XP_GHOST_H
+
+#include "cache.h"
+
+#define XP_GHOST_BITS	10u
+#define XP_GHOSTS	6u		/* of a word */
+
+/* How many words a cache of so many slots has: 21 ghosts for 20 slots. */
+static inline u32 ghost_words(u64 slots)
+{
+	return (u32)(slots * 7 / 40 + 1);
+}
+
+void ghost_put(struct xp *c, xp_lba_t lba);
+/* Is it one of about the last @most that came? */
+bool ghost_knows(const struct xp *c, xp_lba_t lba, u64 most);
+
+#endif /* XP_GHOST_H */

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * ranks.c - the ranks of the MAPPED slots, and the three hands that go round them (rank.h).
+ *
+ * Nothing here can make the cache wrong, only slow. What it takes of memory: ghost.h, and this
+ * structure. What it takes of time, the lock held: a look at the slots beside, one after the other.
+ */
+#include "ghost.h"
+#include "ranks.h"
+#include "policy.h"
+
+#define NEW_PART	20u	/* of the cache is YOUNG or NEW */
+#define TICK_STEPS	4096u	/* slots looked at, the lock held */
+/* A ghost counts for as long as the main hand needs for this part of a round. */
+#define GHOST_PART	2u
+
+void ranks_init(struct xp *c)
+{
+	c->ranks.new_max = max(c->nr_slots / NEW_PART, 1u);
+	c->ranks.young_max = c->ranks.new_max / 4 * 3;
+}
+
+static u32 entry_rank(const struct xp_entry *e)
+{
+	union xp_word word = { .all = XP_READ_ONCE(e->word.all) };
+
+	return word_rank(word);
+}
+
+/* Of a MAPPED slot: hits change the word at the same time. */
+static void set_rank(struct xp_entry *e, u32 rank)
+{
+	union xp_word was = { .all = XP_READ_ONCE(e->word.all) }, now;
+
+	do {
+		now = was;
+		now.use = (u16)(word_pins(was) * XP_PIN + rank);
+	} while (!xp_try_exchange(&e->word.all, &was.all, now.all));
+}
+
+static void move(struct xp *c, struct xp_entry *e, enum xp_rank_class to, u32 freq)
+{
+	ranks_count(c, e, -1);
+	set_rank(e, XP_RANK(to, freq));
+	ranks_count(c, e, 1);
+}
+
+void ranks_hit(struct xp_entry *e)
+{
+	u32 rank = entry_rank(e);
+
+	if (rank_hit(rank))
+		set_rank(e, rank + 1);
+}
+
+/* ------------------------------------------------------------- arrivals ---- */
+
+static u32 part_of(const struct xp *c, u32 slot)
+{
+	return (u32)((u64)slot * XP_RANK_PARTS / c->nr_slots);
+}
+
+/* Ghosts that came while the main hand went round, this part of the slots being the newest it has left. */
+static u64 ghosts_a_round(const struct xp *c)
+{
+	return c->ranks.ghosted - c->ranks.ghosted_at[part_of(c, c->ranks.main_hand)];
+}
+
+static u32 nr_of(const struct xp *c, enum xp_rank_class class)
+{
+	return c->ranks.nr[class][false] + c->ranks.nr[class][true];
+}
+
+u32 ranks_arrival(struct xp *c, xp_lba_t lba)
+{
+	/* as long as MAIN has not grown, there is room for what comes back, however late */
+	bool grows = nr_of(c, XP_RANK_MAIN) < c->nr_slots / 2;
+
+	if (ghost_knows(c, lba, grows ? ~0ull : ghosts_a_round(c) / GHOST_PART))
+		return XP_RANK(XP_RANK_MAIN, 1);
+	c->ranks.arrived++;
+	return XP_RANK(XP_RANK_YOUNG, 0);
+}
+
+u32 ranks_successor(struct xp *c, xp_slot_t old)
+{
+	u32 rank = entry_rank(entry_of(c, old));
+
+	if (rank_class(rank) == XP_RANK_YOUNG)
+		c->ranks.arrived++;	/* its slot is as new as that of one that arrives */
+	return rank + rank_hit(rank);
+}
+
+/* ---------------------------------------------------------------- hands ---- */
+
+static struct xp_entry *step(struct xp *c, u32 *hand, xp_slot_t *slot)
+{
+	*slot = XP_SLOT(*hand);
+	if (++*hand == c->nr_slots)
+		*hand = 0;
+	return entry_of(c, *slot);
+}
+
+static u32 nr_new(const struct xp *c)
+{
+	return nr_of(c, XP_RANK_YOUNG) + nr_of(c, XP_RANK_NEW);
+}
+
+static void young_hand(struct xp *c, u32 most, u32 *steps)
+{
+	while (nr_of(c, XP_RANK_YOUNG) > most && *steps) {
+		xp_slot_t slot;
+		struct xp_entry *e = step(c, &c->ranks.young_hand, &slot);
+
+		--*steps;
+		if (e->state == SLOT_MAPPED && rank_class(entry_rank(e)) == XP_RANK_YOUNG)
+			move(c, e, XP_RANK_NEW, 0);
+	}
+}
+
+/* Each of the two: it has gone a step on. Is the slot that it has left to be evicted? */
+static bool new_hand(struct xp *c, xp_slot_t *slot)
+{
+	struct xp_entry *e = step(c, &c->ranks.new_hand, slot);
+	u32 rank = entry_rank(e);
+
+	if (e->state != SLOT_MAPPED || rank_class(rank) != XP_RANK_NEW)
+		return false;
+	if (rank_freq(rank))
+		move(c, e, XP_RANK_MAIN, rank_freq(rank) - 1);
+	else if (e->dirty)
+		move(c, e, XP_RANK_COLD, 0);
+	else
+		return policy_evictable(e);
+	return false;
+}
+
+static bool main_hand(struct xp *c, xp_slot_t *slot)
+{
+	u32 part = part_of(c, c->ranks.main_hand);
+	struct xp_entry *e = step(c, &c->ranks.main_hand, slot);
+	u32 rank = entry_rank(e);
+
+	if (part_of(c, c->ranks.main_hand) != part)
+		c->ranks.ghosted_at[part] = c->ranks.ghosted;
+	if (e->state != SLOT_MAPPED || rank_class(rank) != XP_RANK_MAIN)
+		return false;
+	if (policy_evictable(e) && rank_freq(rank) <= c->ranks.hurry)
+		return true;
+	if (rank_freq(rank))
+		set_rank(e, rank - 1);
+	return false;
+}
+
+/* Whose turn is it? If there are enough new ones, theirs; else that of the others, if one is clean. */
+static bool is_new_hands(const struct xp *c)
+{
+	return nr_new(c) > c->ranks.new_max || !c->ranks.nr[XP_RANK_MAIN][false];
+}
+
+xp_slot_t ranks_victim(struct xp *c, u32 *steps)
+{
+	bool only_young = !c->ranks.nr[XP_RANK_MAIN][false] && !c->ranks.nr[XP_RANK_NEW][false];
+	xp_slot_t slot;
+
+	young_hand(c, only_young ? 0 : c->ranks.young_max, steps);
+	while (*steps) {
+		--*steps;
+		if (is_new_hands(c) ? new_hand(c, &slot) : main_hand(c, &slot))
+			return slot;
+	}
+	return XP_SLOT(XP_NIL);
+}
+
+void ranks_found(struct xp *c, bool any)
+{
+	if (any || c->nr_free)
+		c->ranks.hurry = 0;
+	else if (c->ranks.hurry < XP_FREQ_MAX)
+		c->ranks.hurry++;
+}
+
+bool ranks_is_over(const struct xp_entry *e, bool in_need)
+{
+	u32 rank = entry_rank(e);
+
+	return !rank_freq(rank) && (in_need || rank_class(rank) == XP_RANK_COLD);
+}
+
+void ranks_cleaned(struct xp *c, struct xp_entry *e)
+{
+	u32 rank = entry_rank(e), freq = rank_freq(rank);
+
+	if (rank_class(rank) != XP_RANK_COLD)
+		return;
+	if (freq)
+		move(c, e, XP_RANK_MAIN, freq - 1);
+	else
+		move(c, e, XP_RANK_NEW, 0);
+}
+
+void ranks_evicted(struct xp *c, const struct xp_entry *e)
+{
+	if (rank_class(entry_rank(e)) != XP_RANK_MAIN)
+		ghost_put(c, entry_lba(e));
+}
+
+void ranks_tick(struct xp *c)
+{
+	struct xp_ranks *r = &c->ranks;
+	u32 steps = TICK_STEPS, *then = &r->arrived_at[r->tick++ % XP_RANK_TICKS];
+
+	young_hand(c, min(r->arrived - *then, r->young_max), &steps);
+	*then = r->arrived;
+}

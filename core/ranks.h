@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* ranks.h - the ranks of the MAPPED slots: who comes with which, who goes. */
+#ifndef XP_RANKS_H
+#define XP_RANKS_H
+
+#include "cache.h"
+
+void ranks_init(struct xp *c);
+/* Its rank as a block of the cache that was not there before. */
+u32 ranks_arrival(struct xp *c, xp_lba_t lba);
+/* Its rank as a newer version of what @old, which is MAPPED, holds. */
+u32 ranks_successor(struct xp *c, xp_slot_t old);
+/* A MAPPED slot was asked for, by other ways than xp_hit(). */
+void ranks_hit(struct xp_entry *e);
+/*
+ * A slot that may be evicted, the one whose turn it is, or XP_NIL. Up to *@steps slots are looked at;
+ * that is what is left of them then.
+ */
+xp_slot_t ranks_victim(struct xp *c, u32 *steps);
+/* A call for a slot to evict got none: it is found at last, as long as one is. */
+void ranks_found(struct xp *c, bool any);
+/* The slot, which is about to be clean, had its turn to go while it was dirty; or slots are needed, and it is not. */
+bool ranks_is_over(const struct xp_entry *e, bool in_need);
+/* It has become clean, and stays. */
+void ranks_cleaned(struct xp *c, struct xp_entry *e);
+/* The block goes since it is not worth its slot. */
+void ranks_evicted(struct xp *c, const struct xp_entry *e);
+/* xp_tick(): what was young some ticks ago is not any more. */
+void ranks_tick(struct xp *c);
+
+static inline void ranks_count(struct xp *c, const struct xp_entry *e, int by)
+{
+	u32 *nr = &c->ranks.nr[rank_class(word_rank(e->word))][e->dirty];
+
+	*nr = (u32)((int)*nr + by);
+}
+
+#endif /* XP_RANKS_H */
