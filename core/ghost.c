@@ -3,6 +3,7 @@
 #include "ghost.h"
 
 #define PRINT_MASK	((1u << XP_GHOST_BITS) - 1)
+#define LAST_PLACE	4u	/* from this one on */
 #define WORD_MASK	((1ull << XP_GHOSTS * XP_GHOST_BITS) - 1)
 
 /* Not map_bucket()'s: the blocks of a bucket would share a word. */
@@ -32,6 +33,15 @@ void ghost_put(struct xp *c, xp_lba_t lba)
 
 	*word = (*word << XP_GHOST_BITS | print_of(hash)) & WORD_MASK;
 	c->ranks.ghosted++;
+}
+
+void ghost_put_last(struct xp *c, xp_lba_t lba)
+{
+	const u32 bits = LAST_PLACE * XP_GHOST_BITS;
+	u64 hash = hash_of(lba), *word = word_of(c, hash);
+	u64 first = *word & ((1ull << bits) - 1), last = *word >> bits;
+
+	*word = ((last << XP_GHOST_BITS | print_of(hash)) << bits & WORD_MASK) | first;
 }
 
 bool ghost_knows(const struct xp *c, xp_lba_t lba, u64 most)

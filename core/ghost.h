@@ -21,6 +21,9 @@ static inline u32 ghost_words(u64 slots)
 }
 
 void ghost_put(struct xp *c, xp_lba_t lba);
+/* A block that was read once and never came: there may be many of those, and they push out but the oldest. */
+void ghost_put_last(struct xp *c, xp_lba_t lba);
+#define XP_GHOST_EVER	(~0ull)
 /* Is it one of about the last @most that came? */
 bool ghost_knows(const struct xp *c, xp_lba_t lba, u64 most);
 

@@ -16,6 +16,7 @@ const struct xp_tunable xp_tunable_rows[XP_TUNABLES] = {
 	{ "dirty_high", 1, 100, XP_DEFAULT_DIRTY_HIGH, offsetof(struct xp_tunables, dirty_high) },
 	{ "idle_ms", 0, 24 * 3600 * 1000, 5000, offsetof(struct xp_tunables, idle_ms) },
 	{ "histogram", 0, 1, 1, offsetof(struct xp_tunables, histogram) },
+	{ "stream_kib", 0, 1u << 30, XP_DEFAULT_STREAM_KIB, offsetof(struct xp_tunables, stream_kib) },
 	{ "mark", 0, 0xffffffff, 0, offsetof(struct xp_tunables, mark) },
 	{ "verify", 0, 1, 0, offsetof(struct xp_tunables, verify) },
 };

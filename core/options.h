@@ -14,6 +14,7 @@ struct xp_message;
 
 #define XP_DEFAULT_DIRTY_LOW	10u
 #define XP_DEFAULT_DIRTY_HIGH	80u
+#define XP_DEFAULT_STREAM_KIB	0u
 
 /* What an option of the table line or of the command line sets. */
 struct xp_tunables {
@@ -23,10 +24,11 @@ struct xp_tunables {
 	u32 idle_ms;
 	u32 histogram;		/* the backend's: 1: how long requests take is recorded; 0: not */
 	u32 mark;		/* mark_lba of struct xp_options; start's, not the user's */
+	u32 stream_kib;		/* as in struct xp_options */
 	u32 verify;		/* as in struct xp_options; the cache gets what it needs for that */
 };
 
-#define XP_TUNABLES	6u
+#define XP_TUNABLES	7u
 
 struct xp_tunable {
 	const char *name;	/* the table line's; the command line has '-' for '_' */
@@ -46,7 +48,7 @@ int xp_tunables_check(const struct xp_tunables *t, struct xp_message *msg);
  * What follows the devices in a table line: "", or " 2 dirty_low 20", each
  * option that is not at its default.
  */
-#define XP_TUNABLES_TEXT	128u
+#define XP_TUNABLES_TEXT	160u
 void xp_tunables_print(const struct xp_tunables *t, char text[XP_TUNABLES_TEXT]);
 
 /*

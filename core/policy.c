@@ -7,15 +7,10 @@
  * Admit on a read miss; evict clean blocks by their rank (rank.h).
  */
 #include "journal.h"
+#include "ghost.h"
 #include "policy.h"
 #include "ranks.h"
 #include "slot.h"
-
-/*
- * Longer reads are sequential: the slow device is good at those, and one of
- * them would push out what thousands of small ones brought in.
- */
-#define ADMIT_MAX_BLOCKS	64u	/* 256 KiB */
 
 /* Slots looked at for one to evict, and in one call: the lock is held. */
 #define EVICT_STEPS_EACH	64u
@@ -35,9 +30,28 @@ static u32 commit_batch(const struct xp *c)
 	return c->low_free / 2;
 }
 
-u32 policy_admit(const struct xp *c, u32 nr_blocks)
+/* Longer requests are not filled where streams are not told. */
+#define ADMIT_MAX_BLOCKS	64u	/* 256 KiB */
+
+/* What was streamed before is kept this time; else that it was. */
+static bool is_streamed_again(struct xp *c, xp_lba_t first, u32 nr_blocks)
 {
-	if (nr_blocks > ADMIT_MAX_BLOCKS || c->nr_free <= reserve(c) + 1)
+	u32 known = 0, i;
+
+	for (i = 0; i < nr_blocks; i++)
+		known += ghost_knows(c, lba_add(first, i), XP_GHOST_EVER);
+	if (2 * known >= nr_blocks)
+		return true;
+	for (i = 0; i < nr_blocks; i++)
+		ghost_put_last(c, lba_add(first, i));
+	return false;
+}
+
+u32 policy_admit(struct xp *c, xp_lba_t first, u32 nr_blocks, bool streams)
+{
+	if (!c->opt.stream_kib && nr_blocks > ADMIT_MAX_BLOCKS)
+		return 0;
+	if (c->nr_free <= reserve(c) + 1 || (streams && !is_streamed_again(c, first, nr_blocks)))
 		return 0;
 	return min(nr_blocks, c->nr_free - reserve(c) - 1);
 }

@@ -5,8 +5,8 @@
 
 #include "cache.h"
 
-/* Of a miss of so many blocks: how many slots it may take. */
-u32 policy_admit(const struct xp *c, u32 nr_blocks);
+/* Of a miss of so many blocks, which @streams if it is of a stream that passes: how many slots it may take. */
+u32 policy_admit(struct xp *c, xp_lba_t first, u32 nr_blocks, bool streams);
 /*
  * The block, which is clean and not held, lives in no slot any more: a record, for which there is
  * room.

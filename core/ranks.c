@@ -76,7 +76,7 @@ u32 ranks_arrival(struct xp *c, xp_lba_t lba)
 	/* as long as MAIN has not grown, there is room for what comes back, however late */
 	bool grows = nr_of(c, XP_RANK_MAIN) < c->nr_slots / 2;
 
-	if (ghost_knows(c, lba, grows ? ~0ull : ghosts_a_round(c) / GHOST_PART))
+	if (ghost_knows(c, lba, grows ? XP_GHOST_EVER : ghosts_a_round(c) / GHOST_PART))
 		return XP_RANK(XP_RANK_MAIN, 1);
 	c->ranks.arrived++;
 	return XP_RANK(XP_RANK_YOUNG, 0);

@@ -98,7 +98,7 @@ bool xp_fill_run(struct xp *c, struct xp_fill *fill, struct xp_fill *run)
  * then leave it in the cache, clean, but not on the slow device, and its eviction
  * would bring the older value back.
  */
-static void fill_prepare(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+static void fill_prepare(struct xp *c, struct xp_req *req, bool streams, struct xp_todo *todo)
 {
 	xp_lba_t first = lba_add(req_lba(req), req_offset(req) ? 1 : 0);
 	u64 end = (req->sector + req->nr_sectors) / XP_BLOCK_SECTORS;
@@ -113,7 +113,7 @@ static void fill_prepare(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 		    bypass_overlaps(c, lba))
 			break;
 	}
-	n = policy_admit(c, n);
+	n = n ? policy_admit(c, first, n, streams) : 0;
 	if (n)
 		n = flushed_run(c, first, n, todo);
 	if (!n)
@@ -122,10 +122,19 @@ static void fill_prepare(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 	fill_take(c, &req->fill, n);
 }
 
+/* As its caller sent it: this is asked before the request is cut. */
+static bool is_of_stream(struct xp *c, const struct xp_req *req)
+{
+	u64 end = (req->sector + req->nr_sectors + XP_BLOCK_SECTORS - 1) / XP_BLOCK_SECTORS;
+
+	return stream_passes(c, xp_lba_n(req_lba(req)), end);
+}
+
 static enum xp_act read_miss(struct xp *c, struct xp_req *req,
 			     struct xp_todo *todo)
 {
 	u32 n, span = min(req_span(req), XP_RUN_MAX);
+	bool streams = is_of_stream(c, req);
 
 	for (n = 1; n < span; n++)
 		if (is_slot(map_mapped(c, lba_add(req_lba(req), n))))
@@ -136,7 +145,7 @@ static enum xp_act read_miss(struct xp *c, struct xp_req *req,
 	req->fill.nr_blocks = 0;
 	if (!c->failed) {
 		policy_evict_ahead(c, todo);
-		fill_prepare(c, req, todo);
+		fill_prepare(c, req, streams, todo);
 	}
 	if (!req->fill.nr_blocks) {
 		xp_req_is(req, XP_CLASS_READ_BYPASS);

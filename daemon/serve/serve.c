@@ -95,6 +95,7 @@ static const char *tunable_help(const char *name)
 	static const struct { const char *name, *help; } text[] = {
 		{ "dirty_low", "percent, " }, { "dirty_high", "percent, " },
 		{ "idle_ms", "milliseconds; 0: never; " },
+		{ "stream_kib", "KiB; 0: off; " },
 		{ "mark", "the block of the slow device, in units of 4096 bytes, for\n                    the passthrough mark; 0: none; " },
 	};
 

@@ -313,7 +313,7 @@ const struct scenario scenarios[] = {
 	  ALIGNED, .05, OWED, NOT_ASKED },
 	{ "boot-after-once-only", MISSES, boot_after_once_only, SLOTS, REPLAY_ALL, 8, ALIGNED, 0, DUE, OWED },
 	{ "desktop-beside-stream-128K", "misses more than without", desktop_beside_stream, SLOTS, REPLAY_ALL, KIB(128),
-	  ALIGNED, .003, OWED, OWED },
+	  ALIGNED, .003, DUE, DUE },
 	{ "zipf-3-caches", GAP, zipf_gap, SLOTS, REPLAY_ALL, 8, ALIGNED, .83, OWED, NOT_ASKED },
 	{ "loop-larger-than-cache", GAP, loop_gap, SLOTS, REPLAY_ALL, 8, ALIGNED, .83, DUE, NOT_ASKED },
 	{ "second-pass-4K", "misses", second_pass, SLOTS, REPLAY_ALL, 8, ALIGNED, 0, DUE, OWED },

@@ -241,7 +241,7 @@ static struct xp *core_new(void *memory, const struct xp_media *fast, u32 accept
 		.volatile_fast = g->fast_volatile, .slow_discards = g->slow_discards,
 		.fast_at_once = g->at_once,
 		.store = g->grows && memory == sim.memory ? store_now : NULL,
-		.dirty_low = g->dirty_low, .dirty_high = g->dirty_high,
+		.dirty_low = g->dirty_low, .dirty_high = g->dirty_high, .stream_kib = g->stream_kib,
 		.mark_lba = g->has_place ? place() : 0,
 		.slow_sectors = sim.present,
 		.verify = sim.verifies,

@@ -101,9 +101,9 @@ static void a_wrong_name_is_refused(void **state)
 {
 	(void)state;
 	refused("a b 2 dirty 5",
-		"unknown option \"dirty\"; known are dirty_low, dirty_high, idle_ms, histogram, mark, verify");
+		"unknown option \"dirty\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, mark, verify");
 	refused("a b 2 DIRTY_LOW 5",
-		"unknown option \"DIRTY_LOW\"; known are dirty_low, dirty_high, idle_ms, histogram, mark, verify");
+		"unknown option \"DIRTY_LOW\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, mark, verify");
 	refused("a b 4 dirty_low 5 dirty_low 5", "option dirty_low is given twice");
 }
 
@@ -155,9 +155,9 @@ static void what_does_not_print_is_not_printed(void **state)
 {
 	(void)state;
 	refused("a b 2 \033[2J\n\177\377 5",
-		"unknown option \"?[2J???\"; known are dirty_low, dirty_high, idle_ms, histogram, mark, verify");
+		"unknown option \"?[2J???\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, mark, verify");
 	refused("a b 2 abcdefghijklmnopqrstuvwxyz012345 5",
-		"unknown option \"abcdefghijklmnopqrstuvwxyz01...\"; known are dirty_low, dirty_high, idle_ms, histogram, mark, verify");
+		"unknown option \"abcdefghijklmnopqrstuvwxyz01...\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, mark, verify");
 }
 
 static void only_what_is_no_default_is_printed(void **state)
@@ -179,9 +179,10 @@ static void only_what_is_no_default_is_printed(void **state)
 	t.histogram = 0;
 	xp_tunables_print(&t, text);
 	assert_string_equal(text, " 8 dirty_low 0 dirty_high 81 idle_ms 1 histogram 0");
+	t.stream_kib = 7;
 	t.verify = 1;
 	xp_tunables_print(&t, text);
-	assert_string_equal(text, " 10 dirty_low 0 dirty_high 81 idle_ms 1 histogram 0 verify 1");
+	assert_string_equal(text, " 12 dirty_low 0 dirty_high 81 idle_ms 1 histogram 0 stream_kib 7 verify 1");
 }
 
 /* Whatever a program puts in, as it is said to have room for all. */
@@ -193,8 +194,8 @@ static void the_largest_numbers_fit(void **state)
 	(void)state;
 	memset(&t, 0xff, sizeof(t));
 	xp_tunables_print(&t, text);
-	assert_string_equal(text, " 12 dirty_low 4294967295 dirty_high 4294967295 idle_ms 4294967295"
-		" histogram 4294967295 mark 4294967295 verify 4294967295");
+	assert_string_equal(text, " 14 dirty_low 4294967295 dirty_high 4294967295 idle_ms 4294967295"
+		" histogram 4294967295 stream_kib 4294967295 mark 4294967295 verify 4294967295");
 }
 
 static void one_option_at_a_time(void **state)

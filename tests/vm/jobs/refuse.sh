@@ -90,7 +90,7 @@ bad_table()
 }
 bad_table table-no-slow 'expected <fast device> <slow device> [<nr args> [<name> <value>]...]' $FAST
 bad_table table-count 'the count of option words is "4", but 2 follow' "$FAST $SLOW 4 dirty_low 5"
-bad_table table-name 'unknown option "dirty"; known are dirty_low, dirty_high, idle_ms, histogram, mark, verify' "$FAST $SLOW 2 dirty 5"
+bad_table table-name 'unknown option "dirty"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, mark, verify' "$FAST $SLOW 2 dirty 5"
 bad_table table-value 'dirty_low is a number from 0 to 100, not "1e1"' "$FAST $SLOW 2 dirty_low 1e1"
 bad_table table-contradiction 'dirty_low, 80, is not below dirty_high, 80' "$FAST $SLOW 2 dirty_low 80"
 

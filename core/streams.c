@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* streams.c - which reads are a stream (streams.h). */
+#include "map.h"
+#include "streams.h"
+
+#ifndef XP_STREAM_BEGIN	/* the simulator's requests are short */
+#define XP_STREAM_BEGIN	8u	/* 32 KiB: a shorter request begins none */
+#endif
+#define GAP_BLOCKS	64u	/* left out between two of its requests */
+#define CACHED_BLOCKS	4096u	/* the same, where both ends are cached */
+#define STREAM_LONGEST	(1u << 31)
+
+/* Blocks between the stream and one that begins at @at; 0 too if it is the newest request again. */
+static u64 gap_to(const struct xp_stream *s, u64 at)
+{
+	return at > s->next ? at - s->next : 0;
+}
+
+static bool goes_on(const struct xp *c, const struct xp_stream *s, u64 at)
+{
+	u64 gap = gap_to(s, at);
+
+	if (!s->used || at < s->begin || gap > CACHED_BLOCKS)
+		return false;
+	return gap <= GAP_BLOCKS || (map_holds(c, XP_LBA(s->next)) && map_holds(c, XP_LBA(at - 1)));
+}
+
+static struct xp_stream *find(struct xp *c, u64 at)
+{
+	u32 i;
+
+	for (i = 0; i < XP_STREAMS; i++)
+		if (goes_on(c, &c->reads.stream[i], at))
+			return &c->reads.stream[i];
+	return NULL;
+}
+
+static struct xp_stream *oldest(struct xp_streams *all)
+{
+	struct xp_stream *s = all->stream;
+	u32 i;
+
+	for (i = 1; i < XP_STREAMS; i++)
+		if (all->stream[i].used < s->used)
+			s = &all->stream[i];
+	return s;
+}
+
+/* A part of the newest request, and what is left of it, comes again: it is not longer for that. */
+static void lengthen(struct xp_stream *s, u64 begin, u64 end)
+{
+	u64 gap = gap_to(s, begin);
+	u64 more = end > s->next ? end - max(begin, s->next) : 0;
+
+	if (gap <= GAP_BLOCKS)	/* else what is left out is cached */
+		s->len -= (u32)min(2 * gap, (u64)s->len);
+	s->len = (u32)min(s->len + more, (u64)STREAM_LONGEST);
+	if (end > s->next) {
+		s->begin = begin;
+		s->next = end;
+	}
+}
+
+bool stream_passes(struct xp *c, u64 begin, u64 end)
+{
+	struct xp_stream *s;
+
+	if (!c->opt.stream_kib)
+		return false;
+	s = find(c, begin);
+	if (!s && end - begin < XP_STREAM_BEGIN)
+		return false;
+	if (s) {
+		lengthen(s, begin, end);
+	} else {
+		s = oldest(&c->reads);
+		*s = (struct xp_stream){ .begin = begin, .next = end, .len = (u32)(end - begin) };
+	}
+	s->used = ++c->reads.turn;
+	return s->len > c->opt.stream_kib / 4;
+}

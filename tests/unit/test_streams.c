@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* test_streams.c - which reads are of a stream, and what is kept of one. */
+#include "fixture.h"
+#include "layout.h"
+#include "streams.h"
+
+#define LBAS	1000000
+#define LIMIT	1024u	/* blocks: 4 MiB */
+#define PIECE	32u
+
+static struct fixture f;
+
+static int setup(void **state)
+{
+	(void)state;
+	fixture_setup(&f, 8192, LBAS);
+	f.c->opt.stream_kib = LIMIT * 4;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fixture_teardown(&f);
+	return 0;
+}
+
+static bool passes(u64 at, u32 nr)
+{
+	return stream_passes(f.c, at, at + nr);
+}
+
+/* Reads blocks from @at on, a piece after another, until they pass: how many were read then. */
+static u32 until_it_passes(u64 at, u32 piece)
+{
+	u32 nr;
+
+	for (nr = piece; !passes(at + nr - piece, piece); nr += piece)
+		assert_in_range(nr, 1, 100 * LIMIT);
+	return nr;
+}
+
+static void pieces_of_any_size_pass_beyond_the_limit(void **state)
+{
+	(void)state;
+	assert_int_equal(until_it_passes(10000, PIECE), LIMIT + PIECE);
+	assert_int_equal(until_it_passes(50000, 256), LIMIT + 256);
+	assert_int_equal(until_it_passes(90000, 8), LIMIT + 8);
+	assert_true(passes(10000 + LIMIT + PIECE, PIECE));
+}
+
+static void a_short_request_begins_none_but_goes_on_with_one(void **state)
+{
+	(void)state;
+	for (u64 i = 0; i < 2 * LIMIT; i++)
+		assert_false(passes(10000 + i, 1));
+	assert_false(passes(20000, 8));
+	for (u64 i = 0; i < LIMIT - 8; i++)
+		assert_false(passes(20008 + i, 1));
+	assert_true(passes(20000 + LIMIT, 1));
+}
+
+static void a_limit_of_zero_is_none(void **state)
+{
+	(void)state;
+	f.c->opt.stream_kib = 0;
+	for (u64 i = 0; i < 4 * LIMIT; i += 256)
+		assert_false(passes(10000 + i, 256));
+}
+
+static void streams_in_turn_are_each_its_own(void **state)
+{
+	(void)state;
+	for (u64 at = 0; at < LIMIT; at += PIECE)
+		for (u64 s = 0; s < XP_STREAMS; s++)
+			assert_false(passes(20000 * s + at, PIECE));
+	for (u64 s = 0; s < XP_STREAMS; s++)
+		assert_true(passes(20000 * s + LIMIT, PIECE));
+}
+
+/* One more than there are places: each pushes out the one that comes next. */
+static void the_one_that_rested_longest_is_forgotten(void **state)
+{
+	(void)state;
+	for (u64 s = 0; s < XP_STREAMS; s++)
+		until_it_passes(20000 * s, PIECE);
+	assert_true(passes(LIMIT + PIECE, PIECE));	/* the first of them */
+	assert_false(passes(900000, PIECE));
+	assert_false(passes(20000 + LIMIT + PIECE, PIECE));
+	assert_true(passes(LIMIT + 2 * PIECE, PIECE));
+}
+
+/* A program that reads every second piece reads half of the disk, but 65 blocks on is elsewhere. */
+static void what_is_left_out_counts_against_it(void **state)
+{
+	u64 at = 10000;
+
+	(void)state;
+	until_it_passes(at, PIECE);
+	at += LIMIT + PIECE;
+	assert_true(passes(at, PIECE));
+	assert_false(passes(at + 2 * PIECE + PIECE, PIECE));
+	assert_false(passes(at + 4 * PIECE + 65, PIECE));
+	assert_int_equal(until_it_passes(at + 5 * PIECE + 65, PIECE), LIMIT);
+}
+
+static void going_back_is_no_stream(void **state)
+{
+	(void)state;
+	until_it_passes(10000, PIECE);
+	assert_false(passes(10000, PIECE));
+}
+
+/* The core sees what is left of a request as one more. */
+static void the_same_request_again_makes_it_no_longer(void **state)
+{
+	(void)state;
+	for (u32 i = 0; i < 100; i++)
+		assert_false(passes(10000, LIMIT));
+	assert_false(passes(10000 + LIMIT / 2, LIMIT / 2));
+	assert_true(passes(10000 + LIMIT, 1));
+}
+
+static void what_is_cached_does_not_end_it(void **state)
+{
+	u64 at = 10000 + LIMIT + PIECE;
+
+	(void)state;
+	until_it_passes(10000, PIECE);
+	write_blocks(&f, at, 1, 1);
+	write_blocks(&f, at + 999, 1, 1);
+	assert_true(passes(at + 1000, PIECE));
+	assert_false(passes(at + 1000 + PIECE + 1000, PIECE));	/* nothing is, there */
+}
+
+/* ------------------------------------------------------------ what is kept ---- */
+
+/* The blocks of a stream that were filled. */
+static u32 read_stream(u64 at, u32 nr)
+{
+	u64 fills = stats_of(&f).fills;
+
+	for (u64 end = at + nr; at < end; at += PIECE) {
+		struct xp_req req;
+		struct xp_fill fill;
+		enum xp_act act = submit(&f, &req, XP_READ, at * 8, PIECE * 8, false);
+
+		assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+		fill = req.fill;
+		if (act == XP_SLOW_FILL)
+			xp_fill_end(f.c, &fill, 0, &f.todo);
+		write_journal(&f);
+	}
+	return (u32)(stats_of(&f).fills - fills);
+}
+
+static void what_passes_is_not_filled(void **state)
+{
+	(void)state;
+	assert_int_equal(read_stream(100000, 3 * LIMIT), LIMIT);
+}
+
+static void what_is_streamed_again_is_filled(void **state)
+{
+	u32 again;
+
+	(void)state;
+	f.c->opt.stream_kib = 4 * PIECE;
+	assert_int_equal(read_stream(100000, 16 * PIECE), PIECE);
+	again = read_stream(100000 + PIECE, 15 * PIECE);
+	assert_in_range(again, 10 * PIECE, 15 * PIECE);
+	assert_int_equal(read_stream(300000, 16 * PIECE), PIECE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(pieces_of_any_size_pass_beyond_the_limit, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_short_request_begins_none_but_goes_on_with_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_limit_of_zero_is_none, setup, teardown),
+		cmocka_unit_test_setup_teardown(streams_in_turn_are_each_its_own, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_one_that_rested_longest_is_forgotten, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_left_out_counts_against_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(going_back_is_no_stream, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_same_request_again_makes_it_no_longer, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_cached_does_not_end_it, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_passes_is_not_filled, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_streamed_again_is_filled, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
