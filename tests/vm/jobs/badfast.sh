@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: slow=32M quick=no timeout=900
+# vm: slow=32M quick=no timeout=900 sanitized=no
 #
 # A fast device with medium errors (scsi_debug), by the kernel's engine: in places of the ring, in
 # both superblocks, in slots. It is started by the tool, and by dmsetup with no tool before it. scsi_debug fails reads

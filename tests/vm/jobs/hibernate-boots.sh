@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=64M slow=1G quick=no extra=900M,64M,256M,16M,64M timeout=1500 memory=768M watch=no
+# vm: fast=64M slow=1G quick=no extra=900M,64M,256M,16M,64M timeout=1500 memory=768M watch=no sanitized=no
 #
 # The boots after a hibernation, of a machine whose caches the initramfs does not start: two of them,
 # swap on another disk, a disk that comes late, and a second system that sleeps elsewhere.

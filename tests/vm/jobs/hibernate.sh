@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=64M slow=2G quick=no extra=900M,16M timeout=2400 memory=768M watch=no
+# vm: fast=64M slow=2G quick=no extra=900M,16M timeout=2400 memory=768M watch=no sanitized=no
 #
 # Hibernation: a machine that does it has no cache, and what can happen on the way to that and back.
 # Boots 1 and 2 are one life, as far as its memory goes; so are 5 and 6.

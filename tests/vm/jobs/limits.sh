@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=64M slow=64G usr=host with=xpcached timeout=1500 quick=6.12
+# vm: fast=64M slow=64G usr=host with=xpcached timeout=1500 quick=6.12 sanitized=no
 #
 # What the devices ask of callers, the cache asks of them: a fast disk with protection information
 # (scsi_debug) gets pages that nobody changes meanwhile. And what carries no data costs what it
