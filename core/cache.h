@@ -116,6 +116,11 @@ static inline u32 word_rank(union xp_word word)
 	return word.use % XP_PIN;
 }
 
+static inline u32 entry_rank(const struct xp_entry *e)
+{
+	return XP_READ_ONCE(e->use) % XP_PIN;
+}
+
 #define XP_LIST_HEAD	0x80000000u
 /* Runs of slots that a fill takes: each is a search, with the lock held, and a write. */
 #ifndef XP_FILL_RUNS_MAX	/* the simulator tries a few */

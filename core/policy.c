@@ -95,19 +95,18 @@ bool policy_unmap(struct xp *c, xp_slot_t slot, struct xp_todo *todo)
 u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo)
 {
 	u32 steps = min(want * EVICT_STEPS_EACH, EVICT_STEPS_MAX), done = 0;
+	bool in_vain = false;
 
 	while (done < want && c->nr_clean) {
 		xp_slot_t slot = ranks_victim(c, &steps);
 
-		if (!is_slot(slot)) {
-			ranks_found(c, done);
-			break;
-		}
-		if (!policy_unmap(c, slot, todo))
+		in_vain = !is_slot(slot);
+		if (in_vain || !policy_unmap(c, slot, todo))
 			break;
 		ranks_evicted(c, entry_of(c, slot));
 		done++;
 	}
+	ranks_found(c, done || !in_vain);
 	c->stats.evicted += done;
 	return done;
 }

@@ -43,6 +43,7 @@ enum xp_rank_class {
 
 #define XP_RANK_BITS	4u
 #define XP_FREQ_MAX	3u
+#define XP_HURRY_MAX	(XP_FREQ_MAX + 1)
 
 /* As it is in a slot: the frequency in the low two bits. */
 #define XP_RANK(class, freq)	((u32)(class) << 2 | (freq))
@@ -76,7 +77,8 @@ struct xp_ranks {
 	u32 arrived;			/* slots that became YOUNG; it wraps */
 	u32 arrived_at[XP_RANK_TICKS];	/* that was it at the last ticks */
 	u32 tick;
-	u32 hurry;			/* frequencies that do not save a block: there is no free slot */
+	/* no slot is free: a block of up to this frequency may go; XP_HURRY_MAX: of any class */
+	u32 hurry;
 	u64 *ghost;			/* ghost.h */
 	u32 nr_ghosts;			/* words of it */
 	u64 ghosted;			/* blocks that became one */

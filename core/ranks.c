@@ -20,13 +20,6 @@ void ranks_init(struct xp *c)
 	c->ranks.young_max = c->ranks.new_max / 4 * 3;
 }
 
-static u32 entry_rank(const struct xp_entry *e)
-{
-	union xp_word word = { .all = XP_READ_ONCE(e->word.all) };
-
-	return word_rank(word);
-}
-
 /* Of a MAPPED slot: hits change the word at the same time. */
 static void set_rank(struct xp_entry *e, u32 rank)
 {
@@ -152,9 +145,17 @@ static bool main_hand(struct xp *c, xp_slot_t *slot)
 	return false;
 }
 
-/* Whose turn is it? If there are enough new ones, theirs; else that of the others, if one is clean. */
-static bool is_new_hands(const struct xp *c)
+/* What is clean where the turn is may be pinned for long. */
+static bool takes_any(const struct xp *c)
 {
+	return c->ranks.hurry == XP_HURRY_MAX;
+}
+
+/* Whose turn is it? If there are enough new ones, theirs; else that of the others, if one is clean. */
+static bool is_new_hands(const struct xp *c, u32 steps)
+{
+	if (takes_any(c))
+		return steps % 2;
 	return nr_new(c) > c->ranks.new_max || !c->ranks.nr[XP_RANK_MAIN][false];
 }
 
@@ -163,10 +164,10 @@ xp_slot_t ranks_victim(struct xp *c, u32 *steps)
 	bool only_young = !c->ranks.nr[XP_RANK_MAIN][false] && !c->ranks.nr[XP_RANK_NEW][false];
 	xp_slot_t slot;
 
-	young_hand(c, only_young ? 0 : c->ranks.young_max, steps);
+	young_hand(c, only_young || takes_any(c) ? 0 : c->ranks.young_max, steps);
 	while (*steps) {
 		--*steps;
-		if (is_new_hands(c) ? new_hand(c, &slot) : main_hand(c, &slot))
+		if (is_new_hands(c, *steps) ? new_hand(c, &slot) : main_hand(c, &slot))
 			return slot;
 	}
 	return XP_SLOT(XP_NIL);
@@ -176,7 +177,7 @@ void ranks_found(struct xp *c, bool any)
 {
 	if (any || c->nr_free)
 		c->ranks.hurry = 0;
-	else if (c->ranks.hurry < XP_FREQ_MAX)
+	else if (c->ranks.hurry < XP_HURRY_MAX)
 		c->ranks.hurry++;
 }
 

@@ -17,7 +17,7 @@ void ranks_hit(struct xp_entry *e);
  * that is what is left of them then.
  */
 xp_slot_t ranks_victim(struct xp *c, u32 *steps);
-/* A call for a slot to evict got none: it is found at last, as long as one is. */
+/* A call for slots to evict has ended, and not @any was found: after a few of these one is, as long as there is one. */
 void ranks_found(struct xp *c, bool any);
 /* The slot, which is about to be clean, had its turn to go while it was dirty; or slots are needed, and it is not. */
 bool ranks_is_over(const struct xp_entry *e, bool in_need);
@@ -30,7 +30,7 @@ void ranks_tick(struct xp *c);
 
 static inline void ranks_count(struct xp *c, const struct xp_entry *e, int by)
 {
-	u32 *nr = &c->ranks.nr[rank_class(word_rank(e->word))][e->dirty];
+	u32 *nr = &c->ranks.nr[rank_class(entry_rank(e))][e->dirty];
 
 	*nr = (u32)((int)*nr + by);
 }

@@ -342,7 +342,8 @@ static bool clean_one(struct xp *c, const struct xp_batch_entry *be,
 		journal_unlist(c, slot);
 		slot_unmap(c, slot);
 		journal_free_later(c, slot);
-		ranks_evicted(c, e);
+		if (!e->zeros)
+			ranks_evicted(c, e);
 	} else {
 		journal_add(c, XP_REC_CLEAN, 0, entry_lba(e), slot, 0);
 		slot_set_dirty(c, e, false);
