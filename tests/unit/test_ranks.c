@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a block is worth (rank.h): how it comes to its class, and who goes first. */
+#include "fixture.h"
+#include "checksum.h"
+#include "ghost.h"
+#include "look.h"
+#include "policy.h"
+#include "ranks.h"
+#include "run.h"
+#include "../rank_audit.h"
+
+#define LBAS	1000000u
+
+static struct fixture f;
+
+static struct xp_entry *entry(u64 lba)
+{
+	struct xp_mapping m;
+
+	assert_true(xp_lookup(f.c, XP_LBA(lba), &m));
+	return entry_of(f.c, m.slot);
+}
+
+static void assert_rank(u64 lba, enum xp_rank_class class, u32 freq)
+{
+	u32 rank = entry_rank(entry(lba));
+
+	assert_int_equal(rank_class(rank), class);
+	assert_int_equal(rank_freq(rank), freq);
+}
+
+static bool is_mapped(u64 lba)
+{
+	return mapped_byte(&f, lba) >= 0;
+}
+
+static void read_begin(struct xp_req *req, u64 lba)
+{
+	assert_int_equal(submit(&f, req, XP_READ, lba * 8, 8, false), XP_FAST);
+}
+
+static void read_block(u64 lba)
+{
+	struct xp_req req;
+
+	if (!is_mapped(lba)) {
+		fill_block(&f, lba, 'r');
+		return;
+	}
+	read_begin(&req, lba);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+}
+
+static void read_times(u64 lba, u32 times)
+{
+	while (times--)
+		read_block(lba);
+}
+
+/* A write whose record goes in parallel with its data. */
+static void write_durably(u64 lba)
+{
+	struct xp_req req;
+	u64 hash;
+
+	assert_int_equal(submit(&f, &req, XP_WRITE, lba * 8, 8, true), XP_COPY);
+	assert_true(req.copy.parallel);
+	memset(f.fast + req.target * 512, 'd', XP_BLOCK_SIZE);
+	hash = xp_checksum(f.fast + req.target * 512, XP_BLOCK_SIZE);
+	xp_copied(f.c, &req, &hash, &f.todo);
+	write_journal(&f);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	write_journal(&f);
+}
+
+static void tick(u32 times)
+{
+	while (times--) {
+		xp_tick(f.c, &f.todo);
+		write_journal(&f);
+	}
+}
+
+/* What is young is new. */
+static void age(void)
+{
+	tick(XP_RANK_TICKS + 1);
+}
+
+/* The hand whose turn it is goes on until this one has another rank. */
+static void its_turn(u64 lba)
+{
+	u32 was = entry_rank(entry(lba)), i, steps;
+
+	for (i = 0; i < f.c->nr_slots && entry_rank(entry(lba)) == was; i++) {
+		steps = 1;
+		assert_false(is_slot(ranks_victim(f.c, &steps)));
+	}
+}
+
+static void write_all_back(void)
+{
+	xp_drain(f.c, true);
+	while (f.c->nr_dirty)
+		writeback_batch(&f, 0);
+	xp_drain(f.c, false);
+}
+
+/* A cache of which this much is of MAIN, with a frequency of one, and clean: lbas from 0 on. */
+static u32 warm(u32 percent)
+{
+	u32 nr = f.c->nr_slots * percent / 100, i;
+
+	for (i = 0; i < nr; i++)
+		fill_block(&f, i, 'w');
+	flush(&f);
+	fixture_reopen(&f);
+	return nr;
+}
+
+/* ------------------------------------------------------------- classes ---- */
+
+static void hits_of_a_young_block_do_not_count(void **state)
+{
+	(void)state;
+	fill_block(&f, 1, 'a');
+	assert_rank(1, XP_RANK_YOUNG, 0);
+	read_times(1, 5);
+	assert_rank(1, XP_RANK_YOUNG, 0);
+}
+
+static void those_of_any_other_do_up_to_three(void **state)
+{
+	u32 i;
+
+	(void)state;
+	fill_block(&f, 1, 'a');
+	age();
+	for (i = 0; i <= XP_FREQ_MAX; i++, read_block(1))
+		assert_rank(1, XP_RANK_NEW, i);
+	assert_rank(1, XP_RANK_NEW, XP_FREQ_MAX);
+	its_turn(1);
+	assert_rank(1, XP_RANK_MAIN, XP_FREQ_MAX - 1);
+	read_times(1, 2);
+	assert_rank(1, XP_RANK_MAIN, XP_FREQ_MAX);
+}
+
+static void ticks_end_youth(void **state)
+{
+	(void)state;
+	fill_block(&f, 1, 'a');
+	tick(XP_RANK_TICKS - 1);
+	assert_rank(1, XP_RANK_YOUNG, 0);
+	fill_block(&f, 2, 'a');
+	tick(2);
+	assert_rank(1, XP_RANK_NEW, 0);
+	assert_rank(2, XP_RANK_YOUNG, 0);
+	tick(XP_RANK_TICKS);
+	assert_rank(2, XP_RANK_NEW, 0);
+}
+
+static void others_end_youth(void **state)
+{
+	u32 i, steps = f.c->nr_slots;
+
+	(void)state;
+	fill_block(&f, LBAS / 2, 'a');
+	age();			/* else there are only young ones: they must do */
+	for (i = 0; i <= f.c->ranks.young_max; i++)
+		fill_block(&f, i, 'a');
+	assert_rank(0, XP_RANK_YOUNG, 0);
+	ranks_victim(f.c, &steps);
+	assert_rank(0, XP_RANK_NEW, 0);
+	assert_rank(1, XP_RANK_YOUNG, 0);
+}
+
+static void new_and_asked_for_again_is_main(void **state)
+{
+	(void)state;
+	fill_block(&f, 1, 'a');
+	age();
+	read_times(1, 2);
+	assert_rank(1, XP_RANK_NEW, 2);
+	its_turn(1);
+	assert_rank(1, XP_RANK_MAIN, 1);
+	its_turn(1);
+	assert_rank(1, XP_RANK_MAIN, 0);
+}
+
+static void an_overwrite_keeps_the_class_and_counts(void **state)
+{
+	(void)state;
+	write_blocks(&f, 1, 1, 'a');
+	write_blocks(&f, 1, 1, 'b');
+	assert_rank(1, XP_RANK_YOUNG, 0);
+	tick(XP_RANK_TICKS);
+	write_durably(1);	/* as new as one that comes now */
+	tick(XP_RANK_TICKS - 1);
+	assert_rank(1, XP_RANK_YOUNG, 0);
+	age();
+	assert_rank(1, XP_RANK_NEW, 0);
+	write_blocks(&f, 1, 1, 'c');
+	assert_rank(1, XP_RANK_NEW, 1);
+	write_durably(1);
+	assert_rank(1, XP_RANK_NEW, 2);
+	its_turn(1);
+	assert_rank(1, XP_RANK_MAIN, 1);
+	write_durably(1);
+	write_blocks(&f, 1, 1, 'd');
+	write_blocks(&f, 1, 1, 'e');
+	assert_rank(1, XP_RANK_MAIN, XP_FREQ_MAX);
+}
+
+static void recovered_is_main(void **state)
+{
+	(void)state;
+	fill_block(&f, 1, 'a');
+	write_blocks(&f, 2, 1, 'b');
+	flush(&f);
+	fixture_reopen(&f);
+	assert_rank(1, XP_RANK_MAIN, 1);
+	assert_rank(2, XP_RANK_MAIN, 1);
+}
+
+/* ------------------------------------------------------------ eviction ---- */
+
+static bool is_main(u64 lba)
+{
+	return is_mapped(lba) && rank_class(entry_rank(entry(lba))) == XP_RANK_MAIN;
+}
+
+/* Of MAIN none, of the others those that came first. Few are taken for a ghost, and are of MAIN at once. */
+static void a_scan_evicts_itself_in_order(void **state)
+{
+	u64 from = LBAS / 2, nr, i, gone = 0;
+	u32 kept = warm(80), taken = 0;
+
+	(void)state;
+	nr = 10 * f.c->nr_slots;
+	for (i = 0; i < nr; i++) {
+		fill_block(&f, from + i, 's');
+		taken += is_main(from + i);
+	}
+	assert_true(taken < nr / 100);
+	for (i = 0; i < kept; i++)
+		assert_rank(i, XP_RANK_MAIN, 1);
+	for (i = 0; i < nr; i++)
+		if (!is_mapped(from + i))
+			gone = i;
+	for (i = 0; i < gone; i++)
+		assert_true(!is_mapped(from + i) || is_main(from + i));
+	assert_in_range(nr - gone, f.c->ranks.new_max, f.c->nr_slots - kept);
+	read_block(from + gone);
+	assert_rank(from + gone, XP_RANK_MAIN, 1);
+}
+
+/* Full of MAIN: what is new has its part, and no more. */
+static void a_scan_takes_a_part(void **state)
+{
+	u32 kept = warm(90), left = 0, i;
+
+	(void)state;
+	for (i = 0; i < 20 * f.c->nr_slots; i++)
+		fill_block(&f, LBAS / 2 + i, 's');
+	for (i = 0; i < kept; i++)
+		left += is_mapped(i);
+	assert_true(left >= kept - f.c->ranks.new_max);
+}
+
+static void main_goes_by_how_often_it_was_asked_for(void **state)
+{
+	u32 kept = warm(90), i;
+
+	(void)state;
+	for (i = 0; i < kept; i += 2)
+		read_block(i);
+	assert_int_equal(policy_evict(f.c, 32, &f.todo), 32);
+	for (i = 0; i < kept; i += 2)
+		assert_true(is_mapped(i));
+}
+
+static void cold_is_unmapped_when_written_back(void **state)
+{
+	struct xp_req read;
+
+	(void)state;
+	write_blocks(&f, 1, 4, 'a');
+	read_begin(&read, 4);		/* while it is young */
+	age();
+	its_turn(1);
+	its_turn(2);
+	its_turn(4);
+	assert_rank(1, XP_RANK_COLD, 0);
+	read_block(2);
+	write_blocks(&f, 2, 1, 'b');
+	assert_rank(2, XP_RANK_COLD, 2);
+	write_blocks(&f, 5, 1, 'a');
+	write_all_back();
+	assert_false(is_mapped(1));
+	assert_rank(2, XP_RANK_MAIN, 1);
+	assert_rank(4, XP_RANK_NEW, 0);	/* it is being read */
+	assert_rank(5, XP_RANK_YOUNG, 0);
+	read_block(1);
+	assert_rank(1, XP_RANK_MAIN, 1);
+	assert_int_equal(xp_end(f.c, &read, 0, &f.todo), XP_DONE);
+}
+
+static void a_block_of_zeros_leaves_no_ghost(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	write_blocks(&f, 1, 1, 'a');
+	assert_int_equal(submit(&f, &req, XP_DISCARD, 8, 8, false), XP_DONE);
+	write_journal(&f);
+	assert_true(entry(1)->zeros);
+	write_all_back();
+	assert_false(is_mapped(1));
+	write_blocks(&f, 1, 1, 'b');
+	assert_rank(1, XP_RANK_YOUNG, 0);
+}
+
+/* ------------------------------------------------------- no free slot ---- */
+
+/* All of it is mapped and dirty, but for what is already there; and of MAIN, after a restart. */
+static void write_the_rest(u64 lba)
+{
+	while (f.c->nr_free)
+		write_blocks(&f, lba++, 1, 'a');
+}
+
+static u32 calls_until_some_are_evicted(void)
+{
+	u32 calls;
+
+	for (calls = 1; calls < 1000 && !policy_evict(f.c, 1, &f.todo); calls++)
+		;
+	return calls;
+}
+
+static void without_a_free_slot_no_frequency_saves_all(void **state)
+{
+	u32 nr = f.c->nr_slots, i;
+
+	(void)state;
+	write_the_rest(0);
+	flush(&f);
+	fixture_reopen(&f);
+	for (i = 0; i < nr; i++)
+		read_times(i, 2);
+	write_all_back();
+	assert_int_equal(f.c->nr_clean, nr);
+	assert_rank(nr - 1, XP_RANK_MAIN, XP_FREQ_MAX);
+	assert_true(calls_until_some_are_evicted() <= XP_HURRY_MAX + 1);
+	assert_int_equal(policy_evict(f.c, 1, &f.todo), 0);	/* and it counts again */
+}
+
+/* The one clean block of MAIN is read all the time. */
+static void without_a_free_slot_a_pin_saves_its_own(void **state)
+{
+	struct xp_req read;
+	u32 calls;
+	u64 i;
+
+	(void)state;
+	fill_block(&f, 0, 'a');
+	age();
+	read_times(0, 2);
+	its_turn(0);
+	assert_rank(0, XP_RANK_MAIN, 1);
+	read_begin(&read, 0);
+	for (i = 1; f.c->nr_free > 30; i++)
+		write_blocks(&f, i, 1, 'a');
+	fill_block(&f, LBAS / 2, 'b');
+	write_the_rest(f.c->nr_slots);
+	assert_true(is_mapped(LBAS / 2));
+	calls = calls_until_some_are_evicted();
+	assert_true(calls <= XP_HURRY_MAX + f.c->nr_slots / 32);	/* half of 64 looks a call are the new hand's */
+	assert_false(is_mapped(LBAS / 2));
+	assert_true(is_mapped(0));
+	assert_int_equal(xp_end(f.c, &read, 0, &f.todo), XP_DONE);
+}
+
+/* -------------------------------------------------------------- ghosts ---- */
+
+/* Anywhere: 40 bits of it. */
+static xp_lba_t any_lba(u64 i)
+{
+	i = (i + 1) * 0x9e3779b97f4a7c15ull;
+	i = (i ^ i >> 31) * 0xbf58476d1ce4e5b9ull;
+	return XP_LBA(i >> 24);
+}
+
+static void who_was_never_here_is_no_ghost(void **state)
+{
+	u32 nr = f.c->nr_slots, known = 0, i;
+
+	(void)state;
+	for (i = 0; i < 100000; i++)
+		assert_false(ghost_knows(f.c, any_lba(i), ~0ull));
+	for (i = 0; i < nr; i++)
+		ghost_put(f.c, any_lba(i));
+	for (i = 0; i < nr; i++)
+		known += ghost_knows(f.c, any_lba(i), ~0ull);
+	assert_in_range(known, nr / 5 * 4, nr);
+	for (known = 0, i = nr; i < nr + 100000; i++)
+		known += ghost_knows(f.c, any_lba(i), ~0ull);
+	assert_in_range(known, 1, 100000 / 150);
+}
+
+static void the_seventh_pushes_the_first_out(void **state)
+{
+	u64 lba;
+
+	(void)state;
+	f.c->ranks.nr_ghosts = 1;
+	for (lba = 1; lba <= XP_GHOSTS; lba++)
+		ghost_put(f.c, XP_LBA(lba));
+	assert_true(ghost_knows(f.c, XP_LBA(1), ~0ull));
+	ghost_put(f.c, XP_LBA(lba));
+	assert_false(ghost_knows(f.c, XP_LBA(1), ~0ull));
+	for (lba = 2; lba <= XP_GHOSTS + 1; lba++)
+		assert_true(ghost_knows(f.c, XP_LBA(lba), ~0ull));
+}
+
+static void a_late_ghost_does_not_count(void **state)
+{
+	u64 lba;
+
+	(void)state;
+	warm(90);
+	f.c->ranks.nr_ghosts = 1;	/* a place in the word is the number of those that came since */
+	for (lba = 1; lba <= 4; lba++)
+		ghost_put(f.c, XP_LBA(LBAS / 2 + lba));
+	f.c->ranks.ghosted = 6;		/* so many a round of the main hand */
+	assert_int_equal(ranks_arrival(f.c, XP_LBA(LBAS / 2 + 1)), XP_RANK(XP_RANK_MAIN, 1));
+	f.c->ranks.ghosted = 5;
+	assert_int_equal(ranks_arrival(f.c, XP_LBA(LBAS / 2 + 1)), XP_RANK(XP_RANK_YOUNG, 0));
+	assert_int_equal(ranks_arrival(f.c, XP_LBA(LBAS / 2 + 2)), XP_RANK(XP_RANK_MAIN, 1));
+}
+
+/* ... unless there is room. */
+static void a_late_ghost_counts_in_a_cache_that_grows(void **state)
+{
+	(void)state;
+	warm(40);
+	ghost_put(f.c, XP_LBA(LBAS / 2));
+	fill_block(&f, LBAS / 2, 'a');
+	assert_rank(LBAS / 2, XP_RANK_MAIN, 1);
+}
+
+/* ------------------------------------------------------------------------- */
+
+static int setup(void **state)
+{
+	(void)state;
+	fixture_setup(&f, 2 * XP_DATA_ALIGN + 1000, LBAS);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	const char *wrong = rank_audit(f.c);
+
+	(void)state;
+	if (wrong)
+		print_error("%s\n", wrong);
+	fixture_teardown(&f);
+	return wrong ? -1 : 0;
+}
+
+int main(void)
+{
+#define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(hits_of_a_young_block_do_not_count),
+		TEST(those_of_any_other_do_up_to_three),
+		TEST(ticks_end_youth),
+		TEST(others_end_youth),
+		TEST(new_and_asked_for_again_is_main),
+		TEST(an_overwrite_keeps_the_class_and_counts),
+		TEST(recovered_is_main),
+		TEST(a_scan_evicts_itself_in_order),
+		TEST(a_scan_takes_a_part),
+		TEST(main_goes_by_how_often_it_was_asked_for),
+		TEST(cold_is_unmapped_when_written_back),
+		TEST(a_block_of_zeros_leaves_no_ghost),
+		TEST(without_a_free_slot_no_frequency_saves_all),
+		TEST(without_a_free_slot_a_pin_saves_its_own),
+		TEST(who_was_never_here_is_no_ghost),
+		TEST(the_seventh_pushes_the_first_out),
+		TEST(a_late_ghost_does_not_count),
+		TEST(a_late_ghost_counts_in_a_cache_that_grows),
+	};
+
+	return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);
+}
