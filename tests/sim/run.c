@@ -9,6 +9,7 @@
 #include "layout.h"
 #include "run.h"
 #include "image.h"
+#include "../rank_audit.h"
 
 /* ------------------------------------------------------------- geometry ---- */
 
@@ -605,6 +606,15 @@ static u64 flushes_completed(void)
 	return s.flushes_completed;
 }
 
+/* Between two steps nobody is in the core. */
+static void check_ranks(void)
+{
+	const char *wrong = rank_audit(sim.c);
+
+	if (wrong)
+		violation(P_HOST, "%s", wrong);
+}
+
 /* I6: who has asked for a flush is told that all is home: it is, as far as it was acknowledged before. */
 static void step(u64 *rng)
 {
@@ -613,6 +623,7 @@ static void step(u64 *rng)
 	if (sim.geometry.bad && chance(&own, sim.geometry.bad_one_in))
 		bad_turn(&own);
 	happen(rng);
+	check_ranks();
 	size_step();
 	if (flushes_completed() <= before)	/* less: it is another life */
 		return;
