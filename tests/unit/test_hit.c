@@ -2,6 +2,7 @@
 /*
  * Hits take no lock: readers beside writers, evictions and writeback, on a cache of
  * few slots. A pinned slot must stay its block's, byte for byte, until xp_end().
+ * Whoever has the lock changes ranks, in the word that has the pins: each of these stays.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -9,7 +10,9 @@
 #include <time.h>
 #include "fixture.h"
 #include "map.h"
+#include "ranks.h"
 #include "run.h"
+#include "../rank_audit.h"
 
 #define READERS		3u
 #define WRITERS		2u
@@ -230,6 +233,34 @@ static void *writeback_thread(void *run)
 	return NULL;
 }
 
+/* More often than the policy does it: up by a hit, and down again by its hands. */
+static void *rank_thread(void *unused)
+{
+	u64 n = (uintptr_t)&n;
+
+	while (!atomic_load(&over)) {
+		struct xp_entry *e;
+		u32 steps = 2;
+
+		n = n * 6364136223846793005ull + 1442695040888963407ull;
+		e = &f.c->entry[(n >> 33) % f.c->nr_slots];
+		xp_lock(&f.c->lock);
+		if (e->state == SLOT_MAPPED)
+			ranks_hit(e);
+		ranks_victim(f.c, &steps);
+		xp_unlock(&f.c->lock);
+	}
+	return unused;
+}
+
+static void nothing_is_pinned(void)
+{
+	u32 i;
+
+	for (i = 0; i < f.c->nr_slots; i++)
+		assert_int_equal(entry_pins(&f.c->entry[i]), 0);
+}
+
 static void wait_for_evictions(void)
 {
 	struct xp_stats s;
@@ -242,7 +273,7 @@ static void wait_for_evictions(void)
 
 static void a_pinned_slot_stays_its_blocks(void **state)
 {
-	pthread_t thread[READERS + WRITERS + 1];
+	pthread_t thread[READERS + WRITERS + 1], ranks;
 	static struct xp_run run;
 	struct xp_stats s;
 	u32 i;
@@ -254,8 +285,10 @@ static void a_pinned_slot_stays_its_blocks(void **state)
 	pthread_create(&thread[0], NULL, writeback_thread, &run);
 	for (i = 1; i < READERS + WRITERS + 1; i++)
 		pthread_create(&thread[i], NULL, user, i > READERS ? &f : NULL);
+	pthread_create(&ranks, NULL, rank_thread, NULL);
 	wait_for_evictions();
 	atomic_store(&over, true);
+	pthread_join(ranks, NULL);
 	for (i = 1; i < READERS + WRITERS + 1; i++)
 		pthread_join(thread[i], NULL);
 	atomic_store(&all_over, true);
@@ -267,6 +300,8 @@ static void a_pinned_slot_stays_its_blocks(void **state)
 		      atomic_load(&owed), (unsigned long long)s.evicted);
 	/* Every slot that its last reader left behind has been found. */
 	assert_int_equal(s.free + s.dirty + s.clean, s.slots);
+	nothing_is_pinned();
+	assert_null(rank_audit(f.c));
 	assert_int_equal(atomic_load(&wrong), 0);
 	assert_int_equal(atomic_load(&parts), s.read_hits);
 	assert_true(atomic_load(&hits) > atomic_load(&parts));
