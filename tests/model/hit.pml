@@ -6,7 +6,8 @@
  * Three slots. Slot 0 holds block A and slot 1 block B, so a read of both hits B
  * beside A, not through the hash (pin_more()). A and B are on one chain. C is on
  * another, and differs from A in lba_high only. A writer writes blocks and evicts
- * them, so that slots change their block and their chain. Readers read.
+ * them, so that slots change their block and their chain; and takes away of their ranks
+ * what hits have added. Readers read.
  *
  * What is asserted:
  *   - a hit's data is its block's, and nobody writes to a slot that is read (I1);
@@ -62,6 +63,8 @@
 #define FREE_PINNED		15
 /* Links are not written whole. */
 #define TORN_LINK		16
+/* set_rank() stores, and does not exchange: what it found of the pins as well. */
+#define PLAIN_RANK		17
 
 /* Each process has it of its own: what only asks for it is no step that others see. */
 #define BUG(name)	(bug == name)
@@ -86,10 +89,10 @@
 #define PENDING_FREE		4
 #define RELEASED		5
 
-/* As others see it. state, high and pins are one word. */
-byte state[SLOTS], high[SLOTS], pins[SLOTS], low[SLOTS], next[SLOTS], bucket[2];
+/* As others see it. state, high, pins and rank are one word; of the rank it is said whether a hit has raised it. */
+byte state[SLOTS], high[SLOTS], pins[SLOTS], rank[SLOTS], low[SLOTS], next[SLOTS], bucket[2];
 
-/* As the holder of the lock does; pins it loads. */
+/* As the holder of the lock does; pins and rank it loads. */
 byte my_state[SLOTS], my_lba[SLOTS], my_next[SLOTS], my_bucket[2];
 
 /* Stores that others do not see yet: place and value. */
@@ -157,6 +160,7 @@ c_code {
 			now.state[s] = what;
 			now.high[s] = 0;
 			now.pins[s] = 0;
+			now.rank[s] = 0;
 		} else if (where >= HIGH) {
 			now.high[s] = what;
 		} else {
@@ -301,6 +305,7 @@ inline look_at_data(s, lba, least)
 /* ------------------------------------------------------------ writer ---- */
 
 #define is(s, what)	(my_state[s] == what)
+#define ranked(s)	(is(s, MAPPED) && rank[s])
 
 inline find(s, lba, what)
 {
@@ -381,6 +386,23 @@ proctype writer(byte bug, writes)
 		s = 0
 	   }
 	   atomic { unlock() }
+	/* The hand of MAIN: set_rank(). Its exchange is of the whole word, and fails if a hit comes in between. */
+	:: atomic {
+		!locked && n < writes && (ranked(0) || ranked(1) || ranked(2)) ->
+		locked = true;
+		n++;
+		if
+		:: ranked(0) -> s = 0
+		:: ranked(1) -> s = 1
+		:: ranked(2) -> s = 2
+		fi
+	   }
+	   if
+	   :: d_step { !BUG(PLAIN_RANK) -> rank[s] = 0 }
+	   :: d_step { BUG(PLAIN_RANK) -> old = pins[s] }
+	      d_step { pins[s] = old; rank[s] = 0; old = 0 }
+	   fi;
+	   atomic { unlock(); s = 0 }
 	/* The journal block that gave a slot up is durable: journal_note_written(). */
 	:: atomic {
 		!locked && (is(0, PENDING_FREE) || is(1, PENDING_FREE) || is(2, PENDING_FREE) ||
@@ -419,7 +441,8 @@ inline pin_mapped(s, lba)
 	if
 	:: d_step {
 		!BUG(PLAIN_PIN) && !BUG(STATE_BEFORE_PIN) -> pinned = mapped(s, lba);
-		pins[s] = pins[s] + pinned
+		pins[s] = pins[s] + pinned;
+		rank[s] = rank[s] || pinned
 	   }
 	:: d_step { BUG(PLAIN_PIN) -> pinned = mapped(s, lba); was = pins[s] }
 	   d_step {
