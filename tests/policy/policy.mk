@@ -30,7 +30,7 @@ build/policy/compare: $(addprefix tests/policy/,compare.c progress.c scenario.c)
 
 policy-tests := build/policy/test_trace build/policy/test_rival
 
-.PHONY: policy policy-check
+.PHONY: policy policy-check policy-mutants
 policy: build/policy/compare $(if $(TRACE),,build/policy/check) ## what loads cost with the core and with other policies: TRACE='FILE...', or made-up ones and the scenarios; CSV=1
 	@build/policy/compare $(if $(CSV),--csv) $(TRACE)
 	@$(if $(TRACE)$(CSV),,echo; build/policy/check)
@@ -39,3 +39,6 @@ policy-check: $(policy-tests) build/policy/check build/policy/compare ## scenari
 	@status=0; for test in $(policy-tests); do tests/unit/run $$test || status=1; done; \
 	tests/policy/compare-test build/policy/compare || status=1; \
 	build/policy/check || status=1; exit $$status
+
+policy-mutants: ## bugs put into the policy on purpose: a scenario of policy-check must break its bound with each
+	@tests/policy/mutants

@@ -114,6 +114,27 @@ static double boot_after_once_only(struct place *p)
 	return boot_misses(p);
 }
 
+/* Each block twice, at once: what a program asks for again in the same moment, as a log does that grows. */
+static double boot_after_twice(struct place *p, enum xp_op op)
+{
+	boots(p);
+	for (u64 i = 0; i < 10ull * p->slots; i++) {
+		block(p, op, AT_ONCE + i * 64);
+		block(p, op, AT_ONCE + i * 64);
+	}
+	return boot_misses(p);
+}
+
+static double boot_after_read_twice(struct place *p)
+{
+	return boot_after_twice(p, XP_READ);
+}
+
+static double boot_after_written_twice(struct place *p)
+{
+	return boot_after_twice(p, XP_WRITE);
+}
+
 static void copy(struct place *p)
 {
 	u64 sectors = 3ull * p->slots * XP_BLOCK_SECTORS, at;
@@ -312,6 +333,8 @@ const struct scenario scenarios[] = {
 	{ "copy-over-dirty-mark-128K", "bytes to the fast device a byte moved", copy_fast_bytes, SLOTS, 0, KIB(128),
 	  ALIGNED, .05, OWED, NOT_ASKED },
 	{ "boot-after-once-only", MISSES, boot_after_once_only, SLOTS, REPLAY_ALL, 8, ALIGNED, 0, DUE, OWED },
+	{ "boot-after-read-twice", MISSES, boot_after_read_twice, SLOTS, REPLAY_ALL, 8, ALIGNED, .01, DUE, OWED },
+	{ "boot-after-written-twice", MISSES, boot_after_written_twice, SLOTS, REPLAY_ALL, 8, ALIGNED, .01, DUE, OWED },
 	{ "desktop-beside-stream-128K", "misses more than without", desktop_beside_stream, SLOTS, REPLAY_ALL, KIB(128),
 	  ALIGNED, .003, DUE, DUE },
 	{ "zipf-3-caches", GAP, zipf_gap, SLOTS, REPLAY_ALL, 8, ALIGNED, .83, OWED, NOT_ASKED },
