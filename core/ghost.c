@@ -6,11 +6,17 @@
 #define LAST_PLACE	4u	/* from this one on */
 #define WORD_MASK	((1ull << XP_GHOSTS * XP_GHOST_BITS) - 1)
 
-/* Not map_bucket()'s: the blocks of a bucket would share a word. */
+#define ODD		0xd1342543de82ef95ull
+
+/*
+ * Not map_bucket()'s: the blocks of a bucket would share a word. Twice, or of blocks at equal distances
+ * more than chance has it share a word and a print.
+ */
 static u64 hash_of(xp_lba_t lba)
 {
-	u64 hash = xp_lba_n(lba) * 0xd1342543de82ef95ull;
+	u64 hash = xp_lba_n(lba) * ODD;
 
+	hash = (hash ^ hash >> 32) * ODD;
 	return hash ^ hash >> 32;
 }
 

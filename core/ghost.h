@@ -2,19 +2,19 @@
 /*
  * ghost.h - blocks that were evicted a while ago without having been asked for again.
  *
- * Of each there are ten bits of its hash. A word has those of six, the newest in the low bits: who
+ * Of each there are twelve bits of its hash. A word has those of five, the newest in the low bits: who
  * comes pushes the oldest out. So a place in a word tells about how many have come since. One
- * in 170 blocks that is none is taken for one.
+ * in 900 blocks that is none is taken for one.
  */
 #ifndef XP_GHOST_H
 #define XP_GHOST_H
 
 #include "cache.h"
 
-#define XP_GHOST_BITS	10u
-#define XP_GHOSTS	6u		/* of a word */
+#define XP_GHOST_BITS	12u
+#define XP_GHOSTS	5u		/* of a word */
 
-/* How many words a cache of so many slots has: 21 ghosts for 20 slots. */
+/* How many words a cache of so many slots has: 7 ghosts for 8 slots. */
 static inline u32 ghost_words(u64 slots)
 {
 	return (u32)(slots * 7 / 40 + 1);
