@@ -176,6 +176,14 @@ enum xp_act bypass_submit(struct xp *c, struct xp_req *req, u32 span)
 	return bypass_begin(c, b, req, n);
 }
 
+static void count_passed(struct xp *c, const struct xp_req *req)
+{
+	if (req->op == XP_WRITE)
+		c->stats.write_bypass_blocks += req->nr_blocks;
+	else
+		c->stats.discard_blocks += req->nr_blocks;
+}
+
 enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 		       struct xp_todo *todo)
 {
@@ -185,6 +193,8 @@ enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 	unflushed_add(&c->unflushed, XP_LBA(b->lba), b->nr, ++c->bypass_done);
 	XP_WRITE_ONCE(c->owes, true);
 	todo->work |= c->flushing || c->draining;
+	if (!err)
+		count_passed(c, req);
 	leave(c, &c->bypass[req->bypass], todo);
 	return req_finish(req, err);
 }

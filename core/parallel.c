@@ -84,7 +84,7 @@ enum xp_act parallel_flip(struct xp *c, struct xp_req *req,
 		slot_map(c, slot_add(req->slot, i), true, rank);
 	}
 	journal_data_done(c, xp_seq_n(req->record_seq));
-	c->stats.write_blocks += req->nr_blocks;
+	req_count_written(c, req);
 	requests_wake(c, req_lba(req), req->nr_blocks, todo);
 	todo->work |= c->nr_dirty > c->dirty_low;
 	return req_finish(req, 0);

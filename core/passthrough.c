@@ -111,8 +111,7 @@ static enum xp_act pass_zeroes(struct xp *c, struct xp_req *req, struct xp_todo 
 	xp_req_is(req, XP_CLASS_DISCARD);
 	if (req->op == XP_ZEROES || (c->opt.slow_discards && !req_starts_partial(req)))
 		return zeroes_below(c, req, span, todo);
-	req_trim(req, span);
-	return req_finish(req, 0);
+	return req_finish_command(c, req, span);
 }
 
 enum xp_act pass_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)

@@ -36,6 +36,7 @@ static enum xp_act read_hit(struct xp *c, struct xp_req *req, xp_slot_t slot)
 	}
 	req_trim(req, n);
 	xp_count(&c->hits[0]);
+	c->stats.read_blocks_fast += n;
 	return XP_ZERO;
 }
 
@@ -284,6 +285,8 @@ enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err)
 	while (err && xp_fill_run(c, &req->fill, &run))
 		for (i = 0; i < run.nr_blocks; i++)
 			fill_drop(c, slot_add(run.slot, i));
+	if (!err)
+		c->stats.read_blocks_slow += req->nr_blocks;
 	return req_finish(req, err);
 }
 

@@ -66,10 +66,27 @@ static inline void req_trim(struct xp_req *req, u32 nr)
 			      nr * XP_BLOCK_SECTORS - req_offset(req));
 }
 
+/* Its answer has ended well, in the cache. Zeroes of a part of a block come as a write does. */
+static inline void req_count_written(struct xp *c, const struct xp_req *req)
+{
+	if (likely(req->op == XP_WRITE))
+		c->stats.write_blocks += req->nr_blocks;
+	else
+		c->stats.discard_blocks += req->nr_blocks;
+}
+
 static inline enum xp_act req_finish(struct xp_req *req, int err)
 {
 	req->err = err;
 	return XP_DONE;
+}
+
+/* A command without data has ended well for its first @nr blocks, whether or not it did anything. */
+static inline enum xp_act req_finish_command(struct xp *c, struct xp_req *req, u32 nr)
+{
+	req_trim(req, nr);
+	c->stats.discard_blocks += nr;
+	return req_finish(req, 0);
 }
 
 static inline enum xp_act req_wait(struct xp *c, struct xp_list *list,

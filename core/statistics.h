@@ -15,11 +15,18 @@ struct xp_stats {
 	u64 journal_blocks, journal_used;
 	u64 seq, durable_seq, incarnation;
 	u64 memory;				/* bytes, all of it */
+	/*
+	 * Since start, blocks of answers that ended well, each touched in whole or in part
+	 * (docs/MEASURING.md, "What a cache counts"). Those of commands without data are apart.
+	 */
+	u64 read_blocks_fast, read_blocks_slow;
+	u64 write_blocks, write_bypass_blocks;
+	u64 discard_blocks;
 	/* since start, requests as the backend submitted them after splitting */
 	u64 read_hits, read_misses, writes, write_bypass, flushes, discards;
 	u64 flushes_slow;			/* flushes that had to go to the slow device */
 	u64 fills, fills_dropped;		/* blocks */
-	u64 write_blocks, written_back, evicted;	/* blocks */
+	u64 written_back, evicted;		/* blocks */
 	u64 journal_writes, relocated;		/* blocks, records */
 	u64 waits;				/* requests that had to wait */
 	/* of journal blocks to other places; the incarnation grows by each */

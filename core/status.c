@@ -60,9 +60,13 @@ static void put_totals(struct xp_text *l, const struct xp_backend *backend,
 	put_count(l, "flushes", s->flushes);
 	put_count(l, "flushes_slow", s->flushes_slow);
 	put_count(l, "discards", s->discards);
+	put_count(l, "read_blocks_fast", s->read_blocks_fast);
+	put_count(l, "read_blocks_slow", s->read_blocks_slow);
+	put_count(l, "write_blocks", s->write_blocks);
+	put_count(l, "write_bypass_blocks", s->write_bypass_blocks);
+	put_count(l, "discard_blocks", s->discard_blocks);
 	put_count(l, "fills", s->fills);
 	put_count(l, "fills_dropped", s->fills_dropped);
-	put_count(l, "write_blocks", s->write_blocks);
 	put_count(l, "written_back", s->written_back);
 	put_count(l, "evicted", s->evicted);
 	put_count(l, "journal_writes", s->journal_writes);

@@ -209,7 +209,7 @@ enum xp_act write_flip(struct xp *c, struct xp_req *req,
 		}
 		slot_map(c, slot, true, rank);
 	}
-	c->stats.write_blocks += req->nr_blocks;
+	req_count_written(c, req);
 	requests_wake(c, req_lba(req), req->nr_blocks, todo);
 	todo->work |= c->nr_dirty > c->dirty_low;
 	if (!req->fua)

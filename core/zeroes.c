@@ -53,9 +53,8 @@ static enum xp_act zeroes_mapped(struct xp *c, struct xp_req *req, u32 want,
 	if (!n)
 		return req_wait(c, &c->room, req);
 	c->stats.discards++;
-	req_trim(req, n);
 	todo->work |= c->nr_dirty > c->dirty_low;
-	return req_finish(req, 0);
+	return req_finish_command(c, req, n);
 }
 
 /* ------------------------------------------------------------- below ---- */
@@ -163,10 +162,8 @@ enum xp_act zeroes_submit(struct xp *c, struct xp_req *req,
 	struct xp_found f;
 
 	xp_req_is(req, XP_CLASS_DISCARD);
-	if (req->op == XP_DISCARD && (req_starts_partial(req) || !c->opt.slow_discards)) {
-		req_trim(req, want);
-		return req_finish(req, 0);
-	}
+	if (req->op == XP_DISCARD && (req_starts_partial(req) || !c->opt.slow_discards))
+		return req_finish_command(c, req, want);
 	if (bypass_resume(c, req))
 		return zeroes_below(c, req, want, todo);
 	map_find(c, lba, &f);

@@ -10,7 +10,7 @@ struct json_object;
 struct status {
 	char line[4096];	/* the kernel's words, NUL-separated */
 	const char *state;
-	const char *name[64], *value[64];
+	const char *name[128], *value[128];
 	unsigned int n;
 };
 

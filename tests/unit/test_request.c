@@ -252,8 +252,10 @@ static void a_full_cache_lets_writes_around(void **state)
 	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_WAIT);
 	write_journal(&f);
 	xp_list_pop(&f.todo.done);
-	assert_int_equal(submit(&f, &req, XP_WRITE, 50000 * 8, 8, false), XP_SLOW);
+	assert_int_equal(submit(&f, &req, XP_WRITE, 50000 * 8, 24, false), XP_SLOW);
 	xp_end(f.c, &req, 0, &f.todo);
+	assert_int_equal(stats_of(&f).write_bypass_blocks, 3);
+	assert_int_equal(stats_of(&f).write_blocks, lba);
 	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_SLOW);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
 	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_DONE);
@@ -654,6 +656,101 @@ static void a_record_asks_for_the_clock(void **state)
 	assert_true(f.todo.tick);
 }
 
+/* What has been counted since the last look. */
+struct counts {
+	u64 fast, slow, written, around, discarded;
+};
+
+static struct counts counted(void)
+{
+	static struct counts before;
+	struct xp_stats s = stats_of(&f);
+	struct counts now = {
+		s.read_blocks_fast, s.read_blocks_slow, s.write_blocks, s.write_bypass_blocks, s.discard_blocks,
+	};
+	struct counts since = {
+		now.fast - before.fast, now.slow - before.slow, now.written - before.written,
+		now.around - before.around, now.discarded - before.discarded,
+	};
+
+	before = now;
+	return since;
+}
+
+static void assert_counted(u64 fast, u64 slow, u64 written, u64 around, u64 discarded)
+{
+	struct counts c = counted();
+
+	assert_int_equal(c.fast, fast);
+	assert_int_equal(c.slow, slow);
+	assert_int_equal(c.written, written);
+	assert_int_equal(c.around, around);
+	assert_int_equal(c.discarded, discarded);
+}
+
+/* A request of which there is one answer, to its end. */
+static void answer(enum xp_op op, u64 sector, u32 nr_sectors, enum xp_act wanted, int err)
+{
+	struct xp_req req;
+	enum xp_act act = submit(&f, &req, op, sector, nr_sectors, false);
+
+	assert_int_equal(act, wanted);
+	if (act == XP_FAST || act == XP_SLOW || act == XP_SLOW_FILL || act == XP_COPY)
+		assert_int_equal(xp_end(f.c, &req, err, &f.todo), XP_DONE);
+	if (act == XP_SLOW_FILL && !err)
+		xp_fill_end(f.c, &req.fill, -EIO, &f.todo);
+}
+
+/* As many as it touches, in whole or in part; none of an answer that failed. */
+static void each_answer_counts_its_blocks(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	counted();	/* another test's */
+	answer(XP_READ, 8003, 24, XP_SLOW_FILL, 0);
+	assert_counted(0, 4, 0, 0, 0);
+	answer(XP_READ, 8003, 24, XP_SLOW_FILL, -EIO);
+	assert_counted(0, 0, 0, 0, 0);
+	write_blocks(&f, 10, 3, 7);
+	assert_counted(0, 0, 3, 0, 0);
+	answer(XP_WRITE, 801, 2, XP_COPY, 0);
+	assert_counted(0, 0, 1, 0, 0);
+	answer(XP_READ, 81, 16, XP_FAST, 0);
+	assert_counted(3, 0, 0, 0, 0);
+	answer(XP_READ, 81, 16, XP_FAST, -EIO);
+	assert_counted(0, 0, 0, 0, 0);
+
+	/* Of 100 blocks, three: the rest is another answer's. */
+	answer(XP_READ, 80, 800, XP_FAST, 0);
+	assert_counted(3, 0, 0, 0, 0);
+
+	/* Found, and not read: it comes again. */
+	req = (struct xp_req){ .op = XP_READ, .sector = 80, .nr_sectors = 24 };
+	assert_int_equal(xp_hit(f.c, &req), XP_HIT);
+	assert_false(xp_hit_give_back(f.c, &req));
+	assert_counted(0, 0, 0, 0, 0);
+}
+
+/* Neither reads nor writes, wherever they go. */
+static void commands_without_data_are_counted_apart(void **state)
+{
+	(void)state;
+	counted();
+	write_blocks(&f, 10, 3, 7);
+	answer(XP_ZEROES, 80, 16, XP_DONE, 0);		/* a record for each */
+	answer(XP_ZEROES, 97, 2, XP_COPY, 0);		/* a part of a block, as a write does it */
+	assert_counted(0, 0, 3, 0, 3);
+	answer(XP_READ, 80, 16, XP_ZERO, 0);
+	assert_counted(2, 0, 0, 0, 0);
+	answer(XP_ZEROES, 8000, 800, XP_SLOW, 0);	/* to the slow device */
+	answer(XP_DISCARD, 8000, 8000, XP_SLOW, 0);
+	assert_counted(0, 0, 0, 0, 1100);
+	answer(XP_DISCARD, 8000, 8000, XP_SLOW, -EIO);
+	answer(XP_DISCARD, 8001, 2, XP_DONE, 0);	/* too little to do anything */
+	assert_counted(0, 0, 0, 0, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -687,6 +784,8 @@ int main(void)
 		T(a_refused_write_hands_on_its_slot),
 		T(a_backlog_of_fua_writes_leaves_room),
 		T(a_record_asks_for_the_clock),
+		T(each_answer_counts_its_blocks),
+		T(commands_without_data_are_counted_apart),
 	};
 
 	return cmocka_run_group_tests_name("request", tests, NULL, NULL);
