@@ -138,7 +138,6 @@ enum xp_act bypass_begin(struct xp *c, struct xp_bypass *b, struct xp_req *req, 
 	req_trim(req, nr);
 	req->bypass = (u8)(b - c->bypass);
 	req->state = REQ_BYPASS;
-	c->stats.write_bypass++;
 	return XP_SLOW;
 }
 

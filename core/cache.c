@@ -178,11 +178,8 @@ void xp_get_stats(struct xp *c, struct xp_stats *s)
 
 	xp_lock(&c->lock);
 	*s = c->stats;
-	for (i = 0; i < XP_HIT_COUNTERS; i++) {
-		s->read_hits += xp_counted(&c->hits[i]);
+	for (i = 0; i < XP_HIT_COUNTERS; i++)
 		s->read_blocks_fast += xp_counted(&c->hit_blocks[i]);
-	}
-	s->flushes += xp_counted(&c->idle_flushes);
 	s->slots = c->nr_slots;
 	s->fast_blocks = c->data_start + c->nr_slots;
 	s->free = c->nr_free;

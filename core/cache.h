@@ -388,9 +388,7 @@ struct xp {
 	bool owes;
 
 	/* Of no lock. */
-	struct xp_counter hits[XP_HIT_COUNTERS];
 	struct xp_counter hit_blocks[XP_HIT_COUNTERS];	/* that were read */
-	struct xp_counter idle_flushes;
 
 	bool draining;		/* the backend's wish, while it lasts */
 	bool flushing;		/* the user's: until nothing is dirty, if only for a moment */

@@ -14,7 +14,6 @@ enum xp_act flush_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 	u64 point = journal_commit(c, todo);
 
 	policy_flush(c);
-	c->stats.flushes++;
 	xp_req_is(req, XP_CLASS_FLUSH);
 	if (c->bypass_flushed < c->bypass_done) {
 		c->stats.flushes_slow++;

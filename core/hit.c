@@ -122,7 +122,6 @@ static __always_inline u32 hit_pinned(struct xp *c, u32 i, struct xp_req *req)
 	req->slot = XP_SLOT(i);
 	req->target = slot_sector(c, req->slot) + req_offset(req);
 	req->state = REQ_HIT;
-	xp_count(&c->hits[xp_processor() % XP_HIT_COUNTERS]);
 	return pinned;
 }
 

@@ -87,7 +87,6 @@ void xp_mark_end(struct xp *c, int err, struct xp_todo *todo)
 
 static enum xp_act pass_flush(struct xp *c, struct xp_req *req)
 {
-	c->stats.flushes++;
 	xp_req_is(req, XP_CLASS_FLUSH);
 	if (c->bypass_flushed == c->bypass_done)
 		return req_finish(req, 0);

@@ -29,8 +29,8 @@
  */
 
 /*
- * struct xp_counter is a counter that many processors count up without a lock: xp_count() counts an
- * event, xp_count_many() some, and neither orders anything. xp_local_*() are for a u64 that one processor or thread changes and
+ * struct xp_counter is a counter that many processors count up without a lock: xp_count_many() counts
+ * some events, and orders nothing. xp_local_*() are for a u64 that one processor or thread changes and
  * others may read.
  *
  * xp_crc32c() is the kernel's crc32c(): @crc goes in and comes out as it is, without an inversion.

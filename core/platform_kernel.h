@@ -87,7 +87,6 @@ struct xp_counter {
 	atomic64_t n;
 } ____cacheline_aligned;
 
-#define xp_count(k)		atomic64_inc(&(k)->n)
 #define xp_count_many(k, v)	atomic64_add(v, &(k)->n)
 #define xp_counted(k)		((u64)atomic64_read(&(k)->n))
 #define xp_processor()		raw_smp_processor_id()

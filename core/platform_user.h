@@ -114,7 +114,6 @@ struct xp_counter {
 } __attribute__((aligned(64)));
 
 #define xp_count_many(k, v)	((void)__atomic_fetch_add(&(k)->n, v, __ATOMIC_RELAXED))
-#define xp_count(k)	xp_count_many(k, 1)
 #define xp_counted(k)	XP_READ_ONCE((k)->n)
 #define xp_processor()	0u
 

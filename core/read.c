@@ -35,7 +35,6 @@ static enum xp_act read_hit(struct xp *c, struct xp_req *req, xp_slot_t slot)
 		ranks_hit(entry_of(c, s));
 	}
 	req_trim(req, n);
-	xp_count(&c->hits[0]);
 	c->stats.read_blocks_fast += n;
 	return XP_ZERO;
 }
@@ -141,7 +140,6 @@ static enum xp_act read_miss(struct xp *c, struct xp_req *req,
 		if (is_slot(map_mapped(c, lba_add(req_lba(req), n))))
 			break;
 	req_trim(req, n);
-	c->stats.read_misses++;
 	req->state = REQ_MISS;
 	req->fill.nr_blocks = 0;
 	if (!c->failed) {

@@ -50,21 +50,55 @@ static void put_now(struct xp_text *l, const struct xp_backend *backend, const s
 	put_count(l, "writeback_failing_since", s->writeback_failing_since);
 }
 
+void xp_requests_merge(struct xp_requests *to, const struct xp_requests *from)
+{
+	u32 i;
+
+	for (i = 0; i < XP_REQUEST_CLASSES; i++)
+		to->ended[i] += xp_local_read(&from->ended[i]);
+	to->failed += xp_local_read(&from->failed);
+	to->split += xp_local_read(&from->split);
+}
+
+/* "requests_read_hit", of "read-hit". */
+static void put_class(struct xp_text *l, enum xp_class class, u64 value)
+{
+	char name[32] = "requests_";
+	u32 at = 9, i;
+
+	for (i = 0; xp_class_name[class][i] && at < sizeof(name) - 1; i++)
+		name[at++] = xp_class_name[class][i] == '-' ? '_' : xp_class_name[class][i];
+	put_count(l, name, value);
+}
+
+/* Each class, and the sums that have a name. */
+static void put_requests(struct xp_text *l, const struct xp_requests *r)
+{
+	const u64 *n = r->ended;
+	u32 i;
+
+	put_count(l, "read_hits", n[XP_CLASS_READ_HIT]);
+	put_count(l, "read_misses", n[XP_CLASS_READ_MISS] + n[XP_CLASS_READ_BYPASS]);
+	put_count(l, "writes", n[XP_CLASS_WRITE] + n[XP_CLASS_WRITE_BYPASS] + n[XP_CLASS_WRITE_STALLED]);
+	put_count(l, "write_bypass", n[XP_CLASS_WRITE_BYPASS]);
+	put_count(l, "flushes", n[XP_CLASS_FLUSH]);
+	put_count(l, "discards", n[XP_CLASS_DISCARD]);
+	for (i = 0; i < XP_REQUEST_CLASSES; i++)
+		put_class(l, i, n[i]);
+	put_count(l, "requests_failed", r->failed);
+	put_count(l, "requests_split", r->split);
+}
+
 static void put_totals(struct xp_text *l, const struct xp_backend *backend,
 		       const struct xp_stats *s)
 {
-	put_count(l, "read_hits", s->read_hits);
-	put_count(l, "read_misses", s->read_misses);
-	put_count(l, "writes", s->writes);
-	put_count(l, "write_bypass", s->write_bypass);
-	put_count(l, "flushes", s->flushes);
-	put_count(l, "flushes_slow", s->flushes_slow);
-	put_count(l, "discards", s->discards);
+	put_requests(l, &backend->requests);
 	put_count(l, "read_blocks_fast", s->read_blocks_fast);
 	put_count(l, "read_blocks_slow", s->read_blocks_slow);
 	put_count(l, "write_blocks", s->write_blocks);
 	put_count(l, "write_bypass_blocks", s->write_bypass_blocks);
 	put_count(l, "discard_blocks", s->discard_blocks);
+	put_count(l, "flushes_slow", s->flushes_slow);
 	put_count(l, "fills", s->fills);
 	put_count(l, "fills_dropped", s->fills_dropped);
 	put_count(l, "written_back", s->written_back);

@@ -64,7 +64,6 @@ static __always_inline void take_slot(struct xp *c, u32 i, xp_lba_t lba, xp_slot
 
 static __always_inline void write_begin(struct xp *c, struct xp_req *req, u32 nr_blocks)
 {
-	c->stats.writes++;
 	c->writes_unsynced++;
 	xp_req_is(req, XP_CLASS_WRITE);
 	req_trim(req, nr_blocks);

@@ -52,7 +52,6 @@ static enum xp_act zeroes_mapped(struct xp *c, struct xp_req *req, u32 want,
 	}
 	if (!n)
 		return req_wait(c, &c->room, req);
-	c->stats.discards++;
 	todo->work |= c->nr_dirty > c->dirty_low;
 	return req_finish_command(c, req, n);
 }

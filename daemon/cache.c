@@ -340,7 +340,7 @@ static void commit_begin(struct xd_call *call)
 int xd_cache_commit(struct xd_cache *cache)
 {
 	struct commit c = { .call.fn = commit_begin,
-			    .io = { .op = XP_FLUSH, .aside = true, .end = commit_ended } };
+			    .io = { .op = XP_FLUSH, .aside = true, .own = true, .end = commit_ended } };
 
 	xd_loop_call_wait(xd_first_loop(cache), &c.call, &c.done);
 	return c.io.err;

@@ -43,6 +43,7 @@
 #include "daemon/spin.h"
 #include "core/format.h"
 #include "core/run.h"
+#include "core/statistics.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -101,6 +102,7 @@ struct xd_io {
 	u8 op;			/* enum xp_op */
 	bool fua, ordered;	/* as in struct xp_req */
 	bool aside;		/* XP_FLUSH: not a client's; those hear of a loss for themselves */
+	bool own;		/* no request of a caller's, or the rest of one that is counted already */
 	u64 sector;
 	u32 nr_sectors;		/* 0 for a flush */
 	struct xd_buffer *buffer;	/* of a read or write; its first byte is the request's. Until
@@ -158,7 +160,9 @@ struct xd_loop {
 	u64 wake_count;
 	struct xd_event wake;
 
-	struct xp_histogram *histogram;	/* one for each class; this thread alone counts them up */
+	/* This thread alone counts these up. */
+	struct xp_histogram *histogram;	/* one for each class */
+	struct xp_requests requests;
 };
 
 /* ------------------------------------------------------------------ cache ---- */

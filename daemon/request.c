@@ -61,6 +61,14 @@ static bool part_is_slow_read(const struct xd_part *part)
 
 /* ------------------------------------------------------------------- end ---- */
 
+/* All its parts are one request, of the class that was worst. */
+static void io_account(struct xd_io *io)
+{
+	xp_requests_add(&io->loop->requests, io->class, io->err);
+	if (!io->err)
+		xd_timed(io->loop, io->class, io->begun);
+}
+
 static void io_ended(struct xd_io *io)
 {
 	struct xd_loop *loop = io->loop;
@@ -68,8 +76,8 @@ static void io_ended(struct xd_io *io)
 	/* The core may have known of nothing to flush: writeback's flush was for all. */
 	if (io->op == XP_FLUSH && !io->err)
 		io->err = xd_device_tell(loop->cache->slow, XD_CLIENTS, io->mark, io->aside);
-	if (!io->err)
-		xd_timed(loop, io->class, io->begun);
+	if (!io->own)
+		io_account(io);
 	loop->ios--;
 	io->end(io);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* timing.c - how long requests and devices take, counted by each loop for itself. */
+/* timing.c - how many requests there are, how long they and the devices take; by each loop for itself. */
 #include "daemon/timing.h"
 #include "core/histogram.h"
 
@@ -31,6 +31,15 @@ u64 xd_timing_bytes(const struct xd_cache *cache)
 void xd_record(struct xd_loop *loop, enum xp_class class, u64 ns)
 {
 	xp_histogram_add(&loop->histogram[class], ns);
+}
+
+struct xp_requests xd_requests(const struct xd_cache *cache)
+{
+	struct xp_requests sum = { .failed = 0 };
+
+	for (u32 i = 0; i < cache->nr_loops; i++)
+		xp_requests_merge(&sum, &cache->loop[i].requests);
+	return sum;
 }
 
 static void merge(struct xd_cache *cache, enum xp_class class, struct xp_histogram *sum)

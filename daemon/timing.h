@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* timing.h - how long requests and devices take, counted by each loop for itself. */
+/* timing.h - how many requests there are, how long they and the devices take; by each loop for itself. */
 #ifndef XD_TIMING_H
 #define XD_TIMING_H
 
@@ -10,6 +10,8 @@ int xd_timing_alloc(struct xd_cache *cache);
 void xd_timing_free(struct xd_cache *cache);
 void xd_record(struct xd_loop *loop, enum xp_class class, u64 ns);
 u64 xd_timing_bytes(const struct xd_cache *cache);
+/* Of all loops. */
+struct xp_requests xd_requests(const struct xd_cache *cache);
 /* The answer to "histogram"; malloc()ed; NULL: no memory. */
 char *xd_timing_print(struct xd_cache *cache);
 

@@ -93,6 +93,7 @@ struct xs_io {
 	bool hit;
 	bool below;		/* bio is with a device: its end is not yet the caller's */
 	bool own;		/* not dm's: xs_commit()'s flush */
+	bool counted;		/* already, as a request; its end is to come */
 };
 
 /*
@@ -226,7 +227,8 @@ struct xs_cache {
 
 	/* timing.c */
 	bool timed;		/* latencies are recorded. Read unlocked */
-	struct xs_histograms __percpu *histograms;	/* from the first time on; likewise */
+	bool has_histograms;	/* from the first time on; likewise */
+	struct xs_tally __percpu *tally;
 
 	/* Fixed by the first resume; core is NULL before it. */
 	struct xp *core;

@@ -24,8 +24,8 @@ static void hit_timed(struct xs_cache *cache, const struct xs_io *io)
 {
 	u64 now = xs_ticks();
 
-	xs_record_both(cache, XP_CLASS_READ_HIT, xs_between(io->begun, now),
-		       XP_CLASS_FAST_READ, xs_between(io->sent, now));
+	xs_count_both(cache, XP_CLASS_READ_HIT, xs_between(io->begun, now),
+		      XP_CLASS_FAST_READ, xs_between(io->sent, now));
 }
 
 /*
@@ -46,19 +46,42 @@ static noinline bool hit_failed(struct xs_cache *cache, struct xs_io *io, struct
 	xp_todo_init(&todo);
 	rcu_read_lock();	/* as in xs_io_below_ended() */
 	over = xp_end(cache->core, &io->req, err, &todo) == XP_DONE;
+	if (over)
+		xs_io_count(cache, io, XP_CLASS_FAST_READ, 0);
 	xs_post(cache, &todo);
 	rcu_read_unlock();
 	return over;
 }
 
+/*
+ * A REQ_NOWAIT bio is sent as a whole or not at all. Its submitter retries only if it
+ * is refused in xs_map(); a part that was sent ends later, in an interrupt.
+ */
+static noinline bool give_hit_back(struct xs_cache *cache, struct xs_io *io)
+{
+	if (xp_hit_give_back(cache->core, &io->req))
+		free_hit_slots(cache, io);
+	return false;
+}
+
+/* AGAIN: the device's queue is full. The submitter of a REQ_NOWAIT bio retries. */
+static noinline bool hit_not_read(struct xs_cache *cache, struct xs_io *io, struct bio *bio,
+				  blk_status_t status)
+{
+	if (status == BLK_STS_AGAIN)
+		return !give_hit_back(cache, io);
+	return hit_failed(cache, io, bio, blk_status_to_errno(status));
+}
+
 static bool hit_ended(struct xs_cache *cache, struct xs_io *io, struct bio *bio,
 		      blk_status_t status)
 {
-	if (unlikely(status && status != BLK_STS_AGAIN))
-		return hit_failed(cache, io, bio, blk_status_to_errno(status));
-	/* AGAIN: the device's queue is full. The submitter of a REQ_NOWAIT bio retries. */
-	if (io->begun && likely(!status))
+	if (unlikely(status))
+		return hit_not_read(cache, io, bio, status);
+	if (likely(io->begun))
 		hit_timed(cache, io);
+	else
+		xs_count(cache, XP_CLASS_READ_HIT, false, 0);
 	if (unlikely(xp_hit_end(cache->core, &io->req)))
 		free_hit_slots(cache, io);
 	return true;
@@ -75,8 +98,8 @@ int xs_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *error)
 		if (!xs_io_below_ended(ti->private, io, *error ? blk_status_to_errno(*error) : 0))
 			return DM_ENDIO_INCOMPLETE;
 		*error = io->req.err ? errno_to_blk_status(io->req.err) : BLK_STS_OK;
-	} else if (!*error) {
-		xs_timed(ti->private, io->req.class, xs_since(io->begun));
+	} else if (!io->counted && *error != BLK_STS_AGAIN) {
+		xs_count(ti->private, io->req.class, *error, xs_since(io->begun));
 	}
 	return DM_ENDIO_DONE;
 }
@@ -93,17 +116,6 @@ static noinline bool is_plain_read(const struct xs_cache *cache, struct bio *bio
 
 	part.bi_sector = sector;
 	return !cache->options.verify && !xs_io_is_private(bio, part);
-}
-
-/*
- * A REQ_NOWAIT bio is sent as a whole or not at all. Its submitter retries only if it
- * is refused here; a part that was sent ends later, in an interrupt.
- */
-static noinline bool give_hit_back(struct xs_cache *cache, struct xs_io *io)
-{
-	if (xp_hit_end(cache->core, &io->req))
-		free_hit_slots(cache, io);
-	return false;
 }
 
 /*
@@ -195,9 +207,9 @@ static __always_inline bool write_memory(struct xs_cache *cache, struct xs_io *i
 	if (io->begun && io->sent && !io->req.err) {
 		u64 now = xs_ticks();
 
-		xs_record_both(cache, io->req.class, xs_between(io->begun, now),
-			       XP_CLASS_FAST_WRITE, xs_between(io->sent, now));
-		io->begun = 0;
+		xs_count_both(cache, io->req.class, xs_between(io->begun, now),
+			      XP_CLASS_FAST_WRITE, xs_between(io->sent, now));
+		io->counted = true;
 	}
 	bio->bi_status = unlikely(io->req.err) ? errno_to_blk_status(io->req.err) : BLK_STS_OK;
 	bio_endio(bio);

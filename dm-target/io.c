@@ -110,8 +110,8 @@ noinline bool xs_io_below_ended(struct xs_cache *cache, struct xs_io *io, int er
 		if (unlikely(!over))
 			xs_queue_io(cache, &cache->todo.ready, io);
 	}
-	if (over && !io->req.err)
-		xs_timed_both(cache, io->req.class, xs_since(io->begun), leg, took);
+	if (over)
+		xs_io_count(cache, io, leg, took);
 	else
 		xs_timed(cache, leg, took);
 	if (unlikely(!xp_todo_empty(&todo)))

@@ -73,6 +73,7 @@ static __always_inline void io_init_state(struct xs_io *io, struct bio *bio)
 	io->hit = false;
 	io->below = false;
 	io->own = false;
+	io->counted = false;
 	io->bio = bio;
 }
 

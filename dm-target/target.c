@@ -82,6 +82,8 @@ static int alloc_parts(struct xs_cache *cache)
 
 	cache->wq = alloc_workqueue("xpcache", WQ_MEM_RECLAIM | WQ_HIGHPRI | XS_WQ_PERCPU, 0);
 	if (cache->wq)
+		err = xs_timing_alloc(cache);
+	if (!err)
 		err = xs_journal_alloc(cache);
 	if (!err)
 		err = xs_copies_alloc(cache);
@@ -214,6 +216,7 @@ static void put_info(struct line *l, struct xs_cache *cache)
 		.fast_is_memory = cache->dax,
 		.not_memory = cache->not_memory,
 		.memory = cache->memory_bytes,
+		.requests = xs_requests(cache),
 		.histogram_memory = xs_timing_bytes(cache),
 		.writeback_flushes = atomic64_read(&c->writeback_flushes),
 		.fast_bytes_written = atomic64_read(&c->fast_bytes_written),

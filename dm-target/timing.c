@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * timing.c - latencies of requests and of both devices, counted per processor.
+ * timing.c - requests, and latencies of requests and of both devices, counted per processor.
  *
- * Recording takes no lock, and counts are never reset: the message prints the sums of all
- * processors, and a reader subtracts an earlier answer. While recording is off a request
- * has one test for it, and the counts stay.
+ * Counting takes no lock, and counts are never reset: the status and the message print the sums
+ * of all processors, and a reader subtracts an earlier answer. Requests are counted always. While
+ * latencies are not recorded a request has one test for it, and their counts stay.
  *
  * The clock is the time-stamp counter if the kernel's own clock is: to read it takes a
  * tenth of the time of ktime_get(). If the kernel finds the counter unstable later, times
@@ -21,8 +21,13 @@
 #include "timing.h"
 #include "histogram.h"
 
-/* 16 KiB each, and each its own allocation: the per-processor area is small. */
-struct xs_histograms {
+/* Of a processor. */
+struct xs_tally {
+	struct xp_requests requests;
+	/*
+	 * 16 KiB each, and each its own allocation: the per-processor area is small. From the first
+	 * time on that latencies are recorded.
+	 */
 	struct xp_histogram *of[XP_CLASSES];
 };
 
@@ -82,102 +87,117 @@ static const char *clock_name(void)
 
 /* ------------------------------------------------------------- record ---- */
 
-static __always_inline void add(struct xs_histograms *mine, enum xp_class class, u64 ticks)
+static __always_inline void add(struct xs_tally *mine, enum xp_class class, u64 ticks)
 {
 	xp_histogram_add(mine->of[class],
 			 mul_u64_u32_shr(ticks, READ_ONCE(ns_per_tick), XS_TICK_SHIFT));
 }
 
-void xs_record(struct xs_cache *cache, enum xp_class class, u64 ticks)
+void xs_record(struct xs_cache *cache, enum xp_class leg, u64 ticks)
 {
-	add(get_cpu_ptr(cache->histograms), class, ticks);
-	put_cpu_ptr(cache->histograms);
+	add(get_cpu_ptr(cache->tally), leg, ticks);
+	put_cpu_ptr(cache->tally);
 }
 
-void xs_record_both(struct xs_cache *cache, enum xp_class a, u64 ticks_a, enum xp_class b,
-		    u64 ticks_b)
+void xs_count(struct xs_cache *cache, enum xp_class class, bool failed, u64 ticks)
 {
-	struct xs_histograms *mine = get_cpu_ptr(cache->histograms);
+	struct xs_tally *mine = get_cpu_ptr(cache->tally);
 
-	add(mine, a, ticks_a);
-	add(mine, b, ticks_b);
-	put_cpu_ptr(cache->histograms);
+	xp_requests_add(&mine->requests, class, failed);
+	if (ticks && !failed)
+		add(mine, class, ticks);
+	put_cpu_ptr(cache->tally);
+}
+
+void xs_count_both(struct xs_cache *cache, enum xp_class class, u64 ticks, enum xp_class leg,
+		   u64 leg_ticks)
+{
+	struct xs_tally *mine = get_cpu_ptr(cache->tally);
+
+	xp_requests_add(&mine->requests, class, false);
+	add(mine, class, ticks);
+	add(mine, leg, leg_ticks);
+	put_cpu_ptr(cache->tally);
 }
 
 /* ------------------------------------------------------------- memory ---- */
 
-static void free_all(struct xs_histograms __percpu *all)
+static void free_histograms(struct xs_cache *cache)
 {
 	u32 class;
 	int cpu;
 
-	if (!all)
-		return;
 	for_each_possible_cpu(cpu)
-		for (class = 0; class < XP_CLASSES; class++)
-			kvfree(per_cpu_ptr(all, cpu)->of[class]);
-	free_percpu(all);
+		for (class = 0; class < XP_CLASSES; class++) {
+			struct xs_tally *t = per_cpu_ptr(cache->tally, cpu);
+
+			kvfree(t->of[class]);
+			t->of[class] = NULL;
+		}
 }
 
-static int alloc_one(struct xs_histograms *h, int cpu)
+static int alloc_one(struct xs_tally *t, int cpu)
 {
 	u32 class;
 
 	/* what is allocated is a power of 2 */
 	BUILD_BUG_ON(sizeof(struct xp_histogram) > SZ_16K);
 	for (class = 0; class < XP_CLASSES; class++) {
-		h->of[class] = kvzalloc_node(sizeof(*h->of[class]), GFP_KERNEL, cpu_to_node(cpu));
-		if (!h->of[class])
+		t->of[class] = kvzalloc_node(sizeof(*t->of[class]), GFP_KERNEL, cpu_to_node(cpu));
+		if (!t->of[class])
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static struct xs_histograms __percpu *alloc_all(void)
+static int alloc_histograms(struct xs_cache *cache)
 {
-	struct xs_histograms __percpu *all = alloc_percpu(struct xs_histograms);
-	int cpu, err = all ? 0 : -ENOMEM;
+	int cpu, err = 0;
 
 	for_each_possible_cpu(cpu)
-		err = err ? err : alloc_one(per_cpu_ptr(all, cpu), cpu);
-	if (!err)
-		return all;
-	free_all(all);
-	return NULL;
+		err = err ? err : alloc_one(per_cpu_ptr(cache->tally, cpu), cpu);
+	if (err)
+		free_histograms(cache);
+	return err;
+}
+
+int xs_timing_alloc(struct xs_cache *cache)
+{
+	cache->tally = alloc_percpu(struct xs_tally);
+	return cache->tally ? 0 : -ENOMEM;
 }
 
 void xs_timing_free(struct xs_cache *cache)
 {
-	free_all(cache->histograms);
+	if (cache->tally)
+		free_histograms(cache);
+	free_percpu(cache->tally);
 }
 
-/* NULL, or all of them: they are never replaced. */
-static struct xs_histograms __percpu *histograms(const struct xs_cache *cache)
+/* All of them are there, and never replaced. */
+static bool has_histograms(const struct xs_cache *cache)
 {
-	return smp_load_acquire(&cache->histograms);	/* with xs_timing_switch() */
+	return smp_load_acquire(&cache->has_histograms);	/* with xs_timing_switch() */
 }
 
 u64 xs_timing_bytes(const struct xs_cache *cache)
 {
-	return histograms(cache) ? (u64)num_possible_cpus() * (sizeof(struct xs_histograms) +
-				   XP_CLASSES * sizeof(struct xp_histogram)) : 0;
+	return has_histograms(cache) ?
+	       (u64)num_possible_cpus() * XP_CLASSES * sizeof(struct xp_histogram) : 0;
 }
 
 /* Histograms are freed with the cache: a request in flight may still record. */
 int xs_timing_switch(struct xs_cache *cache, bool on)
 {
 	unsigned int noio = memalloc_noio_save();	/* we may be suspended, and swapped on */
-	struct xs_histograms __percpu *all;
 	int err = 0;
 
 	mutex_lock(&switch_lock);
 	calibrate();
-	if (on && !cache->histograms) {
-		all = alloc_all();
-		if (all)
-			smp_store_release(&cache->histograms, all);	/* with histograms() */
-		else
-			err = -ENOMEM;
+	if (on && !cache->has_histograms) {
+		err = alloc_histograms(cache);
+		if (!err)
+			smp_store_release(&cache->has_histograms, true);	/* with has_histograms() */
 	}
 	if (!err)
 		smp_store_release(&cache->timed, on);	/* with xs_time() */
@@ -188,16 +208,25 @@ int xs_timing_switch(struct xs_cache *cache, bool on)
 
 /* --------------------------------------------------------------- tell ---- */
 
+struct xp_requests xs_requests(const struct xs_cache *cache)
+{
+	struct xp_requests sum = { .failed = 0 };
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		xp_requests_merge(&sum, &per_cpu_ptr(cache->tally, cpu)->requests);
+	return sum;
+}
+
 static void merge(struct xs_cache *cache, enum xp_class class, struct xp_histogram *sum)
 {
-	struct xs_histograms __percpu *all = histograms(cache);
 	int cpu;
 
 	memset(sum, 0, sizeof(*sum));
-	if (!all)
+	if (!has_histograms(cache))
 		return;
 	for_each_possible_cpu(cpu) {
-		xp_histogram_merge(sum, per_cpu_ptr(all, cpu)->of[class]);
+		xp_histogram_merge(sum, per_cpu_ptr(cache->tally, cpu)->of[class]);
 		cond_resched();
 	}
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* timing.h - how long requests and the operations of the devices take. */
+/* timing.h - how many requests there are, and how long they and the operations of the devices take. */
 #ifndef XS_TIMING_H
 #define XS_TIMING_H
 
 #include "backend.h"
 #include "class.h"
+#include "statistics.h"
 
 #define XS_TICK_SHIFT	22
 DECLARE_STATIC_KEY_FALSE(xs_tsc);
@@ -33,28 +34,43 @@ static inline u64 xs_since(u64 begun)
 	return begun ? xs_between(begun, xs_ticks()) : 0;
 }
 
-/* Records that an operation of @class has succeeded after @ticks. Any context. */
-void xs_record(struct xs_cache *cache, enum xp_class class, u64 ticks);
-void xs_record_both(struct xs_cache *cache, enum xp_class a, u64 ticks_a, enum xp_class b,
-		    u64 ticks_b);
+/* Records that an operation of a device of class @leg has succeeded after @ticks. Any context. */
+void xs_record(struct xs_cache *cache, enum xp_class leg, u64 ticks);
 
-static inline void xs_timed(struct xs_cache *cache, enum xp_class class, u64 ticks)
+static inline void xs_timed(struct xs_cache *cache, enum xp_class leg, u64 ticks)
 {
 	if (ticks)
-		xs_record(cache, class, ticks);
+		xs_record(cache, leg, ticks);
 }
 
-static inline void xs_timed_both(struct xs_cache *cache, enum xp_class a, u64 ticks_a,
-				 enum xp_class b, u64 ticks_b)
+/*
+ * Counts a request that has ended, once; and records its time, unless that is 0 or it has failed.
+ * Any context.
+ */
+void xs_count(struct xs_cache *cache, enum xp_class class, bool failed, u64 ticks);
+/* The same of one that has not failed, and the time of its operation. Neither is 0. */
+void xs_count_both(struct xs_cache *cache, enum xp_class class, u64 ticks, enum xp_class leg,
+		   u64 leg_ticks);
+
+/* @io has ended for good: its request, and its last operation, if that took any time. */
+static inline void xs_io_count(struct xs_cache *cache, const struct xs_io *io, enum xp_class leg,
+			       u64 leg_ticks)
 {
-	if (ticks_a && ticks_b) {
-		xs_record_both(cache, a, ticks_a, b, ticks_b);
+	u64 ticks = xs_since(io->begun);
+
+	if (likely(ticks && leg_ticks && !io->req.err)) {
+		xs_count_both(cache, io->req.class, ticks, leg, leg_ticks);
 		return;
 	}
-	xs_timed(cache, a, ticks_a);
-	xs_timed(cache, b, ticks_b);
+	xs_timed(cache, leg, leg_ticks);
+	if (!io->own)
+		xs_count(cache, io->req.class, io->req.err, ticks);
 }
 
+/* Sums of all processors. */
+struct xp_requests xs_requests(const struct xs_cache *cache);
+
+int xs_timing_alloc(struct xs_cache *cache);
 /* Turns recording on or off; may sleep. -ENOMEM: it stays off. */
 int xs_timing_switch(struct xs_cache *cache, bool on);
 void xs_timing_free(struct xs_cache *cache);

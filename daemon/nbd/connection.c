@@ -288,6 +288,7 @@ static void flushed(struct xd_io *io)
 static void flush_after(struct request *r)
 {
 	r->io.op = XP_FLUSH;
+	r->io.own = true;
 	r->io.nr_sectors = 0;
 	r->io.sector = 0;
 	r->io.end = flushed;
@@ -323,7 +324,7 @@ static void perform(struct request *r)
 	io->loop = r->client->connection.loop;
 	io->op = op[r->nbd.command];
 	io->fua = io->op == XP_WRITE && (r->nbd.flags & NBD_CMD_FLAG_FUA);
-	io->ordered = io->aside = false;
+	io->ordered = io->aside = io->own = false;
 	io->sector = r->nbd.offset >> XP_SECTOR_SHIFT;
 	io->nr_sectors = r->nbd.length >> XP_SECTOR_SHIFT;
 	io->end = ended;

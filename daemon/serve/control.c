@@ -74,6 +74,7 @@ static void status(struct xd_control *c, int fd)
 		.running = true,
 		.uuid = c->cache->sb.uuid,
 		.fast_is_memory = c->cache->fast->map,
+		.requests = xd_requests(c->cache),
 		.memory = c->cache->memory_bytes,
 		.histogram_memory = xd_timing_bytes(c->cache),
 		.writeback_flushes = xd_get(counts->writeback_flushes),

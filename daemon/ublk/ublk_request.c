@@ -27,7 +27,7 @@ bool xd_ublk_translate(const struct ublksrv_io_desc *desc, struct xd_io *io)
 	/* The block layer knows FUA of writes alone, and sends the FLUSH before a write by itself. It
 	 * ends the write with that FLUSH's error, so nothing is ordered behind one that nobody heard of. */
 	io->fua = io->op == XP_WRITE && (desc->op_flags & UBLK_IO_F_FUA);
-	io->ordered = false;
+	io->ordered = io->own = false;
 	io->sector = io->op == XP_FLUSH ? 0 : desc->start_sector;
 	io->nr_sectors = io->op == XP_FLUSH ? 0 : desc->nr_sectors;
 	return true;

@@ -126,6 +126,35 @@ static void a_newer_backend_needs_no_first_names(void **state)
 	assert_null(status_text(&s, "home"));
 }
 
+/* Each class by its name, and the sums. */
+static void requests_are_told_by_class_and_in_sum(void **state)
+{
+	static const struct {
+		const char *name;
+		u64 value;
+	} told[] = {
+		{ "requests_read_hit", 1 }, { "requests_read_miss", 2 }, { "requests_read_bypass", 4 },
+		{ "requests_write", 8 }, { "requests_write_bypass", 16 }, { "requests_write_stalled", 32 },
+		{ "requests_flush", 64 }, { "requests_discard", 128 }, { "requests_failed", 256 },
+		{ "requests_split", 512 },
+		{ "read_hits", 1 }, { "read_misses", 6 }, { "writes", 56 }, { "write_bypass", 16 }, { "flushes", 64 },
+		{ "discards", 128 },
+	};
+	static const u8 uuid[16];
+	const struct xp_requests one = {
+		.ended = { 1, 2, 4, 8, 16, 32, 64, 128 }, .failed = 256, .split = 512,
+	};
+	struct xp_backend backend = { .uuid = uuid };
+	struct status s;
+
+	(void)state;
+	xp_requests_merge(&backend.requests, &one);
+	assert_true(xp_status_print(make_cache(), &backend, s.line, sizeof(s.line)) < sizeof(s.line));
+	assert_int_equal(status_parse(&s), 0);
+	for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++)
+		assert_int_equal(status_number(&s, told[i].name), told[i].value);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -133,6 +162,7 @@ int main(void)
 		cmocka_unit_test(first_names_end_the_line),
 		cmocka_unit_test(an_older_backend_is_read_by_new_names),
 		cmocka_unit_test(a_newer_backend_needs_no_first_names),
+		cmocka_unit_test(requests_are_told_by_class_and_in_sum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

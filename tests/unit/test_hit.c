@@ -296,14 +296,14 @@ static void a_pinned_slot_stays_its_blocks(void **state)
 	flush(&f);
 	xp_get_stats(f.c, &s);
 	print_message("%lu blocks read in %lu hits, %llu counted, %lu slots owed, %llu evicted\n",
-		      atomic_load(&hits), atomic_load(&parts), (unsigned long long)s.read_hits,
+		      atomic_load(&hits), atomic_load(&parts), (unsigned long long)s.read_blocks_fast,
 		      atomic_load(&owed), (unsigned long long)s.evicted);
 	/* Every slot that its last reader left behind has been found. */
 	assert_int_equal(s.free + s.dirty + s.clean, s.slots);
 	nothing_is_pinned();
 	assert_null(rank_audit(f.c));
 	assert_int_equal(atomic_load(&wrong), 0);
-	assert_int_equal(atomic_load(&parts), s.read_hits);
+	assert_int_equal(atomic_load(&hits), s.read_blocks_fast);
 	assert_true(atomic_load(&hits) > atomic_load(&parts));
 	assert_true(atomic_load(&owed) > 0 || !OWES);
 }
