@@ -18,7 +18,8 @@
  *	worker.c      writes dirty blocks back
  *	mark.c        marks on the slow device that writes pass through
  *	clock.c       once a second: commits, and detects an idle cache
- *	timing.c      histograms of latencies
+ *	timing.c      counts of requests, histograms of latencies
+ *	whole.c       bios that the device mapper has split, and are one request
  *	media.c       blocking access to the fast device, before and after requests
  *	lifecycle.c   first resume, suspend, resume; the registry of caches
  *	power.c       refuses to hibernate with a cache
@@ -66,6 +67,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "class.h"
 #include "kernel.h"
 #include "options.h"
 #include "pace.h"
@@ -88,8 +90,9 @@ struct xs_io {
 	u64 release;		/* throttle.c: when, ns */
 	u64 begun;		/* xs_time() when it came */
 	u64 sent;		/* and when the present part went to a device */
+	struct xs_whole *whole;	/* that it is a part of, and then .begun is 0; or NULL */
 	u8 act;			/* enum xp_act: how the present part is done */
-	/* all of it is one hit; .req, .iter, .bi_flags and the times are set */
+	/* all of it is one hit; .req, .iter, .bi_flags, .whole and the times are set */
 	bool hit;
 	bool below;		/* bio is with a device: its end is not yet the caller's */
 	bool own;		/* not dm's: xs_commit()'s flush */
@@ -229,6 +232,7 @@ struct xs_cache {
 	bool timed;		/* latencies are recorded. Read unlocked */
 	bool has_histograms;	/* from the first time on; likewise */
 	struct xs_tally __percpu *tally;
+	struct xs_wholes *wholes;
 
 	/* Fixed by the first resume; core is NULL before it. */
 	struct xp *core;
@@ -350,6 +354,19 @@ static inline void xs_bio_of_all(struct bio *bio, struct block_device *bdev)
 	bio->bi_ioprio = IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, IOPRIO_BE_NORM);
 	bio_associate_blkg_from_css(bio, blkcg_root_css);
 }
+
+/* whole.c */
+int xs_wholes_alloc(struct xs_cache *cache);
+void xs_wholes_free(struct xs_cache *cache);
+u64 xs_wholes_bytes(void);
+/* dm takes req.nr_sectors of the @asked sectors at @sector: the rest is to come. */
+void xs_whole_split(struct xs_cache *cache, struct xs_io *io, const struct bio *bio, u64 sector,
+		    u32 asked);
+/* Sets io->whole if @bio, new in xs_map(), is such a rest. */
+void xs_whole_join(struct xs_cache *cache, struct xs_io *io, const struct bio *bio, u64 sector);
+/* A part of it has ended for good. */
+void xs_whole_ended(struct xs_cache *cache, struct xs_whole *whole, enum xp_class class,
+		    bool failed);
 
 /* copy.c */
 int xs_copies_alloc(struct xs_cache *cache);

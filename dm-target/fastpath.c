@@ -8,6 +8,7 @@
  * to memory.c: what it needs of the rest is inline.
  */
 #include "io.h"
+#include "kernel.h"
 
 /* --------------------------------------------------------------- end ---- */
 
@@ -73,6 +74,14 @@ static noinline bool hit_not_read(struct xs_cache *cache, struct xs_io *io, stru
 	return hit_failed(cache, io, bio, blk_status_to_errno(status));
 }
 
+/* A part of a request; or latencies are not recorded. */
+static noinline void hit_counted(struct xs_cache *cache, const struct xs_io *io)
+{
+	if (io->whole)
+		xs_timed(cache, XP_CLASS_FAST_READ, xs_since(io->sent));
+	xs_io_ended(cache, io, XP_CLASS_READ_HIT, false);
+}
+
 static bool hit_ended(struct xs_cache *cache, struct xs_io *io, struct bio *bio,
 		      blk_status_t status)
 {
@@ -81,7 +90,7 @@ static bool hit_ended(struct xs_cache *cache, struct xs_io *io, struct bio *bio,
 	if (likely(io->begun))
 		hit_timed(cache, io);
 	else
-		xs_count(cache, XP_CLASS_READ_HIT, false, 0);
+		hit_counted(cache, io);
 	if (unlikely(xp_hit_end(cache->core, &io->req)))
 		free_hit_slots(cache, io);
 	return true;
@@ -99,7 +108,7 @@ int xs_end_io(struct dm_target *ti, struct bio *bio, blk_status_t *error)
 			return DM_ENDIO_INCOMPLETE;
 		*error = io->req.err ? errno_to_blk_status(io->req.err) : BLK_STS_OK;
 	} else if (!io->counted && *error != BLK_STS_AGAIN) {
-		xs_count(ti->private, io->req.class, *error, xs_since(io->begun));
+		xs_io_ended(ti->private, io, io->req.class, *error);
 	}
 	return DM_ENDIO_DONE;
 }
@@ -160,12 +169,15 @@ static bool map_hit(struct xs_cache *cache, struct xs_io *io, struct bio *bio, u
 		if (bio->bi_opf & REQ_NOWAIT)
 			return give_hit_back(cache, io);
 		dm_accept_partial_bio(bio, io->req.nr_sectors);
+		xs_whole_split(cache, io, bio, sector, asked);
 	}
 	io->hit = true;
 	io->iter = bio->bi_iter;	/* for hit_failed() */
 	io->bi_flags = bio->bi_flags;
-	if (io->begun)
+	if (likely(io->begun))
 		io->sent = xs_ticks();
+	else if (io->whole)
+		io->sent = xs_time(cache);
 	return true;
 }
 
@@ -210,6 +222,8 @@ static __always_inline bool write_memory(struct xs_cache *cache, struct xs_io *i
 		xs_count_both(cache, io->req.class, xs_between(io->begun, now),
 			      XP_CLASS_FAST_WRITE, xs_between(io->sent, now));
 		io->counted = true;
+	} else if (io->whole) {
+		xs_timed(cache, XP_CLASS_FAST_WRITE, xs_since(io->sent));
 	}
 	bio->bi_status = unlikely(io->req.err) ? errno_to_blk_status(io->req.err) : BLK_STS_OK;
 	bio_endio(bio);
@@ -282,6 +296,15 @@ static __always_inline bool is_flush(const struct bio *bio)
 	return (bio->bi_opf & (REQ_OP_MASK | REQ_PREFLUSH)) == (REQ_OP_WRITE | REQ_PREFLUSH);
 }
 
+/*
+ * Of a bio that its caller has sent, the first byte is the first of its pages. Of the rest of one
+ * it is not.
+ */
+static __always_inline bool may_be_rest(const struct bio *bio)
+{
+	return bio->bi_iter.bi_idx | xs_bvec_done(&bio->bi_iter);
+}
+
 int xs_map(struct dm_target *ti, struct bio *bio)
 {
 	struct xs_io *io = dm_per_bio_data(bio, sizeof(*io));
@@ -289,6 +312,9 @@ int xs_map(struct dm_target *ti, struct bio *bio)
 	struct xs_cache *cache = ti->private;
 
 	io->begun = xs_time(cache);
+	io->whole = NULL;
+	if (unlikely(may_be_rest(bio)))
+		xs_whole_join(cache, io, bio, sector);
 	xs_clock_request(cache);
 	if (bio_op(bio) == REQ_OP_READ &&
 	    (likely(!cache->hit_asks) || is_plain_read(cache, bio, sector)) &&

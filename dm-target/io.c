@@ -198,11 +198,12 @@ static bool io_copy_memory(struct xs_cache *cache, struct xs_io *io, struct xp_t
 }
 
 /* The core's answer may be about less than the bio. */
-static void io_split(struct xs_io *io)
+static void io_split(struct xs_cache *cache, struct xs_io *io)
 {
 	if (io->req.nr_sectors == io->iter.bi_size >> SECTOR_SHIFT)
 		return;
 	dm_accept_partial_bio(io->bio, io->req.nr_sectors);
+	xs_whole_split(cache, io, io->bio, io->iter.bi_sector, io->iter.bi_size >> SECTOR_SHIFT);
 	io->iter.bi_size = io->req.nr_sectors << SECTOR_SHIFT;
 }
 
@@ -240,7 +241,7 @@ noinline bool xs_io_follow(struct xs_cache *cache, struct xs_io *io, enum xp_act
 		return false;
 	io->act = act;
 	if (mapping)
-		io_split(io);
+		io_split(cache, io);
 
 	switch (act) {
 	case XP_SLOW_FILL:
@@ -366,6 +367,8 @@ noinline int xs_map_any(struct xs_cache *cache, struct xs_io *io, u64 sector)
 	if (unlikely(xp_crowded(cache->core)) &&
 	    (io->req.op == XP_DISCARD || io->req.op == XP_ZEROES))
 		wait_while_crowded(cache);
+	if (!bio_has_data(io->bio))
+		xs_whole_join(cache, io, io->bio, sector);
 	if ((io->req.op == XP_WRITE || io->req.op == XP_ZEROES) && xs_throttle(cache, io))
 		return DM_MAPIO_SUBMITTED;
 	xp_todo_init(&todo);
@@ -407,6 +410,7 @@ int xs_commit(struct xs_cache *cache)
 	io_init(&own.io, &own.bio);
 	own.io.own = true;
 	own.io.begun = 0;
+	own.io.whole = NULL;
 	own.io.req.op = XP_FLUSH;
 	xp_todo_init(&todo);
 	xs_io_submit(cache, &own.io, &todo);

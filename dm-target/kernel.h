@@ -7,6 +7,7 @@
 #define XS_KERNEL_H
 
 #include <linux/blkdev.h>
+#include <linux/bvec.h>
 #include <linux/timekeeping.h>
 #include <linux/workqueue.h>
 
@@ -34,6 +35,16 @@ static inline u64 xs_clocksource_cycles(void)
 	ktime_get_snapshot(&now);
 #endif
 	return now.cycles;
+}
+
+/* How far the iterator has come in its current vector. */
+static inline unsigned int xs_bvec_done(const struct bvec_iter *iter)
+{
+#ifdef HAS_BVEC_DONE
+	return iter->bi_bvec_done;
+#else
+	return iter->bi_offset;
+#endif
 }
 
 /* Of a workqueue: work is done by the processor that queued it. */

@@ -201,7 +201,7 @@ static struct xp *make_core(struct xs_cache *cache, const struct xp_sb *sb)
 		      xs_fast(cache), xp_memory(sb, cache->options.verify) >> 10, le64_to_cpu(sb->nr_slots));
 		return NULL;
 	}
-	cache->memory_bytes = sizeof(*cache) + xs_copies_bytes() + xs_fills_bytes() +
+	cache->memory_bytes = sizeof(*cache) + xs_copies_bytes() + xs_fills_bytes() + xs_wholes_bytes() +
 			      xs_writeback_bytes(cache);
 	return xp_init(cache->memory, sb, &opt);
 }

@@ -24,6 +24,11 @@ static bool __maybe_unused probe(struct block_device *b) { return bdev_rot(b); }
 static void __maybe_unused probe(struct system_time_snapshot *s) { ktime_get_snapshot_id(CLOCK_MONOTONIC, s); }
 #endif
 
+#ifdef PROBE_BVEC_DONE		/* until 7.2; then the same has another name */
+#include <linux/bvec.h>
+static unsigned int __maybe_unused probe(const struct bvec_iter *iter) { return iter->bi_bvec_done; }
+#endif
+
 #ifdef PROBE_WQ_PERCPU		/* before 6.17 what a workqueue was that is not WQ_UNBOUND */
 #include <linux/workqueue.h>
 static unsigned int __maybe_unused probe(void) { return WQ_PERCPU; }

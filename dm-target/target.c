@@ -84,6 +84,8 @@ static int alloc_parts(struct xs_cache *cache)
 	if (cache->wq)
 		err = xs_timing_alloc(cache);
 	if (!err)
+		err = xs_wholes_alloc(cache);
+	if (!err)
 		err = xs_journal_alloc(cache);
 	if (!err)
 		err = xs_copies_alloc(cache);
@@ -123,6 +125,7 @@ static void target_dtr(struct dm_target *ti)
 	xs_fills_free(cache);
 	xs_mark_free(cache);
 	xs_timing_free(cache);
+	xs_wholes_free(cache);
 	kfree(cache->journal);
 	if (cache->slow)
 		dm_put_device(ti, cache->slow);
@@ -391,7 +394,7 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 
 static struct target_type xpcache_target = {
 	.name = "xpcache",
-	.version = { 1, 3, 0 },	/* 1.1: mark; 1.2: no image of memory; 1.3: status names */
+	.version = { 1, 4, 0 },	/* 1.1: mark; 1.2: no image of memory; 1.3: status names; 1.4: counts */
 	.features = DM_TARGET_SINGLETON | DM_TARGET_ALWAYS_WRITEABLE | DM_TARGET_NOWAIT,
 	.module = THIS_MODULE,
 	.ctr = target_ctr,

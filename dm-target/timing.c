@@ -109,6 +109,12 @@ void xs_count(struct xs_cache *cache, enum xp_class class, bool failed, u64 tick
 	put_cpu_ptr(cache->tally);
 }
 
+void xs_count_split(struct xs_cache *cache)
+{
+	xp_local_add(&get_cpu_ptr(cache->tally)->requests.split, 1);
+	put_cpu_ptr(cache->tally);
+}
+
 void xs_count_both(struct xs_cache *cache, enum xp_class class, u64 ticks, enum xp_class leg,
 		   u64 leg_ticks)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* timing.h - how many requests there are, and how long they and the operations of the devices take. */
+/* timing.h - how many requests there are, how long they take, and the operations of devices. */
 #ifndef XS_TIMING_H
 #define XS_TIMING_H
 
@@ -52,7 +52,20 @@ void xs_count(struct xs_cache *cache, enum xp_class class, bool failed, u64 tick
 void xs_count_both(struct xs_cache *cache, enum xp_class class, u64 ticks, enum xp_class leg,
 		   u64 leg_ticks);
 
-/* @io has ended for good: its request, and its last operation, if that took any time. */
+/* A part of a request is counted as one. */
+void xs_count_split(struct xs_cache *cache);
+
+/* @io has ended for good. It is a request, or a part of one. */
+static inline void xs_io_ended(struct xs_cache *cache, const struct xs_io *io, enum xp_class class,
+			       bool failed)
+{
+	if (io->whole)
+		xs_whole_ended(cache, io->whole, class, failed);
+	else
+		xs_count(cache, class, failed, xs_since(io->begun));
+}
+
+/* The same, and its last operation, if that took any time. */
 static inline void xs_io_count(struct xs_cache *cache, const struct xs_io *io, enum xp_class leg,
 			       u64 leg_ticks)
 {
@@ -64,7 +77,7 @@ static inline void xs_io_count(struct xs_cache *cache, const struct xs_io *io, e
 	}
 	xs_timed(cache, leg, leg_ticks);
 	if (!io->own)
-		xs_count(cache, io->req.class, io->req.err, ticks);
+		xs_io_ended(cache, io, io->req.class, io->req.err);
 }
 
 /* Sums of all processors. */
