@@ -51,6 +51,8 @@ static void show_json(const struct watch *w, const struct latency *l, FILE *f)
 	json_object_object_add(o, "recording", json_object_new_boolean(l->recording));
 	json_object_object_add(o, "clock", json_words(l->clock));
 	json_object_object_add(o, "seconds", json_object_new_double((double)l->ns / 1e9));
+	json_object_object_add(o, "hit_ratio", latency_json_ratio(latency_hits(l)));
+	json_object_object_add(o, "hit_ratio_by_time", latency_json_ratio(latency_hits_by_time(l)));
 	json_object_object_add(o, "own_cost_ns", latency_json_ratio(latency_own_cost(l)));
 	json_object_object_add(o, "classes", latency_json_bins(l, w->opt->class));
 	fprintf(f, "%s\n", json_object_to_json_string_ext(o, style));

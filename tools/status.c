@@ -15,6 +15,7 @@
 #include "lib/known.h"
 #include "lib/latency/canvas.h"
 #include "lib/latency/latency.h"
+#include "lib/latency/pulse.h"
 #include "lib/partitions.h"
 #include "lib/remote.h"
 #include "lib/running.h"
@@ -117,15 +118,33 @@ static void show_blocks(const struct status *s)
 	}
 }
 
+/* An older backend does not tell blocks that bypassed the cache. */
+static void show_writes(const struct status *s)
+{
+	u64 writes = status_number(s, "writes"), fast = status_number(s, "write_blocks");
+
+	printf("  writes    %s", text_count(writes));
+	if (status_text(s, "write_bypass_blocks"))
+		printf(", %s of their bytes to the fast device",
+		       text_percent(fast, fast + status_number(s, "write_bypass_blocks")));
+	putchar('\n');
+}
+
 static void show_traffic(const struct status *s)
 {
-	u64 hits = status_number(s, "read_hits"), misses = status_number(s, "read_misses");
-	u64 writes = status_number(s, "writes"), bypass = status_number(s, "write_bypass");
+	u64 hits = status_number(s, "read_hits"), reads = hits + status_number(s, "read_misses");
+	u64 fast = status_number(s, "read_blocks_fast"), blocks = fast + status_number(s, "read_blocks_slow");
+	u64 failed = status_number(s, "requests_failed");
 
-	printf("  reads     %s, %s of them from the fast device\n",
-	       text_count(hits + misses), text_percent(hits, hits + misses));
-	printf("  writes    %s, %s of them to the fast device\n",
-	       text_count(writes), text_percent(writes - min(bypass, writes), writes));
+	printf("  reads     %s, %s hits", text_count(reads), text_percent(hits, reads));
+	if (status_text(s, "read_blocks_fast"))
+		printf("; %s of their bytes from the fast device", text_percent(fast, blocks));
+	putchar('\n');
+	show_writes(s);
+	printf("  discards  %s, and writes of zeroes; of %s\n", text_count(status_number(s, "discards")),
+	       text_bytes(status_number(s, "discard_blocks") << XP_BLOCK_SHIFT));
+	if (failed)
+		printf("  %sfailed    %s requests ended with an error%s\n", colour_bad(), text_count(failed), colour_off());
 	printf("  flushes   %s, %s went to the slow device; %s more by writeback\n",
 	       text_count(status_number(s, "flushes")),
 	       text_count(status_number(s, "flushes_slow")),
@@ -336,9 +355,8 @@ static struct json_object *json_partitions(const struct running *r)
 
 static struct json_object *json_cache(const struct running *r, const struct status *s)
 {
-	u64 hits = status_number(s, "read_hits"), reads = hits + status_number(s, "read_misses");
 	struct json_object *o = json_object_new_object();
-	static struct latency l;
+	static struct pulse p;
 	struct part fast, slow;
 	char device[PATH_MAX];
 
@@ -360,12 +378,16 @@ static struct json_object *json_cache(const struct running *r, const struct stat
 	json_object_object_add(o, "block_bytes", json_object_new_int64(XP_BLOCK_SIZE));
 	json_object_object_add(o, "bytes_per_slot", json_object_new_double(bytes_per_slot(s)));
 	json_object_object_add(o, "fast_bytes_per_block", json_object_new_uint64(bytes_per_block(s)));
-	json_object_object_add(o, "read_hit_ratio",
-			       reads ? json_object_new_double((double)hits / reads) : NULL);
+	memset(&p, 0, sizeof(p));
+	pulse_count(&p, s, NULL);
+	p.timed = !r->asleep && !latency_read(r->name, &p.latency);
+	for (u32 i = 0; i < PULSE_RATIOS; i++)
+		json_object_object_add(o, pulse_ratios[i].name, latency_json_ratio(pulse_ratios[i].of(&p)));
+	json_object_object_add(o, "read_hit_ratio", latency_json_ratio(pulse_hits(&p)));	/* its first name, for one release */
 	json_object_object_add(o, "limits", r->tunables_known ? json_limits(&r->tunables) : NULL);
 	json_object_object_add(o, "counters", status_json(s));
-	if (!r->asleep && !latency_read(r->name, &l))
-		json_object_object_add(o, "latency", latency_json(&l));
+	if (p.timed)
+		json_object_object_add(o, "latency", latency_json(&p.latency));
 	return o;
 }
 

@@ -139,7 +139,7 @@ struct column {
 	double time;		/* when it ended, since 1970 */
 	double seconds;
 	u64 reads;
-	double hits, hits_by_time, dirty;	/* parts of 1; NAN of none */
+	double hits[PULSE_RATIOS], dirty;	/* parts of 1; NAN of none */
 	struct {
 		u64 n;
 		float mean, p50, p99;	/* ns; NAN: too few */

@@ -53,10 +53,8 @@ static void column_fill(struct column *to, const struct pulse *p)
 	to->time = (double)time(NULL);
 	to->seconds = p->seconds;
 	to->reads = p->reads;
-	to->hits = p->timed ? latency_hits(&p->latency) : NAN;
-	if (isnan(to->hits) && p->reads)
-		to->hits = (double)p->read_hits / (double)p->reads;
-	to->hits_by_time = p->timed ? latency_hits_by_time(&p->latency) : NAN;
+	for (u32 i = 0; i < PULSE_RATIOS; i++)
+		to->hits[i] = pulse_ratios[i].of(p);
 	to->dirty = p->slots ? (double)p->dirty / (double)p->slots : NAN;
 	for (u32 i = 0; i < XP_CLASSES && p->timed; i++)
 		column_class(to, i, &p->latency.class[i]);

@@ -66,6 +66,7 @@ static struct json_object *json_cache(const struct watched *c)
 	add_count(o, "fast_errors", c->now.fast_errors);
 	add_count(o, "slow_errors", c->now.slow_errors);
 	add_count(o, "fast_bytes_written", c->now.fast_bytes_written);
+	add(o, "counts", c->now.counted ? pulse_json_counts(&c->now) : NULL);
 	add(o, "alarms", json_alarms(&c->alarms));
 	add(o, "wear", json_wear(c));
 	add(o, "now", watched_latest(c, &p) ? pulse_json(&p) : NULL);
@@ -118,8 +119,8 @@ static struct json_object *json_column(const struct column *k)
 	add_number(o, "time", k->time);
 	add_number(o, "seconds", k->seconds);
 	add_count(o, "reads", k->reads);
-	add_number(o, "hit_ratio", k->hits);
-	add_number(o, "hit_ratio_by_time", k->hits_by_time);
+	for (u32 i = 0; i < PULSE_RATIOS; i++)
+		add_number(o, pulse_ratios[i].name, k->hits[i]);
 	add_number(o, "dirty_ratio", k->dirty);
 	add(o, "classes", json_classes(k));
 	add(o, "read_heat", json_heat(k->heat[0]));

@@ -51,41 +51,53 @@ static void series(FILE *f, const char *name, const struct pulse *p, const char 
 /* ------------------------------------------------------ gauges, counters ---- */
 
 enum unit { ONE, BLOCKS, PRESSURE };	/* blocks: told in bytes */
+enum known { ALWAYS, BLOCK_LAYER, COUNTED };	/* if the block layer tells it; the backend */
 
 static const struct figure {
 	const char *name, *type, *help;
 	size_t offset;
 	enum unit unit;
-	bool block_layer;	/* told only if that tells it */
+	enum known known;
 } figures[] = {
 #define AT(member)	offsetof(struct pulse, member)
-	{ "slots", "gauge", "Slots of 4 KiB on the fast device.", AT(slots), ONE, false },
-	{ "dirty_bytes", "gauge", "Data that is on the fast device only.", AT(dirty), BLOCKS, false },
-	{ "clean_bytes", "gauge", "Data that is on both devices.", AT(clean), BLOCKS, false },
-	{ "journal_blocks", "gauge", "Blocks of the journal ring.", AT(journal_blocks), ONE, false },
+	{ "slots", "gauge", "Slots of 4 KiB on the fast device.", AT(slots), ONE, ALWAYS },
+	{ "dirty_bytes", "gauge", "Data that is on the fast device only.", AT(dirty), BLOCKS, ALWAYS },
+	{ "clean_bytes", "gauge", "Data that is on both devices.", AT(clean), BLOCKS, ALWAYS },
+	{ "journal_blocks", "gauge", "Blocks of the journal ring.", AT(journal_blocks), ONE, ALWAYS },
 	{ "journal_used_blocks", "gauge", "Blocks of the journal ring that are needed.",
-	  AT(journal_used), ONE, false },
+	  AT(journal_used), ONE, ALWAYS },
 	{ "pressure_ratio", "gauge", "How much writers are slowed: 0 not, 1 to the slow device's pace.",
-	  AT(pressure), PRESSURE, false },
-	{ "reads_total", "counter", "Reads.", AT(reads), ONE, false },
-	{ "read_hits_total", "counter", "Reads that the fast device answered.", AT(read_hits), ONE, false },
-	{ "writes_total", "counter", "Writes.", AT(writes), ONE, false },
+	  AT(pressure), PRESSURE, ALWAYS },
+	{ "requests_failed_total", "counter", "Requests that ended with an error.", AT(requests_failed), ONE, COUNTED },
+	{ "read_fast_bytes_total", "counter", "Data read from the fast device for reads, in whole blocks.",
+	  AT(read_blocks_fast), BLOCKS, COUNTED },
+	{ "read_slow_bytes_total", "counter", "Data read from the slow device for reads, in whole blocks.",
+	  AT(read_blocks_slow), BLOCKS, COUNTED },
+	{ "write_fast_bytes_total", "counter", "Data of writes to the fast device, in whole blocks.",
+	  AT(write_blocks), BLOCKS, COUNTED },
+	{ "write_slow_bytes_total", "counter", "Data of writes to the slow device, in whole blocks.",
+	  AT(write_bypass_blocks), BLOCKS, COUNTED },
+	{ "discarded_bytes_total", "counter", "What discards and write zeroes were of, in whole blocks.",
+	  AT(discard_blocks), BLOCKS, COUNTED },
+	{ "reads_total", "counter", "Reads.", AT(reads), ONE, ALWAYS },
+	{ "read_hits_total", "counter", "Reads that the fast device answered.", AT(read_hits), ONE, ALWAYS },
+	{ "writes_total", "counter", "Writes.", AT(writes), ONE, ALWAYS },
 	{ "write_bypasses_total", "counter", "Writes with a part that bypassed the cache.",
-	  AT(write_bypass), ONE, false },
-	{ "flushes_total", "counter", "Flushes.", AT(flushes), ONE, false },
-	{ "discards_total", "counter", "Discards and write zeroes.", AT(discards), ONE, false },
-	{ "read_bytes_total", "counter", "Data read from the cache.", AT(read_bytes), ONE, true },
-	{ "written_bytes_total", "counter", "Data written to the cache.", AT(write_bytes), ONE, true },
-	{ "filled_bytes_total", "counter", "Data taken into the cache by reads.", AT(fills), BLOCKS, false },
+	  AT(write_bypass), ONE, ALWAYS },
+	{ "flushes_total", "counter", "Flushes.", AT(flushes), ONE, ALWAYS },
+	{ "discards_total", "counter", "Discards and write zeroes.", AT(discards), ONE, ALWAYS },
+	{ "read_bytes_total", "counter", "Data read from the cache.", AT(read_bytes), ONE, BLOCK_LAYER },
+	{ "written_bytes_total", "counter", "Data written to the cache.", AT(write_bytes), ONE, BLOCK_LAYER },
+	{ "filled_bytes_total", "counter", "Data taken into the cache by reads.", AT(fills), BLOCKS, ALWAYS },
 	{ "written_back_bytes_total", "counter", "Data written back to the slow device.",
-	  AT(written_back), BLOCKS, false },
+	  AT(written_back), BLOCKS, ALWAYS },
 	{ "destaged_bytes_total", "counter", "The first name of written_back_bytes_total, for one release.",
-	  AT(written_back), BLOCKS, false },
-	{ "evicted_bytes_total", "counter", "Data given up for other data.", AT(evicted), BLOCKS, false },
+	  AT(written_back), BLOCKS, ALWAYS },
+	{ "evicted_bytes_total", "counter", "Data given up for other data.", AT(evicted), BLOCKS, ALWAYS },
 	{ "journal_written_bytes_total", "counter", "Journal written to the fast device.",
-	  AT(journal_writes), BLOCKS, false },
+	  AT(journal_writes), BLOCKS, ALWAYS },
 	{ "fast_written_bytes_total", "counter", "All that was written to the fast device.",
-	  AT(fast_bytes_written), ONE, false },
+	  AT(fast_bytes_written), ONE, ALWAYS },
 #undef AT
 };
 
@@ -93,13 +105,22 @@ static void put_figure(FILE *f, const struct figure *g, const struct pulse *p)
 {
 	u64 n = *(const u64 *)((const char *)p + g->offset);
 
-	if (g->block_layer && !p->bytes_known)
+	if ((g->known == BLOCK_LAYER && !p->bytes_known) || (g->known == COUNTED && !p->counted))
 		return;
 	series(f, g->name, p, NULL, NULL);
 	if (g->unit == PRESSURE)
 		fprintf(f, "%.4g\n", (double)n / 1024);
 	else
 		fprintf(f, "%llu\n", (unsigned long long)(g->unit == BLOCKS ? n << XP_BLOCK_SHIFT : n));
+}
+
+/* Each class once, by its name; not as of a histogram, whose requests are those that were timed. */
+static void put_requests(FILE *f, const struct pulse *p)
+{
+	for (u32 class = 0; class < XP_REQUEST_CLASSES && p->counted; class++) {
+		series(f, "requests_total", p, "class", xp_class_name[class]);
+		fprintf(f, "%llu\n", (unsigned long long)p->requests[class]);
+	}
 }
 
 static void put_misses(FILE *f, const struct pulse *p)
@@ -270,6 +291,27 @@ static void put_each(FILE *f, const struct watch *w, void (*put)(FILE *f, const 
 			put(f, &w->cache[i]->now);
 }
 
+static void put_ratios(FILE *f, const struct watch *w)
+{
+	static const char *const help[PULSE_RATIOS] = {
+		"Hits of all reads, since the cache was started.",
+		"Bytes from the fast device of all that were read, since the cache was started.",
+		"Time of hits of the time that all reads took, since the cache was started.",
+	};
+
+	for (u32 k = 0; k < PULSE_RATIOS; k++) {
+		head(f, pulse_ratios[k].name, "gauge", help[k]);
+		for (size_t i = 0; i < w->n; i++) {
+			const struct pulse *p = &w->cache[i]->now;
+
+			if (!w->cache[i]->looks || isnan(pulse_ratios[k].of(p)))
+				continue;
+			series(f, pulse_ratios[k].name, p, NULL, NULL);
+			fprintf(f, "%.15g\n", pulse_ratios[k].of(p));
+		}
+	}
+}
+
 static void put_recording(FILE *f, const struct pulse *p)
 {
 	if (!p->timed)
@@ -294,6 +336,9 @@ void metrics_write(const struct watch *w, FILE *f)
 			if (w->cache[i]->looks)
 				put_figure(f, &figures[k], &w->cache[i]->now);
 	}
+	head(f, "requests_total", "counter", "Requests of the cache, by what was worst in them.");
+	put_each(f, w, put_requests);
+	put_ratios(f, w);
 	head(f, "read_misses_total", "counter", "Reads of which a part came from the slow device.");
 	put_each(f, w, put_misses);
 	head(f, "device_errors_total", "counter", "Requests of the cache that a device failed.");

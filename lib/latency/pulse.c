@@ -11,6 +11,8 @@
 #include "core/words.h"
 
 #include <errno.h>
+#include <json-c/json.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -27,28 +29,48 @@ static void count_bytes(struct pulse *p, const char *stat)
 	p->write_bytes = n[6] << XP_SECTOR_SHIFT;
 }
 
-/* What is only counted up, and the target's word for it. Of reads it counts hits and misses. */
+/*
+ * What is only counted up, and the target's word for it. Of reads it counts hits and misses. @defined:
+ * requests by class, and blocks, of which all else is a sum or the cache's own work.
+ */
 static const struct {
 	const char *name;
 	size_t offset;
+	bool defined;
 } counted[] = {
-#define AT(member)	offsetof(struct pulse, member)
-	{ "read_misses", AT(reads) },
-	{ "read_hits", AT(read_hits) },
-	{ "writes", AT(writes) },
-	{ "write_bypass", AT(write_bypass) },
-	{ "flushes", AT(flushes) },
-	{ "discards", AT(discards) },
-	{ "fills", AT(fills) },
-	{ "written_back", AT(written_back) },
-	{ "evicted", AT(evicted) },
-	{ "journal_writes", AT(journal_writes) },
-	{ "fast_bytes_written", AT(fast_bytes_written) },
-	{ "fast_errors", AT(fast_errors) },
-	{ "slow_errors", AT(slow_errors) },
-	{ NULL, AT(read_bytes) },	/* by the block layer */
-	{ NULL, AT(write_bytes) },
-#undef AT
+#define DEFINED(name, member)	{ name, offsetof(struct pulse, member), true }
+#define OTHER(name, member)	{ name, offsetof(struct pulse, member), false }
+	OTHER("read_misses", reads),
+	OTHER("read_hits", read_hits),
+	OTHER("writes", writes),
+	OTHER("write_bypass", write_bypass),
+	OTHER("flushes", flushes),
+	OTHER("discards", discards),
+	DEFINED("requests_read_hit", requests[XP_CLASS_READ_HIT]),
+	DEFINED("requests_read_miss", requests[XP_CLASS_READ_MISS]),
+	DEFINED("requests_read_bypass", requests[XP_CLASS_READ_BYPASS]),
+	DEFINED("requests_write", requests[XP_CLASS_WRITE]),
+	DEFINED("requests_write_bypass", requests[XP_CLASS_WRITE_BYPASS]),
+	DEFINED("requests_write_stalled", requests[XP_CLASS_WRITE_STALLED]),
+	DEFINED("requests_flush", requests[XP_CLASS_FLUSH]),
+	DEFINED("requests_discard", requests[XP_CLASS_DISCARD]),
+	DEFINED("requests_failed", requests_failed),
+	DEFINED("read_blocks_fast", read_blocks_fast),
+	DEFINED("read_blocks_slow", read_blocks_slow),
+	DEFINED("write_blocks", write_blocks),
+	DEFINED("write_bypass_blocks", write_bypass_blocks),
+	DEFINED("discard_blocks", discard_blocks),
+	OTHER("fills", fills),
+	OTHER("written_back", written_back),
+	OTHER("evicted", evicted),
+	OTHER("journal_writes", journal_writes),
+	OTHER("fast_bytes_written", fast_bytes_written),
+	OTHER("fast_errors", fast_errors),
+	OTHER("slow_errors", slow_errors),
+	OTHER(NULL, read_bytes),	/* by the block layer */
+	OTHER(NULL, write_bytes),
+#undef DEFINED
+#undef OTHER
 };
 #define NR_COUNTED	(sizeof(counted) / sizeof(*counted))
 
@@ -75,6 +97,7 @@ void pulse_count(struct pulse *p, const struct status *s, const char *stat)
 		if (counted[i].name)
 			*counter(p, i) = status_number(s, counted[i].name);
 	p->reads += p->read_hits;
+	p->counted = status_text(s, "requests_read_hit");
 	count_bytes(p, stat);
 }
 
@@ -119,4 +142,39 @@ bool pulse_subtract(struct pulse *later, const struct pulse *earlier)
 	for (size_t i = 0; i < NR_COUNTED; i++)
 		*counter(later, i) -= count_of(earlier, i);
 	return true;
+}
+
+/* ---------------------------------------------------------- what they say ---- */
+
+double pulse_hits(const struct pulse *p)
+{
+	return p->reads ? (double)p->read_hits / (double)p->reads : NAN;
+}
+
+double pulse_hits_by_bytes(const struct pulse *p)
+{
+	u64 all = p->read_blocks_fast + p->read_blocks_slow;
+
+	return all ? (double)p->read_blocks_fast / (double)all : NAN;
+}
+
+double pulse_hits_by_time(const struct pulse *p)
+{
+	return p->timed ? latency_hits_by_time(&p->latency) : NAN;
+}
+
+const struct pulse_ratio pulse_ratios[PULSE_RATIOS] = {
+	{ "hit_ratio", pulse_hits },
+	{ "hit_ratio_by_bytes", pulse_hits_by_bytes },
+	{ "hit_ratio_by_time", pulse_hits_by_time },
+};
+
+struct json_object *pulse_json_counts(const struct pulse *p)
+{
+	struct json_object *o = json_object_new_object();
+
+	for (size_t i = 0; i < NR_COUNTED && p->counted; i++)
+		if (counted[i].defined)
+			json_object_object_add(o, counted[i].name, json_object_new_uint64(count_of(p, i)));
+	return o;
 }

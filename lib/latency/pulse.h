@@ -27,8 +27,14 @@ struct pulse {
 	/* Now, in blocks; pressure is 0 to 1024. */
 	u64 slots, dirty, clean, journal_blocks, journal_used, pressure;
 
-	/* Since the start, or between two looks. */
+	/*
+	 * Since the start, or between two looks: docs/MEASURING.md, "What a cache counts". An older
+	 * backend tells the sums alone, and counts parts of requests.
+	 */
 	u64 reads, read_hits, writes, write_bypass, flushes, discards;
+	bool counted;		/* these are known: */
+	u64 requests[XP_REQUEST_CLASSES], requests_failed;
+	u64 read_blocks_fast, read_blocks_slow, write_blocks, write_bypass_blocks, discard_blocks;
 	u64 fills, written_back, evicted, journal_writes;		/* blocks */
 	u64 fast_bytes_written, fast_errors, slow_errors;
 	u64 read_bytes, write_bytes;	/* by the block layer, if @bytes_known */
@@ -48,6 +54,18 @@ void pulse_count(struct pulse *p, const struct status *s, const char *stat);
 int pulse_read(struct pulse *p, const struct running *r, bool older);
 /* What came between two readings. False: they are not of one run. */
 bool pulse_subtract(struct pulse *later, const struct pulse *earlier);
+
+/* The hit ratios of every output, by their names in JSON: 0 to 1; NAN of none, or if not known. */
+#define PULSE_RATIOS	3u
+extern const struct pulse_ratio {
+	const char *name;	/* "hit_ratio", "hit_ratio_by_bytes", "hit_ratio_by_time" */
+	double (*of)(const struct pulse *p);
+} pulse_ratios[PULSE_RATIOS];
+double pulse_hits(const struct pulse *p);
+double pulse_hits_by_bytes(const struct pulse *p);
+double pulse_hits_by_time(const struct pulse *p);
+/* { "requests_read_hit": n, ... }: by the names of the status fields. */
+struct json_object *pulse_json_counts(const struct pulse *p);
 
 /* ------------------------------------------------------ pulse_view.c ---- */
 

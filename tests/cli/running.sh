@@ -79,7 +79,7 @@ same "totals: all at each" \
 ask "intervals in words" 0 "^xpcache0: latency in the last 1.0 s$" histogram xpcache0 --interval 0.1 --count 1
 ask "intervals as CSV" 0 "^2.000,read-hit,9984,10112,100,100.000000$" histogram xpcache0 --interval 0.1 --count 1 --csv
 ask "top" 0 "^read-miss +[0-9.]+ +>99%  +8.00 ms" top --interval 0.1 --count 1
-same "top: hits by time" "$(grep -c 'hits: 50.0 % of reads, 0.1 % of their time' stdout)" 1
+same "top: hits by time" "$(grep -c 'hits: 50.0 % of reads, 0.1 % of time' stdout)" 1
 ask "top --json" 0 '"dirty_ratio":0.25,"journal_ratio":0.5,' top --interval 0.1 --count 2 --json
 same "top --json: hits" "$(value '[l["caches"][0]["hit_ratio"] for l in v]' lines)" "[0.5, 0.0]"
 answers 100,0 200,0

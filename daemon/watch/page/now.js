@@ -64,7 +64,8 @@ function tiles(c) {
 		tile(
 			orDash(now.hit_ratio, percent),
 			"of reads are hits",
-			orDash(now.hit_ratio_by_time, percent) + " of the time that reads take",
+			`${orDash(now.hit_ratio_by_bytes, percent)} of their bytes, ` +
+				`${orDash(now.hit_ratio_by_time, percent)} of the time that they take`,
 		),
 		tile(
 			aSecond(now.reads_per_second),

@@ -86,8 +86,8 @@ def cache(name, number, **more):
     latency = {c: timing(RATE.get(c, 0), NS.get(c, 0)) for c in CLASSES}
     now = {"name": name, "state": "running", "seconds": 1.0, "reads_per_second": 50000.0, "writes_per_second": 10007.0,
            "read_bytes_per_second": 204.8e6, "write_bytes_per_second": 41e6, "writeback_bytes_per_second": 34.8e6,
-           "hit_ratio": 0.973, "hit_ratio_by_time": 0.041, "dirty_bytes": 126 << 20, "dirty_ratio": 0.123,
-           "journal_ratio": 0.488, "pressure_ratio": 0.0, "recording": True, "latency": latency}
+           "hit_ratio": 0.973, "hit_ratio_by_bytes": 0.951, "hit_ratio_by_time": 0.041, "dirty_bytes": 126 << 20,
+           "dirty_ratio": 0.123, "journal_ratio": 0.488, "pressure_ratio": 0.0, "recording": True, "latency": latency}
     return {"name": name, "uuid": f"{number:032x}", "state": "running", "bytes": 1 << 30, "fast_errors": 0,
             "slow_errors": 0, "fast_bytes_written": 5 << 40, "alarms": [],
             "wear": {"used_percent": 12, "spare_percent": 100, "critical_warning": 0, "written_bytes": 7.3e13,

@@ -64,8 +64,8 @@ static void a_column_is_ten_seconds(void **state)
 	work(97, 3, 1);
 	assert_int_equal(c->columns, 1);
 	assert_true(c->column[0].seconds == 10 && c->column[0].reads == 1000);
-	assert_true(c->column[0].hits == 0.97 && c->column[0].dirty == 0.25);
-	assert_true(fabs(c->column[0].hits_by_time - 9.7 / (9.7 + 240)) < 1e-4);
+	assert_true(c->column[0].hits[0] == 0.97 && c->column[0].dirty == 0.25);
+	assert_true(fabs(c->column[0].hits[2] - 9.7 / (9.7 + 240)) < 1e-4);
 	assert_int_equal(c->column[0].class[XP_CLASS_READ_HIT].n, 970);
 	assert_true(fabs(c->column[0].class[XP_CLASS_READ_HIT].p50 - 10000) < 80);
 	assert_true(isnan(c->column[0].class[XP_CLASS_READ_HIT].p99));	/* of 970 */

@@ -113,6 +113,14 @@ static void figures_are_those_of_the_pulse(void **state)
 	p->pressure = 512;
 	p->reads = 100;
 	p->read_hits = 97;
+	p->counted = true;
+	p->requests[XP_CLASS_READ_HIT] = 97;
+	p->requests[XP_CLASS_WRITE_BYPASS] = 6;
+	p->requests_failed = 8;
+	p->read_blocks_fast = 150;
+	p->read_blocks_slow = 50;
+	p->write_bypass_blocks = 10;
+	p->discard_blocks = 11;
 	p->fills = 2;
 	p->written_back = 3;
 	p->fast_bytes_written = 123456789012345678;
@@ -129,6 +137,15 @@ static void figures_are_those_of_the_pulse(void **state)
 	assert_true(value(text, "xpcache_pressure_ratio{cache=\"xpcache0\"}") == 0.5);
 	assert_true(value(text, "xpcache_read_hits_total{cache=\"xpcache0\"}") == 97);
 	assert_true(value(text, "xpcache_read_misses_total{cache=\"xpcache0\"}") == 3);
+	assert_true(value(text, "xpcache_requests_total{cache=\"xpcache0\",class=\"read-hit\"}") == 97);
+	assert_true(value(text, "xpcache_requests_total{cache=\"xpcache0\",class=\"write-bypass\"}") == 6);
+	assert_true(value(text, "xpcache_requests_failed_total{cache=\"xpcache0\"}") == 8);
+	assert_true(value(text, "xpcache_read_fast_bytes_total{cache=\"xpcache0\"}") == 150 * 4096);
+	assert_true(value(text, "xpcache_write_slow_bytes_total{cache=\"xpcache0\"}") == 10 * 4096);
+	assert_true(value(text, "xpcache_discarded_bytes_total{cache=\"xpcache0\"}") == 11 * 4096);
+	assert_true(value(text, "xpcache_hit_ratio{cache=\"xpcache0\"}") == 0.97);
+	assert_true(value(text, "xpcache_hit_ratio_by_bytes{cache=\"xpcache0\"}") == 0.75);
+	assert_null(strstr(text, "xpcache_hit_ratio_by_time{"));	/* no latencies */
 	assert_true(value(text, "xpcache_filled_bytes_total{cache=\"xpcache0\"}") == 2 * 4096);
 	assert_true(value(text, "xpcache_written_back_bytes_total{cache=\"xpcache0\"}") == 3 * 4096);
 	assert_true(value(text, "xpcache_read_bytes_total{cache=\"xpcache0\"}") == 4096);

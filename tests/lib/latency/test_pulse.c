@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include <json-c/json.h>
+#include <math.h>
 
 #include "planted.h"
 #include "lib/json.h"
@@ -30,9 +31,12 @@ static void count(struct pulse *p, const char *line, const char *stat)
 static void look_twice(void)
 {
 	count(&before, "running slots 262144 dirty 5 journal_blocks 4096 journal_used 1 pressure 0 "
-	      "read_hits 100 read_misses 50 writes 1000 destaged 0", "9 0 80 0 9 0 160 0 0 0 0");
+	      "read_hits 100 read_misses 50 writes 1000 destaged 0 "
+	      "requests_read_hit 100 requests_write 1000 read_blocks_fast 500 read_blocks_slow 50",
+	      "9 0 80 0 9 0 160 0 0 0 0");
 	count(&after, "running slots 262144 dirty 32300 journal_blocks 4096 journal_used 1999 "
-	      "pressure 512 read_hits 24122 read_misses 718 writes 5690 written_back 17000",
+	      "pressure 512 read_hits 24122 read_misses 718 writes 5690 written_back 17000 "
+	      "requests_read_hit 24122 requests_write 5690 read_blocks_fast 27500 read_blocks_slow 3050",
 	      "9 0 197600 0 9 0 37660 0 0 0 0");
 	before.timed = after.timed = true;
 	before.seconds = 1000;
@@ -55,7 +59,7 @@ static void assert_drawn(const struct pulse *p, bool utf8, const char *wanted)
 
 #define HEAD \
 "xpcache0  running  in 2.0 s\n" \
-"reads      12,345/s    50.6 MB/s   hits: 97.3 % of reads, 4.1 % of their time\n" \
+"reads      12,345/s    50.6 MB/s   hits: 97.3 % of reads, 90.0 % of bytes, 4.1 % of time\n" \
 "writes      2,345/s     9.6 MB/s   written back: 34.8 MB/s\n" \
 "dirty   12.3 %, 126 MiB            journal: 48.8 % used; pressure: 50.0 %\n"
 
@@ -90,7 +94,7 @@ static void without_latencies_the_rest_is_shown(void **state)
 	assert_true(pulse_subtract(&after, &before));
 	assert_drawn(&after, true,
 "xpcache0  running  in 2.0 s\n"
-"reads      12,345/s    50.6 MB/s   hits: 97.3 % of reads\n"
+"reads      12,345/s    50.6 MB/s   hits: 97.3 % of reads, 90.0 % of bytes\n"
 "writes      2,345/s     9.6 MB/s   written back: 34.8 MB/s\n"
 "dirty   12.3 %, 126 MiB            journal: 48.8 % used; pressure: 50.0 %\n"
 "latency: this module does not tell it\n");
@@ -150,7 +154,12 @@ static void json_has_the_same_figures(void **state)
 	assert_true(number(o, "write_bytes_per_second") == 37500 * 256.0);
 	assert_true(number(o, "writeback_bytes_per_second") == 17000 * 2048.0);
 	assert_true(number(o, "destage_bytes_per_second") == 17000 * 2048.0);
-	assert_true(number(o, "hit_ratio") == 0.973 && number(o, "hit_ratio_by_time") < 0.041);
+	assert_true(fabs(number(o, "hit_ratio") - 24022.0 / 24690) < 1e-9 && number(o, "hit_ratio_by_time") < 0.041);
+	assert_true(number(o, "hit_ratio_by_bytes") == 0.9);
+	assert_true(json_object_object_get_ex(o, "counts", &v));
+	assert_true(number(v, "requests_read_hit") == 24022 && number(v, "requests_write") == 4690);
+	assert_true(number(v, "read_blocks_fast") == 27000 && number(v, "discard_blocks") == 0);
+	assert_false(json_object_object_get_ex(v, "read_hits", NULL));
 	assert_true(number(o, "dirty_bytes") == 32300 * 4096.0 && number(o, "pressure_ratio") == 0.5);
 	assert_true(json_object_object_get_ex(o, "latency", &latency));
 	assert_int_equal(json_object_object_length(latency), XP_CLASSES + 1);
