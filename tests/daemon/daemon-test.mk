@@ -80,13 +80,14 @@ without-test: build/xpcached build/xpcache ## the daemon built without each libr
 	@tests/daemon/without
 
 .PHONY: daemon-test kill9
-daemon-test: $(daemon-unit-tests) build/tests/nbd-toy $(kill9-programs) ## the daemon's protocol, clients of others against it, a few kills
+daemon-test: $(daemon-unit-tests) build/tests/nbd-toy $(kill9-programs) build/xpcached-watch ## the daemon's protocol, clients of others against it, a few kills
 	@status=0; \
 	for test in $(daemon-unit-tests); do tests/unit/run $$test || status=1; done; \
 	tests/daemon/nbd/peers --toy build/tests/nbd-toy || status=1; \
 	tests/daemon/slow/run build || status=1; \
 	tests/daemon/rot build || status=1; \
 	tests/daemon/fills build || status=1; \
+	tests/daemon/counts build || status=1; \
 	LABEL=kill9-quick KILLS=12 EACH=4 tests/daemon/kill9/run || status=1; \
 	LABEL=kill9-pmem FAST=pmem KILLS=8 EACH=4 tests/daemon/kill9/run || status=1; \
 	LABEL=kill9-faults FAULTS=1 KILLS=8 EACH=4 tests/daemon/kill9/run || status=1; \
@@ -97,7 +98,7 @@ daemon-test: $(daemon-unit-tests) build/tests/nbd-toy $(kill9-programs) ## the d
 daemon-commands: bootstrap-check build/xpcached build/xpcache ## what discards and zeroes of 64 GiB cost through the daemon
 	@tests/daemon/commands build
 
-kill9: bootstrap-check $(kill9-programs) build/asan/xpcached build/tsan/xpcached ## the daemon killed KILLS= times before the simulator's oracle, SEED=; with failing devices, sanitizers and mutants
+kill9: bootstrap-check $(kill9-programs) build/xpcached-watch build/asan/xpcached build/tsan/xpcached ## the daemon killed KILLS= times before the simulator's oracle, SEED=; with failing devices, sanitizers and mutants
 	@status=0; export SEED=$(SEED) KILLS=$(KILLS); \
 	tests/daemon/kill9/run || status=1; \
 	LABEL=kill9-faults FAULTS=1 tests/daemon/kill9/run || status=1; \

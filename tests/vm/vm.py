@@ -132,6 +132,8 @@ def payload(series, job, environment, folder):
             put(library, "/usr/lib/" + os.path.basename(library))
     put(module, f"/usr/lib/modules/{kver}/extra/dm-xpcache.ko")
     want = wants(job)
+    if "script" in want:
+        put(HERE.parent / want["script"], f"/job/{want['script']}")
     for name in filter(None, want.get("with", "").split(",")):
         put(build(series) / "vm" / name, f"/usr/bin/{name}")
         for library in [] if want.get("usr") == "host" else libraries(build(series) / "vm" / name, series):
@@ -154,7 +156,7 @@ def payload(series, job, environment, folder):
 def wants(job):
     """What a job's `# vm:` lines ask for: fast=64M slow=1G timeout=600 ...
     usr=host: the host's /usr, read-only, below the guest's; with=NAME: build/vm/NAME, with its libraries;
-    clock=instructions: a nanosecond is an instruction; watch=no: no kernel option that
+    script=NAME: tests/NAME, beside the job; clock=instructions: a nanosecond is an instruction; watch=no: no kernel option that
     looks for bugs and takes time; pmem=512M: memory that the kernel takes for persistent
     (see persistent_memory in lib.sh), gone with the machine; nvdimm=512M: an NVDIMM, whose
     file the next machine finds. One of the two. virtio-pmem=64M, beside an NVDIMM: memory whose host
