@@ -388,7 +388,7 @@ struct xp {
 	bool owes;
 
 	/* Of no lock. */
-	struct xp_counter hit_blocks[XP_HIT_COUNTERS];	/* that were read */
+	struct xp_counter hit_blocks[XP_HIT_COUNTERS];	/* that were read, to xp_end() */
 
 	bool draining;		/* the backend's wish, while it lasts */
 	bool flushing;		/* the user's: until nothing is dirty, if only for a moment */

@@ -156,7 +156,7 @@ u32 xp_hit(struct xp *c, struct xp_req *req)
  * Who waits for a slot may be waiting for one without readers. It may also begin to
  * just now, unseen from here: xp_tick() looks after that.
  */
-static __always_inline bool unpin_all(struct xp *c, struct xp_req *req)
+bool xp_hit_end(struct xp *c, struct xp_req *req)
 {
 	struct xp_entry *e = entry_of(c, req->slot), *end = e + req->nr_blocks;
 	bool more = XP_READ_ONCE(c->space.head);
@@ -166,16 +166,4 @@ static __always_inline bool unpin_all(struct xp *c, struct xp_req *req)
 	if (unlikely(more))
 		owe(req, req->slot, req->nr_blocks);
 	return more;
-}
-
-/* Counted here, and not where they were found: what fails, or is given back, was not read. */
-bool xp_hit_end(struct xp *c, struct xp_req *req)
-{
-	xp_count_many(&c->hit_blocks[xp_processor() % XP_HIT_COUNTERS], req->nr_blocks);
-	return unpin_all(c, req);
-}
-
-bool xp_hit_give_back(struct xp *c, struct xp_req *req)
-{
-	return unpin_all(c, req);
 }

@@ -162,6 +162,7 @@ enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
 {
 	if (req->state != REQ_HIT || err)
 		return end_locked(c, req, err, todo);
+	xp_count_many(&c->hit_blocks[xp_processor() % XP_HIT_COUNTERS], req->nr_blocks);
 	if (xp_hit_end(c, req))
 		xp_hit_free(c, req, todo);
 	return req_finish(req, 0);

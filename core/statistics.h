@@ -16,6 +16,7 @@ struct xp_requests {
 	u64 ended[XP_REQUEST_CLASSES];
 	u64 failed;		/* with an error: of no class */
 	u64 split;		/* parts that were taken for requests */
+	u64 hit_blocks;		/* read to xp_hit_end(), which does not count them */
 };
 
 /* One writer, as of a histogram. */
@@ -38,6 +39,7 @@ struct xp_stats {
 	/*
 	 * Since start, blocks of answers that ended well, each touched in whole or in part
 	 * (docs/MEASURING.md, "What a cache counts"). Those of commands without data are apart.
+	 * Those of xp_requests.hit_blocks are not in it.
 	 */
 	u64 read_blocks_fast, read_blocks_slow;
 	u64 write_blocks, write_bypass_blocks;

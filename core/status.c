@@ -58,6 +58,7 @@ void xp_requests_merge(struct xp_requests *to, const struct xp_requests *from)
 		to->ended[i] += xp_local_read(&from->ended[i]);
 	to->failed += xp_local_read(&from->failed);
 	to->split += xp_local_read(&from->split);
+	to->hit_blocks += xp_local_read(&from->hit_blocks);
 }
 
 /* "requests_read_hit", of "read-hit". */
@@ -93,7 +94,7 @@ static void put_totals(struct xp_text *l, const struct xp_backend *backend,
 		       const struct xp_stats *s)
 {
 	put_requests(l, &backend->requests);
-	put_count(l, "read_blocks_fast", s->read_blocks_fast);
+	put_count(l, "read_blocks_fast", s->read_blocks_fast + backend->requests.hit_blocks);
 	put_count(l, "read_blocks_slow", s->read_blocks_slow);
 	put_count(l, "write_blocks", s->write_blocks);
 	put_count(l, "write_bypass_blocks", s->write_bypass_blocks);

@@ -231,14 +231,14 @@ bool xp_crowded(const struct xp *c);
 /*
  * What xp_submit() and xp_end() do with a read that hits, for a backend in a hurry, and
  * when the device has not failed it; or with one that is not read after all, and comes again.
- * They take no lock. After XP_HIT_OWES, and when xp_hit_end() or xp_hit_give_back() says true,
- * xp_hit_free() is next, before anything else is done with @req; it takes the lock.
+ * They take no lock. After XP_HIT_OWES, and when xp_hit_end() says true, xp_hit_free() is next, before
+ * anything else is done with @req; it takes the lock. Blocks of hits that have been read, and do not
+ * end in xp_end(), the backend counts (struct xp_requests).
  */
 #define XP_HIT		1u	/* as if XP_FAST had been answered; else xp_submit() knows */
 #define XP_HIT_OWES	2u
 u32 xp_hit(struct xp *c, struct xp_req *req);
 bool xp_hit_end(struct xp *c, struct xp_req *req);
-bool xp_hit_give_back(struct xp *c, struct xp_req *req);
 void xp_hit_free(struct xp *c, const struct xp_req *req, struct xp_todo *todo);
 void xp_copied(struct xp *c, struct xp_req *req, const u64 *hash,
 	       struct xp_todo *todo);

@@ -144,6 +144,7 @@ static void hit_ended(struct xd_op *op, int err)
 		return;
 	}
 	xd_timed(loop, XP_CLASS_FAST_READ, part->sent);
+	xp_local_add(&loop->requests.hit_blocks, part->req.nr_blocks);
 	if (xp_hit_end(cache->core, &part->req))
 		xp_hit_free(cache->core, &part->req, &loop->todo);
 	xd_part_done(part);

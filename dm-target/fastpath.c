@@ -25,8 +25,7 @@ static void hit_timed(struct xs_cache *cache, const struct xs_io *io)
 {
 	u64 now = xs_ticks();
 
-	xs_count_both(cache, XP_CLASS_READ_HIT, xs_between(io->begun, now),
-		      XP_CLASS_FAST_READ, xs_between(io->sent, now));
+	xs_count_hit(cache, io->req.nr_blocks, xs_between(io->begun, now), xs_between(io->sent, now));
 }
 
 /*
@@ -60,7 +59,7 @@ static noinline bool hit_failed(struct xs_cache *cache, struct xs_io *io, struct
  */
 static noinline bool give_hit_back(struct xs_cache *cache, struct xs_io *io)
 {
-	if (xp_hit_give_back(cache->core, &io->req))
+	if (xp_hit_end(cache->core, &io->req))
 		free_hit_slots(cache, io);
 	return false;
 }
@@ -77,6 +76,7 @@ static noinline bool hit_not_read(struct xs_cache *cache, struct xs_io *io, stru
 /* A part of a request; or latencies are not recorded. */
 static noinline void hit_counted(struct xs_cache *cache, const struct xs_io *io)
 {
+	xs_count_hit_blocks(cache, io->req.nr_blocks);
 	if (io->whole)
 		xs_timed(cache, XP_CLASS_FAST_READ, xs_since(io->sent));
 	xs_io_ended(cache, io, XP_CLASS_READ_HIT, false);

@@ -109,6 +109,23 @@ void xs_count(struct xs_cache *cache, enum xp_class class, bool failed, u64 tick
 	put_cpu_ptr(cache->tally);
 }
 
+void xs_count_hit(struct xs_cache *cache, u32 nr_blocks, u64 ticks, u64 leg_ticks)
+{
+	struct xs_tally *mine = get_cpu_ptr(cache->tally);
+
+	xp_local_add(&mine->requests.hit_blocks, nr_blocks);
+	xp_requests_add(&mine->requests, XP_CLASS_READ_HIT, false);
+	add(mine, XP_CLASS_READ_HIT, ticks);
+	add(mine, XP_CLASS_FAST_READ, leg_ticks);
+	put_cpu_ptr(cache->tally);
+}
+
+void xs_count_hit_blocks(struct xs_cache *cache, u32 nr_blocks)
+{
+	xp_local_add(&get_cpu_ptr(cache->tally)->requests.hit_blocks, nr_blocks);
+	put_cpu_ptr(cache->tally);
+}
+
 void xs_count_split(struct xs_cache *cache)
 {
 	xp_local_add(&get_cpu_ptr(cache->tally)->requests.split, 1);

@@ -52,6 +52,10 @@ void xs_count(struct xs_cache *cache, enum xp_class class, bool failed, u64 tick
 void xs_count_both(struct xs_cache *cache, enum xp_class class, u64 ticks, enum xp_class leg,
 		   u64 leg_ticks);
 
+/* A read of so many blocks that was one hit, with its time and the device's. Neither is 0. */
+void xs_count_hit(struct xs_cache *cache, u32 nr_blocks, u64 ticks, u64 leg_ticks);
+/* The blocks alone. */
+void xs_count_hit_blocks(struct xs_cache *cache, u32 nr_blocks);
 /* A part of a request is counted as one. */
 void xs_count_split(struct xs_cache *cache);
 

@@ -136,13 +136,13 @@ static void requests_are_told_by_class_and_in_sum(void **state)
 		{ "requests_read_hit", 1 }, { "requests_read_miss", 2 }, { "requests_read_bypass", 4 },
 		{ "requests_write", 8 }, { "requests_write_bypass", 16 }, { "requests_write_stalled", 32 },
 		{ "requests_flush", 64 }, { "requests_discard", 128 }, { "requests_failed", 256 },
-		{ "requests_split", 512 },
+		{ "requests_split", 512 }, { "read_blocks_fast", 1024 },
 		{ "read_hits", 1 }, { "read_misses", 6 }, { "writes", 56 }, { "write_bypass", 16 }, { "flushes", 64 },
 		{ "discards", 128 },
 	};
 	static const u8 uuid[16];
 	const struct xp_requests one = {
-		.ended = { 1, 2, 4, 8, 16, 32, 64, 128 }, .failed = 256, .split = 512,
+		.ended = { 1, 2, 4, 8, 16, 32, 64, 128 }, .failed = 256, .split = 512, .hit_blocks = 1024,
 	};
 	struct xp_backend backend = { .uuid = uuid };
 	struct status s;

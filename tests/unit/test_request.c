@@ -725,10 +725,10 @@ static void each_answer_counts_its_blocks(void **state)
 	answer(XP_READ, 80, 800, XP_FAST, 0);
 	assert_counted(3, 0, 0, 0, 0);
 
-	/* Found, and not read: it comes again. */
+	/* Whoever ends a hit so knows whether it was read. */
 	req = (struct xp_req){ .op = XP_READ, .sector = 80, .nr_sectors = 24 };
 	assert_int_equal(xp_hit(f.c, &req), XP_HIT);
-	assert_false(xp_hit_give_back(f.c, &req));
+	assert_false(xp_hit_end(f.c, &req));
 	assert_counted(0, 0, 0, 0, 0);
 }
 
