@@ -15,6 +15,9 @@
 #include "backend.h"
 
 static u32 nr_users;
+/* Blocks of answers that ended well in this life, as the core is to count them. */
+static struct xp_stats counted;
+static bool write_failed;	/* in this life: the core may have counted what it did of it */
 static bool clock_runs;
 
 bool backend_idle(void)
@@ -30,6 +33,8 @@ u32 backend_users(void)
 void backend_new_life(void)
 {
 	nr_users = 0;
+	memset(&counted, 0, sizeof(counted));
+	write_failed = false;
 	clock_runs = true;
 	events_new_life();
 	writeback_new_life();
@@ -62,6 +67,22 @@ static u8 *part_bytes(const struct part *p)
 	return p->u->buf + (p->req.sector - p->u->sector) * SECTOR;
 }
 
+static void check_counts(void)
+{
+	struct xp_stats s;
+
+	if (nr_users || write_failed)
+		return;
+	xp_get_stats(sim.c, &s);
+	if (s.read_blocks_fast != counted.read_blocks_fast || s.read_blocks_slow != counted.read_blocks_slow ||
+	    s.write_blocks != counted.write_blocks || s.write_bypass_blocks != counted.write_bypass_blocks ||
+	    s.discard_blocks != counted.discard_blocks)
+		violation(P_CLASS, "blocks: read %llu fast and %llu slow, %llu written, %llu around, %llu discarded",
+			  (unsigned long long)s.read_blocks_fast, (unsigned long long)s.read_blocks_slow,
+			  (unsigned long long)s.write_blocks, (unsigned long long)s.write_bypass_blocks,
+			  (unsigned long long)s.discard_blocks);
+}
+
 static void user_end(struct user *u)
 {
 	sim.now++;
@@ -69,6 +90,7 @@ static void user_end(struct user *u)
 	      u->nr, (unsigned long long)u->id, u->err);
 	nr_users--;
 	figures.requests++;
+	check_counts();
 	oracle_end(u);
 }
 
@@ -109,12 +131,28 @@ static void check_class(const struct part *p)
 			  p->req.class < XP_CLASSES ? xp_class_name[p->req.class] : "nothing");
 }
 
+/* The blocks of an answer, by what was done for it. */
+static void count(const struct part *p)
+{
+	bool below = p->act == XP_SLOW || p->act == XP_SLOW_FILL;
+
+	if (p->req.op == XP_READ)
+		*(below ? &counted.read_blocks_slow : &counted.read_blocks_fast) += p->req.nr_blocks;
+	else if (p->req.op == XP_WRITE)
+		*(below ? &counted.write_bypass_blocks : &counted.write_blocks) += p->req.nr_blocks;
+	else if (p->req.op != XP_FLUSH)
+		counted.discard_blocks += p->req.nr_blocks;
+}
+
 static void part_end(struct part *p, struct xp_todo *todo)
 {
 	struct user *u = p->u;
 
-	if (!p->req.err)
+	if (!p->req.err) {
 		check_class(p);
+		count(p);
+	}
+	write_failed |= p->req.err && p->req.op != XP_READ;
 
 	u->hit |= p->hit;
 	p->hit = false;
@@ -349,6 +387,7 @@ static void part_submit(struct part *p, struct xp_todo *todo)
 	if (p->req.tries)
 		once_more(p);
 	act = xp_submit(sim.c, &p->req, todo);
+	p->act = (u8)act;
 	if (act == XP_WAIT) {
 		p->waited |= p->req.op == XP_WRITE;
 		return;

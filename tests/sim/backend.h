@@ -20,6 +20,7 @@ struct part {
 	bool around, filled;	/* some of it was the slow device's; without, and with a fill */
 	bool waited;		/* for another, for space, for room in the journal, or a device refused it */
 	bool hit;		/* by an error of a device, and not done otherwise since */
+	u8 act;			/* enum xp_act: the last answer */
 };
 
 enum event_kind {

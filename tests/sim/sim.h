@@ -204,7 +204,7 @@ enum property {
 	P_READS,		/* 8: reads are linearisable, errors or not */
 	P_FAULTY_READS,		/* 9: a read that an error hits is right or fails */
 	P_LIVES,		/* 10: every request ends, dirty goes to zero */
-	P_CLASS,		/* 11: a request is in the class of what was done for it */
+	P_CLASS,		/* 11: a request is in the class of what was done for it, its blocks are counted so */
 	P_RESERVED,
 	P_UNREADABLE,		/* 13: unreadable sectors: nothing is refused for good, what is lost is named */
 	NR_PROPERTIES,
