@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* accounting.h - which class a request is accounted to, and an operation of a device. */
+/* accounting.h - which class a request is accounted to, and an operation of a device; their counters. */
 #ifndef XP_ACCOUNTING_H
 #define XP_ACCOUNTING_H
 
@@ -37,5 +37,25 @@ static inline enum xp_class xp_leg_class(enum xp_op op, bool fast)
 
 	return (enum xp_class)leg[op][fast];
 }
+
+/*
+ * What callers sent, each counted once by the backend, when its last part has ended, in the class
+ * that was worst in it (docs/MEASURING.md, "What a cache counts").
+ */
+struct xp_requests {
+	u64 ended[XP_REQUEST_CLASSES];
+	u64 failed;		/* with an error: of no class */
+	u64 split;		/* parts that were taken for requests */
+	u64 hit_blocks;		/* read to xp_hit_end(), which does not count them */
+};
+
+/* One writer, as of a histogram. */
+static inline void xp_requests_add(struct xp_requests *r, enum xp_class class, bool failed)
+{
+	xp_local_add(failed ? &r->failed : &r->ended[class], 1);
+}
+
+/* @from, which another may be writing, into @to. */
+void xp_requests_merge(struct xp_requests *to, const struct xp_requests *from);
 
 #endif /* XP_ACCOUNTING_H */

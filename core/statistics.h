@@ -3,30 +3,10 @@
 #ifndef XP_STATISTICS_H
 #define XP_STATISTICS_H
 
-#include "class.h"
 #include "platform.h"
 
 struct xp;
-
-/*
- * What callers sent, each counted once by the backend, when its last part has ended, in the class
- * that was worst in it (docs/MEASURING.md, "What a cache counts").
- */
-struct xp_requests {
-	u64 ended[XP_REQUEST_CLASSES];
-	u64 failed;		/* with an error: of no class */
-	u64 split;		/* parts that were taken for requests */
-	u64 hit_blocks;		/* read to xp_hit_end(), which does not count them */
-};
-
-/* One writer, as of a histogram. */
-static inline void xp_requests_add(struct xp_requests *r, enum xp_class class, bool failed)
-{
-	xp_local_add(failed ? &r->failed : &r->ended[class], 1);
-}
-
-/* @from, which another may be writing, into @to. */
-void xp_requests_merge(struct xp_requests *to, const struct xp_requests *from);
+struct xp_requests;
 
 struct xp_stats {
 	/* now */
@@ -74,7 +54,7 @@ struct xp_backend {
 	const u8 *uuid;			/* 16 bytes */
 	bool fast_is_memory;		/* worked on by load and store; else through blocks */
 	const char *not_memory;		/* a word: why not, of a device that could be; or NULL */
-	struct xp_requests requests;
+	const struct xp_requests *requests;	/* or NULL: none so far */
 	u64 memory, histogram_memory;	/* bytes, the backend's own */
 	u64 writeback_flushes, fast_bytes_written;
 	u64 fast_errors, slow_errors;	/* operations of the devices that failed */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* status.c - a cache's state in words: the same of every backend. */
+#include "accounting.h"
 #include "cache.h"
 #include "text.h"
 
@@ -93,8 +94,11 @@ static void put_requests(struct xp_text *l, const struct xp_requests *r)
 static void put_totals(struct xp_text *l, const struct xp_backend *backend,
 		       const struct xp_stats *s)
 {
-	put_requests(l, &backend->requests);
-	put_count(l, "read_blocks_fast", s->read_blocks_fast + backend->requests.hit_blocks);
+	static const struct xp_requests none;
+	const struct xp_requests *requests = backend->requests ? backend->requests : &none;
+
+	put_requests(l, requests);
+	put_count(l, "read_blocks_fast", s->read_blocks_fast + requests->hit_blocks);
 	put_count(l, "read_blocks_slow", s->read_blocks_slow);
 	put_count(l, "write_blocks", s->write_blocks);
 	put_count(l, "write_bypass_blocks", s->write_bypass_blocks);

@@ -43,7 +43,6 @@
 #include "daemon/spin.h"
 #include "core/format.h"
 #include "core/run.h"
-#include "core/statistics.h"
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -53,6 +52,7 @@ struct xd_fill;
 struct xp;
 struct xp_media;
 struct xp_message;
+struct xp_requests;
 struct xp_tunables;
 
 struct xd_cache;
@@ -162,7 +162,7 @@ struct xd_loop {
 
 	/* This thread alone counts these up. */
 	struct xp_histogram *histogram;	/* one for each class */
-	struct xp_requests requests;
+	struct xp_requests *requests;
 };
 
 /* ------------------------------------------------------------------ cache ---- */
@@ -236,6 +236,7 @@ struct xd_cache {
 	u64 started;
 	bool timed;
 	struct xp_histogram *histograms;	/* all loops' */
+	struct xp_requests *requests;
 
 	struct xd_loop *loop;
 	u32 nr_loops;

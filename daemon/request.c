@@ -64,7 +64,7 @@ static bool part_is_slow_read(const struct xd_part *part)
 /* All its parts are one request, of the class that was worst. */
 static void io_account(struct xd_io *io)
 {
-	xp_requests_add(&io->loop->requests, io->class, io->err);
+	xp_requests_add(io->loop->requests, io->class, io->err);
 	if (!io->err)
 		xd_timed(io->loop, io->class, io->begun);
 }
@@ -144,7 +144,7 @@ static void hit_ended(struct xd_op *op, int err)
 		return;
 	}
 	xd_timed(loop, XP_CLASS_FAST_READ, part->sent);
-	xp_local_add(&loop->requests.hit_blocks, part->req.nr_blocks);
+	xp_local_add(&loop->requests->hit_blocks, part->req.nr_blocks);
 	if (xp_hit_end(cache->core, &part->req))
 		xp_hit_free(cache->core, &part->req, &loop->todo);
 	xd_part_done(part);

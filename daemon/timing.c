@@ -11,16 +11,20 @@
 int xd_timing_alloc(struct xd_cache *cache)
 {
 	cache->histograms = calloc((size_t)cache->nr_loops * XP_CLASSES, sizeof(*cache->histograms));
-	if (!cache->histograms)
+	cache->requests = calloc(cache->nr_loops, sizeof(*cache->requests));
+	if (!cache->histograms || !cache->requests)
 		return -ENOMEM;
-	for (u32 i = 0; i < cache->nr_loops; i++)
+	for (u32 i = 0; i < cache->nr_loops; i++) {
 		cache->loop[i].histogram = cache->histograms + (size_t)i * XP_CLASSES;
+		cache->loop[i].requests = &cache->requests[i];
+	}
 	return 0;
 }
 
 void xd_timing_free(struct xd_cache *cache)
 {
 	free(cache->histograms);
+	free(cache->requests);
 }
 
 u64 xd_timing_bytes(const struct xd_cache *cache)
@@ -38,7 +42,7 @@ struct xp_requests xd_requests(const struct xd_cache *cache)
 	struct xp_requests sum = { .failed = 0 };
 
 	for (u32 i = 0; i < cache->nr_loops; i++)
-		xp_requests_merge(&sum, &cache->loop[i].requests);
+		xp_requests_merge(&sum, &cache->requests[i]);
 	return sum;
 }
 

@@ -4,7 +4,7 @@
 #define XD_TIMING_H
 
 #include "daemon/engine.h"
-#include "core/class.h"
+#include "core/accounting.h"
 
 int xd_timing_alloc(struct xd_cache *cache);
 void xd_timing_free(struct xd_cache *cache);

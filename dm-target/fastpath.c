@@ -305,16 +305,22 @@ static __always_inline bool may_be_rest(const struct bio *bio)
 	return bio->bi_iter.bi_idx | xs_bvec_done(&bio->bi_iter);
 }
 
+static __always_inline void count_begin(struct xs_cache *cache, struct xs_io *io, struct bio *bio,
+					u64 sector)
+{
+	io->begun = xs_time(cache);
+	io->whole = NULL;
+	if (unlikely(may_be_rest(bio)))
+		xs_whole_join(cache, io, bio, sector);
+}
+
 int xs_map(struct dm_target *ti, struct bio *bio)
 {
 	struct xs_io *io = dm_per_bio_data(bio, sizeof(*io));
 	u64 sector = dm_target_offset(ti, bio->bi_iter.bi_sector);
 	struct xs_cache *cache = ti->private;
 
-	io->begun = xs_time(cache);
-	io->whole = NULL;
-	if (unlikely(may_be_rest(bio)))
-		xs_whole_join(cache, io, bio, sector);
+	count_begin(cache, io, bio, sector);
 	xs_clock_request(cache);
 	if (bio_op(bio) == REQ_OP_READ &&
 	    (likely(!cache->hit_asks) || is_plain_read(cache, bio, sector)) &&

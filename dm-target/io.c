@@ -356,6 +356,14 @@ static void wait_while_crowded(struct xs_cache *cache)
 		msleep(20);
 }
 
+/* Of a discard, or zeroes, nothing tells from a rest. */
+static void begin_command(struct xs_cache *cache, struct xs_io *io, u64 sector)
+{
+	if (unlikely(xp_crowded(cache->core)) && io->req.op != XP_WRITE)
+		wait_while_crowded(cache);
+	xs_whole_join(cache, io, io->bio, sector);
+}
+
 noinline int xs_map_any(struct xs_cache *cache, struct xs_io *io, u64 sector)
 {
 	struct xp_todo todo;
@@ -364,11 +372,8 @@ noinline int xs_map_any(struct xs_cache *cache, struct xs_io *io, u64 sector)
 	io->iter.bi_sector = sector;
 	if (!io_set_op(io))
 		return DM_MAPIO_KILL;
-	if (unlikely(xp_crowded(cache->core)) &&
-	    (io->req.op == XP_DISCARD || io->req.op == XP_ZEROES))
-		wait_while_crowded(cache);
 	if (!bio_has_data(io->bio))
-		xs_whole_join(cache, io, io->bio, sector);
+		begin_command(cache, io, sector);
 	if ((io->req.op == XP_WRITE || io->req.op == XP_ZEROES) && xs_throttle(cache, io))
 		return DM_MAPIO_SUBMITTED;
 	xp_todo_init(&todo);

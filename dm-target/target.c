@@ -84,8 +84,6 @@ static int alloc_parts(struct xs_cache *cache)
 	if (cache->wq)
 		err = xs_timing_alloc(cache);
 	if (!err)
-		err = xs_wholes_alloc(cache);
-	if (!err)
 		err = xs_journal_alloc(cache);
 	if (!err)
 		err = xs_copies_alloc(cache);
@@ -125,7 +123,6 @@ static void target_dtr(struct dm_target *ti)
 	xs_fills_free(cache);
 	xs_mark_free(cache);
 	xs_timing_free(cache);
-	xs_wholes_free(cache);
 	kfree(cache->journal);
 	if (cache->slow)
 		dm_put_device(ti, cache->slow);
@@ -206,12 +203,14 @@ static void put_info(struct line *l, struct xs_cache *cache)
 {
 	const struct xs_counts *c = &cache->counts;
 	struct xp *core = recovered_core(cache);
+	struct xp_requests requests;
 	struct xp_backend backend;
 
 	if (!core) {
 		put(l, "loading");
 		return;
 	}
+	requests = xs_requests(cache);
 	backend = (struct xp_backend) {
 		/* Pairs with the WRITE_ONCE() of lifecycle.c; nothing is read by its value. */
 		.running = READ_ONCE(cache->active),
@@ -219,7 +218,7 @@ static void put_info(struct line *l, struct xs_cache *cache)
 		.fast_is_memory = cache->dax,
 		.not_memory = cache->not_memory,
 		.memory = cache->memory_bytes,
-		.requests = xs_requests(cache),
+		.requests = &requests,
 		.histogram_memory = xs_timing_bytes(cache),
 		.writeback_flushes = atomic64_read(&c->writeback_flushes),
 		.fast_bytes_written = atomic64_read(&c->fast_bytes_written),

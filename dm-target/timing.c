@@ -187,7 +187,7 @@ static int alloc_histograms(struct xs_cache *cache)
 int xs_timing_alloc(struct xs_cache *cache)
 {
 	cache->tally = alloc_percpu(struct xs_tally);
-	return cache->tally ? 0 : -ENOMEM;
+	return cache->tally ? xs_wholes_alloc(cache) : -ENOMEM;
 }
 
 void xs_timing_free(struct xs_cache *cache)
@@ -195,6 +195,7 @@ void xs_timing_free(struct xs_cache *cache)
 	if (cache->tally)
 		free_histograms(cache);
 	free_percpu(cache->tally);
+	xs_wholes_free(cache);
 }
 
 /* All of them are there, and never replaced. */

@@ -4,8 +4,7 @@
 #define XS_TIMING_H
 
 #include "backend.h"
-#include "class.h"
-#include "statistics.h"
+#include "accounting.h"
 
 #define XS_TICK_SHIFT	22
 DECLARE_STATIC_KEY_FALSE(xs_tsc);

@@ -70,11 +70,12 @@ static void say_ok(int fd, const char *text)
 static void status(struct xd_control *c, int fd)
 {
 	const struct xd_counts *counts = &c->cache->counts;
+	const struct xp_requests requests = xd_requests(c->cache);
 	struct xp_backend backend = {
 		.running = true,
 		.uuid = c->cache->sb.uuid,
 		.fast_is_memory = c->cache->fast->map,
-		.requests = xd_requests(c->cache),
+		.requests = &requests,
 		.memory = c->cache->memory_bytes,
 		.histogram_memory = xd_timing_bytes(c->cache),
 		.writeback_flushes = xd_get(counts->writeback_flushes),

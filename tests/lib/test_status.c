@@ -8,6 +8,7 @@
 
 #include "lib/json.h"
 #include "lib/status.h"
+#include "accounting.h"
 #include "cache.h"
 #include "layout.h"
 #include "life.h"
@@ -144,11 +145,12 @@ static void requests_are_told_by_class_and_in_sum(void **state)
 	const struct xp_requests one = {
 		.ended = { 1, 2, 4, 8, 16, 32, 64, 128 }, .failed = 256, .split = 512, .hit_blocks = 1024,
 	};
-	struct xp_backend backend = { .uuid = uuid };
+	struct xp_requests sum = { .failed = 0 };
+	const struct xp_backend backend = { .uuid = uuid, .requests = &sum };
 	struct status s;
 
 	(void)state;
-	xp_requests_merge(&backend.requests, &one);
+	xp_requests_merge(&sum, &one);
 	assert_true(xp_status_print(make_cache(), &backend, s.line, sizeof(s.line)) < sizeof(s.line));
 	assert_int_equal(status_parse(&s), 0);
 	for (size_t i = 0; i < sizeof(told) / sizeof(*told); i++)
