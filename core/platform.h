@@ -26,6 +26,9 @@
  * user space on arm64 does not (docs/LOCKING.md, "What an exchange orders"). Where it fails, *@was
  * is the value found, and nothing is ordered. It is one instruction, or a loop of two that a plain
  * store beside it breaks: where it is emulated with a lock, that store would be lost.
+ *
+ * xp_stores_depend() orders nothing. It stands where a look without the lock decides whether the stores
+ * behind it are done at all: no processor does them before that look. ThreadSanitizer is told.
  */
 
 /*

@@ -75,6 +75,7 @@ static inline void xp_unlock(struct xp_lock *l)
 #define xp_try_exchange(p, was, now)	try_cmpxchg(p, was, now)
 #define xp_barrier()			smp_mb()	/* its caller says what with */
 #define xp_write_barrier()		smp_wmb()	/* its caller says what with */
+#define xp_stores_depend()		((void)0)
 
 #define XP_RACE_WINDOW()	((void)0)
 

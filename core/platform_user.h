@@ -70,6 +70,7 @@ struct xp_lock {
 	__atomic_compare_exchange_n(p, was, now, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)
 #define xp_barrier()		__atomic_thread_fence(__ATOMIC_SEQ_CST)
 #define xp_write_barrier()	__atomic_thread_fence(__ATOMIC_RELEASE)
+#define xp_stores_depend()	((void)0)
 #else
 /* It does not understand fences. What they order it is told, as if of one place. */
 #include <sanitizer/tsan_interface.h>
@@ -93,6 +94,11 @@ static inline void xp_barrier(void)
 static inline void xp_write_barrier(void)
 {
 	__tsan_release(&xp_tsan_place);
+}
+
+static inline void xp_stores_depend(void)
+{
+	__tsan_acquire(&xp_tsan_place);
 }
 #endif
 

@@ -100,6 +100,7 @@ void slot_free(struct xp *c, xp_slot_t slot)
 
 	if (e->state != SLOT_RELEASED || entry_pins(e))
 		return;
+	xp_stores_depend();
 	e->state = SLOT_FREE;
 	if (!slot_is_bad(c, xp_slot_n(slot)))
 		free_set(c, xp_slot_n(slot));

@@ -24,6 +24,7 @@ static inline bool plain_exchange(u32 *p, u32 *was, u32 now)
 
 #ifdef NO_BARRIER
 #define xp_barrier()	((void)0)
+#define xp_stores_depend()	((void)0)
 #endif
 
 #endif
