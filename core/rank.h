@@ -73,6 +73,7 @@ static __always_inline u32 rank_hit(u32 rank)
 struct xp_ranks {
 	u32 nr[XP_RANK_CLASSES][2];	/* slots: clean ones, dirty ones */
 	u32 main_hand, new_hand, young_hand;
+	u32 part, part_end;		/* where the main hand is, and the slot behind that part */
 	u32 new_max, young_max;		/* slots; more only until the hands have been there */
 	u32 arrived;			/* slots that became YOUNG; it wraps */
 	u32 arrived_at[XP_RANK_TICKS];	/* that was it at the last ticks */

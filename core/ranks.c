@@ -14,8 +14,18 @@
 /* A ghost counts for as long as the main hand needs for this part of a round. */
 #define GHOST_PART	2u
 
+/* The main hand has come to another part of the slots. Else each of its steps would divide. */
+static void enter_part(struct xp *c)
+{
+	u64 slots = c->nr_slots;
+
+	c->ranks.part = (u32)((u64)c->ranks.main_hand * XP_RANK_PARTS / slots);
+	c->ranks.part_end = (u32)(((c->ranks.part + 1) * slots + XP_RANK_PARTS - 1) / XP_RANK_PARTS);
+}
+
 void ranks_init(struct xp *c)
 {
+	enter_part(c);
 	c->ranks.new_max = max(c->nr_slots / NEW_PART, 1u);
 	c->ranks.young_max = c->ranks.new_max / 4 * 3;
 }
@@ -38,6 +48,12 @@ static void move(struct xp *c, struct xp_entry *e, enum xp_rank_class to, u32 fr
 	ranks_count(c, e, 1);
 }
 
+/* Asked for once more is what it is of MAIN for. */
+static void promote(struct xp *c, struct xp_entry *e, u32 freq)
+{
+	move(c, e, XP_RANK_MAIN, freq - 1);
+}
+
 void ranks_hit(struct xp_entry *e)
 {
 	u32 rank = entry_rank(e);
@@ -48,15 +64,10 @@ void ranks_hit(struct xp_entry *e)
 
 /* ------------------------------------------------------------- arrivals ---- */
 
-static u32 part_of(const struct xp *c, u32 slot)
-{
-	return (u32)((u64)slot * XP_RANK_PARTS / c->nr_slots);
-}
-
 /* Ghosts that came while the main hand went round, this part of the slots being the newest it has left. */
 static u64 ghosts_a_round(const struct xp *c)
 {
-	return c->ranks.ghosted - c->ranks.ghosted_at[part_of(c, c->ranks.main_hand)];
+	return c->ranks.ghosted - c->ranks.ghosted_at[c->ranks.part];
 }
 
 static u32 nr_of(const struct xp *c, enum xp_rank_class class)
@@ -120,7 +131,7 @@ static bool new_hand(struct xp *c, xp_slot_t *slot)
 	if (e->state != SLOT_MAPPED || rank_class(rank) != XP_RANK_NEW)
 		return false;
 	if (rank_freq(rank))
-		move(c, e, XP_RANK_MAIN, rank_freq(rank) - 1);
+		promote(c, e, rank_freq(rank));
 	else if (e->dirty)
 		move(c, e, XP_RANK_COLD, 0);
 	else
@@ -130,12 +141,13 @@ static bool new_hand(struct xp *c, xp_slot_t *slot)
 
 static bool main_hand(struct xp *c, xp_slot_t *slot)
 {
-	u32 part = part_of(c, c->ranks.main_hand);
 	struct xp_entry *e = step(c, &c->ranks.main_hand, slot);
 	u32 rank = entry_rank(e);
 
-	if (part_of(c, c->ranks.main_hand) != part)
-		c->ranks.ghosted_at[part] = c->ranks.ghosted;
+	if (!c->ranks.main_hand || c->ranks.main_hand == c->ranks.part_end) {
+		c->ranks.ghosted_at[c->ranks.part] = c->ranks.ghosted;
+		enter_part(c);
+	}
 	if (e->state != SLOT_MAPPED || rank_class(rank) != XP_RANK_MAIN)
 		return false;
 	if (policy_evictable(e) && rank_freq(rank) <= c->ranks.hurry)
@@ -195,7 +207,7 @@ void ranks_cleaned(struct xp *c, struct xp_entry *e)
 	if (rank_class(rank) != XP_RANK_COLD)
 		return;
 	if (freq)
-		move(c, e, XP_RANK_MAIN, freq - 1);
+		promote(c, e, freq);
 	else
 		move(c, e, XP_RANK_NEW, 0);
 }
