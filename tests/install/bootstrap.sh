@@ -77,21 +77,21 @@ for one in "dnf 3 dnf install" "pacman 4 pacman -S --needed" "zypper 5 zypper in
 	for part in "build least build" "demo least demo" "check least build demo check" "test least build demo check test"; do
 		read -r asked parts <<<"$part"
 		manager "$name" 0
-		says "bootstrap: $name, $asked" 1 "^bootstrap: packages are missing: run: $command $(packages "$n" $parts | without 'gcc|make')$" bootstrap "$asked"
+		expects "bootstrap: $name, $asked" 1 "^bootstrap: packages are missing: run: $command $(packages "$n" $parts | without 'gcc|make')$" bootstrap "$asked"
 		same "bootstrap: $name is not called to install" "$(cat called)" ""
 	done
 	manager "$name" 1000
 	stand_in sudo 'exit 1'
-	says "bootstrap: $name, not by root" 1 "^bootstrap: packages are missing: run: sudo $command libc|glibc|musl" bootstrap build
+	expects "bootstrap: $name, not by root" 1 "^bootstrap: packages are missing: run: sudo $command libc|glibc|musl" bootstrap build
 	rm bin/sudo
-	says "bootstrap: $name, not by root and without sudo" 1 "^bootstrap: packages are missing: as root run: $command " bootstrap build
+	expects "bootstrap: $name, not by root and without sudo" 1 "^bootstrap: packages are missing: as root run: $command " bootstrap build
 	there=: manager "$name" 0
 	[ "$name" != pacman ] || stand_in pacman ':'
 	ok "bootstrap: $name, all is there" bootstrap test
 	same "bootstrap: $name, and that is all it says" "$(grep -v '^bootstrap: no package here of ' out)" ""
 	ok "bootstrap: $name, then it asks nobody" bootstrap test
 	same "bootstrap: $name, and says nothing more" "$(cat out)" ""
-	says "bootstrap: $name, packages of Debian" 1 "^bootstrap: deb needs Debian's packages: run it on Debian$" bootstrap deb
+	expects "bootstrap: $name, packages of Debian" 1 "^bootstrap: deb needs Debian's packages: run it on Debian$" bootstrap deb
 done
 manager pacman 0
 expects "bootstrap: what a distribution does not have is named, with its use" 1 \

@@ -100,8 +100,8 @@ same "packages: vermagic of it, too" "$(inside modinfo -F vermagic "/lib/modules
 
 installed() { inside dpkg-query -W -f '${db:Status-Status}' "$1"; }
 stays() {	# NAME TEXT
-	says "packages: $1 keeps xpcache" 1 "^xpcache: $2" inside dpkg -r xpcache
-	says "packages: $1 keeps xpcache-dkms" 1 "^xpcache: $2" inside dpkg -r xpcache-dkms
+	expects "packages: $1 keeps xpcache" 1 "^xpcache: $2" inside dpkg -r xpcache
+	expects "packages: $1 keeps xpcache-dkms" 1 "^xpcache: $2" inside dpkg -r xpcache-dkms
 	same "packages: both are there still" "$(installed xpcache), $(installed xpcache-dkms), $(ls "$tree/usr/sbin/xpcache")" \
 		"installed, installed, $tree/usr/sbin/xpcache"
 	has_module "$old" && has_module "$new" && pass "packages: and the modules" || fail "packages: and the modules" "not there"

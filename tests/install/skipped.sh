@@ -113,7 +113,7 @@ beside()
 	# What starts the cache is not given up for what cannot: its image stays, and that is an error.
 	mv "$tree/lib/modules/$was/updates" "$tree/root/"
 	inside depmod "$was"
-	says "$at: an image that starts the cache stays" 1 "^xpcache: no module dm-xpcache for Linux ${was//+/.}" inside update-initramfs -u -k "$was"
+	expects "$at: an image that starts the cache stays" 1 "^xpcache: no module dm-xpcache for Linux ${was//+/.}" inside update-initramfs -u -k "$was"
 	same "$at: as it is" "$(in_image "$was" dm-xpcache.ko)" 1
 	mv "$tree/root/updates" "$tree/lib/modules/$was/"
 	inside depmod "$was"
@@ -132,7 +132,7 @@ beside()
 	same "$at: is skipped, which is said once for each of the two" "$(grep -c "^xpcache: no module dm-xpcache for Linux 99.2.0-1-amd64, which is skipped: it does not build: .*dm_table_get_mode.*/var/log/xpcache-dkms-99.2.0-1-amd64.log" out)" 2
 	modules "$at: and the others keep the module then" "$was"
 	whole "$at"
-	says "$at: dkms by hand" 77 'which is skipped: it does not build' inside dkms build "xpcache/$(dpkg-deb -f "$module" Version)" -k 99.2.0-1-amd64
+	expects "$at: dkms by hand" 77 'which is skipped: it does not build' inside dkms build "xpcache/$(dpkg-deb -f "$module" Version)" -k 99.2.0-1-amd64
 	forge 99.3.0-1-amd64
 	ok "$at: a kernel without headers" inside sh -c 'apt-get -qy install /root/image.deb'
 	same "$at: is not what boots" "$(boots) $(in_image 99.3.0-1-amd64 'dm-xpcache.ko|59-xpcache') $(grep -c 'install linux-headers-99.3.0-1-amd64' out)" "$was 1 1"
