@@ -117,7 +117,7 @@ static bool understand(const struct words *w, struct xp_tunables *t)
 static bool is_default(const struct xp_tunables *t)
 {
 	return t->dirty_low == 10 && t->dirty_high == 80 && t->idle_ms == 5000 &&
-	       t->histogram == 1 && !t->mark && !t->verify;
+	       t->histogram == 1 && !t->stream_kib && !t->mark && !t->verify;
 }
 
 static void check_print(const struct xp_tunables *t)
