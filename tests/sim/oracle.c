@@ -293,10 +293,16 @@ static bool is_error(struct xp *c, const struct image *im, u64 sector, const str
 	       (told.undecided[sector / XP_BLOCK_SECTORS] || oracle_is_lost(sector));
 }
 
+/* What cannot be read may have been its newest version, and the user took the one before. */
+static bool was_taken_older(u64 block)
+{
+	return told.older && told.undecided[block];
+}
+
 /* A journal block that said something of it may be lost. */
 static bool in_doubt(u64 block, const struct xp_mapping *m)
 {
-	return (told.loss && (!m || told.doubtful[block])) || (told.older && told.undecided[block]);
+	return (told.loss && (!m || told.doubtful[block])) || was_taken_older(block);
 }
 
 /* Older than promised, but its own; or another's, if a mapping to that was doubtful. Whose mapping is
@@ -318,6 +324,7 @@ static bool is_older(u64 block, const u64 *tags, u32 nr, const struct xp_mapping
 	return older;
 }
 
+/* 1: it is older by the loss of a journal block. */
 static u32 check_block(struct xp *c, const struct image *im, u64 block, u64 *tags,
 		       struct version **found)
 {
@@ -331,7 +338,7 @@ static u32 check_block(struct xp *c, const struct image *im, u64 block, u64 *tag
 		found[s + i] = NULL;
 	}
 	if (in_doubt(block, m))
-		return is_older(block, tags, nr, m);
+		return is_older(block, tags, nr, m) && !was_taken_older(block);
 	for (i = 0; i < nr; i++) {
 		struct verdict j = judge(s + i, tags[s + i], 0, 0);
 
