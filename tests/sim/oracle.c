@@ -306,8 +306,9 @@ static bool in_doubt(u64 block, const struct xp_mapping *m)
 }
 
 /* Older than promised, but its own; or another's, if a mapping to that was doubtful. Whose mapping is
- * lost may be half a writeback's, on the slow device. */
-static bool is_older(u64 block, const u64 *tags, u32 nr, const struct xp_mapping *m)
+ * lost may be half a writeback's, on the slow device. What is an error is neither. */
+static bool is_older(struct xp *c, const struct image *im, u64 block, const u64 *tags, u32 nr,
+		     const struct xp_mapping *m)
 {
 	u64 s = block * XP_BLOCK_SECTORS;
 	bool older = false;
@@ -317,6 +318,8 @@ static bool is_older(u64 block, const u64 *tags, u32 nr, const struct xp_mapping
 		struct verdict j = judge(s + i, tags[s + i], 0, 0);
 		bool own = tags[s + i] == TAG_ZERO || tags[s + i] == TAG_OTHER || tag_sector(tags[s + i]) == s + i;
 
+		if (is_error(c, im, s + i, m))
+			continue;
 		older |= !j.v;
 		if (!own && !(m && m->dirty && (told.doubtful[block] || told.older)))
 			complain(P_UNREADABLE, "after a loss that was accepted", s + i, tags[s + i], &j, 0, 0);
@@ -338,7 +341,7 @@ static u32 check_block(struct xp *c, const struct image *im, u64 block, u64 *tag
 		found[s + i] = NULL;
 	}
 	if (in_doubt(block, m))
-		return is_older(block, tags, nr, m) && !was_taken_older(block);
+		return is_older(c, im, block, tags, nr, m) && !was_taken_older(block);
 	for (i = 0; i < nr; i++) {
 		struct verdict j = judge(s + i, tags[s + i], 0, 0);
 
