@@ -90,8 +90,32 @@ bool xp_fill_run(struct xp *c, struct xp_fill *fill, struct xp_fill *run)
 	return true;
 }
 
+void xp_fill_read(const struct xp_req *req, u64 *sector, u32 *nr_sectors)
+{
+	u64 end = max(req->sector + req->nr_sectors,
+		      (xp_lba_n(req->fill.lba) + req->fill.nr_blocks) * XP_BLOCK_SECTORS);
+
+	*sector = xp_lba_n(req_lba(req)) * XP_BLOCK_SECTORS;
+	*nr_sectors = (u32)(end - *sector);
+}
+
 /*
- * Slots for the whole blocks of a miss, of which no write is under way.
+ * No write of it is under way, and no other fill. What the slow device ends with, less than a block, is
+ * not filled.
+ */
+static bool is_fillable(struct xp *c, xp_lba_t lba)
+{
+	struct xp_found f;
+
+	map_find(c, lba, &f);
+	return xp_lba_n(lba) < c->nr_whole && !is_slot(f.writing) && !is_slot(f.filling) &&
+	       !bypass_overlaps(c, lba);
+}
+
+/*
+ * Slots for the first blocks of a miss that are side by side and fillable. Those at its ends may be asked for
+ * in part, and are read whole. Of a sequence of such reads each has the last block of the one before, whose
+ * fill may be under way.
  *
  * I4: none for a block that a write around the cache has touched and no flush of
  * the slow device has covered. What is read may be that write's; a power cut could
@@ -100,19 +124,14 @@ bool xp_fill_run(struct xp *c, struct xp_fill *fill, struct xp_fill *run)
  */
 static void fill_prepare(struct xp *c, struct xp_req *req, bool streams, struct xp_todo *todo)
 {
-	xp_lba_t first = lba_add(req_lba(req), req_offset(req) ? 1 : 0);
-	u64 end = (req->sector + req->nr_sectors) / XP_BLOCK_SECTORS;
-	struct xp_found f;
-	u32 n;
+	xp_lba_t first = req_lba(req);
+	u32 skip = 0, n = 0;
 
-	for (n = 0; xp_lba_n(first) + n < end; n++) {
-		xp_lba_t lba = lba_add(first, n);
-
-		map_find(c, lba, &f);
-		if (is_slot(f.writing) || is_slot(f.filling) ||
-		    bypass_overlaps(c, lba))
-			break;
-	}
+	while (skip < req->nr_blocks && !is_fillable(c, lba_add(first, skip)))
+		skip++;
+	first = lba_add(first, skip);
+	while (skip + n < req->nr_blocks && is_fillable(c, lba_add(first, n)))
+		n++;
 	n = n ? policy_admit(c, first, n, streams) : 0;
 	if (n)
 		n = flushed_run(c, first, n, todo);
@@ -192,7 +211,7 @@ static enum xp_act read_elsewhere(struct xp *c, struct xp_req *req)
 	xp_slot_t slot = map_mapped(c, req_lba(req));
 	u32 n = alike(c, req, only_fast);
 
-	req->fast_failed = false;
+	req->from_slow = false;
 	if (n) {
 		req_trim(req, n);
 		return read_mapped(c, req, slot);
@@ -237,7 +256,7 @@ enum xp_act read_elsewhere_or(struct xp *c, struct xp_req *req, int err, struct 
 	}
 	if (lost)
 		return req_finish(req, err);
-	req->fast_failed = true;
+	req->from_slow = true;
 	xp_list_add(&todo->ready, &req->link);
 	return XP_WAIT;
 }
@@ -260,7 +279,7 @@ enum xp_act read_submit(struct xp *c, struct xp_req *req,
 {
 	xp_slot_t slot = map_mapped(c, req_lba(req));
 
-	if (req->fast_failed)
+	if (req->from_slow)
 		return read_elsewhere(c, req);
 	if (!is_slot(slot))
 		return read_miss(c, req, todo);
@@ -275,14 +294,37 @@ static void fill_drop(struct xp *c, xp_slot_t slot)
 	c->stats.fills_dropped++;
 }
 
-enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err)
+/* More is read than its caller asked for. */
+static bool is_widened(const struct xp_req *req)
 {
+	u64 sector;
+	u32 nr;
+
+	if (!req->fill.nr_blocks)
+		return false;
+	xp_fill_read(req, &sector, &nr);
+	return nr > req->nr_sectors;
+}
+
+/* What cannot be read may be what its caller has not asked for. */
+static enum xp_act read_exactly(struct xp_req *req, struct xp_todo *todo)
+{
+	req->from_slow = true;
+	xp_list_add(&todo->ready, &req->link);
+	return XP_WAIT;
+}
+
+enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
+{
+	bool widened = err && is_widened(req);
 	struct xp_fill run;
 	u32 i;
 
 	while (err && xp_fill_run(c, &req->fill, &run))
 		for (i = 0; i < run.nr_blocks; i++)
 			fill_drop(c, slot_add(run.slot, i));
+	if (widened)
+		return read_exactly(req, todo);
 	if (!err)
 		c->stats.read_blocks_slow += req->nr_blocks;
 	return req_finish(req, err);

@@ -85,7 +85,7 @@ static inline u32 submit_hit(struct xp *c, struct xp_req *req)
 
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
-	u32 hit = req->op == XP_READ && !req->fast_failed ? submit_hit(c, req) : 0;
+	u32 hit = req->op == XP_READ && !req->from_slow ? submit_hit(c, req) : 0;
 
 	req->err = 0;
 	if (req->op == XP_FLUSH && !XP_READ_ONCE(c->owes))
@@ -100,7 +100,7 @@ static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,
 {
 	switch ((enum xp_req_state)req->state) {
 	case REQ_MISS:
-		return read_miss_end(c, req, err);
+		return read_miss_end(c, req, err, todo);
 	case REQ_BYPASS:
 		return bypass_end(c, req, err, todo);
 	case REQ_DATA:

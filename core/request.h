@@ -143,7 +143,7 @@ bool hit_slot(struct xp *c, xp_slot_t slot, struct xp_req *req);
 
 /* read.c */
 enum xp_act read_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
-enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err);
+enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
 /* The fast device has failed a hit. */
 enum xp_act read_hit_failed(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo);
 /* Is nothing of a hit on the slow device, so that it is an error? */

@@ -31,8 +31,8 @@
  *        `-- XP_COPY -- private buffer, base, merge,
  *              xp_copied(), the I/O -----------------> xp_end()
  *
- *   xp_end() -> XP_DONE or XP_WAIT, as above. A read that the fast device failed may
- *   come back in .ready: what it asks for is on the slow device, too.
+ *   xp_end() -> XP_DONE or XP_WAIT, as above. A read that a device failed may come back in
+ *   .ready: what it asks for is on the slow device, too; or more was read than it asks for.
  *
  * Every call that takes a struct xp_todo adds to it what else the backend must
  * now do. It must do it (xp_todo_empty() says whether there is anything),
@@ -76,9 +76,10 @@ enum xp_act {
 	XP_SLOW,		/* the same operation at the same sector of the slow device; then
 				 * xp_end(). An XP_FLUSH so answered flushes the slow device. A FUA
 				 * write keeps its FUA. */
-	XP_SLOW_FILL,		/* as XP_SLOW, for a read whose req->fill the cache wants: read into
-				 * a buffer of the backend's own and copy to the caller's. After
-				 * xp_end() without error write each xp_fill_run() from that buffer
+	XP_SLOW_FILL,		/* as XP_SLOW, for a read whose req->fill the cache wants: read what
+				 * xp_fill_read() says, which may be more, into a buffer of the
+				 * backend's own and copy the caller's part of it to the caller. After
+				 * xp_end() without error, which is XP_DONE then, write each xp_fill_run() from that buffer
 				 * (never from the caller's, which may have changed meanwhile), then
 				 * xp_fill_end(). Or give the fill back at once by xp_fill_end()
 				 * with an error, set fill.nr_blocks to 0, say xp_not_filled(), and do
@@ -144,8 +145,8 @@ struct xp_req {
 	u8 class;		/* enum xp_class; 0 at first. Of all its parts, when it has ended */
 	/* 0 at first. The core's since: slots that the fast device has refused */
 	u8 tries;
-	/* false at first. The core's since: what is clean, from the slow device */
-	bool fast_failed;
+	/* false at first. The core's since: it is read again, what is clean from the slow device, and no fill */
+	bool from_slow;
 	/* the core's: what was read is not what its sum says, and is read again */
 	bool doubted;
 
@@ -247,6 +248,11 @@ enum xp_act xp_base_failed(struct xp *c, struct xp_req *req, int err, struct xp_
 enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
 		   struct xp_todo *todo);
 
+/*
+ * Of an XP_SLOW_FILL: what is to be read, in whole blocks where they are filled. It begins with the first block
+ * that the request touches. Takes no lock; any context.
+ */
+void xp_fill_read(const struct xp_req *req, u64 *sector, u32 *nr_sectors);
 /* Takes the first run off @fill: blocks for one write. False: nothing is left. Takes no lock; any context. */
 bool xp_fill_run(struct xp *c, struct xp_fill *fill, struct xp_fill *run);
 /*

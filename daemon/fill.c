@@ -2,6 +2,7 @@
 /*
  * fill.c - a miss that the cache wants: read into the request's buffer, which nobody changes,
  * and written to the fast device from there, run by run, when the request has been answered.
+ * What begins or ends within a block is read by whole blocks, into a buffer of its own.
  *
  * The reader never waits for the write. A fill is a favour: with too much of it under way the
  * part is read plainly.
@@ -14,6 +15,7 @@
 #include "core/verify.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* Blocks under way at once on a loop: 8 MiB. */
 #define FILL_BLOCKS_MAX	2048u
@@ -33,13 +35,24 @@ static void fill_written(struct xd_op *op, int err)
 	xd_fill_put(loop, f);
 }
 
+static struct xd_buffer *buffer_of(struct xd_part *part)
+{
+	return part->merge ? part->merge : part->io->buffer;
+}
+
+/* Where what is read begins. */
+static u8 *data_of(struct xd_part *part)
+{
+	return part->merge ? part->merge->data : xd_part_data(part);
+}
+
 /* The part's request has not ended yet: its buffer is there. */
 static void write_run(struct xd_part *part, const struct xp_fill *run)
 {
 	struct xd_loop *loop = part->io->loop;
 	struct xd_cache *cache = loop->cache;
 	struct xd_fill *f = xd_fill_get(loop);
-	u64 first = xp_lba_n(run->lba) * XP_BLOCK_SECTORS;
+	u64 first = xp_lba_n(run->lba) - part->req.sector / XP_BLOCK_SECTORS;
 
 	if (!f) {
 		loop->fill_blocks -= run->nr_blocks;
@@ -47,10 +60,10 @@ static void write_run(struct xd_part *part, const struct xp_fill *run)
 		return;
 	}
 	f->run = *run;
-	f->buffer = part->io->buffer;
+	f->buffer = buffer_of(part);
 	xd_buffer_hold(f->buffer);
 	f->op = (struct xd_op){ .kind = XD_WRITE, .registered = f->buffer->registered, .end = fill_written,
-				.data = f->buffer->data + ((first - part->io->sector) << XP_SECTOR_SHIFT),
+				.data = data_of(part) + (first << XP_BLOCK_SHIFT),
 				.bytes = run->nr_blocks << XP_BLOCK_SHIFT,
 				.offset = run->target << XP_SECTOR_SHIFT };
 	for (u32 i = 0; cache->tunables->verify && i < run->nr_blocks; i++)
@@ -61,6 +74,34 @@ static void write_run(struct xd_part *part, const struct xp_fill *run)
 	xd_device_submit(cache->fast, loop, &f->op);
 }
 
+/* The caller's part of what was read. */
+static void deliver(struct xd_part *part)
+{
+	u32 skip = (u32)(part->req.sector % XP_BLOCK_SECTORS) << XP_SECTOR_SHIFT;
+
+	if (part->merge)
+		memcpy(xd_part_data(part), part->merge->data + skip, (size_t)part->req.nr_sectors << XP_SECTOR_SHIFT);
+}
+
+/* But for the runs that are written from it. */
+static void leave_buffer(struct xd_part *part)
+{
+	if (part->merge)
+		xd_buffer_put(part->merge);
+	part->merge = NULL;
+}
+
+static void read_failed(struct xd_part *part, int err)
+{
+	struct xd_loop *loop = part->io->loop;
+
+	xd_slow_error(loop->cache, "read", part->req.sector, err);
+	loop->fill_blocks -= part->req.fill.nr_blocks;
+	leave_buffer(part);
+	if (xp_end(loop->cache->core, &part->req, err, &loop->todo) == XP_DONE)
+		xd_part_done(part);
+}
+
 static void fill_read(struct xd_op *op, int err)
 {
 	struct xd_part *part = container_of(op, struct xd_part, op);
@@ -69,36 +110,59 @@ static void fill_read(struct xd_op *op, int err)
 
 	xd_slow_read_end(loop->cache);
 	if (err) {
-		xd_slow_error(loop->cache, "read", part->req.sector, err);
-		loop->fill_blocks -= fill.nr_blocks;
-	} else {
-		xd_timed(loop, XP_CLASS_SLOW_READ, part->sent);
+		read_failed(part, err);
+		return;
 	}
-	xp_end(loop->cache->core, &part->req, err, &loop->todo);
-	while (!err && xp_fill_run(loop->cache->core, &fill, &run))
+	xd_timed(loop, XP_CLASS_SLOW_READ, part->sent);
+	deliver(part);
+	xp_end(loop->cache->core, &part->req, 0, &loop->todo);
+	while (xp_fill_run(loop->cache->core, &fill, &run))
 		write_run(part, &run);
+	leave_buffer(part);
 	xd_part_done(part);
+}
+
+/*
+ * Whole blocks, in a buffer that the fast device can be written from: before Linux 6.0 one with larger
+ * sectors takes no address that is within one.
+ */
+static bool needs_no_buffer(const struct xd_part *part, u32 nr_sectors)
+{
+	return nr_sectors == part->req.nr_sectors &&
+	       !(part->io->loop->cache->fast_whole && xp_is_partial(part->io->sector, 0));
+}
+
+static bool give_back(struct xd_part *part)
+{
+	struct xd_loop *loop = part->io->loop;
+
+	xp_fill_end(loop->cache->core, &part->req.fill, -ENOMEM, &loop->todo);
+	part->req.fill.nr_blocks = 0;
+	xp_not_filled(&part->req);
+	return false;
 }
 
 bool xd_fill_read(struct xd_part *part)
 {
 	struct xd_loop *loop = part->io->loop;
 	struct xp_req *req = &part->req;
+	u32 nr_sectors;
+	u64 sector;
 
-	/* Before Linux 6.0 a device with larger sectors writes from no address that is within one. */
-	if (loop->fill_blocks + req->fill.nr_blocks > FILL_BLOCKS_MAX ||
-	    (loop->cache->fast_whole && xp_is_partial(part->io->sector, 0))) {
-		xp_fill_end(loop->cache->core, &req->fill, -ENOMEM, &loop->todo);
-		req->fill.nr_blocks = 0;
-		xp_not_filled(req);
-		return false;
+	xp_fill_read(req, &sector, &nr_sectors);
+	if (loop->fill_blocks + req->fill.nr_blocks > FILL_BLOCKS_MAX)
+		return give_back(part);
+	if (!needs_no_buffer(part, nr_sectors)) {
+		part->merge = xd_buffer_get(loop, nr_sectors << XP_SECTOR_SHIFT);
+		if (!part->merge)
+			return give_back(part);
 	}
 	loop->fill_blocks += req->fill.nr_blocks;
 	part->op.kind = XD_READ;
-	part->op.bytes = req->nr_sectors << XP_SECTOR_SHIFT;
-	part->op.offset = req->sector << XP_SECTOR_SHIFT;
-	part->op.data = xd_part_data(part);
-	part->op.registered = part->io->buffer->registered;
+	part->op.bytes = nr_sectors << XP_SECTOR_SHIFT;
+	part->op.offset = sector << XP_SECTOR_SHIFT;
+	part->op.data = data_of(part);
+	part->op.registered = buffer_of(part)->registered;
 	part->op.end = fill_read;
 	xd_slow_read_begin(loop->cache);
 	part->sent = xd_time(loop->cache);

@@ -244,7 +244,7 @@ void xd_part_init(struct xd_part *part, struct xd_io *io, u64 sector, u64 end)
 	part->req.fua = io->fua;
 	part->req.ordered = io->ordered;
 	part->req.class = 0;
-	part->req.fast_failed = false;
+	part->req.from_slow = false;
 	part->req.tries = 0;
 	part->req.sector = sector;
 }
@@ -279,7 +279,7 @@ void xd_part_submit(struct xd_part *part)
 
 	part->req.private = is_private(part);
 	part->req.nr_sectors = part->end - part->req.sector;
-	if (part->req.op == XP_READ && !part->req.fast_failed && !part->req.private &&
+	if (part->req.op == XP_READ && !part->req.from_slow && !part->req.private &&
 	    !loop->cache->tunables->verify && try_hit(part))
 		return;
 	part->req.nr_sectors = part->end - part->req.sector;

@@ -43,7 +43,8 @@ struct xs_fill {
 	struct xs_cache *cache;
 	struct xs_io *io;	/* until it is delivered */
 	struct xp_fill fill;
-	u32 nr_pages;		/* of the whole part; the fill is the first of them */
+	u64 first;		/* block of the first page */
+	u32 nr_pages;		/* of all blocks of the part; the fill is of some of them */
 	atomic_t nr_writes;	/* that have not ended, or are not sent yet */
 	struct xs_fill_bio bio;
 	struct xs_fill_bio *more;	/* of the second and later runs, or NULL */
@@ -195,6 +196,7 @@ static struct xs_fill *fill_get(struct xs_cache *cache, struct xs_io *io)
 		return NULL;
 	atomic_add(nr, &cache->fill_blocks);
 	f->io = io;
+	f->first = io->req.sector / XP_BLOCK_SECTORS;
 	f->fill = io->req.fill;
 	return f;
 }
@@ -202,9 +204,9 @@ static struct xs_fill *fill_get(struct xs_cache *cache, struct xs_io *io)
 static void copy_to_caller(struct xs_fill *f)
 {
 	struct xs_io *io = f->io;
+	u32 offset = (u32)(io->req.sector - f->first * XP_BLOCK_SECTORS) << SECTOR_SHIFT;
 	struct bvec_iter iter = io->iter, at;
 	struct bio_vec bv;
-	u32 offset = 0;
 
 	iter.bi_size = io->req.nr_sectors << SECTOR_SHIFT;
 	__bio_for_each_segment(bv, io->bio, at, iter) {
@@ -258,8 +260,8 @@ static void fill_read_failed(struct xs_fill *f, int err)
 	fill_free(f);
 	xs_slow_error(cache, "read", io->req.sector, err);
 	xp_todo_init(&todo);
-	xp_end(cache->core, &io->req, err, &todo);
-	xp_list_add(&todo.done, &io->req.link);
+	if (xp_end(cache->core, &io->req, err, &todo) == XP_DONE)
+		xp_list_add(&todo.done, &io->req.link);
 	xs_post(cache, &todo);
 }
 
@@ -279,16 +281,10 @@ static void fill_read(struct bio *bio)
 		xs_fill_deliver(&f->list);
 }
 
-/* Each page is a block: the part must begin with the first block of the fill. */
-static bool begins_with_fill(const struct xp_req *req)
-{
-	return xp_lba_n(req->fill.lba) * XP_BLOCK_SECTORS == req->sector;
-}
-
 static void write_run(struct xs_cache *cache, struct xs_fill_bio *b)
 {
 	struct xs_fill *f = b->fill;
-	u32 first = (u32)(xp_lba_n(b->run.lba) - xp_lba_n(f->fill.lba)), i;
+	u32 first = (u32)(xp_lba_n(b->run.lba) - f->first), i;
 
 	for (i = 0; cache->options.verify && i < b->run.nr_blocks; i++)
 		xp_fill_hash(cache->core, &b->run, i, xs_hash_page(f->vec[first + i].bv_page));
@@ -414,14 +410,17 @@ void xs_fills_setup(struct xs_cache *cache)
 
 bool xs_fill_read(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo)
 {
-	struct xs_fill *f = begins_with_fill(&io->req) ? fill_get(cache, io) : NULL;
+	struct xs_fill *f = fill_get(cache, io);
+	u64 sector;
+	u32 sectors;
 
 	if (!f) {
 		xp_fill_end(cache->core, &io->req.fill, -ENOMEM, todo);
 		io->req.fill.nr_blocks = 0;
 		return false;
 	}
-	fill_bio(&f->bio, xs_slow(cache), io->req.sector, 0, io->req.nr_sectors,
+	xp_fill_read(&io->req, &sector, &sectors);
+	fill_bio(&f->bio, xs_slow(cache), sector, 0, sectors,
 		 REQ_OP_READ | (io->bio->bi_opf & (REQ_SYNC | REQ_META | REQ_PRIO | REQ_RAHEAD)),
 		 fill_read);
 	xs_slow_read_begin(cache);

@@ -53,7 +53,7 @@ static struct part *part_new(struct user *u, u8 op, u64 sector, u64 end)
 	memset(&p->req, 0xa5, sizeof(p->req));	/* what the core reads it has set, or is below */
 	p->req.op = op;
 	p->req.class = 0;
-	p->req.fast_failed = false;
+	p->req.from_slow = false;
 	p->req.tries = 0;
 	p->req.fua = u->fua;
 	p->req.ordered = u->fua || u->preflush;
@@ -258,8 +258,14 @@ static void journal_flushed(const struct event *flush, int err, struct xp_todo *
 
 static void start_fill_read(struct part *p)
 {
-	p->fill = arena_alloc(&sim.arena, p->req.nr_sectors * SECTOR);
-	start_read(event_add(IO_PART, p), &sim.slow, p->req.sector, p->req.nr_sectors, p->fill);
+	u32 nr_sectors;
+	u64 sector;
+
+	xp_fill_read(&p->req, &sector, &nr_sectors);
+	p->widened = nr_sectors > p->req.nr_sectors;
+	figures.widened += p->widened;
+	p->fill = arena_alloc(&sim.arena, nr_sectors * SECTOR);
+	start_read(event_add(IO_PART, p), &sim.slow, sector, nr_sectors, p->fill);
 }
 
 static void start_part(struct part *p, struct disk *d, u64 sector)
@@ -561,11 +567,11 @@ void backend_write(u64 *rng, u64 sector, u32 nr)
 static void fill_run_start(const struct part *p, const struct xp_fill *run)
 {
 	struct event *e = event_add(FILL_WAITS, NULL);
-	u64 skip = xp_lba_n(run->lba) * XP_BLOCK_SECTORS - p->req.sector;
+	u64 skip = xp_lba_n(run->lba) - p->req.sector / XP_BLOCK_SECTORS;
 	u32 i;
 
 	e->fill = *run;
-	e->data = p->fill + skip * SECTOR;
+	e->data = p->fill + skip * XP_BLOCK_SIZE;
 	for (i = 0; sim.verifies && i < e->fill.nr_blocks; i++)
 		xp_fill_hash(sim.c, &e->fill, i, xp_checksum(e->data + i * XP_BLOCK_SIZE, XP_BLOCK_SIZE));
 }
@@ -608,12 +614,18 @@ static void part_went_on(struct part *p, enum xp_act act, struct xp_todo *todo)
 
 static void part_io_end(struct part *p, int err, struct xp_todo *todo)
 {
-	bool hit = p->req.state == REQ_HIT;
+	bool hit = p->req.state == REQ_HIT, more;
 	enum xp_act act;
 
 	if (p->fill && !err)
-		memcpy(part_bytes(p), p->fill, p->req.nr_sectors * SECTOR);
+		memcpy(part_bytes(p), p->fill + p->req.sector % XP_BLOCK_SECTORS * SECTOR,
+		       p->req.nr_sectors * SECTOR);
+	more = p->fill && err && p->widened;
+	figures.read_exactly += more;
 	act = xp_end(sim.c, &p->req, err, todo);
+	if (more && act == XP_DONE && p->req.err)
+		violation(P_FAULTY_READS, "read %llu+%u: the error of all that was read with it is its own",
+			  (unsigned long long)p->req.sector, p->req.nr_sectors);
 	if (hit && act == XP_DONE && p->req.err)
 		check_lost(p);
 	if (p->fill && !err)

@@ -17,6 +17,7 @@ struct part {
 	u64 end;		/* sector: what follows one after another */
 	u8 *copy;
 	u8 *fill;		/* what was read, for caller and cache */
+	bool widened;		/* and that is more than the caller's */
 	bool around, filled;	/* some of it was the slow device's; without, and with a fill */
 	bool waited;		/* for another, for space, for room in the journal, or a device refused it */
 	bool hit;		/* by an error of a device, and not done otherwise since */

@@ -438,6 +438,7 @@ struct figures {
 	u64 whole_runs, privates;	/* requests that it must not see */
 	u64 verifying, checks, rots[2];		/* runs; reads of sums; sectors: clean, dirty */
 	u64 rot_read, rot_based, rot_written_back;	/* and where it was found */
+	u64 widened, read_exactly;	/* reads off the grid that are filled; of these that failed so */
 	u64 resizing, grown, shrunk, too_short, grown_live, short_homes;
 	u64 no_place_left;		/* runs that ended so: the last, and none is as well */
 };

@@ -307,6 +307,137 @@ static void a_fill_given_back_frees_all_runs(void **state)
 	assert_int_equal(stats_of(&f).free, free);
 }
 
+/* -------------------------------------------------------- off the grid ---- */
+
+static void is_read_as(const struct xp_req *req, u64 lba, u32 nr)
+{
+	u64 sector;
+	u32 nr_sectors;
+
+	assert_int_equal(xp_lba_n(req->fill.lba), lba);
+	assert_int_equal(req->fill.nr_blocks, nr);
+	xp_fill_read(req, &sector, &nr_sectors);
+	assert_int_equal(sector, lba * 8);
+	assert_int_equal(nr_sectors, nr * 8);
+}
+
+static void is_filled(struct xp_req *req)
+{
+	struct xp_fill run;
+
+	assert_int_equal(xp_end(f.c, req, 0, &f.todo), XP_DONE);
+	while (xp_fill_run(f.c, &req->fill, &run))
+		end_run(&run, 0);
+}
+
+static void a_read_within_a_block_fills_it(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	assert_int_equal(submit(&f, &req, XP_READ, 5000 * 8 + 3, 2, false), XP_SLOW_FILL);
+	is_read_as(&req, 5000, 1);
+	is_filled(&req);
+	assert_int_equal(submit(&f, &req, XP_READ, 5000 * 8, 8, false), XP_FAST);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_int_equal(mapped_byte(&f, 5000), 5000 % 256);
+}
+
+/* As of a partition that begins at sector 63. */
+static void a_read_over_two_halves_fills_both(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	assert_int_equal(submit(&f, &req, XP_READ, 5000 * 8 + 7, 8, false), XP_SLOW_FILL);
+	assert_int_equal(req.nr_sectors, 8);
+	is_read_as(&req, 5000, 2);
+	is_filled(&req);
+	assert_int_equal(mapped_byte(&f, 5001), 5001 % 256);
+	assert_int_equal(submit(&f, &req, XP_READ, 5001 * 8 + 7, 8, false), XP_FAST);
+	assert_int_equal(req.nr_sectors, 1);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_int_equal(submit(&f, &req, XP_READ, 5002 * 8, 7, false), XP_SLOW_FILL);
+	is_read_as(&req, 5002, 1);
+	is_filled(&req);
+}
+
+/* The next read has a block of it, while its fill is under way. */
+static void the_rest_is_filled_beside_a_fill(void **state)
+{
+	struct xp_req req, next;
+	u64 sector;
+	u32 nr;
+
+	(void)state;
+	assert_int_equal(submit(&f, &req, XP_READ, 5000 * 8 + 7, 8, false), XP_SLOW_FILL);
+	assert_int_equal(submit(&f, &next, XP_READ, 5001 * 8 + 7, 8, false), XP_SLOW_FILL);
+	assert_int_equal(xp_lba_n(next.fill.lba), 5002);
+	assert_int_equal(next.fill.nr_blocks, 1);
+	xp_fill_read(&next, &sector, &nr);
+	assert_int_equal(sector, 5001 * 8);
+	assert_int_equal(nr, 16);
+	is_filled(&req);
+	is_filled(&next);
+	assert_int_equal(mapped_byte(&f, 5001), 5001 % 256);
+	assert_int_equal(mapped_byte(&f, 5002), 5002 % 256);
+}
+
+/* A write of the half that nobody has asked for. */
+static void a_write_beside_it_ends_its_fill(void **state)
+{
+	struct xp_fill run;
+	struct xp_req req;
+
+	(void)state;
+	assert_int_equal(submit(&f, &req, XP_READ, 5000 * 8 + 7, 2, false), XP_SLOW_FILL);
+	write_blocks(&f, 5000, 1, 99);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	while (xp_fill_run(f.c, &req.fill, &run))
+		end_run(&run, 0);
+	assert_int_equal(mapped_byte(&f, 5000), 99);
+	assert_int_equal(mapped_byte(&f, 5001), 5001 % 256);
+}
+
+static void the_short_last_block_is_not_filled(void **state)
+{
+	u64 sector, last = (u64)LBAS * 8;
+	struct xp_req req;
+	u32 nr;
+
+	(void)state;
+	f.c->slow_sectors += 5;
+	assert_int_equal(submit(&f, &req, XP_READ, last + 1, 2, false), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_int_equal(submit(&f, &req, XP_READ, last - 1, 6, false), XP_SLOW_FILL);
+	assert_int_equal(req.nr_sectors, 6);
+	assert_int_equal(req.fill.nr_blocks, 1);
+	xp_fill_read(&req, &sector, &nr);
+	assert_int_equal(sector, last - 8);
+	assert_int_equal(nr, 13);
+	is_filled(&req);
+}
+
+/* A sector beside those of the caller cannot be read. Its error is not the caller's. */
+static void what_is_beside_it_need_not_be_readable(void **state)
+{
+	u32 free = stats_of(&f).free;
+	struct xp_req req;
+
+	(void)state;
+	assert_int_equal(submit(&f, &req, XP_READ, 5000 * 8 + 7, 8, false), XP_SLOW_FILL);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_WAIT);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
+	assert_int_equal(stats_of(&f).free, free);
+	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_SLOW);
+	assert_int_equal(req.sector, 5000 * 8 + 7);
+	assert_int_equal(req.nr_sectors, 8);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+	read_missed(&req, 5000, 1);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
+}
+
 /* -------------------------------------------------------- small caches ---- */
 
 static u64 seed;
@@ -427,6 +558,12 @@ int main(void)
 		T(small_caches_go_on_filling),
 		T(longer_misses_are_filled_as_well),
 		T(a_fill_takes_what_can_be_spared),
+		T(a_read_within_a_block_fills_it),
+		T(a_read_over_two_halves_fills_both),
+		T(the_rest_is_filled_beside_a_fill),
+		T(a_write_beside_it_ends_its_fill),
+		T(the_short_last_block_is_not_filled),
+		T(what_is_beside_it_need_not_be_readable),
 	};
 
 	return cmocka_run_group_tests_name("fills", tests, NULL, NULL);
