@@ -43,6 +43,7 @@
 #include "platform.h"
 #include "rank.h"
 #include "statistics.h"
+#include "span.h"
 #include "streams.h"
 #include "unflushed.h"
 #include "xpcache.h"
@@ -340,6 +341,7 @@ struct xp {
 	u32 nr_free, nr_dirty, nr_clean, nr_pending_free;
 	struct xp_ranks ranks;	/* of the MAPPED slots */
 	struct xp_streams reads;
+	struct xp_slow_pace slow_pace;	/* of no lock */
 
 	struct xp_journal journal;
 	struct xp_super super;

@@ -34,26 +34,27 @@ static u32 commit_batch(const struct xp *c)
 #define ADMIT_MAX_BLOCKS	64u	/* 256 KiB */
 
 /* What was streamed before is kept this time; else that it was. */
-static bool is_streamed_again(struct xp *c, xp_lba_t first, u32 nr_blocks)
+static bool is_streamed_again(struct xp *c, xp_lba_t first, u32 span, u32 misses)
 {
 	u32 known = 0, i;
 
-	for (i = 0; i < nr_blocks; i++)
+	for (i = 0; i < span; i++)
 		known += ghost_knows(c, lba_add(first, i), XP_GHOST_EVER);
-	if (2 * known >= nr_blocks)
+	if (2 * known >= misses)
 		return true;
-	for (i = 0; i < nr_blocks; i++)
-		ghost_put_last(c, lba_add(first, i));
+	for (i = 0; i < span; i++)
+		if (!map_holds(c, lba_add(first, i)))
+			ghost_put_last(c, lba_add(first, i));
 	return false;
 }
 
-u32 policy_admit(struct xp *c, xp_lba_t first, u32 nr_blocks, bool streams)
+u32 policy_admit(struct xp *c, xp_lba_t first, u32 span, u32 misses, bool streams)
 {
-	if (!c->opt.stream_kib && nr_blocks > ADMIT_MAX_BLOCKS)
+	if (!c->opt.stream_kib && span > ADMIT_MAX_BLOCKS)
 		return 0;
-	if (c->nr_free <= reserve(c) + 1 || (streams && !is_streamed_again(c, first, nr_blocks)))
+	if (c->nr_free <= reserve(c) + 1 || (streams && !is_streamed_again(c, first, span, misses)))
 		return 0;
-	return min(nr_blocks, c->nr_free - reserve(c) - 1);
+	return min(misses, c->nr_free - reserve(c) - 1);
 }
 
 /*

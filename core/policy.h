@@ -5,8 +5,11 @@
 
 #include "cache.h"
 
-/* Of a miss of so many blocks, which @streams if it is of a stream that passes: how many slots it may take. */
-u32 policy_admit(struct xp *c, xp_lba_t first, u32 nr_blocks, bool streams);
+/*
+ * Of the @misses among @span blocks that are read at once, of a stream that passes if they @streams: how many
+ * may take a slot.
+ */
+u32 policy_admit(struct xp *c, xp_lba_t first, u32 span, u32 misses, bool streams);
 /*
  * The block, which is clean and not held, lives in no slot any more: a record, for which there is
  * room.

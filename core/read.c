@@ -13,6 +13,7 @@
 #include "run.h"
 #include "slot.h"
 #include "space.h"
+#include "span.h"
 
 /* Not zeros: the slow device does not hold it, and the fast one alone is asked. */
 static bool only_fast(const struct xp_entry *e)
@@ -51,27 +52,59 @@ static u32 flushed_run(struct xp *c, xp_lba_t first, u32 n, struct xp_todo *todo
 	return gap;
 }
 
-/*
- * Takes slots for up to @want blocks from fill->lba on, wherever they are. As many are free. Whoever
- * has the fill walks the chain of runs without the lock: nobody else changes it until xp_fill_end().
- */
-static void fill_take(struct xp *c, struct xp_fill *fill, u32 want)
+/* No write of it is under way, and no other fill, and it is not cached. */
+static bool is_fillable(struct xp *c, xp_lba_t lba)
 {
-	u32 first = XP_NIL, *link = &first, runs;
+	struct xp_found f;
 
-	for (runs = 0; fill->nr_blocks < want && runs < XP_FILL_RUNS_MAX; runs++) {
+	map_find(c, lba, &f);
+	return !is_slot(f.mapped) && !is_slot(f.writing) && !is_slot(f.filling) && !bypass_overlaps(c, lba);
+}
+
+static u32 fillable_run(struct xp *c, xp_lba_t first, u32 most)
+{
+	u32 n;
+
+	for (n = 0; n < most && is_fillable(c, lba_add(first, n)); n++)
+		;
+	return n;
+}
+
+/* Takes slots for a run of @nr blocks, wherever they are: *@link is where the first one's number belongs. */
+static u32 *take_run(struct xp *c, struct xp_fill *fill, u32 *link, u32 *runs, xp_lba_t lba, u32 nr)
+{
+	while (nr && *runs < XP_FILL_RUNS_MAX) {
 		xp_slot_t slot;
-		u32 nr = slots_alloc(c, want - fill->nr_blocks, SLOT_FILLING,
-				     lba_add(fill->lba, fill->nr_blocks), &slot);
+		u32 n = slots_alloc(c, nr, SLOT_FILLING, lba, &slot);
 
 		*link = xp_slot_n(slot);
 		link = &entry_of(c, slot)->list_next;
-		entry_of(c, slot)->list_prev = nr;
-		fill->nr_blocks += nr;
+		entry_of(c, slot)->list_prev = n;
+		fill->nr_blocks += n;
+		lba = lba_add(lba, n);
+		nr -= n;
+		++*runs;
+	}
+	return link;
+}
+
+/*
+ * Takes slots for up to @want blocks, as many as are free, of the @span from @first on: those that can be filled. Whoever
+ * has the fill walks the chain of runs without the lock: nobody else changes it until xp_fill_end().
+ */
+static void fill_take(struct xp *c, struct xp_fill *fill, xp_lba_t first, u32 span, u32 want)
+{
+	u32 slot = XP_NIL, *link = &slot, runs = 0, at = 0;
+
+	while (at < span && fill->nr_blocks < want && runs < XP_FILL_RUNS_MAX) {
+		u32 n = fillable_run(c, lba_add(first, at), min(span - at, want - fill->nr_blocks));
+
+		link = take_run(c, fill, link, &runs, lba_add(first, at), n);
+		at += n + 1;
 	}
 	*link = XP_NIL;
-	fill->slot = XP_SLOT(first);
-	fill->target = xp_slot_sector(c, fill->slot);
+	fill->slot = XP_SLOT(slot);
+	fill->target = fill->nr_blocks ? xp_slot_sector(c, fill->slot) : 0;
 }
 
 bool xp_fill_run(struct xp *c, struct xp_fill *fill, struct xp_fill *run)
@@ -82,63 +115,46 @@ bool xp_fill_run(struct xp *c, struct xp_fill *fill, struct xp_fill *run)
 		return false;
 	e = entry_of(c, fill->slot);
 	*run = *fill;
+	run->lba = entry_lba(e);
 	run->nr_blocks = e->list_prev;
-	fill->lba = lba_add(fill->lba, run->nr_blocks);
+	run->target = xp_slot_sector(c, run->slot);
 	fill->nr_blocks -= run->nr_blocks;
 	fill->slot = XP_SLOT(e->list_next);
-	fill->target = xp_slot_sector(c, fill->slot);
 	return true;
 }
 
-void xp_fill_read(const struct xp_req *req, u64 *sector, u32 *nr_sectors)
+void xp_fill_read(const struct xp *c, const struct xp_req *req, u64 *sector, u32 *nr_sectors)
 {
-	u64 end = max(req->sector + req->nr_sectors,
-		      (xp_lba_n(req->fill.lba) + req->fill.nr_blocks) * XP_BLOCK_SECTORS);
+	u64 end = xp_lba_n(req_lba(req)) + req->nr_blocks;
 
 	*sector = xp_lba_n(req_lba(req)) * XP_BLOCK_SECTORS;
-	*nr_sectors = (u32)(end - *sector);
+	if (end <= XP_READ_RACY(c->nr_whole))
+		*nr_sectors = req->nr_blocks * XP_BLOCK_SECTORS;
+	else
+		*nr_sectors = (u32)(req->sector + req->nr_sectors - *sector);
 }
 
 /*
- * No write of it is under way, and no other fill. What the slow device ends with, less than a block, is
- * not filled.
- */
-static bool is_fillable(struct xp *c, xp_lba_t lba)
-{
-	struct xp_found f;
-
-	map_find(c, lba, &f);
-	return xp_lba_n(lba) < c->nr_whole && !is_slot(f.writing) && !is_slot(f.filling) &&
-	       !bypass_overlaps(c, lba);
-}
-
-/*
- * Slots for the first blocks of a miss that are side by side and fillable. Those at its ends may be asked for
- * in part, and are read whole. Of a sequence of such reads each has the last block of the one before, whose
- * fill may be under way.
+ * Slots for blocks of a miss, of which @misses are not cached. Those at its ends may be asked for in part, and are
+ * read whole; what the slow device ends with, less than a block, is not filled.
  *
  * I4: none for a block that a write around the cache has touched and no flush of
  * the slow device has covered. What is read may be that write's; a power cut could
  * then leave it in the cache, clean, but not on the slow device, and its eviction
  * would bring the older value back.
  */
-static void fill_prepare(struct xp *c, struct xp_req *req, bool streams, struct xp_todo *todo)
+static void fill_prepare(struct xp *c, struct xp_req *req, u32 misses, bool streams, struct xp_todo *todo)
 {
 	xp_lba_t first = req_lba(req);
-	u32 skip = 0, n = 0;
+	u32 span = req->nr_blocks, want;
 
-	while (skip < req->nr_blocks && !is_fillable(c, lba_add(first, skip)))
-		skip++;
-	first = lba_add(first, skip);
-	while (skip + n < req->nr_blocks && is_fillable(c, lba_add(first, n)))
-		n++;
-	n = n ? policy_admit(c, first, n, streams) : 0;
-	if (n)
-		n = flushed_run(c, first, n, todo);
-	if (!n)
-		return;
-	req->fill.lba = first;
-	fill_take(c, &req->fill, n);
+	if (xp_lba_n(first) + span > c->nr_whole)
+		span--;
+	want = span ? policy_admit(c, first, span, misses, streams) : 0;
+	if (want)
+		span = flushed_run(c, first, span, todo);
+	if (want && span)
+		fill_take(c, &req->fill, first, span, want);
 }
 
 /* As its caller sent it: this is asked before the request is cut. */
@@ -149,21 +165,33 @@ static bool is_of_stream(struct xp *c, const struct xp_req *req)
 	return stream_passes(c, xp_lba_n(req_lba(req)), end);
 }
 
+/* Hits that are read with the misses around them. */
+static void ask_for_hits(struct xp *c, const struct xp_req *req, u32 nr)
+{
+	u32 n;
+
+	for (n = 0; n < nr; n++) {
+		xp_slot_t slot = map_mapped(c, lba_add(req_lba(req), n));
+
+		if (is_slot(slot))
+			ranks_hit(entry_of(c, slot));
+	}
+}
+
 static enum xp_act read_miss(struct xp *c, struct xp_req *req,
 			     struct xp_todo *todo)
 {
-	u32 n, span = min(req_span(req), XP_RUN_MAX);
 	bool streams = is_of_stream(c, req);
+	u32 misses, n = span_blocks(c, req, min(req_span(req), XP_RUN_MAX), &misses);
 
-	for (n = 1; n < span; n++)
-		if (is_slot(map_mapped(c, lba_add(req_lba(req), n))))
-			break;
+	if (misses < n)
+		ask_for_hits(c, req, n);
 	req_trim(req, n);
 	req->state = REQ_MISS;
 	req->fill.nr_blocks = 0;
-	if (!c->failed) {
+	if (!c->failed && !req->alone) {
 		policy_evict_ahead(c, todo);
-		fill_prepare(c, req, streams, todo);
+		fill_prepare(c, req, misses, streams, todo);
 	}
 	if (!req->fill.nr_blocks) {
 		xp_req_is(req, XP_CLASS_READ_BYPASS);
@@ -211,7 +239,7 @@ static enum xp_act read_elsewhere(struct xp *c, struct xp_req *req)
 	xp_slot_t slot = map_mapped(c, req_lba(req));
 	u32 n = alike(c, req, only_fast);
 
-	req->from_slow = false;
+	req->fast_failed = false;
 	if (n) {
 		req_trim(req, n);
 		return read_mapped(c, req, slot);
@@ -256,7 +284,7 @@ enum xp_act read_elsewhere_or(struct xp *c, struct xp_req *req, int err, struct 
 	}
 	if (lost)
 		return req_finish(req, err);
-	req->from_slow = true;
+	req->fast_failed = true;
 	xp_list_add(&todo->ready, &req->link);
 	return XP_WAIT;
 }
@@ -279,7 +307,7 @@ enum xp_act read_submit(struct xp *c, struct xp_req *req,
 {
 	xp_slot_t slot = map_mapped(c, req_lba(req));
 
-	if (req->from_slow)
+	if (req->fast_failed)
 		return read_elsewhere(c, req);
 	if (!is_slot(slot))
 		return read_miss(c, req, todo);
@@ -294,37 +322,35 @@ static void fill_drop(struct xp *c, xp_slot_t slot)
 	c->stats.fills_dropped++;
 }
 
-/* More is read than its caller asked for. */
-static bool is_widened(const struct xp_req *req)
+/* More was read than its caller asked for, or what the cache holds. */
+static bool is_more(struct xp *c, const struct xp_req *req)
 {
 	u64 sector;
-	u32 nr;
+	u32 nr, n;
 
-	if (!req->fill.nr_blocks)
-		return false;
-	xp_fill_read(req, &sector, &nr);
-	return nr > req->nr_sectors;
-}
-
-/* What cannot be read may be what its caller has not asked for. */
-static enum xp_act read_exactly(struct xp_req *req, struct xp_todo *todo)
-{
-	req->from_slow = true;
-	xp_list_add(&todo->ready, &req->link);
-	return XP_WAIT;
+	xp_fill_read(c, req, &sector, &nr);
+	if (req->fill.nr_blocks && nr > req->nr_sectors)
+		return true;
+	for (n = 0; n < req->nr_blocks; n++)
+		if (is_slot(map_mapped(c, lba_add(req_lba(req), n))))
+			return true;
+	return false;
 }
 
 enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
 {
-	bool widened = err && is_widened(req);
+	bool more = err && !req->alone && is_more(c, req);
 	struct xp_fill run;
 	u32 i;
 
 	while (err && xp_fill_run(c, &req->fill, &run))
 		for (i = 0; i < run.nr_blocks; i++)
 			fill_drop(c, slot_add(run.slot, i));
-	if (widened)
-		return read_exactly(req, todo);
+	req->alone = more;
+	if (more) {
+		xp_list_add(&todo->ready, &req->link);
+		return XP_WAIT;
+	}
 	if (!err)
 		c->stats.read_blocks_slow += req->nr_blocks;
 	return req_finish(req, err);

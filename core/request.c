@@ -85,7 +85,7 @@ static inline u32 submit_hit(struct xp *c, struct xp_req *req)
 
 enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
-	u32 hit = req->op == XP_READ && !req->from_slow ? submit_hit(c, req) : 0;
+	u32 hit = req->op == XP_READ && !req->fast_failed ? submit_hit(c, req) : 0;
 
 	req->err = 0;
 	if (req->op == XP_FLUSH && !XP_READ_ONCE(c->owes))

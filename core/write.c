@@ -109,7 +109,7 @@ static enum xp_act write_whole(struct xp *c, struct xp_req *req,
 /* I7: what is clean is there too, for when the fast device has just failed it. */
 static bool slow_serves(struct xp *c, const struct xp_req *req, xp_slot_t mapped)
 {
-	return !is_slot(mapped) || (req->from_slow && !entry_of(c, mapped)->dirty);
+	return !is_slot(mapped) || (req->fast_failed && !entry_of(c, mapped)->dirty);
 }
 
 static void choose_base(struct xp *c, struct xp_req *req, xp_slot_t mapped)
@@ -117,7 +117,7 @@ static void choose_base(struct xp *c, struct xp_req *req, xp_slot_t mapped)
 	req->base_slot = XP_SLOT(XP_NIL);
 	req->copy.check = false;
 	if (slow_serves(c, req, mapped)) {
-		req->from_slow = false;
+		req->fast_failed = false;
 		req->copy.base = XP_BASE_SLOW;
 		req->copy.from = xp_lba_n(req_lba(req)) * XP_BLOCK_SECTORS;
 	} else if (entry_of(c, mapped)->zeros) {
@@ -266,7 +266,7 @@ enum xp_act write_base_failed(struct xp *c, struct xp_req *req, int err,
 		return pass_again(c, req, err, todo);
 	if (!is_slot(req->base_slot) || entry_of(c, req->base_slot)->dirty)
 		return req_finish(req, err);
-	req->from_slow = true;
+	req->fast_failed = true;
 	xp_list_add(&todo->ready, &req->link);
 	return XP_WAIT;
 }

@@ -123,7 +123,7 @@ struct xp_copy {
 
 /* Blocks read from the slow device, on their way into the cache: in one or more runs of slots. */
 struct xp_fill {
-	xp_lba_t lba;
+	xp_lba_t lba;		/* of a run: the first; else of no meaning */
 	xp_slot_t slot;		/* the first */
 	u32 nr_blocks;		/* 0: nothing to fill */
 	u64 target;		/* fast sector of the first run */
@@ -145,8 +145,10 @@ struct xp_req {
 	u8 class;		/* enum xp_class; 0 at first. Of all its parts, when it has ended */
 	/* 0 at first. The core's since: slots that the fast device has refused */
 	u8 tries;
-	/* false at first. The core's since: it is read again, what is clean from the slow device, and no fill */
-	bool from_slow;
+	/* false at first. The core's since: what is clean, from the slow device */
+	bool fast_failed;
+	/* the same: it is read again, no more than it asks for, and without a hit beside its misses */
+	bool alone;
 	/* the core's: what was read is not what its sum says, and is read again */
 	bool doubted;
 
@@ -249,11 +251,11 @@ enum xp_act xp_end(struct xp *c, struct xp_req *req, int err,
 		   struct xp_todo *todo);
 
 /*
- * Of an XP_SLOW_FILL: what is to be read, in whole blocks where they are filled. It begins with the first block
- * that the request touches. Takes no lock; any context.
+ * Of an XP_SLOW_FILL: what is to be read, the blocks that the request touches, whole but for the one that the slow
+ * device ends in. Takes no lock; any context.
  */
-void xp_fill_read(const struct xp_req *req, u64 *sector, u32 *nr_sectors);
-/* Takes the first run off @fill: blocks for one write. False: nothing is left. Takes no lock; any context. */
+void xp_fill_read(const struct xp *c, const struct xp_req *req, u64 *sector, u32 *nr_sectors);
+/* Takes the first run off @fill: blocks for one write. They lie side by side, and the next run behind them or later. False: nothing is left. Takes no lock; any context. */
 bool xp_fill_run(struct xp *c, struct xp_fill *fill, struct xp_fill *run);
 /*
  * After the data of a run is in its slots, or was not written (@err); or of all that is left of

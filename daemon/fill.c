@@ -114,6 +114,7 @@ static void fill_read(struct xd_op *op, int err)
 		return;
 	}
 	xd_timed(loop, XP_CLASS_SLOW_READ, part->sent);
+	xp_slow_took(loop->cache->core, part->req.nr_sectors, xd_since(part->sent));
 	deliver(part);
 	xp_end(loop->cache->core, &part->req, 0, &loop->todo);
 	while (xp_fill_run(loop->cache->core, &fill, &run))
@@ -149,7 +150,7 @@ bool xd_fill_read(struct xd_part *part)
 	u32 nr_sectors;
 	u64 sector;
 
-	xp_fill_read(req, &sector, &nr_sectors);
+	xp_fill_read(loop->cache->core, req, &sector, &nr_sectors);
 	if (loop->fill_blocks + req->fill.nr_blocks > FILL_BLOCKS_MAX)
 		return give_back(part);
 	if (!needs_no_buffer(part, nr_sectors)) {

@@ -127,6 +127,8 @@ static void part_ended(struct xd_op *op, int err)
 		part_error(cache, part, err);
 	else if (leg != XP_CLASSES)
 		xd_timed(loop, leg, part->sent);
+	if (!err && leg == XP_CLASS_SLOW_READ)
+		xp_slow_took(cache->core, part->req.nr_sectors, xd_since(part->sent));
 	if (part_is_slow_read(part))
 		xd_slow_read_end(cache);
 	if (xp_end(cache->core, &part->req, err, &loop->todo) == XP_DONE)
@@ -244,7 +246,8 @@ void xd_part_init(struct xd_part *part, struct xd_io *io, u64 sector, u64 end)
 	part->req.fua = io->fua;
 	part->req.ordered = io->ordered;
 	part->req.class = 0;
-	part->req.from_slow = false;
+	part->req.fast_failed = false;
+	part->req.alone = false;
 	part->req.tries = 0;
 	part->req.sector = sector;
 }
@@ -279,7 +282,7 @@ void xd_part_submit(struct xd_part *part)
 
 	part->req.private = is_private(part);
 	part->req.nr_sectors = part->end - part->req.sector;
-	if (part->req.op == XP_READ && !part->req.from_slow && !part->req.private &&
+	if (part->req.op == XP_READ && !part->req.fast_failed && !part->req.private &&
 	    !loop->cache->tunables->verify && try_hit(part))
 		return;
 	part->req.nr_sectors = part->end - part->req.sector;

@@ -20,11 +20,16 @@ static inline u64 xd_time(const struct xd_cache *cache)
 	return xd_get(cache->timed) ? xd_now() : 0;
 }
 
-/* Since xd_time() said @begun; nothing if it said 0. */
+/* Nanoseconds since xd_time() said @begun; 0 if it said 0. */
+static inline u64 xd_since(u64 begun)
+{
+	return begun ? max(xd_now() - begun, 1ull) : 0;
+}
+
 static inline void xd_timed(struct xd_loop *loop, enum xp_class class, u64 begun)
 {
 	if (begun)
-		xd_record(loop, class, max(xd_now() - begun, 1ull));
+		xd_record(loop, class, xd_since(begun));
 }
 
 #endif /* XD_TIMING_H */

@@ -268,13 +268,16 @@ static void fill_read_failed(struct xs_fill *f, int err)
 static void fill_read(struct bio *bio)
 {
 	struct xs_fill *f = ((struct xs_fill_bio *)bio->bi_private)->fill;
+	u64 took;
 
 	xs_slow_read_end(f->cache);
 	if (bio->bi_status) {
 		fill_read_failed(f, blk_status_to_errno(bio->bi_status));
 		return;
 	}
-	xs_timed(f->cache, XP_CLASS_SLOW_READ, xs_since(f->bio.sent));
+	took = xs_since(f->bio.sent);
+	xs_timed(f->cache, XP_CLASS_SLOW_READ, took);
+	xs_slow_took(f->cache, f->nr_pages * XP_BLOCK_SECTORS, took);
 	if (f->nr_pages > XS_FILL_INLINE)
 		xs_queue_entry(f->cache, &f->cache->todo.late, &f->list);
 	else
@@ -419,7 +422,7 @@ bool xs_fill_read(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo
 		io->req.fill.nr_blocks = 0;
 		return false;
 	}
-	xp_fill_read(&io->req, &sector, &sectors);
+	xp_fill_read(cache->core, &io->req, &sector, &sectors);
 	fill_bio(&f->bio, xs_slow(cache), sector, 0, sectors,
 		 REQ_OP_READ | (io->bio->bi_opf & (REQ_SYNC | REQ_META | REQ_PRIO | REQ_RAHEAD)),
 		 fill_read);

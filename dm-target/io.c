@@ -102,8 +102,10 @@ noinline bool xs_io_below_ended(struct xs_cache *cache, struct xs_io *io, int er
 	io->below = false;
 	if (unlikely(err))
 		io_error(cache, io, err);
-	if (io_is_slow_read(io))
+	if (io_is_slow_read(io)) {
 		xs_slow_read_end(cache);
+		xs_slow_took(cache, io->req.nr_sectors, took);
+	}
 	xp_todo_init(&todo);
 	if (xp_end(cache->core, &io->req, err, &todo) == XP_DONE) {
 		over = !io_next_part(io);

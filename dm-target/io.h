@@ -67,7 +67,8 @@ static __always_inline void io_init_state(struct xs_io *io, struct bio *bio)
 {
 	io->req.fua = false;
 	io->req.ordered = false;
-	io->req.from_slow = false;
+	io->req.fast_failed = false;
+	io->req.alone = false;
 	io->req.tries = 0;
 	io->req.class = 0;
 	io->hit = false;

@@ -87,10 +87,19 @@ static const char *clock_name(void)
 
 /* ------------------------------------------------------------- record ---- */
 
+static __always_inline u64 ns_of(u64 ticks)
+{
+	return mul_u64_u32_shr(ticks, READ_ONCE(ns_per_tick), XS_TICK_SHIFT);
+}
+
 static __always_inline void add(struct xs_tally *mine, enum xp_class class, u64 ticks)
 {
-	xp_histogram_add(mine->of[class],
-			 mul_u64_u32_shr(ticks, READ_ONCE(ns_per_tick), XS_TICK_SHIFT));
+	xp_histogram_add(mine->of[class], ns_of(ticks));
+}
+
+void xs_slow_took(struct xs_cache *cache, u32 nr_sectors, u64 ticks)
+{
+	xp_slow_took(cache->core, nr_sectors, ns_of(ticks));
 }
 
 void xs_record(struct xs_cache *cache, enum xp_class leg, u64 ticks)

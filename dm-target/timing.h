@@ -42,6 +42,9 @@ static inline void xs_timed(struct xs_cache *cache, enum xp_class leg, u64 ticks
 		xs_record(cache, leg, ticks);
 }
 
+/* A read of the slow device has succeeded after @ticks, or 0: the core is told. Any context. */
+void xs_slow_took(struct xs_cache *cache, u32 nr_sectors, u64 ticks);
+
 /*
  * Counts a request that has ended, once; and records its time, unless that is 0 or it has failed.
  * Any context.

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include "accounting.h"
 #include "disk.h"
 #include "format.h"
 #include "layout.h"
 #include "life.h"
+#include "look.h"
 #include "media.h"
 #include "message.h"
 #include "options.h"
@@ -164,14 +166,28 @@ static struct part *part_new(struct whole *whole, const struct xp_req *of, u64 s
 
 static void count_slow(struct replay *r, const struct part *part)
 {
-	u64 seeks = r->disk.seeks;
+	u64 seeks = r->disk.seeks, ns;
 
 	if (part->req.op != XP_READ && part->req.op != XP_WRITE)
 		return;
 	r->counts.slow_requests++;
 	r->counts.slow_blocks += part->req.nr_blocks;
-	r->counts.slow_ns += disk_ns(&r->disk, part->req.sector, part->req.nr_sectors);
+	ns = disk_ns(&r->disk, part->req.sector, part->req.nr_sectors);
+	r->counts.slow_ns += ns;
+	if (part->req.op == XP_READ)
+		xp_slow_took(r->core, part->req.nr_sectors, ns);
 	r->counts.slow_seeks += r->disk.seeks - seeks;
+}
+
+/* Of the blocks of a part that the slow device is read for: a hit may be read with them. */
+static u32 missed_blocks(const struct replay *r, const struct part *part)
+{
+	struct xp_mapping m;
+	u32 hits = 0, i;
+
+	for (i = 0; i < part->req.nr_blocks; i++)
+		hits += xp_lookup(r->core, XP_LBA(part->req.sector / XP_BLOCK_SECTORS + i), &m);
+	return part->req.nr_blocks - hits;
 }
 
 static void count(struct replay *r, struct part *part, enum xp_act act)
@@ -182,7 +198,7 @@ static void count(struct replay *r, struct part *part, enum xp_act act)
 		count_slow(r, part);
 	if (part->req.op == XP_READ) {
 		r->counts.read_blocks += part->req.nr_blocks;
-		r->counts.missed_blocks += slow ? part->req.nr_blocks : 0;
+		r->counts.missed_blocks += slow ? missed_blocks(r, part) : 0;
 		r->counts.missed_sectors += slow ? part->req.nr_sectors : 0;
 		part->whole->missed |= slow;
 	} else if (part->req.op == XP_WRITE) {

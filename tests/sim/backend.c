@@ -53,7 +53,8 @@ static struct part *part_new(struct user *u, u8 op, u64 sector, u64 end)
 	memset(&p->req, 0xa5, sizeof(p->req));	/* what the core reads it has set, or is below */
 	p->req.op = op;
 	p->req.class = 0;
-	p->req.from_slow = false;
+	p->req.fast_failed = false;
+	p->req.alone = false;
 	p->req.tries = 0;
 	p->req.fua = u->fua;
 	p->req.ordered = u->fua || u->preflush;
@@ -256,12 +257,23 @@ static void journal_flushed(const struct event *flush, int err, struct xp_todo *
 
 /* ----------------------------------------------------------- requests ---- */
 
+/* Blocks of the part that are cached. */
+static u32 hits_of(const struct part *p)
+{
+	struct xp_mapping m;
+	u32 hits = 0, i;
+
+	for (i = 0; i < p->req.nr_blocks; i++)
+		hits += xp_lookup(sim.c, XP_LBA(p->req.sector / XP_BLOCK_SECTORS + i), &m);
+	return hits;
+}
+
 static void start_fill_read(struct part *p)
 {
 	u32 nr_sectors;
 	u64 sector;
 
-	xp_fill_read(&p->req, &sector, &nr_sectors);
+	xp_fill_read(sim.c, &p->req, &sector, &nr_sectors);
 	p->widened = nr_sectors > p->req.nr_sectors;
 	figures.widened += p->widened;
 	p->fill = arena_alloc(&sim.arena, nr_sectors * SECTOR);
@@ -313,9 +325,11 @@ static void part_perform(struct part *p, enum xp_act act, struct xp_todo *todo)
 		start_part(p, &sim.fast, p->req.target);
 		break;
 	case XP_SLOW:
+		figures.spans += p->req.op == XP_READ && hits_of(p);
 		start_part(p, &sim.slow, p->req.sector);
 		break;
 	case XP_SLOW_FILL:
+		figures.spans += !!hits_of(p);
 		if (chance(step.rng, 8)) {	/* no memory for it */
 			xp_fill_end(sim.c, &p->req.fill, -ENOMEM, todo);
 			p->req.fill.nr_blocks = 0;
@@ -612,16 +626,21 @@ static void part_went_on(struct part *p, enum xp_act act, struct xp_todo *todo)
 		part_end(p, todo);
 }
 
+/* A miss that the slow device has failed, and what was read with it may be why. */
+static bool is_not_its_own(const struct part *p, int err)
+{
+	return err && p->req.state == REQ_MISS && !p->req.alone && ((p->fill && p->widened) || hits_of(p));
+}
+
 static void part_io_end(struct part *p, int err, struct xp_todo *todo)
 {
-	bool hit = p->req.state == REQ_HIT, more;
+	bool hit = p->req.state == REQ_HIT, more = is_not_its_own(p, err);
 	enum xp_act act;
 
 	if (p->fill && !err)
 		memcpy(part_bytes(p), p->fill + p->req.sector % XP_BLOCK_SECTORS * SECTOR,
 		       p->req.nr_sectors * SECTOR);
-	more = p->fill && err && p->widened;
-	figures.read_exactly += more;
+	figures.read_alone += more;
 	act = xp_end(sim.c, &p->req, err, todo);
 	if (more && act == XP_DONE && p->req.err)
 		violation(P_FAULTY_READS, "read %llu+%u: the error of all that was read with it is its own",

@@ -3,6 +3,7 @@
  * recover.c - the core's recovery: of the fast device itself, or of an image,
  * where the power may go again and a read may fail.
  */
+#include "accounting.h"
 #include "image.h"
 #include "life.h"
 #include "look.h"
@@ -248,10 +249,14 @@ static struct xp *core_new(void *memory, const struct xp_media *fast, u32 accept
 		.accept = accept,
 	};
 	struct xp_sb sb;
+	struct xp *c;
 
 	superblock_read(fast, &sb);
 	memset(memory, 0, xp_memory(&sb, true));
-	return xp_init(memory, &sb, &opt);
+	c = xp_init(memory, &sb, &opt);
+	if (!g->seeks_cost)
+		xp_slow_took(c, 1, 1);
+	return c;
 }
 
 /* An image may be recovered while the device itself is. */

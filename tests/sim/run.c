@@ -263,6 +263,7 @@ static void draw_geometry(u64 *rng)
 	g->dirty_low = dirty_low[below(rng, 6)];
 	g->dirty_high = g->dirty_low + 1 + below(rng, 100 - g->dirty_low);
 	g->stream_kib = chance(rng, 2) ? 0 : 4 * (1 + below(rng, 8));
+	g->seeks_cost = !chance(rng, 3);
 	g->writeback = below(rng, 12);
 	g->users = 1 + below(rng, chance(rng, 3) ? 20 : 6);
 	g->hot = 1 + below(rng, 16);

@@ -319,6 +319,7 @@ struct geometry {
 	bool at_once;		/* and no record goes beside its data, as another engine's may have */
 	bool grows;		/* and journal blocks are stored bit by bit */
 	u32 dirty_low, dirty_high, stream_kib;
+	bool seeks_cost;	/* so much that hits are read with the misses around them */
 	u32 users;		/* requests at once */
 	u32 hot;		/* blocks that most requests go to */
 	bool sequential;	/* round and round these */
@@ -438,7 +439,8 @@ struct figures {
 	u64 whole_runs, privates;	/* requests that it must not see */
 	u64 verifying, checks, rots[2];		/* runs; reads of sums; sectors: clean, dirty */
 	u64 rot_read, rot_based, rot_written_back;	/* and where it was found */
-	u64 widened, read_exactly;	/* reads off the grid that are filled; of these that failed so */
+	/* reads off the grid that are filled, and over hits; and of these that failed, and were read alone */
+	u64 widened, spans, read_alone;
 	u64 resizing, grown, shrunk, too_short, grown_live, short_homes;
 	u64 no_place_left;		/* runs that ended so: the last, and none is as well */
 };

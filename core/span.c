@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* span.c - misses with the hits between them, in one request (span.h). */
+#include "accounting.h"
+#include "request.h"
+#include "slot.h"
+#include "span.h"
+
+#define SHORT_SECTORS	64u
+#define LONG_SECTORS	256u
+
+/* Of a rotating disk. */
+#define ACCESS_NS	8000000u
+#define BLOCK_NS	27000u
+
+/* By an eighth towards @ns. Two at once may lose one of them. */
+static void average(u32 *average_ns, u32 ns)
+{
+	u32 was = XP_READ_RACY(*average_ns);
+
+	if (was)
+		ns = was - was / 8 + ns / 8;
+	XP_WRITE_ONCE(*average_ns, max(ns, 1u));
+}
+
+void xp_slow_took(struct xp *c, u32 nr_sectors, u64 ns)
+{
+	u32 took = (u32)min(ns, (u64)~0u), access = XP_READ_RACY(c->slow_pace.access_ns);
+
+	if (!ns)
+		return;
+	if (nr_sectors <= SHORT_SECTORS)
+		average(&c->slow_pace.access_ns, took);
+	else if (nr_sectors >= LONG_SECTORS)
+		average(&c->slow_pace.block_ns, (took - min(took, access)) / (nr_sectors / XP_BLOCK_SECTORS));
+}
+
+/* What is known of @c now, in the words of a rotating disk where nothing is. */
+static struct xp_slow_pace pace_of(const struct xp *c)
+{
+	struct xp_slow_pace p = {
+		.access_ns = XP_READ_RACY(c->slow_pace.access_ns),
+		.block_ns = XP_READ_RACY(c->slow_pace.block_ns),
+	};
+
+	p.access_ns = p.access_ns ? p.access_ns : ACCESS_NS;
+	p.block_ns = p.block_ns ? p.block_ns : BLOCK_NS;
+	return p;
+}
+
+/* Instead of so many pieces one request for all @blocks. */
+static bool pays(const struct xp_slow_pace *p, u32 blocks, u32 pieces)
+{
+	return pieces == 1 || (u64)blocks * p->block_ns < (u64)(pieces - 1) * p->access_ns;
+}
+
+/* The block is cached, and the slow device has all of it. */
+static bool is_clean_hit(struct xp *c, xp_slot_t slot)
+{
+	return is_slot(slot) && !entry_of(c, slot)->dirty;
+}
+
+/* Blocks from the @n-th of the request on that are misses, or clean hits. */
+static u32 run_of(struct xp *c, const struct xp_req *req, u32 n, u32 most, bool misses)
+{
+	u32 begun = n;
+
+	for (; n < most; n++) {
+		xp_slot_t slot = map_mapped(c, lba_add(req_lba(req), n));
+
+		if (misses ? is_slot(slot) : !is_clean_hit(c, slot))
+			break;
+	}
+	return n - begun;
+}
+
+u32 span_blocks(struct xp *c, const struct xp_req *req, u32 most, u32 *misses)
+{
+	u32 missed = 0, best = 0, pieces, n = 0, hits;
+	struct xp_slow_pace p = pace_of(c);
+
+	for (pieces = 1; n < most; pieces++) {
+		u32 piece = run_of(c, req, n, most, true);
+
+		n += piece;
+		missed += piece;
+		if (piece && pays(&p, n, pieces)) {
+			best = n;
+			*misses = missed;
+		}
+		hits = req->alone || !piece ? 0 : run_of(c, req, n, most, false);
+		/* One gap that costs more than an access is worth no span. */
+		if (!hits || (u64)hits * p.block_ns >= p.access_ns)
+			break;
+		n += hits;
+	}
+	return best;
+}

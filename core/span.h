@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * span.h - how much of the slow device a read asks for at once.
+ *
+ *	miss  hit  miss  hit  miss          one request for all of it, or one for each miss
+ *	|<----------- span ------->|
+ *
+ * A disk that seeks reads on over a cached block sooner than it comes back for the next one. The hits
+ * between misses are then read with them, where they are clean: the slow device holds them too (I7).
+ * That is done if the whole span takes less than an access for each of its misses but one: by what the
+ * slow device's own reads have taken, and as a rotating disk until some have been timed.
+ */
+#ifndef XP_SPAN_H
+#define XP_SPAN_H
+
+#include "platform.h"
+
+struct xp;
+struct xp_req;
+
+/* Averages of the slow device's reads; 0: none timed so far. */
+struct xp_slow_pace {
+	u32 access_ns;		/* a short one */
+	u32 block_ns;		/* each block more of a long one */
+};
+
+/*
+ * Of @req, whose first block is not mapped: the blocks to read at once, no more than @most. *@misses: so many of
+ * them are not mapped.
+ */
+u32 span_blocks(struct xp *c, const struct xp_req *req, u32 most, u32 *misses);
+
+#endif /* XP_SPAN_H */

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* test_span.c - misses and the hits between them, read from the slow device at once. */
+#include "fixture.h"
+#include "accounting.h"
+#include "run.h"
+
+static struct fixture f;
+
+static int setup(void **state)
+{
+	(void)state;
+	fixture_setup(&f, 8192, 100000);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	fixture_teardown(&f);
+	return 0;
+}
+
+/* ------------------------------------------------------------- helpers ---- */
+
+/* Every second block from @lba + 1 on is cached, clean. */
+static void cache_every_second(u64 lba, u32 nr)
+{
+	for (u32 i = 1; i < nr; i += 2)
+		fill_block(&f, lba + i, 100 + (int)i % 100);
+}
+
+/* What a read of @nr blocks from @lba on, which begins with a miss, is answered for. */
+static u32 asked_at_once(u64 lba, u32 nr)
+{
+	struct xp_req req;
+	enum xp_act act = submit(&f, &req, XP_READ, lba * 8, nr * 8, false);
+
+	assert_true(act == XP_SLOW || act == XP_SLOW_FILL);
+	xp_fill_end(f.c, &req.fill, -ENOMEM, &f.todo);
+	req.fill.nr_blocks = 0;
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	return req.nr_blocks;
+}
+
+static void fill_runs(struct xp_req *req)
+{
+	struct xp_fill run;
+
+	while (xp_fill_run(f.c, &req->fill, &run)) {
+		for (u32 i = 0; i < run.nr_blocks; i++)
+			memset(f.fast + (run.target + i * 8) * 512, (int)(xp_lba_n(run.lba) + i) % 100, XP_BLOCK_SIZE);
+		xp_fill_end(f.c, &run, 0, &f.todo);
+		write_journal(&f);
+	}
+}
+
+/* --------------------------------------------------------------- tests ---- */
+
+static void a_mixed_range_is_one_read(void **state)
+{
+	struct xp_req req;
+	u64 sector;
+	u32 nr;
+
+	(void)state;
+	cache_every_second(5000, 63);
+	assert_int_equal(submit(&f, &req, XP_READ, 5000 * 8, 63 * 8, false), XP_SLOW_FILL);
+	assert_int_equal(req.nr_blocks, 63);
+	assert_int_equal(req.fill.nr_blocks, 32);
+	xp_fill_read(f.c, &req, &sector, &nr);
+	assert_int_equal(sector, 5000 * 8);
+	assert_int_equal(nr, 63 * 8);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	fill_runs(&req);
+	for (u32 i = 0; i < 63; i++)
+		assert_int_equal(mapped_byte(&f, 5000 + i), i % 2 ? 100 + (int)i : (int)i);
+}
+
+/* They are read from the fast device. */
+static void hits_at_its_end_are_not(void **state)
+{
+	(void)state;
+	cache_every_second(5000, 4);
+	fill_block(&f, 5004, 1);
+	assert_int_equal(asked_at_once(5000, 5), 3);
+}
+
+static void a_dirty_block_ends_it(void **state)
+{
+	(void)state;
+	cache_every_second(5000, 8);
+	write_blocks(&f, 5005, 1, 9);
+	assert_int_equal(asked_at_once(5000, 8), 5);
+}
+
+static void writes_under_way_end_no_span(void **state)
+{
+	struct xp_req write, read;
+
+	(void)state;
+	cache_every_second(5000, 8);
+	assert_int_equal(submit(&f, &write, XP_WRITE, 5004 * 8, 8, false), XP_FAST);
+	assert_int_equal(submit(&f, &read, XP_READ, 5000 * 8, 7 * 8, false), XP_SLOW_FILL);
+	assert_int_equal(read.nr_blocks, 7);
+	assert_int_equal(read.fill.nr_blocks, 3);
+	assert_int_equal(xp_end(f.c, &read, 0, &f.todo), XP_DONE);
+	fill_runs(&read);
+	assert_int_equal(mapped_byte(&f, 5004), -1);
+	assert_int_equal(mapped_byte(&f, 5006), 6);
+	assert_int_equal(xp_end(f.c, &write, 0, &f.todo), XP_DONE);
+}
+
+/* An access of 90 us, and 2 us a block. */
+static void time_as_flash(void)
+{
+	for (int i = 0; i < 100; i++) {
+		xp_slow_took(f.c, 8, 90000);
+		xp_slow_took(f.c, 512, 90000 + 64 * 2000);
+	}
+}
+
+/* As long as the blocks between cost less than what they save. */
+static void it_pays_or_is_not_done(void **state)
+{
+	(void)state;
+	for (u32 i = 1; i <= 100; i++)
+		fill_block(&f, 5000 + i, 7);
+	fill_block(&f, 7001, 7);
+	assert_int_equal(asked_at_once(5000, 102), 102);	/* 2.8 ms of a disk's for one of 8 */
+	assert_int_equal(asked_at_once(7000, 3), 3);
+	time_as_flash();
+	assert_int_equal(asked_at_once(5000, 102), 1);
+	assert_int_equal(asked_at_once(7000, 3), 3);
+	fill_block(&f, 8001, 7);
+	assert_int_equal(asked_at_once(8000, 60), 1);		/* two pieces of 120 us at once for one access */
+}
+
+static void nobody_has_timed_it(void **state)
+{
+	(void)state;
+	cache_every_second(5000, 8);
+	xp_slow_took(f.c, 8, 0);
+	xp_slow_took(f.c, 512, 0);
+	assert_int_equal(asked_at_once(5000, 7), 7);
+}
+
+/* A sector below a hit cannot be read: the hit is not an error, nor are the misses. */
+static void a_slow_error_comes_again_in_pieces(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	cache_every_second(5000, 4);
+	assert_int_equal(submit(&f, &req, XP_READ, 5000 * 8, 3 * 8, false), XP_SLOW_FILL);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_WAIT);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
+	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_SLOW);
+	assert_int_equal(req.nr_blocks, 1);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	req.sector += 8;
+	req.nr_sectors = 16;
+	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_FAST);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+}
+
+/* As often as it is found there. */
+static void hits_between_are_asked_for(void **state)
+{
+	u32 evicted = (u32)stats_of(&f).evicted;
+	struct xp_req req;
+
+	(void)state;
+	cache_every_second(5000, 4);
+	for (u32 i = 0; i < 5; i++)	/* not YOUNG any more */
+		xp_tick(f.c, &f.todo);
+	for (u32 i = 0; i < 20; i++)
+		assert_int_equal(asked_at_once(5000, 3), 3);
+	for (u32 i = 0; i < 3 * f.c->nr_slots; i++) {
+		submit(&f, &req, XP_READ, (10000 + i) * 8, 8, false);
+		assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+		fill_runs(&req);
+		if (i % 500 == 0)
+			xp_tick(f.c, &f.todo);
+		write_journal(&f);
+	}
+	assert_true(stats_of(&f).evicted > evicted);
+	assert_int_not_equal(mapped_byte(&f, 5001), -1);
+	assert_int_equal(mapped_byte(&f, 5003), -1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+		T(a_mixed_range_is_one_read),
+		T(hits_at_its_end_are_not),
+		T(a_dirty_block_ends_it),
+		T(writes_under_way_end_no_span),
+		T(it_pays_or_is_not_done),
+		T(nobody_has_timed_it),
+		T(a_slow_error_comes_again_in_pieces),
+		T(hits_between_are_asked_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
