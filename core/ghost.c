@@ -50,16 +50,45 @@ void ghost_put_last(struct xp *c, xp_lba_t lba)
 	*word = ((last << XP_GHOST_BITS | print_of(hash)) << bits & WORD_MASK) | first;
 }
 
+/* Its place in its word, 0 for the newest; XP_GHOSTS: it has none. */
+static u32 place_of(const struct xp *c, u64 hash)
+{
+	u64 word = *word_of(c, hash);
+	u32 print = print_of(hash), place;
+
+	for (place = 0; place < XP_GHOSTS && (word & PRINT_MASK) != print; place++)
+		word >>= XP_GHOST_BITS;
+	return place;
+}
+
 bool ghost_knows(const struct xp *c, xp_lba_t lba, u64 most)
 {
-	u64 hash = hash_of(lba), word = *word_of(c, hash), came;
-	u32 print = print_of(hash);
+	u64 place = place_of(c, hash_of(lba));
 
-	/* since the ghost in the middle of a place: half a place's share of all words */
-	for (came = c->ranks.nr_ghosts / 2; word && came <= most; came += c->ranks.nr_ghosts) {
-		if ((word & PRINT_MASK) == print)
-			return true;
-		word >>= XP_GHOST_BITS;
+	/* came since the ghost in the middle of a place: half a place's share of all words */
+	return place < XP_GHOSTS && c->ranks.nr_ghosts / 2 + place * c->ranks.nr_ghosts <= most;
+}
+
+/*
+ * A place of all words has 7 ghosts for 40 slots. So what was evicted last, as many blocks as a
+ * quarter of the slots, is in the newest place of all words, and in the next of three words in seven.
+ */
+static bool is_of_the_last_quarter(u64 hash, u32 place)
+{
+	const u64 words = (3ull << 32) / 7;
+
+	return place == 0 || (place == 1 && hash >> 32 < words);
+}
+
+void ghost_count_hits(struct xp *c, xp_lba_t first, u32 nr_blocks)
+{
+	u32 i;
+
+	for (i = 0; i < nr_blocks; i++) {
+		u64 hash = hash_of(lba_add(first, i));
+		u32 place = place_of(c, hash);
+
+		c->stats.ghost_hits += place < LAST_PLACE;
+		c->stats.ghost_hits_quarter += is_of_the_last_quarter(hash, place);
 	}
-	return false;
 }

@@ -45,6 +45,7 @@ static bool is_streamed_again(struct xp *c, xp_lba_t first, u32 span, u32 misses
 	for (i = 0; i < span; i++)
 		if (!map_holds(c, lba_add(first, i)))
 			ghost_put_last(c, lba_add(first, i));
+	c->stats.stream_bypass_blocks += misses;
 	return false;
 }
 

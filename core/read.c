@@ -8,6 +8,7 @@
 #include "badblocks.h"
 #include "busy.h"
 #include "bypass.h"
+#include "ghost.h"
 #include "policy.h"
 #include "request.h"
 #include "run.h"
@@ -322,6 +323,12 @@ static void fill_drop(struct xp *c, xp_slot_t slot)
 	c->stats.fills_dropped++;
 }
 
+static void count_missed(struct xp *c, const struct xp_req *req)
+{
+	c->stats.read_blocks_slow += req->nr_blocks;
+	ghost_count_hits(c, req_lba(req), req->nr_blocks);
+}
+
 /* More was read than its caller asked for, or what the cache holds. */
 static bool is_more(struct xp *c, const struct xp_req *req)
 {
@@ -352,7 +359,7 @@ enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err, struct xp_t
 		return XP_WAIT;
 	}
 	if (!err)
-		c->stats.read_blocks_slow += req->nr_blocks;
+		count_missed(c, req);
 	return req_finish(req, err);
 }
 

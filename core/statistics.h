@@ -27,6 +27,13 @@ struct xp_stats {
 	u64 flushes_slow;			/* flushes that had to go to the slow device */
 	u64 fills, fills_dropped;		/* blocks */
 	u64 written_back, evicted;		/* blocks */
+	/* Read streams longer than stream_kib, and blocks that were not filled as their read was of one. */
+	u64 streams_seen, stream_bypass_blocks;
+	/*
+	 * Blocks of read_blocks_slow that were evicted not long ago (ghost.h), and those of them that
+	 * a quarter more slots would have held, had these kept what was evicted last.
+	 */
+	u64 ghost_hits, ghost_hits_quarter;
 	u64 journal_writes, relocated;		/* blocks, records */
 	u64 waits;				/* requests that had to wait */
 	/* of journal blocks to other places; the incarnation grows by each */

@@ -77,5 +77,9 @@ bool stream_passes(struct xp *c, u64 begin, u64 end)
 		*s = (struct xp_stream){ .begin = begin, .next = end, .len = (u32)(end - begin) };
 	}
 	s->used = ++c->reads.turn;
-	return s->len > c->opt.stream_kib / 4;
+	if (s->len <= c->opt.stream_kib / 4)
+		return false;
+	c->stats.streams_seen += !s->seen;
+	s->seen = true;
+	return true;
 }

@@ -21,6 +21,7 @@ struct xp_stream {
 	u64 begin, next;	/* of the newest request: its first block, and the one behind it */
 	u32 len;		/* blocks; no more than 2^31 */
 	u32 used;		/* the turn in which it was, of all streams; 0: never */
+	bool seen;		/* it was longer than the limit, and is counted */
 };
 
 struct xp_streams {

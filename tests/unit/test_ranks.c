@@ -467,6 +467,96 @@ static void a_late_ghost_counts_in_a_cache_that_grows(void **state)
 	assert_rank(LBAS / 2, XP_RANK_MAIN, 1);
 }
 
+/* ----------------------------------------------------------- ghost hits ---- */
+
+static void count_hits_of(u64 lba)
+{
+	ghost_count_hits(f.c, XP_LBA(lba), 1);
+}
+
+/* Of evictions without end, those counted are as many as the slots that they stand for. */
+static void a_ghost_hit_stands_for_so_many_slots(void **state)
+{
+	u32 nr = f.c->nr_slots, i;
+	struct xp_stats s;
+
+	(void)state;
+	for (i = 0; i < 4 * nr; i++)
+		ghost_put(f.c, any_lba(i));
+	for (i = 0; i < 4 * nr; i++)
+		ghost_count_hits(f.c, any_lba(i), 1);
+	s = stats_of(&f);
+	assert_in_range(s.ghost_hits, nr * 69 / 100, nr * 71 / 100);
+	assert_in_range(s.ghost_hits_quarter, nr * 24 / 100, nr * 26 / 100);
+	for (i = 4 * nr - nr / 50; i < 4 * nr; i++)
+		ghost_count_hits(f.c, any_lba(i), 1);
+	assert_true(stats_of(&f).ghost_hits_quarter - s.ghost_hits_quarter >= nr / 50 * 95 / 100);
+}
+
+/* What a stream has left may be in the oldest place of a word, and there alone. */
+static void the_oldest_place_counts_no_ghost_hit(void **state)
+{
+	u64 lba;
+
+	(void)state;
+	f.c->ranks.nr_ghosts = 1;
+	for (lba = 1; lba <= XP_GHOSTS; lba++)
+		ghost_put(f.c, XP_LBA(lba));
+	count_hits_of(1);
+	assert_int_equal(stats_of(&f).ghost_hits, 0);
+	ghost_put_last(f.c, XP_LBA(100));
+	count_hits_of(100);
+	assert_int_equal(stats_of(&f).ghost_hits, 0);
+	ghost_count_hits(f.c, XP_LBA(1), 100);
+	assert_int_equal(stats_of(&f).ghost_hits, XP_GHOSTS - 1);
+	ghost_put(f.c, XP_LBA(200));
+	count_hits_of(2);
+	count_hits_of(100);
+	assert_int_equal(stats_of(&f).ghost_hits, XP_GHOSTS - 1);
+}
+
+/* The block that was evicted last, of a scan. */
+static u64 evicted_last(void)
+{
+	u64 from = LBAS / 2, i, gone = 0;
+
+	warm(80);
+	for (i = 0; i < f.c->nr_slots; i++)
+		fill_block(&f, from + i, 's');
+	for (i = 0; i < f.c->nr_slots; i++)
+		if (!is_mapped(from + i))
+			gone = from + i;
+	return gone;
+}
+
+static void a_read_of_what_was_evicted_is_a_ghost_hit(void **state)
+{
+	u64 gone = evicted_last();
+	struct xp_stats was = stats_of(&f), is;
+	struct xp_req req;
+
+	(void)state;
+	submit(&f, &req, XP_READ, gone * 8, 8, false);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
+	is = stats_of(&f);
+	assert_int_equal(is.ghost_hits, was.ghost_hits);
+	read_times(gone, 2);
+	read_block(LBAS - 1);
+	is = stats_of(&f);
+	assert_int_equal(is.ghost_hits, was.ghost_hits + 1);
+	assert_int_equal(is.ghost_hits_quarter, was.ghost_hits_quarter + 1);
+}
+
+static void a_write_of_it_is_none(void **state)
+{
+	u64 gone = evicted_last();
+	u64 was = stats_of(&f).ghost_hits;
+
+	(void)state;
+	write_blocks(&f, gone, 1, 'a');
+	assert_int_equal(stats_of(&f).ghost_hits, was);
+}
+
 /* ------------------------------------------------------------------------- */
 
 static int setup(void **state)
@@ -510,6 +600,10 @@ int main(void)
 		TEST(one_too_many_pushes_the_first_out),
 		TEST(a_late_ghost_does_not_count),
 		TEST(a_late_ghost_counts_in_a_cache_that_grows),
+		TEST(a_ghost_hit_stands_for_so_many_slots),
+		TEST(the_oldest_place_counts_no_ghost_hit),
+		TEST(a_read_of_what_was_evicted_is_a_ghost_hit),
+		TEST(a_write_of_it_is_none),
 	};
 
 	return cmocka_run_group_tests_name("ranks", tests, NULL, NULL);

@@ -172,6 +172,41 @@ static void what_is_streamed_again_is_filled(void **state)
 	assert_int_equal(read_stream(300000, 16 * PIECE), PIECE);
 }
 
+/* ------------------------------------------------------------ what is told ---- */
+
+static void a_stream_is_seen_once(void **state)
+{
+	u64 at = 10000 + LIMIT + PIECE;
+
+	(void)state;
+	for (u64 i = 10000; i < at - PIECE; i += PIECE)
+		assert_false(passes(i, PIECE));
+	assert_int_equal(stats_of(&f).streams_seen, 0);
+	assert_true(passes(at - PIECE, PIECE));
+	assert_int_equal(stats_of(&f).streams_seen, 1);
+	assert_true(passes(at, PIECE));
+	assert_false(passes(at + 2 * PIECE + PIECE, PIECE));	/* what it left out made it shorter */
+	until_it_passes(at + 4 * PIECE, PIECE);
+	assert_int_equal(stats_of(&f).streams_seen, 1);
+	until_it_passes(500000, PIECE);
+	assert_int_equal(stats_of(&f).streams_seen, 2);
+}
+
+static void what_bypasses_the_cache_is_counted(void **state)
+{
+	struct xp_stats s;
+
+	(void)state;
+	f.c->opt.stream_kib = 4 * PIECE;
+	read_stream(100000, 16 * PIECE);
+	s = stats_of(&f);
+	assert_int_equal(s.stream_bypass_blocks, 15 * PIECE);
+	assert_int_equal(s.ghost_hits, 0);
+	read_stream(100000 + PIECE, 15 * PIECE);	/* again: it is filled, but for what was forgotten */
+	assert_int_equal(stats_of(&f).stream_bypass_blocks, 30 * PIECE - (stats_of(&f).fills - s.fills));
+	assert_int_equal(stats_of(&f).ghost_hits, 0);	/* more slots would not have had it */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,6 +221,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_cached_does_not_end_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_passes_is_not_filled, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_streamed_again_is_filled, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_stream_is_seen_once, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_bypasses_the_cache_is_counted, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
