@@ -108,6 +108,10 @@ static void put_totals(struct xp_text *l, const struct xp_backend *backend,
 	put_count(l, "fills_dropped", s->fills_dropped);
 	put_count(l, "written_back", s->written_back);
 	put_count(l, "evicted", s->evicted);
+	put_count(l, "streams_seen", s->streams_seen);
+	put_count(l, "stream_bypass_blocks", s->stream_bypass_blocks);
+	put_count(l, "ghost_hits", s->ghost_hits);
+	put_count(l, "ghost_hits_quarter", s->ghost_hits_quarter);
 	put_count(l, "journal_writes", s->journal_writes);
 	put_count(l, "relocated", s->relocated);
 	put_count(l, "waits", s->waits);

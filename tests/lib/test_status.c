@@ -157,6 +157,26 @@ static void requests_are_told_by_class_and_in_sum(void **state)
 		assert_int_equal(status_number(&s, told[i].name), told[i].value);
 }
 
+static void streams_and_ghosts_are_told(void **state)
+{
+	static const u8 uuid[16];
+	const struct xp_backend backend = { .uuid = uuid };
+	struct xp *c = make_cache();
+	struct status s;
+
+	(void)state;
+	c->stats.streams_seen = 11;
+	c->stats.stream_bypass_blocks = 12;
+	c->stats.ghost_hits = 13;
+	c->stats.ghost_hits_quarter = 14;
+	assert_true(xp_status_print(c, &backend, s.line, sizeof(s.line)) < sizeof(s.line));
+	assert_int_equal(status_parse(&s), 0);
+	assert_int_equal(status_number(&s, "streams_seen"), 11);
+	assert_int_equal(status_number(&s, "stream_bypass_blocks"), 12);
+	assert_int_equal(status_number(&s, "ghost_hits"), 13);
+	assert_int_equal(status_number(&s, "ghost_hits_quarter"), 14);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -165,6 +185,7 @@ int main(void)
 		cmocka_unit_test(an_older_backend_is_read_by_new_names),
 		cmocka_unit_test(a_newer_backend_needs_no_first_names),
 		cmocka_unit_test(requests_are_told_by_class_and_in_sum),
+		cmocka_unit_test(streams_and_ghosts_are_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
