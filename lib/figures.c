@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,18 @@ const char *text_percent(u64 part, u64 whole)
 		snprintf(s, len, "%.1f %%", 100.0 * part / whole);
 	else
 		snprintf(s, len, "-");
+	return s;
+}
+
+const char *text_quotient(double n)
+{
+	size_t len;
+	char *s = next_text(&len);
+
+	if (isnan(n))
+		snprintf(s, len, "-");
+	else
+		snprintf(s, len, "%.2f", n);
 	return s;
 }
 

@@ -154,6 +154,23 @@ static void show_traffic(const struct status *s)
 	       text_count(status_number(s, "evicted")));
 }
 
+/* An older backend does not tell of streams and ghosts. */
+static void show_kept(const struct status *s)
+{
+	bool told = status_text(s, "ghost_hits");
+	static struct pulse p;
+
+	memset(&p, 0, sizeof(p));
+	pulse_count(&p, s, NULL);
+	printf("  cost      %s fills a hit; %s bytes to the fast device a user byte\n",
+	       text_quotient(pulse_fills_per_hit(&p)), text_quotient(pulse_fast_bytes(&p)));
+	printf("  streams   %s, and %s of them bypassed the cache\n", told ? text_count(p.streams_seen) : "-",
+	       told ? text_bytes(p.stream_bypass_blocks << XP_BLOCK_SHIFT) : "-");
+	printf("  ghosts    %s hits; a quarter more slots would hit about %s of the misses\n",
+	       told ? text_count(p.ghost_hits) : "-",
+	       text_percent(p.ghost_hits_quarter, told ? p.read_blocks_slow : 0));
+}
+
 static void show_machinery(const struct status *s)
 {
 	u64 errors_fast = status_number(s, "fast_errors");
@@ -181,6 +198,7 @@ void status_show(const struct status *s)
 {
 	show_blocks(s);
 	show_traffic(s);
+	show_kept(s);
 	show_machinery(s);
 }
 
@@ -383,6 +401,8 @@ static struct json_object *json_cache(const struct running *r, const struct stat
 	p.timed = !r->asleep && !latency_read(r->name, &p.latency);
 	for (u32 i = 0; i < PULSE_RATIOS; i++)
 		json_object_object_add(o, pulse_ratios[i].name, latency_json_ratio(pulse_ratios[i].of(&p)));
+	for (u32 i = 0; i < PULSE_QUOTIENTS; i++)
+		json_object_object_add(o, pulse_quotients[i].name, latency_json_ratio(pulse_quotients[i].of(&p)));
 	json_object_object_add(o, "read_hit_ratio", latency_json_ratio(pulse_hits(&p)));	/* its first name, for one release */
 	json_object_object_add(o, "limits", r->tunables_known ? json_limits(&r->tunables) : NULL);
 	json_object_object_add(o, "counters", status_json(s));

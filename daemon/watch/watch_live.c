@@ -67,6 +67,8 @@ static struct json_object *json_cache(const struct watched *c)
 	add_count(o, "slow_errors", c->now.slow_errors);
 	add_count(o, "fast_bytes_written", c->now.fast_bytes_written);
 	add(o, "counts", c->now.counted ? pulse_json_counts(&c->now) : NULL);
+	for (u32 i = 0; i < PULSE_QUOTIENTS; i++)
+		add_number(o, pulse_quotients[i].name, pulse_quotients[i].of(&c->now));
 	add(o, "alarms", json_alarms(&c->alarms));
 	add(o, "wear", json_wear(c));
 	add(o, "now", watched_latest(c, &p) ? pulse_json(&p) : NULL);

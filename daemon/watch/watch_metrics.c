@@ -51,7 +51,7 @@ static void series(FILE *f, const char *name, const struct pulse *p, const char 
 /* ------------------------------------------------------ gauges, counters ---- */
 
 enum unit { ONE, BLOCKS, PRESSURE };	/* blocks: told in bytes */
-enum known { ALWAYS, BLOCK_LAYER, COUNTED };	/* if the block layer tells it; the backend */
+enum known { ALWAYS, BLOCK_LAYER, COUNTED, KEPT };	/* if the block layer tells it; the backend; a newer one */
 
 static const struct figure {
 	const char *name, *type, *help;
@@ -94,6 +94,13 @@ static const struct figure {
 	{ "destaged_bytes_total", "counter", "The first name of written_back_bytes_total, for one release.",
 	  AT(written_back), BLOCKS, ALWAYS },
 	{ "evicted_bytes_total", "counter", "Data given up for other data.", AT(evicted), BLOCKS, ALWAYS },
+	{ "streams_total", "counter", "Read streams that became longer than stream_kib.", AT(streams_seen), ONE, KEPT },
+	{ "stream_bypass_bytes_total", "counter", "Data of such streams that was not taken into the cache.",
+	  AT(stream_bypass_blocks), BLOCKS, KEPT },
+	{ "ghost_hit_bytes_total", "counter", "Data read from the slow device that was evicted not long ago.",
+	  AT(ghost_hits), BLOCKS, KEPT },
+	{ "ghost_hit_quarter_bytes_total", "counter", "The part of it that a quarter more slots would have held.",
+	  AT(ghost_hits_quarter), BLOCKS, KEPT },
 	{ "journal_written_bytes_total", "counter", "Journal written to the fast device.",
 	  AT(journal_writes), BLOCKS, ALWAYS },
 	{ "fast_written_bytes_total", "counter", "All that was written to the fast device.",
@@ -101,11 +108,18 @@ static const struct figure {
 #undef AT
 };
 
+static bool is_known(enum known known, const struct pulse *p)
+{
+	return known == BLOCK_LAYER ? p->bytes_known :
+	       known == COUNTED ? p->counted :
+	       known == KEPT ? p->kept_known : true;
+}
+
 static void put_figure(FILE *f, const struct figure *g, const struct pulse *p)
 {
 	u64 n = *(const u64 *)((const char *)p + g->offset);
 
-	if ((g->known == BLOCK_LAYER && !p->bytes_known) || (g->known == COUNTED && !p->counted))
+	if (!is_known(g->known, p))
 		return;
 	series(f, g->name, p, NULL, NULL);
 	if (g->unit == PRESSURE)
@@ -291,25 +305,36 @@ static void put_each(FILE *f, const struct watch *w, void (*put)(FILE *f, const 
 			put(f, &w->cache[i]->now);
 }
 
+static void put_ratio(FILE *f, const struct watch *w, const struct pulse_ratio *r, const char *help)
+{
+	head(f, r->name, "gauge", help);
+	for (size_t i = 0; i < w->n; i++) {
+		const struct pulse *p = &w->cache[i]->now;
+
+		if (!w->cache[i]->looks || isnan(r->of(p)))
+			continue;
+		series(f, r->name, p, NULL, NULL);
+		fprintf(f, "%.15g\n", r->of(p));
+	}
+}
+
 static void put_ratios(FILE *f, const struct watch *w)
 {
-	static const char *const help[PULSE_RATIOS] = {
+	static const char *const hits[PULSE_RATIOS] = {
 		"Hits of all reads, since the cache was started.",
 		"Bytes from the fast device of all that were read, since the cache was started.",
 		"Time of hits of the time that all reads took, since the cache was started.",
 	};
+	static const char *const costs[PULSE_QUOTIENTS] = {
+		"Part of the data that missed that a quarter more slots would have held, since the cache was started.",
+		"Blocks filled for each block read in a hit, since the cache was started.",
+		"Bytes written to the fast device for each that users read or wrote, since the cache was started.",
+	};
 
-	for (u32 k = 0; k < PULSE_RATIOS; k++) {
-		head(f, pulse_ratios[k].name, "gauge", help[k]);
-		for (size_t i = 0; i < w->n; i++) {
-			const struct pulse *p = &w->cache[i]->now;
-
-			if (!w->cache[i]->looks || isnan(pulse_ratios[k].of(p)))
-				continue;
-			series(f, pulse_ratios[k].name, p, NULL, NULL);
-			fprintf(f, "%.15g\n", pulse_ratios[k].of(p));
-		}
-	}
+	for (u32 k = 0; k < PULSE_RATIOS; k++)
+		put_ratio(f, w, &pulse_ratios[k], hits[k]);
+	for (u32 k = 0; k < PULSE_QUOTIENTS; k++)
+		put_ratio(f, w, &pulse_quotients[k], costs[k]);
 }
 
 static void put_recording(FILE *f, const struct pulse *p)

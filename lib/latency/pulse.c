@@ -30,16 +30,17 @@ static void count_bytes(struct pulse *p, const char *stat)
 }
 
 /*
- * What is only counted up, and the target's word for it. Of reads it counts hits and misses. @defined:
- * requests by class, and blocks, of which all else is a sum or the cache's own work.
+ * What is only counted up, and the target's word for it. Of reads it counts hits and misses. Defined are
+ * requests by class, and blocks; kept is what tells of streams and ghosts; all else is a sum or the cache's own work.
  */
 static const struct {
 	const char *name;
 	size_t offset;
-	bool defined;
+	enum { IS_OTHER, IS_DEFINED, IS_KEPT } kind;
 } counted[] = {
-#define DEFINED(name, member)	{ name, offsetof(struct pulse, member), true }
-#define OTHER(name, member)	{ name, offsetof(struct pulse, member), false }
+#define DEFINED(name, member)	{ name, offsetof(struct pulse, member), IS_DEFINED }
+#define KEPT(name)		{ #name, offsetof(struct pulse, name), IS_KEPT }
+#define OTHER(name, member)	{ name, offsetof(struct pulse, member), IS_OTHER }
 	OTHER("read_misses", reads),
 	OTHER("read_hits", read_hits),
 	OTHER("writes", writes),
@@ -63,6 +64,10 @@ static const struct {
 	OTHER("fills", fills),
 	OTHER("written_back", written_back),
 	OTHER("evicted", evicted),
+	KEPT(streams_seen),
+	KEPT(stream_bypass_blocks),
+	KEPT(ghost_hits),
+	KEPT(ghost_hits_quarter),
 	OTHER("journal_writes", journal_writes),
 	OTHER("fast_bytes_written", fast_bytes_written),
 	OTHER("fast_errors", fast_errors),
@@ -70,6 +75,7 @@ static const struct {
 	OTHER(NULL, read_bytes),	/* by the block layer */
 	OTHER(NULL, write_bytes),
 #undef DEFINED
+#undef KEPT
 #undef OTHER
 };
 #define NR_COUNTED	(sizeof(counted) / sizeof(*counted))
@@ -98,6 +104,7 @@ void pulse_count(struct pulse *p, const struct status *s, const char *stat)
 			*counter(p, i) = status_number(s, counted[i].name);
 	p->reads += p->read_hits;
 	p->counted = status_text(s, "requests_read_hit");
+	p->kept_known = status_text(s, "ghost_hits");
 	count_bytes(p, stat);
 }
 
@@ -146,16 +153,19 @@ bool pulse_subtract(struct pulse *later, const struct pulse *earlier)
 
 /* ---------------------------------------------------------- what they say ---- */
 
+static double quotient(u64 part, u64 whole)
+{
+	return whole ? (double)part / (double)whole : NAN;
+}
+
 double pulse_hits(const struct pulse *p)
 {
-	return p->reads ? (double)p->read_hits / (double)p->reads : NAN;
+	return quotient(p->read_hits, p->reads);
 }
 
 double pulse_hits_by_bytes(const struct pulse *p)
 {
-	u64 all = p->read_blocks_fast + p->read_blocks_slow;
-
-	return all ? (double)p->read_blocks_fast / (double)all : NAN;
+	return quotient(p->read_blocks_fast, p->read_blocks_fast + p->read_blocks_slow);
 }
 
 double pulse_hits_by_time(const struct pulse *p)
@@ -169,12 +179,36 @@ const struct pulse_ratio pulse_ratios[PULSE_RATIOS] = {
 	{ "hit_ratio_by_time", pulse_hits_by_time },
 };
 
+double pulse_ghost_hits(const struct pulse *p)
+{
+	return p->kept_known ? quotient(p->ghost_hits_quarter, p->read_blocks_slow) : NAN;
+}
+
+double pulse_fills_per_hit(const struct pulse *p)
+{
+	return quotient(p->fills, p->read_blocks_fast);
+}
+
+double pulse_fast_bytes(const struct pulse *p)
+{
+	u64 blocks = p->read_blocks_fast + p->read_blocks_slow + p->write_blocks + p->write_bypass_blocks;
+
+	/* an older backend counts those of writes to the cache alone */
+	return p->counted ? quotient(p->fast_bytes_written, blocks << XP_BLOCK_SHIFT) : NAN;
+}
+
+const struct pulse_ratio pulse_quotients[PULSE_QUOTIENTS] = {
+	{ "ghost_hit_ratio", pulse_ghost_hits },
+	{ "fills_per_hit", pulse_fills_per_hit },
+	{ "fast_bytes_per_user_byte", pulse_fast_bytes },
+};
+
 struct json_object *pulse_json_counts(const struct pulse *p)
 {
 	struct json_object *o = json_object_new_object();
 
 	for (size_t i = 0; i < NR_COUNTED && p->counted; i++)
-		if (counted[i].defined)
+		if (counted[i].kind == IS_DEFINED || (counted[i].kind == IS_KEPT && p->kept_known))
 			json_object_object_add(o, counted[i].name, json_object_new_uint64(count_of(p, i)));
 	return o;
 }

@@ -36,6 +36,8 @@ struct pulse {
 	u64 requests[XP_REQUEST_CLASSES], requests_failed;
 	u64 read_blocks_fast, read_blocks_slow, write_blocks, write_bypass_blocks, discard_blocks;
 	u64 fills, written_back, evicted, journal_writes;		/* blocks */
+	bool kept_known;	/* these are, of what is kept: */
+	u64 streams_seen, stream_bypass_blocks, ghost_hits, ghost_hits_quarter;
 	u64 fast_bytes_written, fast_errors, slow_errors;
 	u64 read_bytes, write_bytes;	/* by the block layer, if @bytes_known */
 	bool bytes_known;
@@ -58,9 +60,15 @@ bool pulse_subtract(struct pulse *later, const struct pulse *earlier);
 /* The hit ratios of every output, by their names in JSON: 0 to 1; NAN of none, or if not known. */
 #define PULSE_RATIOS	3u
 extern const struct pulse_ratio {
-	const char *name;	/* "hit_ratio", "hit_ratio_by_bytes", "hit_ratio_by_time" */
+	const char *name;	/* "hit_ratio", "hit_ratio_by_bytes", ... */
 	double (*of)(const struct pulse *p);
 } pulse_ratios[PULSE_RATIOS];
+/* What a quarter more slots would do, and what the cache costs: likewise of every output. */
+#define PULSE_QUOTIENTS	3u
+extern const struct pulse_ratio pulse_quotients[PULSE_QUOTIENTS];
+double pulse_ghost_hits(const struct pulse *p);
+double pulse_fills_per_hit(const struct pulse *p);
+double pulse_fast_bytes(const struct pulse *p);
 double pulse_hits(const struct pulse *p);
 double pulse_hits_by_bytes(const struct pulse *p);
 double pulse_hits_by_time(const struct pulse *p);

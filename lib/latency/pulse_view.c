@@ -38,14 +38,19 @@ static const char *percent(double part)
 	return s;
 }
 
+enum bytes { BYTES_TOLD, BYTES_NOT_TOLD, NOTHING_TOLD };
+
 /* "reads      12,345/s    50.6 MB/s" and, if there is anything, @beside. */
 static void show_rate(const struct canvas *c, const char *what, const struct pulse *p, u64 n,
-		      u64 bytes, const char *beside)
+		      u64 bytes, enum bytes told, const char *beside)
 {
-	char count[32], text[128], rate[32] = "";
+	char count[32] = "-", text[128], rate[32] = "";
 
-	snprintf(count, sizeof(count), "%s/s", text_count((u64)(a_second(p, n) + 0.5)));
-	if (p->bytes_known)
+	if (told != NOTHING_TOLD)
+		snprintf(count, sizeof(count), "%s/s", text_count((u64)(a_second(p, n) + 0.5)));
+	if (told == NOTHING_TOLD)
+		snprintf(rate, sizeof(rate), "%13s", "-");
+	else if (told == BYTES_TOLD)
 		snprintf(rate, sizeof(rate), "%8.1f MB/s", a_second(p, bytes) / 1e6);
 	snprintf(text, sizeof(text), "%-8s%11s%s", what, count, rate);
 	canvas_left(c, *beside ? FIRST_COLUMNS : 0, text);
@@ -69,13 +74,27 @@ static void hits_text(const struct pulse *p, char *text, size_t room)
 
 static void show_traffic(const struct canvas *c, const struct pulse *p)
 {
+	enum bytes told = p->bytes_known ? BYTES_TOLD : BYTES_NOT_TOLD;
 	char text[96];
 
 	hits_text(p, text, sizeof(text));
-	show_rate(c, "reads", p, p->reads, p->read_bytes, text);
+	show_rate(c, "reads", p, p->reads, p->read_bytes, told, text);
 	snprintf(text, sizeof(text), "written back: %.1f MB/s",
 		 a_second(p, p->written_back << XP_BLOCK_SHIFT) / 1e6);
-	show_rate(c, "writes", p, p->writes, p->write_bytes, text);
+	show_rate(c, "writes", p, p->writes, p->write_bytes, told, text);
+}
+
+/* What comes into the cache for its hits, and what is kept out. */
+static void show_kept(const struct canvas *c, const struct pulse *p)
+{
+	char text[96];
+
+	snprintf(text, sizeof(text), "%s a hit; %s bytes written a user byte",
+		 text_quotient(pulse_fills_per_hit(p)), text_quotient(pulse_fast_bytes(p)));
+	show_rate(c, "fills", p, p->fills, p->fills << XP_BLOCK_SHIFT, BYTES_TOLD, text);
+	snprintf(text, sizeof(text), "hits with a quarter more: %s of misses", percent(pulse_ghost_hits(p)));
+	show_rate(c, "streams", p, p->streams_seen, p->stream_bypass_blocks << XP_BLOCK_SHIFT,
+		  p->kept_known ? BYTES_TOLD : NOTHING_TOLD, text);
 }
 
 static void show_levels(const struct canvas *c, const struct pulse *p)
@@ -107,6 +126,7 @@ void pulse_show(const struct canvas *c, const struct pulse *p)
 	fprintf(c->f, "%s  %s%s%s  in %.1f s\n", p->name, running ? colour_good() : colour_bad(),
 		p->state, colour_off(), p->seconds);
 	show_traffic(c, p);
+	show_kept(c, p);
 	show_levels(c, p);
 	show_latency(c, p);
 }
@@ -135,6 +155,8 @@ struct json_object *pulse_json(const struct pulse *p)
 	add_number(o, "destage_bytes_per_second", a_second(p, p->written_back << XP_BLOCK_SHIFT));	/* its first name, for one release */
 	for (u32 i = 0; i < PULSE_RATIOS; i++)
 		json_object_object_add(o, pulse_ratios[i].name, latency_json_ratio(pulse_ratios[i].of(p)));
+	for (u32 i = 0; i < PULSE_QUOTIENTS; i++)
+		json_object_object_add(o, pulse_quotients[i].name, latency_json_ratio(pulse_quotients[i].of(p)));
 	json_object_object_add(o, "counts", p->counted ? pulse_json_counts(p) : NULL);
 	json_object_object_add(o, "dirty_bytes", json_object_new_uint64(p->dirty << XP_BLOCK_SHIFT));
 	json_object_object_add(o, "dirty_ratio", latency_json_ratio(ratio(p->dirty, p->slots)));

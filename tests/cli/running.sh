@@ -59,6 +59,24 @@ same "status tells hits by time" "$(grep -c 'hits are 97.0 % of reads and 3.9 % 
 ask "status --json tells them" 0 latency status xpcache0 --json
 same "status --json: figures" "$(value '[v["caches"][0]["latency"]["read-miss"][k] for k in ("count", "p50", "p99", "max_ns")]')" \
 	"[300, 8000000.0, None, 8000000]"
+ask "status of an older module" 0 "^  ghosts    - hits; a quarter more slots would hit about - of the misses$" status xpcache0
+same "status of an older module: what else is not known" "$(grep -E '^  (cost|streams) ' stdout)" \
+	"  cost      - fills a hit; - bytes to the fast device a user byte
+  streams   -, and - of them bypassed the cache"
+ask "status --json of an older module" 0 '"ghost_hit_ratio":null' status xpcache0 --json
+same "status --json of an older module: null" "$(value '[v["caches"][0][k] for k in ("fills_per_hit", "fast_bytes_per_user_byte")]')" \
+	"[None, None]"
+echo "running slots 1000 requests_read_hit 9 read_blocks_fast 3000 read_blocks_slow 1000 write_blocks 700 write_bypass_blocks 300" \
+	"fills 600 fast_bytes_written 10240000 streams_seen 7 stream_bypass_blocks 262144 ghost_hits 1234 ghost_hits_quarter 31" \
+	>"$RUNNING/xpcache0.status.1"
+ask "status tells ghost hits" 0 "^  ghosts    1,234 hits; a quarter more slots would hit about 3.1 % of the misses$" status xpcache0
+same "status tells what is kept" "$(grep -E '^  (cost|streams) ' stdout)" \
+	"  cost      0.20 fills a hit; 0.50 bytes to the fast device a user byte
+  streams   7, and 1.00 GiB of them bypassed the cache"
+ask "status --json tells ghost hits" 0 '"ghost_hits_quarter":31' status xpcache0 --json
+same "status --json tells what is kept" \
+	"$(value '[v["caches"][0][k] for k in ("ghost_hit_ratio", "fills_per_hit", "fast_bytes_per_user_byte")]')" "[0.031, 0.2, 0.5]"
+answers 9700,300 100,100 0,50
 ask "histogram" 0 "^hit minus fast leg: \+1.00 us is our own cost" histogram xpcache0
 same "histogram: bars" "$(grep -cE '^  (7.94 ms|10.0 us)  #{46} 100.0 %  p50' stdout)" 2
 ask "histogram: a class by its first name" 0 "" histogram xpcache0 --class write-through --csv

@@ -56,6 +56,22 @@ function wearTile(c) {
 	);
 }
 
+function keptTiles(c) {
+	const now = c.now,
+		counts = c.counts || {};
+
+	return [
+		tile(orDash(now.ghost_hit_ratio, percent), "of misses would be hits", "with a quarter more slots, about"),
+		tile(orDash(now.fills_per_hit, digits3), "fills a hit", "in blocks"),
+		tile(orDash(now.fast_bytes_per_user_byte, digits3), "bytes to the fast drive", "for each that users read or wrote"),
+		tile(
+			orDash(counts.streams_seen, count),
+			counts.streams_seen === 1 ? "stream" : "streams",
+			`${orDash(counts.stream_bypass_blocks, (n) => bytes(4096 * n))} not cached, since it was started`,
+		),
+	];
+}
+
 function tiles(c) {
 	const now = c.now,
 		errors = c.fast_errors + c.slow_errors;
@@ -90,6 +106,7 @@ function tiles(c) {
 			c.alarms.includes("journal"),
 		),
 		tile(percent(now.pressure_ratio), "pressure on writers", null),
+		...keptTiles(c),
 		tile(
 			count(errors),
 			errors === 1 ? "device error" : "device errors",

@@ -6,6 +6,9 @@ import os
 
 CLASSES = ("read-hit read-miss read-bypass write write-bypass write-stalled flush discard "
            "fast-read fast-write slow-read slow-write slow-flush").split()
+COUNTS = [f"requests_{c.replace('-', '_')}" for c in CLASSES[:8]] + \
+    ("requests_failed read_blocks_fast read_blocks_slow write_blocks write_bypass_blocks discard_blocks "
+     "streams_seen stream_bypass_blocks ghost_hits ghost_hits_quarter").split()
 BINS = 2045
 
 
@@ -47,7 +50,7 @@ class Cache:
         self.status = dict(slots=1000000, free=100000, dirty=250000, clean=650000, journal_blocks=4096, journal_used=1024,
                            pressure=0, read_hits=0, read_misses=0, writes=0, write_bypass=0, flushes=0, discards=0,
                            fills=0, written_back=0, evicted=0, journal_writes=0, fast_bytes_written=0, fast_errors=0,
-                           slow_errors=0, memory=24000000)
+                           slow_errors=0, memory=24000000, **dict.fromkeys(COUNTS, 0))
 
     def fill(self):
         """Something in every bin of every class."""
@@ -60,8 +63,9 @@ class Cache:
                          ("read-miss", miss_ns, misses), ("slow-read", miss_ns - 1000, misses)):
             if n:
                 self.classes[c].add(ns, n)
-        self.status["read_hits"] += hits
-        self.status["read_misses"] += misses
+        for name, n in (("read_hits", hits), ("requests_read_hit", hits), ("read_blocks_fast", hits),
+                        ("read_misses", misses), ("requests_read_miss", misses), ("read_blocks_slow", misses)):
+            self.status[name] += n
 
     def replace(self, kind, text):
         path = os.path.join(self.directory, f"{self.name}.{kind}")

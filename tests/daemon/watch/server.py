@@ -82,14 +82,20 @@ RATE = {"read-hit": 48650, "read-miss": 1350, "write": 10000, "write-stalled": 7
         "fast-write": 10300, "slow-read": 1350, "slow-write": 900}
 
 
+QUOTIENTS = {"ghost_hit_ratio": 0.031, "fills_per_hit": 0.12, "fast_bytes_per_user_byte": 1.04}
+
+
 def cache(name, number, **more):
-    latency = {c: timing(RATE.get(c, 0), NS.get(c, 0)) for c in CLASSES}
+    latency = {c: timing(RATE.get(c, 0), NS.get(c, 0)) for c in CLASSES + ["write-through"]}
     now = {"name": name, "state": "running", "seconds": 1.0, "reads_per_second": 50000.0, "writes_per_second": 10007.0,
            "read_bytes_per_second": 204.8e6, "write_bytes_per_second": 41e6, "writeback_bytes_per_second": 34.8e6,
-           "hit_ratio": 0.973, "hit_ratio_by_bytes": 0.951, "hit_ratio_by_time": 0.041, "dirty_bytes": 126 << 20,
+           "destage_bytes_per_second": 34.8e6,
+           "hit_ratio": 0.973, "hit_ratio_by_bytes": 0.951, "hit_ratio_by_time": 0.041, **QUOTIENTS,
+           "counts": dict.fromkeys(plant.COUNTS, 0), "dirty_bytes": 126 << 20,
            "dirty_ratio": 0.123, "journal_ratio": 0.488, "pressure_ratio": 0.0, "recording": True, "latency": latency}
     return {"name": name, "uuid": f"{number:032x}", "state": "running", "bytes": 1 << 30, "fast_errors": 0,
-            "slow_errors": 0, "fast_bytes_written": 5 << 40, "alarms": [],
+            "slow_errors": 0, "fast_bytes_written": 5 << 40, "alarms": [], **QUOTIENTS,
+            "counts": {**dict.fromkeys(plant.COUNTS, 1000), "streams_seen": 17, "stream_bypass_blocks": 1 << 20},
             "wear": {"used_percent": 12, "spare_percent": 100, "critical_warning": 0, "written_bytes": 7.3e13,
                      "years_left": 5.21}, "now": now, **more}
 
@@ -107,7 +113,8 @@ def column(end, i):
     hits, misses = int(480000 * part), int(480000 * (1 - part))
     one = lambda n, ns: {"count": n, "mean": 1.02 * ns, "p50": ns, "p99": 1.4 * ns if n > 1000 else None}
     return {"time": end - (359 - i) * 10, "seconds": 10.0, "reads": hits + misses, "hit_ratio": part,
-            "hit_ratio_by_time": hits * hit / (hits * hit + misses * miss), "dirty_ratio": 0.1 + 0.3 * (i / 360) ** 2,
+            "hit_ratio_by_bytes": part, "hit_ratio_by_time": hits * hit / (hits * hit + misses * miss),
+            "dirty_ratio": 0.1 + 0.3 * (i / 360) ** 2,
             "classes": {"read-hit": one(hits, hit), "read-miss": one(misses, miss),
                         "write": one(100000, 23000 * (1 + 0.2 * math.sin(i / 20))), "flush": one(2500, 61000.0)},
             "read_heat": heat(hit, hits) + heat(miss, misses), "write_heat": heat(23000, 100000)}

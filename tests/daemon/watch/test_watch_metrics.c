@@ -122,6 +122,11 @@ static void figures_are_those_of_the_pulse(void **state)
 	p->write_bypass_blocks = 10;
 	p->discard_blocks = 11;
 	p->fills = 2;
+	p->kept_known = true;
+	p->streams_seen = 12;
+	p->stream_bypass_blocks = 13;
+	p->ghost_hits = 20;
+	p->ghost_hits_quarter = 10;
 	p->written_back = 3;
 	p->fast_bytes_written = 123456789012345678;
 	p->fast_errors = 4;
@@ -147,6 +152,14 @@ static void figures_are_those_of_the_pulse(void **state)
 	assert_true(value(text, "xpcache_hit_ratio_by_bytes{cache=\"xpcache0\"}") == 0.75);
 	assert_null(strstr(text, "xpcache_hit_ratio_by_time{"));	/* no latencies */
 	assert_true(value(text, "xpcache_filled_bytes_total{cache=\"xpcache0\"}") == 2 * 4096);
+	assert_true(value(text, "xpcache_streams_total{cache=\"xpcache0\"}") == 12);
+	assert_true(value(text, "xpcache_stream_bypass_bytes_total{cache=\"xpcache0\"}") == 13 * 4096);
+	assert_true(value(text, "xpcache_ghost_hit_bytes_total{cache=\"xpcache0\"}") == 20 * 4096);
+	assert_true(value(text, "xpcache_ghost_hit_quarter_bytes_total{cache=\"xpcache0\"}") == 10 * 4096);
+	assert_true(value(text, "xpcache_ghost_hit_ratio{cache=\"xpcache0\"}") == 0.2);
+	assert_true(fabs(value(text, "xpcache_fills_per_hit{cache=\"xpcache0\"}") - 2 / 150.0) < 1e-12);
+	assert_true(fabs(value(text, "xpcache_fast_bytes_per_user_byte{cache=\"xpcache0\"}") -
+			 123456789012345678.0 / (210 * 4096)) < 1);
 	assert_true(value(text, "xpcache_written_back_bytes_total{cache=\"xpcache0\"}") == 3 * 4096);
 	assert_true(value(text, "xpcache_read_bytes_total{cache=\"xpcache0\"}") == 4096);
 	assert_true(value(text, "xpcache_device_errors_total{cache=\"xpcache0\",device=\"fast\"}") == 4);
@@ -154,6 +167,20 @@ static void figures_are_those_of_the_pulse(void **state)
 	assert_true(value(text, "xpcache_state{cache=\"xpcache0\",state=\"running\"}") == 1);
 	assert_true(value(text, "xpcache_state{cache=\"xpcache0\",state=\"failed\"}") == 0);
 	assert_non_null(strstr(text, "xpcache_fast_written_bytes_total{cache=\"xpcache0\"} 123456789012345678\n"));
+	free(text);
+}
+
+static void what_an_older_backend_does_not_tell_is_left_out(void **state)
+{
+	char *text;
+
+	(void)state;
+	cache.now.read_blocks_slow = 1;
+	text = metrics();
+	assert_null(strstr(text, "xpcache_streams_total{"));
+	assert_null(strstr(text, "xpcache_ghost_hit_bytes_total{"));
+	assert_null(strstr(text, "xpcache_ghost_hit_ratio{"));
+	assert_null(strstr(text, "xpcache_fast_bytes_per_user_byte{"));
 	free(text);
 }
 
@@ -212,6 +239,7 @@ int main(void)
 		cmocka_unit_test_setup(buckets_are_exact, begin),
 		cmocka_unit_test_setup(edges_are_about_a_quarter_decade_apart, begin),
 		cmocka_unit_test_setup(figures_are_those_of_the_pulse, begin),
+		cmocka_unit_test_setup(what_an_older_backend_does_not_tell_is_left_out, begin),
 		cmocka_unit_test_setup(first_names_have_the_same_figures, begin),
 		cmocka_unit_test_setup(what_is_not_known_is_not_told, begin),
 		cmocka_unit_test_setup(names_are_quoted, begin),

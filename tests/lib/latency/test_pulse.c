@@ -32,11 +32,15 @@ static void look_twice(void)
 {
 	count(&before, "running slots 262144 dirty 5 journal_blocks 4096 journal_used 1 pressure 0 "
 	      "read_hits 100 read_misses 50 writes 1000 destaged 0 "
-	      "requests_read_hit 100 requests_write 1000 read_blocks_fast 500 read_blocks_slow 50",
+	      "requests_read_hit 100 requests_write 1000 read_blocks_fast 500 read_blocks_slow 50 write_blocks 1000 "
+	      "write_bypass_blocks 0 fills 40 fast_bytes_written 4096000 streams_seen 1 stream_bypass_blocks 100 "
+	      "ghost_hits 3 ghost_hits_quarter 2",
 	      "9 0 80 0 9 0 160 0 0 0 0");
 	count(&after, "running slots 262144 dirty 32300 journal_blocks 4096 journal_used 1999 "
 	      "pressure 512 read_hits 24122 read_misses 718 writes 5690 written_back 17000 "
-	      "requests_read_hit 24122 requests_write 5690 read_blocks_fast 27500 read_blocks_slow 3050",
+	      "requests_read_hit 24122 requests_write 5690 read_blocks_fast 27500 read_blocks_slow 3050 write_blocks 10000 "
+	      "write_bypass_blocks 1000 fills 2740 fast_bytes_written 86016000 streams_seen 5 stream_bypass_blocks 1100 "
+	      "ghost_hits 303 ghost_hits_quarter 152",
 	      "9 0 197600 0 9 0 37660 0 0 0 0");
 	before.timed = after.timed = true;
 	before.seconds = 1000;
@@ -57,10 +61,15 @@ static void assert_drawn(const struct pulse *p, bool utf8, const char *wanted)
 	free(text);
 }
 
+#define KEPT \
+"fills       1,350/s     5.5 MB/s   0.10 a hit; 0.50 bytes written a user byte\n" \
+"streams         2/s     2.0 MB/s   hits with a quarter more: 5.0 % of misses\n"
+
 #define HEAD \
 "xpcache0  running  in 2.0 s\n" \
 "reads      12,345/s    50.6 MB/s   hits: 97.3 % of reads, 90.0 % of bytes, 4.1 % of time\n" \
 "writes      2,345/s     9.6 MB/s   written back: 34.8 MB/s\n" \
+KEPT \
 "dirty   12.3 %, 126 MiB            journal: 48.8 % used; pressure: 50.0 %\n"
 
 static void all_is_shown(void **state)
@@ -96,6 +105,7 @@ static void without_latencies_the_rest_is_shown(void **state)
 "xpcache0  running  in 2.0 s\n"
 "reads      12,345/s    50.6 MB/s   hits: 97.3 % of reads, 90.0 % of bytes\n"
 "writes      2,345/s     9.6 MB/s   written back: 34.8 MB/s\n"
+KEPT
 "dirty   12.3 %, 126 MiB            journal: 48.8 % used; pressure: 50.0 %\n"
 "latency: this module does not tell it\n");
 }
@@ -111,6 +121,8 @@ static void an_idle_cache_is_shown(void **state)
 "xpcache0  running  in 1.0 s\n"
 "reads           0/s\n"
 "writes          0/s                written back: 0.0 MB/s\n"
+"fills           0/s     0.0 MB/s   - a hit; - bytes written a user byte\n"
+"streams           -            -   hits with a quarter more: - of misses\n"
 "dirty   0.0 %, 0 B                 journal: - used; pressure: 0.0 %\n"
 "latency: not known\n");
 }
@@ -160,12 +172,42 @@ static void json_has_the_same_figures(void **state)
 	assert_true(number(v, "requests_read_hit") == 24022 && number(v, "requests_write") == 4690);
 	assert_true(number(v, "read_blocks_fast") == 27000 && number(v, "discard_blocks") == 0);
 	assert_false(json_object_object_get_ex(v, "read_hits", NULL));
+	assert_true(number(v, "streams_seen") == 4 && number(v, "stream_bypass_blocks") == 1000);
+	assert_true(number(v, "ghost_hits") == 300 && number(v, "ghost_hits_quarter") == 150);
+	assert_true(number(o, "ghost_hit_ratio") == 0.05 && number(o, "fills_per_hit") == 0.1);
+	assert_true(number(o, "fast_bytes_per_user_byte") == 0.5);
 	assert_true(number(o, "dirty_bytes") == 32300 * 4096.0 && number(o, "pressure_ratio") == 0.5);
 	assert_true(json_object_object_get_ex(o, "latency", &latency));
 	assert_int_equal(json_object_object_length(latency), XP_CLASSES + 1);
 	assert_true(json_object_object_get_ex(latency, "read-miss", &class));
 	assert_true(number(class, "count") == 2700 && number(class, "max_ns") == 12496814);
 	assert_true(json_object_object_get_ex(class, "p99.9", &v) && !v);	/* of 2,700 */
+	json_object_put(o);
+}
+
+/* "-", and not 0: nobody has counted. */
+static void an_older_backend_tells_nothing_of_what_is_kept(void **state)
+{
+	struct json_object *o, *counts, *v;
+
+	(void)state;
+	count(&before, "running requests_read_hit 0 read_blocks_fast 0 read_blocks_slow 0 fills 0", NULL);
+	count(&after, "running requests_read_hit 9 read_blocks_fast 9 read_blocks_slow 9 fills 9", NULL);
+	after.seconds = 1;
+	assert_true(pulse_subtract(&after, &before));
+	assert_drawn(&after, false,
+"xpcache0  running  in 1.0 s\n"
+"reads           0/s                hits: 50.0 % of bytes\n"
+"writes          0/s                written back: 0.0 MB/s\n"
+"fills           9/s     0.0 MB/s   1.00 a hit; 0.00 bytes written a user byte\n"
+"streams           -            -   hits with a quarter more: - of misses\n"
+"dirty   -, 0 B                     journal: - used; pressure: 0.0 %\n"
+"latency: not known\n");
+	o = pulse_json(&after);
+	assert_true(json_object_object_get_ex(o, "ghost_hit_ratio", &v) && !v);
+	assert_true(json_object_object_get_ex(o, "counts", &counts));
+	assert_false(json_object_object_get_ex(counts, "ghost_hits", NULL));
+	assert_true(number(counts, "read_blocks_fast") == 9);
 	json_object_put(o);
 }
 
@@ -177,6 +219,7 @@ int main(void)
 		cmocka_unit_test(an_idle_cache_is_shown),
 		cmocka_unit_test(looks_at_two_runs_are_not_compared),
 		cmocka_unit_test(json_has_the_same_figures),
+		cmocka_unit_test(an_older_backend_tells_nothing_of_what_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
