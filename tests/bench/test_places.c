@@ -84,6 +84,10 @@ static void a_request_ends_in_the_range(void **state)
 	bench_places_init(&p, BENCH_SEQUENTIAL, 0, 4 * 4096, 4096, 4096, 1);
 	assert_int_equal(bench_place(&p, 3), 3 * 4096);
 	assert_int_equal(bench_place(&p, 4), 0);
+	bench_places_init(&p, BENCH_BACKWARD, 8192, 4 * 4096, 4096, 4096, 1);
+	assert_int_equal(bench_place(&p, 0), 8192 + 3 * 4096);
+	assert_int_equal(bench_place(&p, 3), 8192);
+	assert_int_equal(bench_place(&p, 4), 8192 + 3 * 4096);
 }
 
 static void uniform_ones_are_drawn_each_for_itself(void **state)

@@ -119,6 +119,9 @@ u64 bench_place(const struct bench_places *p, u64 i)
 	case BENCH_SEQUENTIAL:
 		place = i % p->n;
 		break;
+	case BENCH_BACKWARD:
+		place = p->n - 1 - i % p->n;
+		break;
 	}
 	return p->list ? p->list[place] : p->from + place * p->align;
 }

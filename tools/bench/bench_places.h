@@ -15,6 +15,7 @@ enum bench_pattern {
 	BENCH_UNIFORM,		/* each drawn for itself */
 	BENCH_ZIPF,		/* few places often, as a workload has it */
 	BENCH_SEQUENTIAL,
+	BENCH_BACKWARD,		/* from the last place down: to a cache that is no stream */
 };
 
 struct bench_places {

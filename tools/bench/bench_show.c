@@ -39,7 +39,7 @@ const char *bench_text_time(double ns)
 
 const char *bench_pattern_name(enum bench_pattern p)
 {
-	static const char *const name[] = { "random", "random", "zipf", "sequential" };
+	static const char *const name[] = { "random", "random", "zipf", "sequential", "backward" };
 
 	return name[p];
 }

@@ -466,10 +466,11 @@ static int plan_warmup(struct bench *b, const struct bench_test *test)
 #define WARMING_SIZE	(128 * KIB)
 
 /*
- * It ends when all of the set has been read: big requests are what a disk does best. Of a set
- * that the cache cannot hold and that has favourites, when twice as many were drawn as there
- * are blocks: what stays in the cache is for the draws to decide. By pread(), whatever the engine
- * is: of a request that is in the cache in part io_uring may be told to come again.
+ * It ends when all of the set has been read: big requests are what a disk does best. From the
+ * last one down, as a cache keeps no more of a stream than its begin. Of a set that the cache
+ * cannot hold and that has favourites, when twice as many were drawn as there are blocks: what
+ * stays in the cache is for the draws to decide. By pread(), whatever the engine is: of a request
+ * that is in the cache in part io_uring may be told to come again.
  */
 static int plan_warming(struct bench *b, struct bench_plan_run run, const char *word)
 {
@@ -481,7 +482,7 @@ static int plan_warming(struct bench *b, struct bench_plan_run run, const char *
 	if (run.pattern == BENCH_ZIPF && run.bytes > bench_cache_bytes(b->cache)) {
 		run.requests = 2 * (run.bytes / run.size);
 	} else {
-		run.pattern = BENCH_SEQUENTIAL;
+		run.pattern = BENCH_BACKWARD;
 		run.size = run.align = WARMING_SIZE;
 		run.requests = run.bytes / run.size;
 	}
