@@ -9,8 +9,9 @@ behind_does() { PATH=/usr/bin:$PATH nbdsh -u "$behind_uri" -c "$1; h.flush(); h.
 
 behind_clean() { "$xpcache" status behind --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["caches"][0]["counters"]["clean"])'; }
 
-# A cache that holds its disk: an ext4, and 4 MiB behind it, at 48 MiB, dirty. Read by one request at
-# a time: of many at once some are not admitted. Nor are all where the host is busy: then once more.
+# A cache that holds its disk, as what is read from one end to the other stays: an ext4, and 4 MiB behind
+# it, at 48 MiB, dirty. Read by one request at a time: of many at once some are not admitted. Nor are all
+# where the host is busy: then once more.
 behind_cache() {
 	local write='h.pwrite(open("data", "rb").read(), 48 << 20)'
 	[ "${1:-}" != clean ] || write=pass
@@ -19,7 +20,8 @@ behind_cache() {
 	truncate -s 56M slow
 	mkfs.ext4 -qF slow 40M
 	head -c 16M /dev/urandom | dd of=slow bs=1M seek=40 conv=notrunc iflag=fullblock status=none
-	"$xpcache" create --fast fast --slow slow --name behind --idle-ms 0 --dirty-low 70 >out 2>&1 || fail "behind: create" "no cache"
+	"$xpcache" create --fast fast --slow slow --name behind --idle-ms 0 --dirty-low 70 --stream-kib 0 >out 2>&1 ||
+		fail "behind: create" "no cache"
 	for _ in {1..20}; do
 		behind_does '[h.pread(256 << 10, n << 18) for n in range(224)]'
 		[ "$(behind_clean)" -lt 10000 ] || break
@@ -52,11 +54,11 @@ holds() { nbdcopy "$behind_uri" back >out 2>&1 && cmp -s -n $((4 << 20)) -i 0:$(
 
 # Starts, and nothing was found.
 behind_quiet() {
-	expect "$1" 0 "^behind: started" start --fast fast --slow slow
+	expect "$1" 0 "^behind: started" start --fast fast --slow slow --stream-kib 0
 	grep -q "without the cache" out && fail "$1" "it takes the disk for another"
 }
 
-behind_start() { expect "$1" "$2" "$3" start --fast fast --slow slow "${@:4}"; }
+behind_start() { expect "$1" "$2" "$3" start --fast fast --slow slow --stream-kib 0 "${@:4}"; }
 
 behind_cache
 behind_stop

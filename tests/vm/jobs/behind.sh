@@ -125,7 +125,7 @@ prefer_the_cache()
 {
 	local n
 	must mkfs.ext4 -q -F $SLOW 100M
-	create --idle-ms 0
+	create --idle-ms 0 --stream-kib 0
 	must dd if=$CACHE of=/dev/null bs=64k count=400 status=none
 	must dd if=/dev/urandom of=/tmp/data bs=1M count=8 status=none
 	must dd if=/tmp/data of=$CACHE bs=4k seek=75000 oflag=direct conv=fsync status=none
@@ -172,7 +172,7 @@ case $((STEP % 3)) in
 			in_order $kind
 		done
 		make_fs ext4
-		create
+		create --stream-kib 0
 		must dd if=$CACHE of=/dev/null bs=64k count=800 status=none
 		must xpcache stop xpcache0
 		must sfdisk -q --force $SLOW <<<'label: gpt

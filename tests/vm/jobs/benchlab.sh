@@ -53,7 +53,7 @@ verdict()
 
 MODEL=flash
 devices
-up_xpcache --idle-ms 0
+up_xpcache --idle-ms 0 --stream-kib 0
 must dd if=$CACHE of=/dev/null bs=64k count=512 iflag=direct status=none
 settled test "$(counter fills)" -ge 8000
 headline flash --seconds 2 --range 32M
@@ -63,7 +63,7 @@ no_devices
 
 MODEL=disk
 devices
-up_xpcache --idle-ms 0
+up_xpcache --idle-ms 0 --stream-kib 0
 headline cold --seconds 2
 verdict cold 'Not helping|Slower than no cache'
 grep -q 'It is cold' /tmp/cold.json && pass cold-says-so || fail cold-says-so "$(grep sentence /tmp/cold.json)"
