@@ -34,6 +34,10 @@ struct xp_options {
 	bool verify;
 };
 
+/* xp_options.stream_kib, which may change while the cache runs. Any context. */
+void xp_set_stream_kib(struct xp *c, u32 kib);
+u32 xp_stream_kib(struct xp *c);
+
 /* A fast device that cannot be read everywhere: recovery goes on without */
 #define XP_ACCEPT_LOSS	1u	/* ... journal blocks that it needs, or that may have been the last commit */
 #define XP_ACCEPT_OLDER	2u	/* ... a slot above durable_seq: the block's older version holds */

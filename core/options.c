@@ -28,6 +28,7 @@ static const char *const command_names[XP_COMMANDS] = {
 	[XP_COMMAND_HISTOGRAM] = "histogram",
 	[XP_COMMAND_HISTOGRAM_ON] = "histogram_on",
 	[XP_COMMAND_HISTOGRAM_OFF] = "histogram_off",
+	[XP_COMMAND_STREAM_KIB] = "stream_kib",
 };
 
 /* -------------------------------------------------------------- words ---- */
@@ -77,14 +78,24 @@ u32 xp_tunable_value(const struct xp_tunables *t, const struct xp_tunable *row)
 	return *(const u32 *)((const char *)t + row->offset);
 }
 
-static const struct xp_tunable *find_row(const char *name, struct xp_message *msg)
+static const struct xp_tunable *row_called(const char *name)
 {
-	struct shown s;
-	u32 i, len;
+	u32 i;
 
 	for (i = 0; i < XP_TUNABLES; i++)
 		if (!strcmp(name, xp_tunable_rows[i].name))
 			return &xp_tunable_rows[i];
+	return NULL;
+}
+
+static const struct xp_tunable *find_row(const char *name, struct xp_message *msg)
+{
+	const struct xp_tunable *row = row_called(name);
+	struct shown s;
+	u32 i, len;
+
+	if (row)
+		return row;
 	len = (u32)snprintf(msg->text, sizeof(msg->text), "unknown option \"%s\"; known are",
 			    show(name, &s));
 	for (i = 0; i < XP_TUNABLES; i++)
@@ -93,12 +104,12 @@ static const struct xp_tunable *find_row(const char *name, struct xp_message *ms
 	return NULL;
 }
 
-static int set_row(struct xp_tunables *t, const struct xp_tunable *row, const char *word,
-		   struct xp_message *msg)
+static int read_value(u32 *value, const struct xp_tunable *row, const char *word,
+		      struct xp_message *msg)
 {
 	struct shown s;
 
-	if (read_number(word, row->min, row->max, value_of(t, row)))
+	if (read_number(word, row->min, row->max, value))
 		return 0;
 	snprintf(msg->text, sizeof(msg->text), "%s is a number from %u to %u, not \"%s\"",
 		 row->name, row->min, row->max, show(word, &s));
@@ -118,7 +129,7 @@ int xp_tunables_set(struct xp_tunables *t, const char *name, const char *word,
 {
 	const struct xp_tunable *row = find_row(name, msg);
 
-	return row ? set_row(t, row, word, msg) : -EINVAL;
+	return row ? read_value(value_of(t, row), row, word, msg) : -EINVAL;
 }
 
 int xp_tunables_check(const struct xp_tunables *t, struct xp_message *msg)
@@ -168,7 +179,7 @@ static int read_pairs(struct xp_tunables *t, u32 nr, char *const *word, struct x
 			return -EINVAL;
 		}
 		given |= bit;
-		err = set_row(t, row, word[1], msg);
+		err = read_value(value_of(t, row), row, word[1], msg);
 	}
 	return err ? err : xp_tunables_check(t, msg);
 }
@@ -226,23 +237,42 @@ static void tell_known(const char *word, struct xp_message *msg)
 				     i ? "," : "", command_names[i]);
 }
 
-int xp_command_parse(enum xp_command *command, u32 nr, char *const *word,
-		     struct xp_message *msg)
+/* XP_COMMANDS: there is none. */
+static u32 command_called(const char *name)
 {
 	u32 i;
 
-	for (i = 0; nr && i < XP_COMMANDS; i++)
-		if (!strcasecmp(word[0], command_names[i]))
+	for (i = 0; i < XP_COMMANDS; i++)
+		if (!strcasecmp(name, command_names[i]))
 			break;
-	if (nr == 1 && i < XP_COMMANDS) {
-		*command = (enum xp_command)i;
-		return 0;
-	}
-	if (nr && i < XP_COMMANDS) {
-		snprintf(msg->text, sizeof(msg->text), "message %s is one word, not %u",
-			 command_names[i], nr);
+	return i;
+}
+
+/* The option that a message changes; NULL: it has no value. */
+static const struct xp_tunable *changed_by(u32 command)
+{
+	return command == XP_COMMAND_STREAM_KIB ? row_called(command_names[command]) : NULL;
+}
+
+int xp_command_parse(enum xp_command *command, u32 *value, u32 nr, char *const *word,
+		     struct xp_message *msg)
+{
+	u32 i = nr ? command_called(word[0]) : XP_COMMANDS;
+	const struct xp_tunable *row;
+	int err;
+
+	if (i == XP_COMMANDS) {
+		tell_known(nr ? word[0] : "", msg);
 		return -EINVAL;
 	}
-	tell_known(nr ? word[0] : "", msg);
-	return -EINVAL;
+	row = changed_by(i);
+	if (nr != (row ? 2 : 1)) {
+		snprintf(msg->text, sizeof(msg->text), "message %s is %s, not %u",
+			 command_names[i], row ? "two words" : "one word", nr);
+		return -EINVAL;
+	}
+	err = row ? read_value(value, row, word[1], msg) : 0;
+	if (!err)
+		*command = (enum xp_command)i;
+	return err;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* streams.c - which reads are a stream (streams.h). */
+#include "life.h"
 #include "map.h"
 #include "streams.h"
 
@@ -82,4 +83,21 @@ bool stream_passes(struct xp *c, u64 begin, u64 end)
 	c->stats.streams_seen += !s->seen;
 	s->seen = true;
 	return true;
+}
+
+void xp_set_stream_kib(struct xp *c, u32 kib)
+{
+	xp_lock(&c->lock);
+	c->opt.stream_kib = kib;
+	xp_unlock(&c->lock);
+}
+
+u32 xp_stream_kib(struct xp *c)
+{
+	u32 kib;
+
+	xp_lock(&c->lock);
+	kib = c->opt.stream_kib;
+	xp_unlock(&c->lock);
+	return kib;
 }

@@ -13,6 +13,7 @@
 
 #include "timing.h"
 #include "command.h"
+#include "life.h"
 #include "message.h"
 #include "statistics.h"
 
@@ -229,11 +230,16 @@ static void put_info(struct line *l, struct xs_cache *cache)
 	xp_status_print(core, &backend, l->text, l->max);
 }
 
+/* As they are now: a message may have changed one since the table was loaded. */
 static void put_table(struct line *l, struct xs_cache *cache)
 {
+	struct xp_tunables tunables = cache->options;
+	struct xp *core = recovered_core(cache);
 	char options[XP_TUNABLES_TEXT];
 
-	xp_tunables_print(&cache->options, options);
+	if (core)
+		tunables.stream_kib = xp_stream_kib(core);
+	xp_tunables_print(&tunables, options);
 	put(l, "%s %s%s", cache->fast->name, cache->slow->name, options);
 }
 
@@ -292,7 +298,7 @@ static int commit(struct xs_cache *cache)
 }
 
 /* 1: there is an answer. */
-static int perform(struct xs_cache *cache, enum xp_command command, char *answer, u32 room)
+static int perform(struct xs_cache *cache, enum xp_command command, u32 value, char *answer, u32 room)
 {
 	int err;
 
@@ -312,6 +318,9 @@ static int perform(struct xs_cache *cache, enum xp_command command, char *answer
 		return xs_timing_switch(cache, true);
 	case XP_COMMAND_HISTOGRAM_OFF:
 		return xs_timing_switch(cache, false);
+	case XP_COMMAND_STREAM_KIB:
+		xp_set_stream_kib(cache->core, value);
+		return 0;
 	}
 	return -EINVAL;
 }
@@ -322,7 +331,8 @@ static int target_message(struct dm_target *ti, unsigned int argc, char **argv,
 	struct xs_cache *cache = ti->private;
 	enum xp_command command;
 	struct xp_message msg;
-	int err = xp_command_parse(&command, argc, argv, &msg);
+	u32 value = 0;
+	int err = xp_command_parse(&command, &value, argc, argv, &msg);
 
 	if (err) {
 		DMERR("%pg: %s", xs_fast(cache), msg.text);
@@ -333,7 +343,7 @@ static int target_message(struct dm_target *ti, unsigned int argc, char **argv,
 		      xp_command_name(command));
 		return -ENXIO;
 	}
-	return perform(cache, command, result, maxlen);
+	return perform(cache, command, value, result, maxlen);
 }
 
 /* ------------------------------------------------------------ limits ---- */
@@ -393,7 +403,7 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 
 static struct target_type xpcache_target = {
 	.name = "xpcache",
-	.version = { 1, 4, 0 },	/* 1.1: mark; 1.2: no image of memory; 1.3: status names; 1.4: counts */
+	.version = { 1, 5, 0 },	/* 1.1: mark; 1.2: no image of memory; 1.3: status names; 1.4: counts; 1.5: stream_kib */
 	.features = DM_TARGET_SINGLETON | DM_TARGET_ALWAYS_WRITEABLE | DM_TARGET_NOWAIT,
 	.module = THIS_MODULE,
 	.ctr = target_ctr,

@@ -4,7 +4,7 @@
  *
  *	status           as the target prints it, and the number of clients
  *	table            the devices and options, a word and its value in a line
- *	message WORD     what the device mapper calls a message
+ *	message WORD...  what the device mapper calls a message
  *	resize           the slow device has grown; answered by the sectors that the cache has had, and has now
  *	stop             answered when the cache has stopped; before that, now and then, by a line
  *	                 "wait PID WHAT FOR"
@@ -18,6 +18,7 @@
 #include "lib/exit.h"
 #include "lib/figures.h"
 #include "core/command.h"
+#include "core/life.h"
 #include "core/message.h"
 #include "core/options.h"
 #include "core/statistics.h"
@@ -95,8 +96,10 @@ static void table(struct xd_control *c, int fd)
 {
 	const char *node = xd_ublk_node(c->ublk);
 	char options[XP_TUNABLES_TEXT], text[2 * PATH_MAX + XP_TUNABLES_TEXT + 160];
+	struct xp_tunables tunables = *c->cache->tunables;
 
-	xp_tunables_print(c->cache->tunables, options);
+	tunables.stream_kib = xp_stream_kib(c->cache->core);	/* a message may have changed it */
+	xp_tunables_print(&tunables, options);
 	snprintf(text, sizeof(text), "fast %s\nslow %s\nuuid %s\nsectors %llu\nclients %u\noptions%s\n%s%s%s",
 		 c->cache->fast->dev.path, c->cache->slow->dev.path, text_uuid(c->cache->sb.uuid),
 		 (unsigned long long)c->cache->sectors, xd_server_clients(c->server), options,
@@ -131,11 +134,23 @@ static void resize(struct xd_control *c, int fd)
 	say_ok(fd, text);
 }
 
-static void message(struct xd_control *c, int fd, char *word)
+static u32 split(char *line, char *word[LINE_MAX_BYTES / 2])
 {
+	char *next = NULL;
+	u32 n = 0;
+
+	for (char *w = strtok_r(line, " ", &next); w; w = strtok_r(NULL, " ", &next))
+		word[n++] = w;
+	return n;
+}
+
+static void message(struct xd_control *c, int fd, char *line)
+{
+	char *word[LINE_MAX_BYTES / 2];
 	enum xp_command command;
 	struct xp_message msg;
-	int err = xp_command_parse(&command, 1, &word, &msg);
+	u32 value = 0;
+	int err = xp_command_parse(&command, &value, split(line, word), word, &msg);
 
 	if (err) {
 		say_error(fd, err, msg.text);
@@ -156,6 +171,9 @@ static void message(struct xd_control *c, int fd, char *word)
 	case XP_COMMAND_HISTOGRAM_ON:
 	case XP_COMMAND_HISTOGRAM_OFF:
 		xd_set(c->cache->timed, command == XP_COMMAND_HISTOGRAM_ON);
+		break;
+	case XP_COMMAND_STREAM_KIB:
+		xp_set_stream_kib(c->cache->core, value);
 		break;
 	}
 	if (err)

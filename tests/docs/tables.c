@@ -68,6 +68,7 @@ int main(int argc, char **argv)
 	enum xp_command command;
 	struct xp_message msg;
 	struct xp_table table;
+	u32 value;
 	int err = 0;
 
 	if (argc < 2)
@@ -75,7 +76,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(argv[1], "table"))
 		err = xp_table_parse(&table, (u32)argc - 2, argv + 2, &msg);
 	else
-		err = xp_command_parse(&command, (u32)argc - 2, argv + 2, &msg);
+		err = xp_command_parse(&command, &value, (u32)argc - 2, argv + 2, &msg);
 	if (err)
 		printf("%s\n", msg.text);
 	return !!err;

@@ -161,15 +161,20 @@ static void try_message(struct words *w)
 {
 	enum xp_command command = (enum xp_command)XP_COMMANDS;
 	struct xp_message msg = { "" };
-	int err = xp_command_parse(&command, w->n, w->word, &msg);
+	u32 kib = ~0u, wanted = ~0u;
+	int err = xp_command_parse(&command, &kib, w->n, w->word, &msg);
+	bool sets = w->n == 2 && !strcasecmp(w->word[0], "stream_kib");
 
+	if (sets && read_value(w->word[1], &wanted) && wanted <= 1u << 30)
+		MUST(!err);
 	if (err) {
-		MUST((u32)command == XP_COMMANDS);
+		MUST((u32)command == XP_COMMANDS && kib == ~0u);
 		check_refusal(err, &msg);
 		return;
 	}
-	MUST(w->n == 1 && (u32)command < XP_COMMANDS);
+	MUST((u32)command < XP_COMMANDS);
 	MUST(!strcasecmp(w->word[0], xp_command_name(command)));
+	MUST(sets ? kib == wanted : w->n == 1 && kib == ~0u);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)

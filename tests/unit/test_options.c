@@ -45,6 +45,10 @@ static void devices_alone_mean_defaults(void **state)
 	assert_int_equal(t.tunables.dirty_low, 10);
 	assert_int_equal(t.tunables.dirty_high, 80);
 	assert_int_equal(t.tunables.idle_ms, 5000);
+	assert_int_equal(t.tunables.histogram, 1);
+	assert_int_equal(t.tunables.stream_kib, 0);
+	assert_int_equal(t.tunables.mark, 0);
+	assert_int_equal(t.tunables.verify, 0);
 	assert_int_equal(parse(&t, "a b 0"), 0);
 	assert_int_equal(t.tunables.dirty_high, 80);
 }
@@ -68,6 +72,10 @@ static void each_end_of_a_range_is_in_it(void **state)
 	assert_int_equal(parse(&t, "a b 4 dirty_low 0 dirty_high 1"), 0);
 	assert_int_equal(parse(&t, "a b 4 dirty_low 99 dirty_high 100"), 0);
 	assert_int_equal(parse(&t, "a b 2 idle_ms 86400000"), 0);
+	assert_int_equal(parse(&t, "a b 2 stream_kib 0"), 0);
+	assert_int_equal(t.tunables.stream_kib, 0);
+	assert_int_equal(parse(&t, "a b 2 stream_kib 1073741824"), 0);
+	assert_int_equal(t.tunables.stream_kib, 1 << 30);
 }
 
 static void missing_devices_are_refused(void **state)
@@ -219,34 +227,58 @@ static void one_option_at_a_time(void **state)
 
 static void message_refused(const char *text, const char *why)
 {
-	enum xp_command command;
+	enum xp_command command = (enum xp_command)XP_COMMANDS;
 	char line[128], *word[8];
+	u32 value = 7;
 
 	snprintf(line, sizeof(line), "%s", text);
-	assert_int_equal(xp_command_parse(&command, split(line, word), word, &msg), -EINVAL);
+	assert_int_equal(xp_command_parse(&command, &value, split(line, word), word, &msg), -EINVAL);
 	assert_string_equal(msg.text, why);
+	assert_int_equal(command, XP_COMMANDS);
+	assert_int_equal(value, 7);
 }
 
 static void messages_are_known_by_name(void **state)
 {
 	static const char *const name[] = {
-		"flush", "flush_stop", "commit", "histogram", "histogram_on", "histogram_off",
+		"flush", "flush_stop", "commit", "histogram", "histogram_on", "histogram_off", "stream_kib",
 	};
 	enum xp_command command;
+	u32 value = 7;
 
 	(void)state;
 	for (u32 i = 0; i < XP_COMMANDS; i++) {
-		char *word[] = { (char *)xp_command_name((enum xp_command)i) };
+		char *word[] = { (char *)xp_command_name((enum xp_command)i), "7" };
+		u32 nr = i == XP_COMMAND_STREAM_KIB ? 2 : 1;
 
 		assert_string_equal(word[0], name[i]);
-		assert_int_equal(xp_command_parse(&command, 1, word, &msg), 0);
+		assert_int_equal(xp_command_parse(&command, &value, nr, word, &msg), 0);
 		assert_int_equal(command, i);
+		assert_int_equal(value, 7);
 	}
-	assert_int_equal(xp_command_parse(&command, 1, (char *[]){ "FLUSH" }, &msg), 0);
+	assert_int_equal(xp_command_parse(&command, &value, 1, (char *[]){ "FLUSH" }, &msg), 0);
 	assert_int_equal(command, XP_COMMAND_FLUSH);
 }
 
-#define KNOWN	"flush, flush_stop, commit, histogram, histogram_on, histogram_off"
+static void a_message_has_the_range_of_its_option(void **state)
+{
+	enum xp_command command;
+	u32 value = 7;
+
+	(void)state;
+	assert_int_equal(xp_command_parse(&command, &value, 2, (char *[]){ "stream_kib", "0" }, &msg), 0);
+	assert_int_equal(value, 0);
+	assert_int_equal(xp_command_parse(&command, &value, 2, (char *[]){ "Stream_KiB", "1073741824" }, &msg), 0);
+	assert_int_equal(command, XP_COMMAND_STREAM_KIB);
+	assert_int_equal(value, 1 << 30);
+	refused("a b 2 stream_kib 1073741825", "stream_kib is a number from 0 to 1073741824, not \"1073741825\"");
+	message_refused("stream_kib 1073741825", "stream_kib is a number from 0 to 1073741824, not \"1073741825\"");
+	message_refused("stream_kib -1", "stream_kib is a number from 0 to 1073741824, not \"-1\"");
+	message_refused("stream_kib", "message stream_kib is two words, not 1");
+	message_refused("stream_kib 1 2", "message stream_kib is two words, not 3");
+}
+
+#define KNOWN	"flush, flush_stop, commit, histogram, histogram_on, histogram_off, stream_kib"
 
 static void other_messages_are_refused(void **state)
 {
@@ -275,6 +307,7 @@ int main(void)
 		cmocka_unit_test(the_largest_numbers_fit),
 		cmocka_unit_test(one_option_at_a_time),
 		cmocka_unit_test(messages_are_known_by_name),
+		cmocka_unit_test(a_message_has_the_range_of_its_option),
 		cmocka_unit_test(other_messages_are_refused),
 	};
 

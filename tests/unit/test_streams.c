@@ -2,6 +2,7 @@
 /* test_streams.c - which reads are of a stream, and what is kept of one. */
 #include "fixture.h"
 #include "layout.h"
+#include "life.h"
 #include "streams.h"
 
 #define LBAS	1000000
@@ -160,6 +161,19 @@ static void what_passes_is_not_filled(void **state)
 	assert_int_equal(read_stream(100000, 3 * LIMIT), LIMIT);
 }
 
+/* The limit holds from the next request on, and what was read under another one counts. */
+static void the_limit_may_change_while_it_runs(void **state)
+{
+	(void)state;
+	assert_int_equal(xp_stream_kib(f.c), 4 * LIMIT);
+	assert_int_equal(read_stream(100000, 8 * PIECE), 8 * PIECE);
+	xp_set_stream_kib(f.c, 4 * PIECE);
+	assert_int_equal(xp_stream_kib(f.c), 4 * PIECE);
+	assert_int_equal(read_stream(100000 + 8 * PIECE, 8 * PIECE), 0);
+	xp_set_stream_kib(f.c, 0);
+	assert_int_equal(read_stream(100000 + 16 * PIECE, 8 * PIECE), 8 * PIECE);
+}
+
 static void what_is_streamed_again_is_filled(void **state)
 {
 	u32 again;
@@ -220,6 +234,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_same_request_again_makes_it_no_longer, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_cached_does_not_end_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_passes_is_not_filled, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_limit_may_change_while_it_runs, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_streamed_again_is_filled, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_stream_is_seen_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_bypasses_the_cache_is_counted, setup, teardown),

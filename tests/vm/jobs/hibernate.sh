@@ -68,6 +68,7 @@ refuses()
 begins_and_ends()
 {
 	local uuid before
+	must dmsetup message xpcache0 0 stream_kib 8192
 	uuid=$(dmsetup info -c --noheadings -o uuid,major,minor xpcache0)
 	before=$(xpcache status --json xpcache0 | grep -A 5 '"limits"')
 	writes first 0

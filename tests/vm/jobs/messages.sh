@@ -40,7 +40,7 @@ mount -t securityfs security /sys/kernel/security
 create --idle-ms 0 --histogram 0
 if [ -e $IMA/ascii_runtime_measurements ]; then
 	version=$(dmsetup targets | awk '$1 == "xpcache" { sub("v", "", $2); print $2 }')
-	equal measured "target_name=xpcache,target_version=$version,fast_device=$(number_of $FAST),slow_device=$(number_of $SLOW),dirty_low=10,dirty_high=80,idle_ms=0,histogram=0,mark=" \
+	equal measured "target_name=xpcache,target_version=$version,fast_device=$(number_of $FAST),slow_device=$(number_of $SLOW),dirty_low=10,dirty_high=80,idle_ms=0,histogram=0,stream_kib=0,mark=" \
 		"$(measured | tail -n 1 | sed 's/mark=[0-9]*,verify=0;$/mark=/')"
 else
 	note "this kernel has no IMA"

@@ -138,6 +138,8 @@ equal json-limits '"dirty_low":0,"dirty_high":80,"idle_ms":0,"histogram":1,"stre
 	"$(xpcache status xpcache0 --json | tr -d ' \n' | sed 's/.*"limits":{\([^}]*\)}.*/\1/')"
 dmsetup message xpcache0 0 flush now 2>/dev/null && fail bad-message "it was taken"
 equal bad-message "${FAST#/dev/}: message flush is one word, not 2" "$(said)"
+dmsetup message xpcache0 0 stream_kib 1073741825 2>/dev/null && fail bad-value "it was taken"
+equal bad-value "${FAST#/dev/}: stream_kib is a number from 0 to 1073741824, not \"1073741825\"" "$(said)"
 remove
 equal home "$within" "$(checksum $SLOW)"
 
