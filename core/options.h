@@ -14,7 +14,7 @@ struct xp_message;
 
 #define XP_DEFAULT_DIRTY_LOW	10u
 #define XP_DEFAULT_DIRTY_HIGH	80u
-#define XP_DEFAULT_STREAM_KIB	0u
+#define XP_DEFAULT_STREAM_KIB	4096u
 
 /* What an option of the table line or of the command line sets. */
 struct xp_tunables {

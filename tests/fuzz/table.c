@@ -93,7 +93,8 @@ static bool understand(const struct words *w, struct xp_tunables *t)
 	     verify = false, *given;
 	u32 i, n, *value;
 
-	*t = (struct xp_tunables){ .dirty_low = 10, .dirty_high = 80, .idle_ms = 5000, .histogram = 1 };
+	*t = (struct xp_tunables){ .dirty_low = 10, .dirty_high = 80, .idle_ms = 5000, .histogram = 1,
+				  .stream_kib = 4096 };
 	if (w->n < 2 || (w->n > 2 && (!read_value(w->word[2], &n) || n != w->n - 3 || n % 2)))
 		return false;
 	for (i = 3; i < w->n; i += 2) {
@@ -117,7 +118,7 @@ static bool understand(const struct words *w, struct xp_tunables *t)
 static bool is_default(const struct xp_tunables *t)
 {
 	return t->dirty_low == 10 && t->dirty_high == 80 && t->idle_ms == 5000 &&
-	       t->histogram == 1 && !t->stream_kib && !t->mark && !t->verify;
+	       t->histogram == 1 && t->stream_kib == 4096 && !t->mark && !t->verify;
 }
 
 static void check_print(const struct xp_tunables *t)

@@ -347,7 +347,7 @@ static void start_core(struct replay *r)
 {
 	const struct xp_options options = { .slow_discards = true, .dirty_low = XP_DEFAULT_DIRTY_LOW,
 					    .dirty_high = XP_DEFAULT_DIRTY_HIGH,
-					    .stream_kib = 4096 };
+					    .stream_kib = XP_DEFAULT_STREAM_KIB };
 	u64 size = (xp_memory(&r->sb, false) + 4095) / 4096 * 4096;
 	void *scratch = malloc(xp_recover_memory(&r->sb));
 	struct xp_message msg;

@@ -46,7 +46,7 @@ static void devices_alone_mean_defaults(void **state)
 	assert_int_equal(t.tunables.dirty_high, 80);
 	assert_int_equal(t.tunables.idle_ms, 5000);
 	assert_int_equal(t.tunables.histogram, 1);
-	assert_int_equal(t.tunables.stream_kib, 0);
+	assert_int_equal(t.tunables.stream_kib, 4096);
 	assert_int_equal(t.tunables.mark, 0);
 	assert_int_equal(t.tunables.verify, 0);
 	assert_int_equal(parse(&t, "a b 0"), 0);
@@ -191,6 +191,10 @@ static void only_what_is_no_default_is_printed(void **state)
 	t.verify = 1;
 	xp_tunables_print(&t, text);
 	assert_string_equal(text, " 12 dirty_low 0 dirty_high 81 idle_ms 1 histogram 0 stream_kib 7 verify 1");
+	xp_tunables_init(&t);
+	t.stream_kib = 0;
+	xp_tunables_print(&t, text);
+	assert_string_equal(text, " 2 stream_kib 0");
 }
 
 /* Whatever a program puts in, as it is said to have room for all. */

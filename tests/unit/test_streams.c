@@ -3,6 +3,7 @@
 #include "fixture.h"
 #include "layout.h"
 #include "life.h"
+#include "options.h"
 #include "streams.h"
 
 #define LBAS	1000000
@@ -15,7 +16,7 @@ static int setup(void **state)
 {
 	(void)state;
 	fixture_setup(&f, 8192, LBAS);
-	f.c->opt.stream_kib = LIMIT * 4;
+	f.c->opt.stream_kib = XP_DEFAULT_STREAM_KIB;
 	return 0;
 }
 

@@ -3,7 +3,7 @@
 #
 # Messages side by side, beside requests: recording is turned on and off, and asked for, from
 # a start without its memory; a commit has a flush of its own, which is nobody's request. Of the
-# table IMA measures devices and options.
+# table IMA measures devices and options. How long a stream may be to be filled is changed on the way.
 
 . ./lib.sh
 
@@ -40,7 +40,7 @@ mount -t securityfs security /sys/kernel/security
 create --idle-ms 0 --histogram 0
 if [ -e $IMA/ascii_runtime_measurements ]; then
 	version=$(dmsetup targets | awk '$1 == "xpcache" { sub("v", "", $2); print $2 }')
-	equal measured "target_name=xpcache,target_version=$version,fast_device=$(number_of $FAST),slow_device=$(number_of $SLOW),dirty_low=10,dirty_high=80,idle_ms=0,histogram=0,stream_kib=0,mark=" \
+	equal measured "target_name=xpcache,target_version=$version,fast_device=$(number_of $FAST),slow_device=$(number_of $SLOW),dirty_low=10,dirty_high=80,idle_ms=0,histogram=0,stream_kib=4096,mark=" \
 		"$(measured | tail -n 1 | sed 's/mark=[0-9]*,verify=0;$/mark=/')"
 else
 	note "this kernel has no IMA"
@@ -60,6 +60,22 @@ wait
 	fail messages-taken "$(grep -h FAILED /tmp/loop-* | sort | uniq -c | head -n 2)"
 equal all-loops-ran 6 "$(grep -chE '^[1-9]' /tmp/loop-* | grep -c 1)"
 note "$(cat /tmp/loop-* | grep -v FAILED | awk '{ n += $1 } END { print n }') messages"
+
+# 16 MiB in one go, from the 80th on: 4 of them come in by default, then all that is left.
+filled() { [ "$(counter fills)" -ge "$1" ]; }
+fills=$(counter fills)
+must dd if=$CACHE of=/dev/null bs=64k skip=1280 count=128 iflag=direct status=none
+settled filled $((fills + 500)) || fail stream-begins "$(($(counter fills) - fills)) blocks of 1024"
+sleep 1
+equal stream-passes yes "$([ $(($(counter fills) - fills)) -le 1024 ] && echo yes)"
+equal stream-default "" "$(dmsetup table xpcache0 | grep -o stream_kib)"
+must dmsetup message xpcache0 0 stream_kib 0
+equal stream-in-table "stream_kib 0" "$(dmsetup table xpcache0 | grep -o 'stream_kib [0-9]*')"
+fills=$(counter fills)
+must dd if=$CACHE of=/dev/null bs=64k skip=1408 count=128 iflag=direct status=none
+settled filled $((fills + 1100)) && pass stream-is-filled || fail stream-is-filled "$(($(counter fills) - fills)) blocks of 2048"
+must dmsetup message xpcache0 0 STREAM_KIB 4096
+equal stream-default-again "" "$(dmsetup table xpcache0 | grep -o stream_kib)"
 
 # Now on, for good: a commit is counted as no request.
 must dmsetup message xpcache0 0 histogram_on
