@@ -125,7 +125,7 @@ static inline u32 entry_rank(const struct xp_entry *e)
 #define XP_LIST_HEAD	0x80000000u
 /* Runs of slots that a fill takes: each is a search, with the lock held, and a write. */
 #ifndef XP_FILL_RUNS_MAX	/* the simulator tries a few */
-#define XP_FILL_RUNS_MAX	32u
+#define XP_FILL_RUNS_MAX	128u	/* of a read of which every second block is missing */
 #endif
 /* Hits of one block at once; others wait. */
 #ifndef XP_HIT_PINS	/* the simulator tries a few */
@@ -342,6 +342,9 @@ struct xp {
 	struct xp_ranks ranks;	/* of the MAPPED slots */
 	struct xp_streams reads;
 	struct xp_slow_pace slow_pace;	/* of no lock */
+	/* where the slow device has last failed a read of more than was asked for; 0 blocks: nowhere */
+	u64 failed_lba;
+	u32 failed_blocks;
 
 	struct xp_journal journal;
 	struct xp_super super;

@@ -80,15 +80,11 @@ static bool is_of_the_last_quarter(u64 hash, u32 place)
 	return place == 0 || (place == 1 && hash >> 32 < words);
 }
 
-void ghost_count_hits(struct xp *c, xp_lba_t first, u32 nr_blocks)
+void ghost_count_hit(struct xp *c, xp_lba_t lba)
 {
-	u32 i;
+	u64 hash = hash_of(lba);
+	u32 place = place_of(c, hash);
 
-	for (i = 0; i < nr_blocks; i++) {
-		u64 hash = hash_of(lba_add(first, i));
-		u32 place = place_of(c, hash);
-
-		c->stats.ghost_hits += place < LAST_PLACE;
-		c->stats.ghost_hits_quarter += is_of_the_last_quarter(hash, place);
-	}
+	c->stats.ghost_hits += place < LAST_PLACE;
+	c->stats.ghost_hits_quarter += is_of_the_last_quarter(hash, place);
 }

@@ -27,9 +27,9 @@ void ghost_put_last(struct xp *c, xp_lba_t lba);
 /* Is it one of about the last @most that came? */
 bool ghost_knows(const struct xp *c, xp_lba_t lba, u64 most);
 /*
- * Counts ghost hits among blocks that were read from the slow device. The oldest place of a word counts
+ * A block was missed: counts the ghost hit, if it is one. The oldest place of a word counts
  * none: what has passed may be there, and would have passed a larger cache as well.
  */
-void ghost_count_hits(struct xp *c, xp_lba_t first, u32 nr_blocks);
+void ghost_count_hit(struct xp *c, xp_lba_t lba);
 
 #endif /* XP_GHOST_H */

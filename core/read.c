@@ -179,12 +179,22 @@ static void ask_for_hits(struct xp *c, const struct xp_req *req, u32 nr)
 	}
 }
 
+/* More than was asked for failed there: to a disk that has to give up on a sector each try takes seconds. */
+static bool has_failed_before(const struct xp *c, const struct xp_req *req)
+{
+	u64 first = xp_lba_n(req_lba(req));
+
+	return first < c->failed_lba + c->failed_blocks && c->failed_lba < first + req_span(req);
+}
+
 static enum xp_act read_miss(struct xp *c, struct xp_req *req,
 			     struct xp_todo *todo)
 {
 	bool streams = is_of_stream(c, req);
-	u32 misses, n = span_blocks(c, req, min(req_span(req), XP_RUN_MAX), &misses);
+	u32 misses, n;
 
+	req->alone |= has_failed_before(c, req);
+	n = span_blocks(c, req, min(req_span(req), XP_RUN_MAX), &misses);
 	if (misses < n)
 		ask_for_hits(c, req, n);
 	req_trim(req, n);
@@ -250,6 +260,7 @@ static enum xp_act read_elsewhere(struct xp *c, struct xp_req *req)
 		return read_hit(c, req, slot);	/* of zeros */
 	req_trim(req, n);
 	req->state = REQ_MISS;
+	req->alone = true;
 	req->fill.nr_blocks = 0;
 	xp_req_is(req, XP_CLASS_READ_BYPASS);
 	return XP_SLOW;
@@ -325,8 +336,12 @@ static void fill_drop(struct xp *c, xp_slot_t slot)
 
 static void count_missed(struct xp *c, const struct xp_req *req)
 {
+	u32 n;
+
 	c->stats.read_blocks_slow += req->nr_blocks;
-	ghost_count_hits(c, req_lba(req), req->nr_blocks);
+	for (n = 0; n < req->nr_blocks; n++)
+		if (!is_slot(map_mapped(c, lba_add(req_lba(req), n))))
+			ghost_count_hit(c, lba_add(req_lba(req), n));
 }
 
 /* More was read than its caller asked for, or what the cache holds. */
@@ -353,8 +368,10 @@ enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err, struct xp_t
 	while (err && xp_fill_run(c, &req->fill, &run))
 		for (i = 0; i < run.nr_blocks; i++)
 			fill_drop(c, slot_add(run.slot, i));
-	req->alone = more;
 	if (more) {
+		req->alone = true;
+		c->failed_lba = xp_lba_n(req_lba(req));
+		c->failed_blocks = req->nr_blocks;
 		xp_list_add(&todo->ready, &req->link);
 		return XP_WAIT;
 	}

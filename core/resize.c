@@ -46,6 +46,6 @@ void xp_resize_end(struct xp *c)
 {
 	xp_lock(&c->lock);
 	c->slow_sectors = le64_to_cpu(c->super.sb->slow.sectors);
-	c->nr_whole = c->slow_sectors / XP_BLOCK_SECTORS;
+	XP_WRITE_ONCE(c->nr_whole, c->slow_sectors / XP_BLOCK_SECTORS);	/* xp_fill_read() */
 	xp_unlock(&c->lock);
 }

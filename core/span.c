@@ -30,8 +30,8 @@ void xp_slow_took(struct xp *c, u32 nr_sectors, u64 ns)
 		return;
 	if (nr_sectors <= SHORT_SECTORS)
 		average(&c->slow_pace.access_ns, took);
-	else if (nr_sectors >= LONG_SECTORS)
-		average(&c->slow_pace.block_ns, (took - min(took, access)) / (nr_sectors / XP_BLOCK_SECTORS));
+	else if (nr_sectors >= LONG_SECTORS && took > access)	/* else it was read ahead */
+		average(&c->slow_pace.block_ns, (took - access) / (nr_sectors / XP_BLOCK_SECTORS));
 }
 
 /* What is known of @c now, in the words of a rotating disk where nothing is. */

@@ -147,7 +147,7 @@ struct xp_req {
 	u8 tries;
 	/* false at first. The core's since: what is clean, from the slow device */
 	bool fast_failed;
-	/* the same: it is read again, no more than it asks for, and without a hit beside its misses */
+	/* the same: no more is read than it asks for, and no hit with its misses */
 	bool alone;
 	/* the core's: what was read is not what its sum says, and is read again */
 	bool doubted;

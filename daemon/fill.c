@@ -114,7 +114,7 @@ static void fill_read(struct xd_op *op, int err)
 		return;
 	}
 	xd_timed(loop, XP_CLASS_SLOW_READ, part->sent);
-	xp_slow_took(loop->cache->core, part->req.nr_sectors, xd_since(part->sent));
+	xp_slow_took(loop->cache->core, (u32)(op->bytes >> XP_SECTOR_SHIFT), xd_since(part->sent));
 	deliver(part);
 	xp_end(loop->cache->core, &part->req, 0, &loop->todo);
 	while (xp_fill_run(loop->cache->core, &fill, &run))

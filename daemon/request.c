@@ -233,6 +233,7 @@ static void split(struct xd_part *part)
 	io->loop->spare = rest->next;
 	io->parts++;
 	xd_part_init(rest, io, at, part->end);
+	rest->req.alone = part->req.alone;
 	part->end = at;
 	xp_list_add(&io->loop->again, &rest->req.link);
 }

@@ -265,23 +265,29 @@ static void fill_read_failed(struct xs_fill *f, int err)
 	xs_post(cache, &todo);
 }
 
-static void fill_read(struct bio *bio)
+static void fill_read_ended(struct xs_fill *f, int err)
 {
-	struct xs_fill *f = ((struct xs_fill_bio *)bio->bi_private)->fill;
-	u64 took;
+	u64 took = err ? 0 : xs_since(f->bio.sent);
 
 	xs_slow_read_end(f->cache);
-	if (bio->bi_status) {
-		fill_read_failed(f, blk_status_to_errno(bio->bi_status));
+	if (err) {
+		fill_read_failed(f, err);
 		return;
 	}
-	took = xs_since(f->bio.sent);
 	xs_timed(f->cache, XP_CLASS_SLOW_READ, took);
 	xs_slow_took(f->cache, f->nr_pages * XP_BLOCK_SECTORS, took);
 	if (f->nr_pages > XS_FILL_INLINE)
 		xs_queue_entry(f->cache, &f->cache->todo.late, &f->list);
 	else
 		xs_fill_deliver(&f->list);
+}
+
+/* Another processor may end the last bio of a cache that is being suspended before this has returned: xs_drain(). */
+static void fill_read(struct bio *bio)
+{
+	rcu_read_lock();
+	fill_read_ended(((struct xs_fill_bio *)bio->bi_private)->fill, blk_status_to_errno(bio->bi_status));
+	rcu_read_unlock();
 }
 
 static void write_run(struct xs_cache *cache, struct xs_fill_bio *b)

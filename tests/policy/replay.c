@@ -190,6 +190,12 @@ static u32 missed_blocks(const struct replay *r, const struct part *part)
 	return part->req.nr_blocks - hits;
 }
 
+/* The blocks at its ends are misses, and may be asked for in part. */
+static u32 missed_sectors(const struct replay *r, const struct part *part)
+{
+	return part->req.nr_sectors - (part->req.nr_blocks - missed_blocks(r, part)) * XP_BLOCK_SECTORS;
+}
+
 static void count(struct replay *r, struct part *part, enum xp_act act)
 {
 	bool slow = act == XP_SLOW || act == XP_SLOW_FILL;
@@ -199,7 +205,7 @@ static void count(struct replay *r, struct part *part, enum xp_act act)
 	if (part->req.op == XP_READ) {
 		r->counts.read_blocks += part->req.nr_blocks;
 		r->counts.missed_blocks += slow ? missed_blocks(r, part) : 0;
-		r->counts.missed_sectors += slow ? part->req.nr_sectors : 0;
+		r->counts.missed_sectors += slow ? missed_sectors(r, part) : 0;
 		part->whole->missed |= slow;
 	} else if (part->req.op == XP_WRITE) {
 		r->counts.write_blocks += part->req.nr_blocks;

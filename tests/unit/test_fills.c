@@ -2,6 +2,7 @@
 /* test_fills.c - which misses are filled, and what holds a fill up. */
 #include "fixture.h"
 #include "layout.h"
+#include "options.h"
 #include "run.h"
 #include "writeback.h"
 #include "request.h"
@@ -187,7 +188,7 @@ static void discards_elsewhere_cost_no_fill(void **state)
 
 /* ---------------------------------------------------------------- runs ---- */
 
-#define SCATTERED	128u
+#define SCATTERED	300u
 
 /* The first slots are of blocks 0 on, and each second one is free. */
 static void scatter(void)
@@ -261,7 +262,8 @@ static void a_fill_takes_so_many_runs(void **state)
 
 	(void)state;
 	scatter();
-	read_missed(&req, 5000, 64);
+	f.c->opt.stream_kib = XP_DEFAULT_STREAM_KIB;	/* else it is too long */
+	read_missed(&req, 5000, 140);
 	assert_int_equal(req.fill.nr_blocks, XP_FILL_RUNS_MAX);
 	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
 	assert_int_equal(req.fill.nr_blocks, 0);
@@ -435,7 +437,11 @@ static void what_is_beside_it_need_not_be_readable(void **state)
 	assert_int_equal(req.nr_sectors, 8);
 	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
 	assert_int_equal(req.err, -EIO);
-	read_missed(&req, 5000, 1);
+
+	/* It is not tried again. */
+	assert_int_equal(submit(&f, &req, XP_READ, 5001 * 8, 4, false), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	read_missed(&req, 5002, 1);
 	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
 }
 

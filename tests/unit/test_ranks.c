@@ -471,7 +471,7 @@ static void a_late_ghost_counts_in_a_cache_that_grows(void **state)
 
 static void count_hits_of(u64 lba)
 {
-	ghost_count_hits(f.c, XP_LBA(lba), 1);
+	ghost_count_hit(f.c, XP_LBA(lba));
 }
 
 /* Of evictions without end, those counted are as many as the slots that they stand for. */
@@ -484,12 +484,12 @@ static void a_ghost_hit_stands_for_so_many_slots(void **state)
 	for (i = 0; i < 4 * nr; i++)
 		ghost_put(f.c, any_lba(i));
 	for (i = 0; i < 4 * nr; i++)
-		ghost_count_hits(f.c, any_lba(i), 1);
+		ghost_count_hit(f.c, any_lba(i));
 	s = stats_of(&f);
 	assert_in_range(s.ghost_hits, nr * 69 / 100, nr * 71 / 100);
 	assert_in_range(s.ghost_hits_quarter, nr * 24 / 100, nr * 26 / 100);
 	for (i = 4 * nr - nr / 50; i < 4 * nr; i++)
-		ghost_count_hits(f.c, any_lba(i), 1);
+		ghost_count_hit(f.c, any_lba(i));
 	assert_true(stats_of(&f).ghost_hits_quarter - s.ghost_hits_quarter >= nr / 50 * 95 / 100);
 }
 
@@ -507,7 +507,8 @@ static void the_oldest_place_counts_no_ghost_hit(void **state)
 	ghost_put_last(f.c, XP_LBA(100));
 	count_hits_of(100);
 	assert_int_equal(stats_of(&f).ghost_hits, 0);
-	ghost_count_hits(f.c, XP_LBA(1), 100);
+	for (u64 i = 1; i <= 100; i++)
+		ghost_count_hit(f.c, XP_LBA(i));
 	assert_int_equal(stats_of(&f).ghost_hits, XP_GHOSTS - 1);
 	ghost_put(f.c, XP_LBA(200));
 	count_hits_of(2);

@@ -2,6 +2,7 @@
 /* test_span.c - misses and the hits between them, read from the slow device at once. */
 #include "fixture.h"
 #include "accounting.h"
+#include "ghost.h"
 #include "run.h"
 
 static struct fixture f;
@@ -163,6 +164,67 @@ static void a_slow_error_comes_again_in_pieces(void **state)
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
 }
 
+/* A read of @nr blocks to its end, of a disk that fails each read of block @bad; how often it did. */
+static u32 failures(u64 lba, u32 nr, u64 bad)
+{
+	u64 end = (lba + nr) * 8;
+	u32 failed = 0;
+	struct xp_req req;
+	enum xp_act act = submit(&f, &req, XP_READ, lba * 8, nr * 8, false);
+
+	for (;;) {
+		bool slow = act == XP_SLOW || act == XP_SLOW_FILL;
+		bool fails = slow && req.sector <= bad * 8 && bad * 8 < req.sector + req.nr_sectors;
+
+		failed += fails;
+		act = xp_end(f.c, &req, fails ? -EIO : 0, &f.todo);
+		if (act == XP_WAIT) {
+			assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
+		} else {
+			assert_int_equal(req.err, 0);
+			if (slow)
+				fill_runs(&req);
+			req.sector += req.nr_sectors;
+		}
+		if (req.sector == end)
+			return failed;
+		req.nr_sectors = (u32)(end - req.sector);
+		act = xp_submit(f.c, &req, &f.todo);
+	}
+}
+
+static void a_bad_sector_below_a_hit_is_met_once(void **state)
+{
+	(void)state;
+	cache_every_second(5000, 255);
+	assert_int_equal(failures(5000, 255, 5201), 1);
+	assert_int_equal(failures(5000, 255, 5201), 0);
+}
+
+/* They have been evicted, and came back. */
+static void hits_between_are_no_ghost_hits(void **state)
+{
+	(void)state;
+	cache_every_second(5000, 63);
+	for (u32 i = 1; i < 63; i += 2)
+		ghost_put(f.c, XP_LBA(5000 + i));
+	assert_int_equal(asked_at_once(5000, 63), 63);
+	assert_int_equal(stats_of(&f).ghost_hits, 0);
+}
+
+static void all_misses_of_a_long_one_are_filled(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	cache_every_second(5000, 120);
+	assert_int_equal(submit(&f, &req, XP_READ, 5000 * 8, 119 * 8, false), XP_SLOW_FILL);
+	assert_int_equal(req.nr_blocks, 119);
+	assert_int_equal(req.fill.nr_blocks, 60);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	fill_runs(&req);
+}
+
 /* As often as it is found there. */
 static void hits_between_are_asked_for(void **state)
 {
@@ -199,6 +261,9 @@ int main(void)
 		T(it_pays_or_is_not_done),
 		T(nobody_has_timed_it),
 		T(a_slow_error_comes_again_in_pieces),
+		T(a_bad_sector_below_a_hit_is_met_once),
+		T(hits_between_are_no_ghost_hits),
+		T(all_misses_of_a_long_one_are_filled),
 		T(hits_between_are_asked_for),
 	};
 
