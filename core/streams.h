@@ -8,7 +8,8 @@
  * against its length. Only misses are seen here: what is cached costs a gap, unless both its ends are.
  *
  * A stream that has got longer than the limit passes: the slow device is good at those, and
- * what is read once need not be kept. What of it was read before is.
+ * what is read once need not be kept. What of it was read before is. If streams come again so
+ * often that it pays, none passes but in the sample that tells (policy.c).
  */
 #ifndef XP_STREAMS_H
 #define XP_STREAMS_H
@@ -27,6 +28,8 @@ struct xp_stream {
 struct xp_streams {
 	struct xp_stream stream[XP_STREAMS];
 	u32 turn;
+	/* of 2^16 blocks of streams that passed, about so many had been streamed a while ago */
+	u32 again;
 };
 
 struct xp;

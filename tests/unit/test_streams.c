@@ -184,7 +184,20 @@ static void what_is_streamed_again_is_filled(void **state)
 	assert_int_equal(read_stream(100000, 16 * PIECE), PIECE);
 	again = read_stream(100000 + PIECE, 15 * PIECE);
 	assert_in_range(again, 10 * PIECE, 15 * PIECE);
-	assert_int_equal(read_stream(300000, 16 * PIECE), PIECE);
+}
+
+/* They are worth a fill then, but for the sample of an eighth, which says when that has ended. */
+static void where_streams_come_again_none_passes(void **state)
+{
+	(void)state;
+	f.c->opt.stream_kib = 4 * PIECE;
+	for (u64 i = 0; i < 32; i++) {
+		read_stream(100000 + i * 5000, 32 * PIECE);
+		read_stream(100000 + i * 5000, 32 * PIECE);
+	}
+	assert_in_range(read_stream(300000, 128 * PIECE), 96 * PIECE, 127 * PIECE);
+	read_stream(400000, 10000 * PIECE);
+	assert_int_equal(read_stream(800000, 64 * PIECE), PIECE);
 }
 
 /* ------------------------------------------------------------ what is told ---- */
@@ -237,6 +250,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_passes_is_not_filled, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_limit_may_change_while_it_runs, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_streamed_again_is_filled, setup, teardown),
+		cmocka_unit_test_setup_teardown(where_streams_come_again_none_passes, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_stream_is_seen_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_bypasses_the_cache_is_counted, setup, teardown),
 	};
