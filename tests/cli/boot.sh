@@ -298,6 +298,7 @@ same "undo: which has ended it" "$? $(cat first) $(grep -c 'no cache of this sys
 cat >front-end <<'EOF2'
 import fcntl, os, sys, time
 lock = open(sys.argv[1], "r+")
+open("asked", "w").close()
 begun = time.monotonic()
 fcntl.lockf(lock, fcntl.LOCK_EX)
 print("waited" if time.monotonic() - begun > 0.2 else "at once", os.path.exists(sys.argv[2]), flush=True)
@@ -311,8 +312,18 @@ read -r -u 7 apt
 SECONDS=0
 XPCACHE_INITRAMFS=$dir/one-at-a-time held "undo: packages are being installed" 0 "packages are being installed, or may be; that is waited for: another program has locked $dir/lock-frontend" adopt --undo
 same "undo: and it comes after them" "$apt $((SECONDS > 1))" "at once False 1"
+# They are being made still when the lock is asked for, however busy the host is.
+cat >until-asked <<'EOF2'
+#!/bin/sh
+mkdir "$HOLDING/../making"
+until [ -e "$HOLDING/../asked" ]; do sleep 0.05; done
+sleep 0.5
+rmdir "$HOLDING/../making"
+EOF2
+chmod +x until-asked
+rm asked
 record $one old initramfs "$is_slow"
-XPCACHE_INITRAMFS=$dir/one-at-a-time LD_PRELOAD=$holding "$xpcache" adopt --undo >first 2>&1 &
+XPCACHE_INITRAMFS=$dir/until-asked LD_PRELOAD=$holding "$xpcache" adopt --undo >first 2>&1 &
 first=$!
 until [ -d making ]; do sleep 0.05; done
 same "undo: packages wait for the images" "$(python3 front-end lock-frontend making 0) $(cat first)" "waited False old: taken back; the system boots without it"
