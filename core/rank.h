@@ -48,8 +48,11 @@ enum xp_rank_class {
 /* As it is in a slot: the frequency in the low two bits. */
 #define XP_RANK(class, freq)	((u32)(class) << 2 | (freq))
 
-/* A bit for each rank that a hit adds one to: not of YOUNG, nor where the frequency has its end. */
-#define XP_RANK_COUNTS	0x7077u
+/*
+ * A bit for each rank that a hit adds one to: not of YOUNG, nor where the frequency has its end. Twice
+ * side by side: a shift by 5 bits is one instruction, and the rank has 4.
+ */
+#define XP_RANK_COUNTS	0x70777077u
 
 static inline u32 rank_class(u32 rank)
 {
@@ -61,10 +64,10 @@ static inline u32 rank_freq(u32 rank)
 	return rank & XP_FREQ_MAX;
 }
 
-/* What a hit adds to it. */
+/* What a hit adds to it. What is above the rank's bits counts for nothing. */
 static __always_inline u32 rank_hit(u32 rank)
 {
-	return XP_RANK_COUNTS >> rank & 1;
+	return XP_RANK_COUNTS >> rank % 32 & 1;
 }
 
 #define XP_RANK_PARTS	16u	/* of a round of the main hand */
@@ -85,6 +88,9 @@ struct xp_ranks {
 	u64 ghosted;			/* blocks that became one */
 	/* that was it when the main hand came by these parts of the slots */
 	u64 ghosted_at[XP_RANK_PARTS];
+	/* of what the main hand has met lately, that much was not asked for (ranks.c) */
+	u64 unasked;
+	u32 eighth_shift;		/* the slots' eighth, as a power of two */
 };
 
 #endif /* XP_RANK_H */

@@ -11,8 +11,12 @@
 
 #define NEW_PART	20u	/* of the cache is YOUNG or NEW */
 #define TICK_STEPS	4096u	/* slots looked at, the lock held */
-/* A ghost counts for as long as the main hand needs for this part of a round. */
-#define GHOST_PART	2u
+/*
+ * What the main hand meets is worth its slot if it has been asked for since the hand was there before.
+ * If more than this is not, MAIN holds what nobody asks for any more.
+ */
+#define UNASKED_ONE	(1ull << 40)
+#define UNASKED_MANY	(UNASKED_ONE / 8)
 
 /* The main hand has come to another part of the slots. Else each of its steps would divide. */
 static void enter_part(struct xp *c)
@@ -28,6 +32,8 @@ void ranks_init(struct xp *c)
 	enter_part(c);
 	c->ranks.new_max = max(c->nr_slots / NEW_PART, 1u);
 	c->ranks.young_max = c->ranks.new_max / 4 * 3;
+	while (c->nr_slots >> c->ranks.eighth_shift > 8)
+		c->ranks.eighth_shift++;
 }
 
 /* Of a MAPPED slot: hits change the word at the same time. */
@@ -64,23 +70,30 @@ void ranks_hit(struct xp_entry *e)
 
 /* ------------------------------------------------------------- arrivals ---- */
 
-/* Ghosts that came while the main hand went round, this part of the slots being the newest it has left. */
-static u64 ghosts_a_round(const struct xp *c)
-{
-	return c->ranks.ghosted - c->ranks.ghosted_at[c->ranks.part];
-}
-
 static u32 nr_of(const struct xp *c, enum xp_rank_class class)
 {
 	return c->ranks.nr[class][false] + c->ranks.nr[class][true];
 }
 
+/*
+ * As long as MAIN has not grown, there is room for what comes back, however late. Then a ghost is in
+ * time among the younger half of those that came since the main hand entered this part of the slots: the
+ * less MAIN is asked for slots, the longer ago that is. Where MAIN holds what nobody asks for, half of
+ * those of a round are.
+ */
+static u64 ghosts_in_time(const struct xp *c)
+{
+	const struct xp_ranks *r = &c->ranks;
+	u32 entered = (r->part + XP_RANK_PARTS - 1) % XP_RANK_PARTS, a_round_ago = r->part;
+
+	if (nr_of(c, XP_RANK_MAIN) < c->nr_slots / 2)
+		return XP_GHOST_EVER;
+	return (r->ghosted - r->ghosted_at[r->unasked > UNASKED_MANY ? a_round_ago : entered]) / 2;
+}
+
 u32 ranks_arrival(struct xp *c, xp_lba_t lba)
 {
-	/* as long as MAIN has not grown, there is room for what comes back, however late */
-	bool grows = nr_of(c, XP_RANK_MAIN) < c->nr_slots / 2;
-
-	if (ghost_knows(c, lba, grows ? XP_GHOST_EVER : ghosts_a_round(c) / GHOST_PART))
+	if (ghost_knows(c, lba, ghosts_in_time(c)))
 		return XP_RANK(XP_RANK_MAIN, 1);
 	c->ranks.arrived++;
 	return XP_RANK(XP_RANK_YOUNG, 0);
@@ -139,6 +152,14 @@ static bool new_hand(struct xp *c, xp_slot_t *slot)
 	return false;
 }
 
+/* The average over the eighth of the slots that the main hand has met last. */
+static void learn_unasked(struct xp_ranks *r, bool asked)
+{
+	r->unasked -= r->unasked >> r->eighth_shift;
+	if (!asked)
+		r->unasked += UNASKED_ONE >> r->eighth_shift;
+}
+
 static bool main_hand(struct xp *c, xp_slot_t *slot)
 {
 	struct xp_entry *e = step(c, &c->ranks.main_hand, slot);
@@ -150,6 +171,7 @@ static bool main_hand(struct xp *c, xp_slot_t *slot)
 	}
 	if (e->state != SLOT_MAPPED || rank_class(rank) != XP_RANK_MAIN)
 		return false;
+	learn_unasked(&c->ranks, rank_freq(rank));
 	if (policy_evictable(e) && rank_freq(rank) <= c->ranks.hurry)
 		return true;
 	if (rank_freq(rank))

@@ -441,20 +441,83 @@ static void one_too_many_pushes_the_first_out(void **state)
 		assert_true(ghost_knows(f.c, XP_LBA(lba), ~0ull));
 }
 
-static void a_late_ghost_does_not_count(void **state)
+/* A place in the word is the number of those that came since. */
+static void four_ghosts(void)
 {
 	u64 lba;
 
-	(void)state;
-	warm(90);
-	f.c->ranks.nr_ghosts = 1;	/* a place in the word is the number of those that came since */
+	f.c->ranks.nr_ghosts = 1;
 	for (lba = 1; lba <= 4; lba++)
 		ghost_put(f.c, XP_LBA(LBAS / 2 + lba));
-	f.c->ranks.ghosted = 6;		/* so many a round of the main hand */
-	assert_int_equal(ranks_arrival(f.c, XP_LBA(LBAS / 2 + 1)), XP_RANK(XP_RANK_MAIN, 1));
-	f.c->ranks.ghosted = 5;
-	assert_int_equal(ranks_arrival(f.c, XP_LBA(LBAS / 2 + 1)), XP_RANK(XP_RANK_YOUNG, 0));
+}
+
+/* So many came since the main hand entered its part, as many more in the rest of the round. */
+static void assert_in_time(u64 ghosts, u64 rest, bool in_time)
+{
+	u32 entered = (f.c->ranks.part + XP_RANK_PARTS - 1) % XP_RANK_PARTS;
+
+	f.c->ranks.ghosted = rest + ghosts;
+	memset(f.c->ranks.ghosted_at, 0, sizeof(f.c->ranks.ghosted_at));
+	f.c->ranks.ghosted_at[entered] = rest;
+	assert_int_equal(ranks_arrival(f.c, XP_LBA(LBAS / 2 + 1)),
+			 in_time ? XP_RANK(XP_RANK_MAIN, 1) : XP_RANK(XP_RANK_YOUNG, 0));
+}
+
+static void a_late_ghost_does_not_count(void **state)
+{
+	(void)state;
+	warm(90);
+	four_ghosts();
+	assert_in_time(6, 0, true);
+	assert_in_time(6, 100, true);
+	assert_in_time(5, 100, false);
 	assert_int_equal(ranks_arrival(f.c, XP_LBA(LBAS / 2 + 2)), XP_RANK(XP_RANK_MAIN, 1));
+}
+
+/* The main hand goes over so many slots of MAIN, each with that frequency. */
+static void main_hand_meets(u32 nr, u32 freq)
+{
+	u32 steps, i;
+
+	for (i = 0; i < nr; i++) {
+		u32 hand = f.c->ranks.main_hand;
+		struct xp_entry *e = &f.c->entry[hand];
+
+		if (e->state == SLOT_MAPPED)
+			e->use = (u16)XP_RANK(XP_RANK_MAIN, freq);
+		for (steps = 1; f.c->ranks.main_hand == hand; steps = 1)
+			(void)ranks_victim(f.c, &steps);
+	}
+}
+
+/* ... but with those of the whole round, where MAIN is not asked for. */
+static void a_late_ghost_counts_where_main_is_not_asked_for(void **state)
+{
+	u32 nr;
+
+	(void)state;
+	nr = warm(90);
+	four_ghosts();
+	main_hand_meets(nr / 2, 0);
+	assert_in_time(0, 6, true);
+	assert_in_time(0, 5, false);
+	main_hand_meets(nr / 2, 1);
+	assert_in_time(0, 6, false);
+}
+
+static void a_few_that_are_not_asked_for_are_none(void **state)
+{
+	u32 nr, i;
+
+	(void)state;
+	nr = warm(90);
+	four_ghosts();
+	for (i = 0; i < nr; i++)
+		main_hand_meets(1, i % 9 > 0);
+	assert_in_time(0, 6, false);
+	for (i = 0; i < nr; i++)
+		main_hand_meets(1, i % 7 > 0);
+	assert_in_time(0, 6, true);
 }
 
 /* ... unless there is room. */
@@ -600,6 +663,8 @@ int main(void)
 		TEST(a_row_is_as_any_other),
 		TEST(one_too_many_pushes_the_first_out),
 		TEST(a_late_ghost_does_not_count),
+		TEST(a_late_ghost_counts_where_main_is_not_asked_for),
+		TEST(a_few_that_are_not_asked_for_are_none),
 		TEST(a_late_ghost_counts_in_a_cache_that_grows),
 		TEST(a_ghost_hit_stands_for_so_many_slots),
 		TEST(the_oldest_place_counts_no_ghost_hit),
