@@ -102,9 +102,23 @@ static_assert(sizeof(struct xp_entry) == 20, "I12");
 /* Readers of the slot, and writeback. */
 #define XP_PIN		(1u << XP_RANK_BITS)
 
+/* Where use is in the word: a hit reads and changes it in the word that it has loaded. */
+#define XP_USE_SHIFT	(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 16 : 0)
+
+static inline u32 word_use(union xp_word word)
+{
+	return word.all >> XP_USE_SHIFT & 0xffff;
+}
+
+/* The word with @by more in use, which has room for it. */
+static inline union xp_word word_add(union xp_word word, u32 by)
+{
+	return (union xp_word){ .all = word.all + (by << XP_USE_SHIFT) };
+}
+
 static inline u32 word_pins(union xp_word word)
 {
-	return word.use / XP_PIN;
+	return word_use(word) / XP_PIN;
 }
 
 static inline u32 entry_pins(const struct xp_entry *e)
@@ -114,7 +128,7 @@ static inline u32 entry_pins(const struct xp_entry *e)
 
 static inline u32 word_rank(union xp_word word)
 {
-	return word.use % XP_PIN;
+	return word_use(word) % XP_PIN;
 }
 
 static inline u32 entry_rank(const struct xp_entry *e)
@@ -441,8 +455,7 @@ static inline union xp_word pins_change(struct xp_entry *e, int by)
 
 	do {
 		XP_ASSERT(by > 0 ? word_pins(was) < XP_MAX_PINS : word_pins(was) > 0);
-		now = was;
-		now.use = (u16)(now.use + by * (int)XP_PIN);
+		now = word_add(was, (u32)by * XP_PIN);
 	} while (!xp_try_exchange(&e->word.all, &was.all, now.all));
 	return was;
 }

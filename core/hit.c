@@ -29,8 +29,7 @@ static __always_inline bool pin_mapped(struct xp_entry *e, xp_lba_t lba)
 		if (was.state != SLOT_MAPPED || was.zeros || word_pins(was) >= XP_HIT_PINS ||
 		    was.lba_high != (u8)(xp_lba_n(lba) >> 32))
 			return false;
-		now = was;
-		now.use = (u16)(was.use + XP_PIN + rank_hit(word_rank(was)));
+		now = word_add(was, XP_PIN + rank_hit(word_use(was)));
 	} while (!xp_try_exchange(&e->word.all, &was.all, now.all));
 	return true;
 }
