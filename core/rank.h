@@ -16,9 +16,9 @@
  *
  * The slots are handed out one after another, so that those behind the hand which hands them out are
  * new in the order of their age, and two hands that follow it need no queue. What is YOUNG and NEW
- * together is a 20th of the cache: a scan passes through that and leaves the rest alone. The youngest
- * three quarters of it are YOUNG, and count no hits: what is asked for again at once, by one
- * program, may never be again. A block of MAIN is not evicted before the main hand has been there as
+ * together is a 20th of the cache, or a tenth where MAIN is stale: a scan passes through that and
+ * leaves the rest alone. The youngest three quarters of the 20th are YOUNG, and count no hits: what is
+ * asked for again at once, by one program, may never be again. A block of MAIN is not evicted before the main hand has been there as
  * often as it was asked for. Ghosts: ghost.h.
  *
  * True in each class:
@@ -71,7 +71,7 @@ static __always_inline u32 rank_hit(u32 rank)
 }
 
 #define XP_RANK_PARTS	16u	/* of a round of the main hand */
-#define XP_RANK_TICKS	4u
+#define XP_RANK_TICKS	2u
 
 struct xp_ranks {
 	u32 nr[XP_RANK_CLASSES][2];	/* slots: clean ones, dirty ones */

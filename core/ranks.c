@@ -75,11 +75,16 @@ static u32 nr_of(const struct xp *c, enum xp_rank_class class)
 	return c->ranks.nr[class][false] + c->ranks.nr[class][true];
 }
 
+/* MAIN holds much that nobody asks for any more. */
+static bool is_stale(const struct xp_ranks *r)
+{
+	return r->unasked > UNASKED_MANY;
+}
+
 /*
  * As long as MAIN has not grown, there is room for what comes back, however late. Then a ghost is in
  * time among the younger half of those that came since the main hand entered this part of the slots: the
- * less MAIN is asked for slots, the longer ago that is. Where MAIN holds what nobody asks for, half of
- * those of a round are.
+ * less MAIN is asked for slots, the longer ago that is. Where it is stale, half of those of a round are.
  */
 static u64 ghosts_in_time(const struct xp *c)
 {
@@ -88,7 +93,7 @@ static u64 ghosts_in_time(const struct xp *c)
 
 	if (nr_of(c, XP_RANK_MAIN) < c->nr_slots / 2)
 		return XP_GHOST_EVER;
-	return (r->ghosted - r->ghosted_at[r->unasked > UNASKED_MANY ? a_round_ago : entered]) / 2;
+	return (r->ghosted - r->ghosted_at[is_stale(r) ? a_round_ago : entered]) / 2;
 }
 
 u32 ranks_arrival(struct xp *c, xp_lba_t lba)
@@ -185,12 +190,17 @@ static bool takes_any(const struct xp *c)
 	return c->ranks.hurry == XP_HURRY_MAX;
 }
 
-/* Whose turn is it? If there are enough new ones, theirs; else that of the others, if one is clean. */
+/*
+ * Whose turn is it? If there are enough new ones, theirs; else that of the others, if one is clean. A
+ * stale MAIN leaves them twice as many slots: they are what is asked for now.
+ */
 static bool is_new_hands(const struct xp *c, u32 steps)
 {
+	u32 most = is_stale(&c->ranks) ? 2 * c->ranks.new_max : c->ranks.new_max;
+
 	if (takes_any(c))
 		return steps % 2;
-	return nr_new(c) > c->ranks.new_max || !c->ranks.nr[XP_RANK_MAIN][false];
+	return nr_new(c) > most || !c->ranks.nr[XP_RANK_MAIN][false];
 }
 
 xp_slot_t ranks_victim(struct xp *c, u32 *steps)

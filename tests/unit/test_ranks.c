@@ -254,17 +254,38 @@ static void a_scan_evicts_itself_in_order(void **state)
 	assert_rank(from + gone, XP_RANK_MAIN, 1);
 }
 
+/* Of the blocks that were kept, which are asked for as often as the scan has read a cache, or never. */
+static u32 left_by_a_scan(u32 kept, bool asked)
+{
+	u32 left = 0, i, j;
+
+	for (i = 0; i < 20 * f.c->nr_slots; i++) {
+		for (j = 0; asked && i % f.c->nr_slots == 0 && j < kept; j++)
+			if (is_mapped(j))
+				read_block(j);
+		fill_block(&f, LBAS / 2 + i, 's');
+	}
+	for (i = 0; i < kept; i++)
+		left += is_mapped(i);
+	return left;
+}
+
 /* Full of MAIN: what is new has its part, and no more. */
 static void a_scan_takes_a_part(void **state)
 {
-	u32 kept = warm(90), left = 0, i;
+	u32 kept = warm(90);
 
 	(void)state;
-	for (i = 0; i < 20 * f.c->nr_slots; i++)
-		fill_block(&f, LBAS / 2 + i, 's');
-	for (i = 0; i < kept; i++)
-		left += is_mapped(i);
-	assert_true(left >= kept - f.c->ranks.new_max);
+	assert_true(left_by_a_scan(kept, true) >= kept - f.c->ranks.new_max);
+}
+
+/* ... of what nobody asks for, two. */
+static void a_scan_takes_two_of_a_stale_main(void **state)
+{
+	u32 kept = warm(90);
+
+	(void)state;
+	assert_true(left_by_a_scan(kept, false) >= kept - 2 * f.c->ranks.new_max);
 }
 
 static void main_goes_by_how_often_it_was_asked_for(void **state)
@@ -520,6 +541,44 @@ static void a_few_that_are_not_asked_for_are_none(void **state)
 	assert_in_time(0, 6, true);
 }
 
+static enum xp_rank_class class_of_victim(void)
+{
+	u32 steps = 4 * f.c->nr_slots;
+	xp_slot_t slot = ranks_victim(f.c, &steps);
+
+	assert_true(is_slot(slot));
+	return rank_class(entry_rank(entry_of(f.c, slot)));
+}
+
+static void a_stale_main_leaves_more_to_what_is_new(void **state)
+{
+	u32 nr, i;
+
+	(void)state;
+	nr = warm(80);
+	main_hand_meets(nr, 0);
+	for (i = 0; i < f.c->ranks.new_max * 3 / 2; i++)
+		fill_block(&f, LBAS / 2 + i, 'n');
+	age();
+	assert_int_equal(class_of_victim(), XP_RANK_MAIN);
+	for (; i <= f.c->ranks.new_max * 2; i++)
+		fill_block(&f, LBAS / 2 + i, 'n');
+	age();
+	assert_int_equal(class_of_victim(), XP_RANK_NEW);
+}
+
+static void a_main_that_is_asked_for_leaves_a_20th(void **state)
+{
+	u32 i;
+
+	(void)state;
+	warm(80);
+	for (i = 0; i <= f.c->ranks.new_max; i++)
+		fill_block(&f, LBAS / 2 + i, 'n');
+	age();
+	assert_int_equal(class_of_victim(), XP_RANK_NEW);
+}
+
 /* ... unless there is room. */
 static void a_late_ghost_counts_in_a_cache_that_grows(void **state)
 {
@@ -654,6 +713,7 @@ int main(void)
 		TEST(recovered_is_main),
 		TEST(a_scan_evicts_itself_in_order),
 		TEST(a_scan_takes_a_part),
+		TEST(a_scan_takes_two_of_a_stale_main),
 		TEST(main_goes_by_how_often_it_was_asked_for),
 		TEST(cold_is_unmapped_when_written_back),
 		TEST(a_block_of_zeros_leaves_no_ghost),
@@ -665,6 +725,8 @@ int main(void)
 		TEST(a_late_ghost_does_not_count),
 		TEST(a_late_ghost_counts_where_main_is_not_asked_for),
 		TEST(a_few_that_are_not_asked_for_are_none),
+		TEST(a_stale_main_leaves_more_to_what_is_new),
+		TEST(a_main_that_is_asked_for_leaves_a_20th),
 		TEST(a_late_ghost_counts_in_a_cache_that_grows),
 		TEST(a_ghost_hit_stands_for_so_many_slots),
 		TEST(the_oldest_place_counts_no_ghost_hit),
