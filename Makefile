@@ -29,6 +29,19 @@ CFLAGS_ALL := -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icore
 all: bootstrap-build ## the command line, the daemon, and the module for the running kernel
 	+@$(MAKE) --no-print-directory programs module
 
+# ------------------------------------------------------------- core ----
+
+# Once for all programs that take it as it is.
+core-objects := $(patsubst core/%.c,build/core/%.o,$(wildcard core/*.c))
+
+build/core/%.o: core/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+-include $(core-objects:.o=.d)
+
+# ------------------------------------------------------------ parts ----
+
 include lib/lib.mk
 include tools/tools.mk
 include daemon/daemon.mk
@@ -58,16 +71,6 @@ parts := build demo check test
 bootstrap: bootstrap-test ## install what is missing to build and test; bootstrap-build, -demo, -check: for so much of it
 $(parts:%=bootstrap-%): bootstrap-%:
 	@scripts/bootstrap $*
-
-# ------------------------------------------------------------- core ----
-
-core-objects := $(patsubst core/%.c,build/core/%.o,$(wildcard core/*.c))
-
-build/core/%.o: core/%.c
-	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(CFLAGS) -MMD -MP -c -o $@ $<
-
--include $(core-objects:.o=.d)
 
 # ---------------------------------------------------------- test, check ----
 

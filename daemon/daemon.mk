@@ -62,7 +62,7 @@ endif
 # The same under the sanitizers: build/asan/xpcached, build/tsan/xpcached.
 SANITIZE_asan	:= -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 SANITIZE_tsan	:= -O1 -fsanitize=thread
-SANITIZED_LIB	:= $(LIB_SRC) $(TOOLS_CORE)
+SANITIZED_LIB	:= $(LIB_SRC) $(wildcard core/*.c)
 
 define sanitized
 build/$(1)/%.o: %.c

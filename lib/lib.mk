@@ -2,14 +2,9 @@
 # What the command line and the daemon share: lib/ with the core in user space, build/lib/lib.a.
 
 LIB_SRC		:= $(wildcard lib/*.c lib/*/*.c)
-TOOLS_CORE	:= $(wildcard core/*.c)
-LIB_OBJ		:= $(LIB_SRC:%.c=build/%.o) $(TOOLS_CORE:core/%.c=build/tools/core/%.o)
+LIB_OBJ		:= $(LIB_SRC:%.c=build/%.o) $(core-objects)
 
 build/lib/%.o: lib/%.c
-	@mkdir -p $(@D)
-	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
-
-build/tools/core/%.o: core/%.c
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 

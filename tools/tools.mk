@@ -35,7 +35,7 @@ build/xpcache build/xpcache-bench:
 	$(PROGRAM_LINK) $$(pkg-config --libs $(TOOLS_LIBS)) -lpthread -lm
 
 # Writes into the caches of the tests, through the core: tests/cli/forge.c.
-build/tests/forge: tests/cli/forge.c build/lib/media.o $(filter build/tools/core/%,$(LIB_OBJ))
+build/tests/forge: tests/cli/forge.c build/lib/media.o $(core-objects)
 	@mkdir -p $(@D)
 	$(CC) $(TOOLS_CFLAGS) $(CFLAGS) -o $@ $^ $$(pkg-config --libs libxxhash) -lpthread -lm
 

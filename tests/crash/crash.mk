@@ -4,16 +4,16 @@
 CRASH_FLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icore -Itests/sim
 crash-headers := $(wildcard tests/sim/*.h tests/crash/*.h core/*.h)
 # The simulator, without what draws its runs.
-replay-sources := tests/crash/replay.c $(wildcard core/*.c) \
+replay-sources := tests/crash/replay.c \
 	$(addprefix tests/sim/,content.c payload.c crash.c image.c recover.c bad.c ask.c fault.c disk.c oracle.c rot.c store.c verdict.c)
 
 build/crash/recorder.so: tests/crash/recorder.c $(crash-headers)
 	@mkdir -p $(@D)
 	$(CC) $(CRASH_FLAGS) -fPIC -shared -o $@ $<
 
-build/crash/replay: $(replay-sources) $(crash-headers)
+build/crash/replay: $(replay-sources) $(core-objects) $(crash-headers)
 	@mkdir -p $(@D)
-	$(CC) $(CRASH_FLAGS) -o $@ $(replay-sources) -lxxhash
+	$(CC) $(CRASH_FLAGS) -o $@ $(replay-sources) $(core-objects) -lxxhash
 
 build/vm/bin/crashload: tests/vm/guest/crashload.c tests/sim/payload.c $(crash-headers)
 	@mkdir -p $(@D)

@@ -2,9 +2,9 @@
 # The documents say what the code does, their pictures are what their sources say, their links lead somewhere,
 # and they and the messages have the words of docs/GLOSSARY.md.
 
-build/tests/tables: tests/docs/tables.c $(wildcard core/*.c core/*.h)
+build/tests/tables: tests/docs/tables.c $(core-objects)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(CFLAGS) -o $@ $(filter %.c,$^) $$(pkg-config --libs libxxhash)
+	$(CC) $(CFLAGS_ALL) $(CFLAGS) -o $@ $^ $$(pkg-config --libs libxxhash)
 
 .PHONY: docs-test
 docs-test: build/tests/tables build/xpcache build/xpcached ## docs/xpcache.rst and the options of docs/xpcache.8 against the code, pictures against their sources, links, words, and a test of each command of README.md

@@ -18,15 +18,19 @@ build/policy/test_rival: tests/policy/test_rival.c $(load-sources) $(rival-sourc
 	@mkdir -p $(@D)
 	$(CC) $(POLICY_FLAGS) $(POLICY_SANITIZED) -o $@ $(filter %.c,$^) -lcmocka -lm
 
-replay-sources := $(addprefix tests/policy/,replay.c disk.c) $(wildcard core/*.c)
-
-build/policy/check: $(addprefix tests/policy/,check.c scenario.c) $(load-sources) $(rival-sources) $(replay-sources) $(policy-headers)
+build/policy/%.o: tests/policy/%.c $(policy-headers)
 	@mkdir -p $(@D)
-	$(CC) $(POLICY_FLAGS) -O2 -o $@ $(filter %.c,$^) -lxxhash -lm
+	$(CC) $(POLICY_FLAGS) -O2 -c -o $@ $<
 
-build/policy/compare: $(addprefix tests/policy/,compare.c progress.c scenario.c) $(load-sources) $(rival-sources) $(replay-sources) $(policy-headers)
-	@mkdir -p $(@D)
-	$(CC) $(POLICY_FLAGS) -O2 -o $@ $(filter %.c,$^) -lxxhash -lm
+# What both programs are made of.
+policy-objects := $(patsubst tests/policy/%.c,build/policy/%.o,$(load-sources) $(rival-sources) \
+	$(addprefix tests/policy/,replay.c disk.c scenario.c)) $(core-objects)
+
+build/policy/check: build/policy/check.o $(policy-objects)
+build/policy/compare: $(addprefix build/policy/,compare.o progress.o) $(policy-objects)
+
+build/policy/check build/policy/compare:
+	$(CC) -O2 -o $@ $^ -lxxhash -lm
 
 policy-tests := build/policy/test_trace build/policy/test_rival
 

@@ -114,7 +114,7 @@ $(unordered): build/threads/%: build/threads/%-hit.o build/threads/%-slots.o bui
 threads-tests := $(if $(EMULATOR),,build/threads/threads_hit $(unordered))
 
 .PHONY: unit-test
-unit-test: $(unit-tests) $(threads-tests) $(tool-tests) $(patsubst core/%.c,build/core/%.o,$(wildcard core/*.c))
+unit-test: $(unit-tests) $(threads-tests) $(tool-tests) $(core-objects)
 	@status=0; \
 	for test in $(unit-tests) $(tool-tests); do tests/unit/run $$test || status=1; done; \
 	$(if $(threads-tests),tests/unit/threads || status=1;) \
