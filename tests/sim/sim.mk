@@ -14,16 +14,30 @@ SIM_NARROW := -DXP_WINDOW=4u -DXP_PUT_MAX=4u -DXP_RUN_MAX=4u -DXP_RECOVER_CHUNK=
 	-DXP_HIT_PINS=3u -DXP_HIT_STEPS=2u -DXP_BATCH_MIN=5u -DXP_LOOKS=3u -DXP_BYPASS_MAX=2u -DXP_UNFLUSHED_MAX=3u -DXP_FILL_RUNS_MAX=2u -DXP_STREAM_BEGIN=2u -DXP_REGION_FULL=3
 SIM_SANITIZED := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 sim-sources := $(wildcard tests/sim/*.c) $(wildcard core/*.c)
-sim-headers := $(wildcard tests/sim/*.h core/*.h) tests/sim/sim.mk
 
-build/sim/sim: SIM_VARIANT := -O2
-build/sim/sim-narrow: SIM_VARIANT := -O2 $(SIM_NARROW)
-build/sim/sim-sanitized: SIM_VARIANT := $(SIM_SANITIZED)
-build/sim/sim-narrow-sanitized: SIM_VARIANT := $(SIM_SANITIZED) $(SIM_NARROW)
+SIM_VARIANT_sim := -O2
+SIM_VARIANT_sim-narrow := -O2 $(SIM_NARROW)
+SIM_VARIANT_sim-sanitized := $(SIM_SANITIZED)
+SIM_VARIANT_sim-narrow-sanitized := $(SIM_SANITIZED) $(SIM_NARROW)
 
-build/sim/sim build/sim/sim-narrow build/sim/sim-sanitized build/sim/sim-narrow-sanitized: $(sim-sources) $(sim-headers)
-	@mkdir -p $(@D)
-	$(CC) $(SIM_FLAGS) $(SIM_VARIANT) -o $@ $(sim-sources) -lxxhash
+# Its objects are build/sim/objects/NAME/{core,sim}-*.o: tests/sim/mutants links them, too.
+define sim-program
+sim-objects-$(1) := $(foreach source,$(sim-sources),build/sim/objects/$(1)/$(notdir $(patsubst %/,%,$(dir $(source))))-$(basename $(notdir $(source))).o)
+
+build/sim/objects/$(1)/core-%.o: core/%.c tests/sim/sim.mk
+	@mkdir -p $$(@D)
+	$$(CC) $$(SIM_FLAGS) $$(SIM_VARIANT_$(1)) -MMD -MP -c -o $$@ $$<
+
+build/sim/objects/$(1)/sim-%.o: tests/sim/%.c tests/sim/sim.mk
+	@mkdir -p $$(@D)
+	$$(CC) $$(SIM_FLAGS) $$(SIM_VARIANT_$(1)) -MMD -MP -c -o $$@ $$<
+
+build/sim/$(1): $$(sim-objects-$(1))
+	$$(CC) $$(SIM_VARIANT_$(1)) -o $$@ $$^ -lxxhash
+
+-include $$(sim-objects-$(1):.o=.d)
+endef
+$(foreach name,sim sim-narrow sim-sanitized sim-narrow-sanitized,$(eval $(call sim-program,$(name))))
 
 .PHONY: sim sim-short sim-long sim-coverage mutants mutants-quick mutants-properties
 sim: build/sim/sim build/sim/sim-narrow ## every crash state of the core over two lying disks: two minutes
