@@ -40,6 +40,7 @@
 #include "jblock.h"
 #include "life.h"
 #include "list.h"
+#include "overlay.h"
 #include "platform.h"
 #include "rank.h"
 #include "statistics.h"
@@ -359,6 +360,7 @@ struct xp {
 	/* where the slow device has last failed a read of more than was asked for; 0 blocks: nowhere */
 	u64 failed_lba;
 	u32 failed_blocks;
+	struct xp_overlay overlay[XP_OVERLAYS_MAX];
 
 	struct xp_journal journal;
 	struct xp_super super;

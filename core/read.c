@@ -9,6 +9,7 @@
 #include "busy.h"
 #include "bypass.h"
 #include "ghost.h"
+#include "overlay.h"
 #include "policy.h"
 #include "request.h"
 #include "run.h"
@@ -204,12 +205,10 @@ static enum xp_act read_miss(struct xp *c, struct xp_req *req,
 		policy_evict_ahead(c, todo);
 		fill_prepare(c, req, misses, streams, todo);
 	}
-	if (!req->fill.nr_blocks) {
-		xp_req_is(req, XP_CLASS_READ_BYPASS);
-		return XP_SLOW;
-	}
-	xp_req_is(req, XP_CLASS_READ_MISS);
-	return XP_SLOW_FILL;
+	xp_req_is(req, req->fill.nr_blocks ? XP_CLASS_READ_MISS : XP_CLASS_READ_BYPASS);
+	if (req->overlay)
+		return XP_MIXED;
+	return req->fill.nr_blocks ? XP_SLOW_FILL : XP_SLOW;
 }
 
 /* I7: what is clean, and what is not mapped. */
@@ -262,6 +261,7 @@ static enum xp_act read_elsewhere(struct xp *c, struct xp_req *req)
 	req->state = REQ_MISS;
 	req->alone = true;
 	req->fill.nr_blocks = 0;
+	req->overlay = NULL;
 	xp_req_is(req, XP_CLASS_READ_BYPASS);
 	return XP_SLOW;
 }
@@ -336,9 +336,10 @@ static void fill_drop(struct xp *c, xp_slot_t slot)
 
 static void count_missed(struct xp *c, const struct xp_req *req)
 {
-	u32 n;
+	u32 n, laid_over = req->overlay ? req->overlay->nr_blocks : 0;
 
-	c->stats.read_blocks_slow += req->nr_blocks;
+	c->stats.read_blocks_slow += req->nr_blocks - laid_over;
+	c->stats.read_blocks_fast += laid_over;
 	for (n = 0; n < req->nr_blocks; n++)
 		if (!is_slot(map_mapped(c, lba_add(req_lba(req), n))))
 			ghost_count_hit(c, lba_add(req_lba(req), n));
@@ -350,6 +351,8 @@ static bool is_more(struct xp *c, const struct xp_req *req)
 	u64 sector;
 	u32 nr, n;
 
+	if (req->overlay)
+		return true;
 	xp_fill_read(c, req, &sector, &nr);
 	if (req->fill.nr_blocks && nr > req->nr_sectors)
 		return true;
@@ -357,6 +360,18 @@ static bool is_more(struct xp *c, const struct xp_req *req)
 		if (is_slot(map_mapped(c, lba_add(req_lba(req), n))))
 			return true;
 	return false;
+}
+
+/* A place that failed is remembered; the backend may have had no memory for it just now. */
+static enum xp_act read_in_pieces(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
+{
+	req->alone = true;
+	if (err != -ENOMEM) {
+		c->failed_lba = xp_lba_n(req_lba(req));
+		c->failed_blocks = req->nr_blocks;
+	}
+	xp_list_add(&todo->ready, &req->link);
+	return XP_WAIT;
 }
 
 enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
@@ -368,15 +383,11 @@ enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err, struct xp_t
 	while (err && xp_fill_run(c, &req->fill, &run))
 		for (i = 0; i < run.nr_blocks; i++)
 			fill_drop(c, slot_add(run.slot, i));
-	if (more) {
-		req->alone = true;
-		c->failed_lba = xp_lba_n(req_lba(req));
-		c->failed_blocks = req->nr_blocks;
-		xp_list_add(&todo->ready, &req->link);
-		return XP_WAIT;
-	}
 	if (!err)
 		count_missed(c, req);
+	overlay_end(c, req, todo);
+	if (more)
+		return read_in_pieces(c, req, err, todo);
 	return req_finish(req, err);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* span.c - misses with the hits between them, in one request (span.h). */
 #include "accounting.h"
+#include "overlay.h"
 #include "request.h"
 #include "slot.h"
 #include "span.h"
@@ -11,6 +12,12 @@
 /* Of a rotating disk. */
 #define ACCESS_NS	8000000u
 #define BLOCK_NS	27000u
+
+/*
+ * Of a run of dirty blocks. The fast device is read for it in either case, and here beside the slow one: cheap. Not
+ * free: it is a request of its own, and what it returns is moved to its place.
+ */
+#define OVERLAY_NS	20000u
 
 /* By an eighth towards @ns. Two at once may lose one of them. */
 static void average(u32 *average_ns, u32 ns)
@@ -47,51 +54,61 @@ static struct xp_slow_pace pace_of(const struct xp *c)
 	return p;
 }
 
-/* Instead of so many pieces one request for all @blocks. */
-static bool pays(const struct xp_slow_pace *p, u32 blocks, u32 pieces)
+/* Instead of so many pieces one request for all @blocks, over which so many runs are laid. */
+static bool pays(const struct xp_slow_pace *p, u32 blocks, u32 pieces, u32 runs)
 {
-	return pieces == 1 || (u64)blocks * p->block_ns < (u64)(pieces - 1) * p->access_ns;
+	u64 span_ns = (u64)blocks * p->block_ns + (u64)runs * OVERLAY_NS;
+
+	return pieces == 1 || span_ns < (u64)(pieces - 1) * p->access_ns;
 }
 
-/* The block is cached, and the slow device has all of it. */
-static bool is_clean_hit(struct xp *c, xp_slot_t slot)
-{
-	return is_slot(slot) && !entry_of(c, slot)->dirty;
-}
-
-/* Blocks from the @n-th of the request on that are misses, or clean hits. */
-static u32 run_of(struct xp *c, const struct xp_req *req, u32 n, u32 most, bool misses)
+/* Blocks from the @n-th of the request on that are misses. */
+static u32 misses_from(struct xp *c, const struct xp_req *req, u32 n, u32 most)
 {
 	u32 begun = n;
 
-	for (; n < most; n++) {
-		xp_slot_t slot = map_mapped(c, lba_add(req_lba(req), n));
-
-		if (misses ? is_slot(slot) : !is_clean_hit(c, slot))
-			break;
-	}
+	while (n < most && !is_slot(map_mapped(c, lba_add(req_lba(req), n))))
+		n++;
 	return n - begun;
 }
 
-u32 span_blocks(struct xp *c, const struct xp_req *req, u32 most, u32 *misses)
+/* It may be in a span: the slow device has it, or it is laid over what that has. */
+static bool joins(struct xp *c, struct xp_req *req, u32 n, xp_slot_t slot)
+{
+	return is_slot(slot) && (!entry_of(c, slot)->dirty || overlay_add(c, req, n, slot));
+}
+
+/* ... and hits that may be in a span. */
+static u32 hits_from(struct xp *c, struct xp_req *req, u32 n, u32 most)
+{
+	u32 begun = n;
+
+	while (n < most && joins(c, req, n, map_mapped(c, lba_add(req_lba(req), n))))
+		n++;
+	return n - begun;
+}
+
+u32 span_blocks(struct xp *c, struct xp_req *req, u32 most, u32 *misses)
 {
 	u32 missed = 0, best = 0, pieces, n = 0, hits;
 	struct xp_slow_pace p = pace_of(c);
 
+	req->overlay = NULL;
 	for (pieces = 1; n < most; pieces++) {
-		u32 piece = run_of(c, req, n, most, true);
+		u32 piece = misses_from(c, req, n, most);
 
 		n += piece;
 		missed += piece;
-		if (piece && pays(&p, n, pieces)) {
+		if (piece && pays(&p, n, pieces, req->overlay ? req->overlay->nr_runs : 0)) {
 			best = n;
 			*misses = missed;
 		}
-		hits = req->alone || !piece ? 0 : run_of(c, req, n, most, false);
+		hits = req->alone || !piece ? 0 : hits_from(c, req, n, most);
 		/* One gap that costs more than an access is worth no span. */
 		if (!hits || (u64)hits * p.block_ns >= p.access_ns)
 			break;
 		n += hits;
 	}
+	overlay_trim(c, req, best);
 	return best;
 }

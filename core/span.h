@@ -6,7 +6,8 @@
  *	|<----------- span ------->|
  *
  * A disk that seeks reads on over a cached block sooner than it comes back for the next one. The hits
- * between misses are then read with them, where they are clean: the slow device holds them too (I7).
+ * between misses are then read with them: the slow device holds them too, where they are clean (I7), and where they
+ * are dirty they are laid over what it holds (overlay.h).
  * That is done if the whole span takes less than an access for each of its misses but one: by what the
  * slow device's own reads have taken, and as a rotating disk until some have been timed.
  */
@@ -26,8 +27,8 @@ struct xp_slow_pace {
 
 /*
  * Of @req, whose first block is not mapped: the blocks to read at once, no more than @most. *@misses: so many of
- * them are not mapped.
+ * them are not mapped. Sets req->overlay, of those that are dirty, or NULL.
  */
-u32 span_blocks(struct xp *c, const struct xp_req *req, u32 most, u32 *misses);
+u32 span_blocks(struct xp *c, struct xp_req *req, u32 most, u32 *misses);
 
 #endif /* XP_SPAN_H */

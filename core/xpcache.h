@@ -15,6 +15,7 @@
  *	resize.h	a longer slow device		statistics.h	counters, the status line
  *	accounting.h	what requests are timed as	options.h	words of the table line
  *	bounds.h	how long a request is at most	command.h	what a running cache can be told
+ *	overlay.h	dirty blocks in a read of the slow device
  *
  * And of a cache that does not run: superblock.h, layout.h, fingerprint.h, look.h, rest.h.
  *
@@ -27,6 +28,7 @@
  *        |-- XP_WAIT -- the core keeps it ------------> comes back in todo:
  *        |                 .ready: xp_submit() it again; .done: end it
  *        |-- XP_FAST, XP_SLOW, XP_SLOW_FILL - the I/O -> xp_end()
+ *        |-- XP_MIXED - I/O of both devices ----------> xp_end()
  *        |-- XP_CHECK - private buffer, the I/O ------> xp_checked(), or xp_end() with its error
  *        `-- XP_COPY -- private buffer, base, merge,
  *              xp_copied(), the I/O -----------------> xp_end()
@@ -52,6 +54,7 @@
 #include "platform.h"
 
 struct xp;		/* one cache; core/cache.h */
+struct xp_overlay;
 
 /* ----------------------------------------------------------- requests ---- */
 
@@ -84,6 +87,11 @@ enum xp_act {
 				 * xp_fill_end(). Or give the fill back at once by xp_fill_end()
 				 * with an error, set fill.nr_blocks to 0, say xp_not_filled(), and do
 				 * as for XP_SLOW */
+	XP_MIXED,		/* as XP_SLOW_FILL, of a req->fill that may be of no block; and each run of
+				 * req->overlay is read from the fast device, or cleared. When all of that has ended,
+				 * its blocks take their place in the buffer; only then xp_end(), with the
+				 * first error if there is one. Without memory for it xp_end() with -ENOMEM at once: the
+				 * request then comes again, and is answered in pieces. */
 	XP_COPY,		/* a write of req->nr_blocks whole blocks from a private buffer;
 				 * see struct xp_copy */
 	XP_CHECK,		/* a read of whole blocks into a private buffer: their sums are known, or
@@ -158,6 +166,7 @@ struct xp_req {
 	u32 nr_blocks;		/* blocks touched by the nr_sectors */
 	struct xp_copy copy;
 	struct xp_fill fill;
+	struct xp_overlay *overlay;	/* of a read of the slow device: dirty blocks in it, for XP_MIXED; or NULL */
 
 	/* The core's own. */
 	u8 state;		/* enum xp_req_state, request.c */

@@ -13,6 +13,7 @@
  *	front-end <-- io->end() <---------------------- xp_end()  (fill.c: a miss's data)
  *
  *	todo.c        performs what the core adds to a struct xp_todo
+ *	overlay_io.c  reads dirty blocks beside the slow device
  *	journal_io.c  writes journal blocks
  *	writeback.c   writes dirty blocks back
  *	mark.c        notes on the slow device that writes pass the cache
@@ -90,6 +91,9 @@ struct xd_part {
 	u64 sent;		/* xd_now() of the operation */
 	u8 act;			/* enum xp_act */
 	struct xd_buffer *merge;	/* copy.c: blocks that the write is merged into */
+	struct xd_buffer *over;	/* overlay_io.c: dirty blocks of a read */
+	u32 reads;		/* fill.c: of both devices, that have not ended; */
+	int read_err;		/* and of the first that failed */
 	u32 zeroed;		/* zeroes.c: bytes that have been written */
 	u64 release;		/* throttle.c */
 	u64 hash[XP_COPY_MAX];
@@ -331,8 +335,8 @@ void xd_rot_tell(struct xd_cache *cache, const struct xp_rot *rot);
 void xd_zeroes_start(struct xd_part *part);
 
 /* fill.c */
-/* Reads the part for its request and the cache. False: not for the cache, the fill has been
- * given back. */
+/* Reads the part for its request and the cache, or from both devices. False: no memory, or not for the cache; the fill
+ * has been given back. */
 bool xd_fill_read(struct xd_part *part);
 
 /* todo.c */

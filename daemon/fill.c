@@ -95,32 +95,54 @@ static void read_failed(struct xd_part *part, int err)
 {
 	struct xd_loop *loop = part->io->loop;
 
-	xd_slow_error(loop->cache, "read", part->req.sector, err);
 	loop->fill_blocks -= part->req.fill.nr_blocks;
 	leave_buffer(part);
+	xd_overlay_put(part);
 	if (xp_end(loop->cache->core, &part->req, err, &loop->todo) == XP_DONE)
 		xd_part_done(part);
 }
 
-static void fill_read(struct xd_op *op, int err)
+static void part_read(struct xd_part *part)
 {
-	struct xd_part *part = container_of(op, struct xd_part, op);
 	struct xp_fill fill = part->req.fill, run;
 	struct xd_loop *loop = part->io->loop;
 
-	xd_slow_read_end(loop->cache);
-	if (err) {
-		read_failed(part, err);
-		return;
-	}
-	xd_timed(loop, XP_CLASS_SLOW_READ, part->sent);
-	xp_slow_took(loop->cache->core, (u32)(op->bytes >> XP_SECTOR_SHIFT), xd_since(part->sent));
+	if (part->over)
+		xd_overlay_lay(part, data_of(part));
+	xd_overlay_put(part);
 	deliver(part);
 	xp_end(loop->cache->core, &part->req, 0, &loop->todo);
 	while (xp_fill_run(loop->cache->core, &fill, &run))
 		write_run(part, &run);
 	leave_buffer(part);
 	xd_part_done(part);
+}
+
+void xd_fill_read_ended(struct xd_part *part, int err)
+{
+	if (err && !part->read_err)
+		part->read_err = err;
+	if (--part->reads)
+		return;
+	if (part->read_err)
+		read_failed(part, part->read_err);
+	else
+		part_read(part);
+}
+
+static void slow_read(struct xd_op *op, int err)
+{
+	struct xd_part *part = container_of(op, struct xd_part, op);
+	struct xd_loop *loop = part->io->loop;
+
+	xd_slow_read_end(loop->cache);
+	if (err) {
+		xd_slow_error(loop->cache, "read", part->req.sector, err);
+	} else {
+		xd_timed(loop, XP_CLASS_SLOW_READ, part->sent);
+		xp_slow_took(loop->cache->core, (u32)(op->bytes >> XP_SECTOR_SHIFT), xd_since(part->sent));
+	}
+	xd_fill_read_ended(part, err);
 }
 
 /*
@@ -131,6 +153,20 @@ static bool needs_no_buffer(const struct xd_part *part, u32 nr_sectors)
 {
 	return nr_sectors == part->req.nr_sectors &&
 	       !(part->io->loop->cache->fast_whole && xp_is_partial(part->io->sector, 0));
+}
+
+/* False: no memory. */
+static bool get_buffers(struct xd_part *part, u32 nr_sectors)
+{
+	if (!needs_no_buffer(part, nr_sectors)) {
+		part->merge = xd_buffer_get(part->io->loop, nr_sectors << XP_SECTOR_SHIFT);
+		if (!part->merge)
+			return false;
+	}
+	if (!part->req.overlay || xd_overlay_get(part))
+		return true;
+	leave_buffer(part);
+	return false;
 }
 
 static bool give_back(struct xd_part *part)
@@ -151,20 +187,19 @@ bool xd_fill_read(struct xd_part *part)
 	u64 sector;
 
 	xp_fill_read(loop->cache->core, req, &sector, &nr_sectors);
-	if (loop->fill_blocks + req->fill.nr_blocks > FILL_BLOCKS_MAX)
+	if (loop->fill_blocks + req->fill.nr_blocks > FILL_BLOCKS_MAX || !get_buffers(part, nr_sectors))
 		return give_back(part);
-	if (!needs_no_buffer(part, nr_sectors)) {
-		part->merge = xd_buffer_get(loop, nr_sectors << XP_SECTOR_SHIFT);
-		if (!part->merge)
-			return give_back(part);
-	}
+	part->reads = 1;
+	part->read_err = 0;
+	if (req->overlay)
+		xd_overlay_read(part);
 	loop->fill_blocks += req->fill.nr_blocks;
 	part->op.kind = XD_READ;
 	part->op.bytes = nr_sectors << XP_SECTOR_SHIFT;
 	part->op.offset = sector << XP_SECTOR_SHIFT;
 	part->op.data = data_of(part);
 	part->op.registered = buffer_of(part)->registered;
-	part->op.end = fill_read;
+	part->op.end = slow_read;
 	xd_slow_read_begin(loop->cache);
 	part->sent = xd_time(loop->cache);
 	xd_device_submit(loop->cache->slow, loop, &part->op);

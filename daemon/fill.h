@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* fill.h - one run of a fill on its way to the fast device. */
+/* fill.h - one run of a fill on its way to the fast device, or of an overlay on its way from there. */
 #ifndef XD_FILL_H
 #define XD_FILL_H
 
@@ -18,5 +18,18 @@ struct xd_fill {
 struct xd_fill *xd_fill_get(struct xd_loop *loop);
 /* It has ended, and is a spare one. */
 void xd_fill_put(struct xd_loop *loop, struct xd_fill *f);
+
+/* fill.c: one of the part's reads has ended, of whichever device. */
+void xd_fill_read_ended(struct xd_part *part, int err);
+
+/* overlay_io.c */
+/* A buffer for the part's dirty blocks. False: no memory. */
+bool xd_overlay_get(struct xd_part *part);
+/* Reads them; the part has a read that has not ended. */
+void xd_overlay_read(struct xd_part *part);
+/* ... over @data, what the slow device returned. */
+void xd_overlay_lay(const struct xd_part *part, u8 *data);
+/* If it has one. */
+void xd_overlay_put(struct xd_part *part);
 
 #endif /* XD_FILL_H */

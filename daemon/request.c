@@ -204,6 +204,10 @@ static void follow(struct xd_part *part, enum xp_act act)
 			xd_slow_read_begin(cache);
 		operate(part, part_ended);
 		return;
+	case XP_MIXED:
+		if (!xd_fill_read(part))	/* it comes again, in pieces */
+			xp_end(cache->core, &part->req, -ENOMEM, &part->io->loop->todo);
+		return;
 	case XP_FAST:
 		operate(part, part_ended);
 		return;
@@ -242,7 +246,7 @@ void xd_part_init(struct xd_part *part, struct xd_io *io, u64 sector, u64 end)
 {
 	part->io = io;
 	part->end = end;
-	part->merge = NULL;
+	part->merge = part->over = NULL;
 	part->req.op = io->op;
 	part->req.fua = io->fua;
 	part->req.ordered = io->ordered;

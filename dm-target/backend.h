@@ -13,6 +13,7 @@
  *	dm <-- bio_endio() <-- xs_io_done() <-- xp_end()   (fill.c takes a miss's data)
  *
  *	todo.c        performs what the core adds to a struct xp_todo
+ *	overlay_io.c  reads dirty blocks beside the slow device
  *	journal_io.c  writes journal blocks
  *	memory.c      a fast device that is memory: load and store instead of bios
  *	worker.c      writes dirty blocks back
@@ -75,6 +76,7 @@
 
 struct xp_media;
 struct xp_sb;
+struct xs_fill;
 
 #define DM_MSG_PREFIX "xpcache"
 
@@ -402,10 +404,12 @@ void xs_rot_tell(struct xs_cache *cache, const struct xp_rot *rot);
 /* More blocks than this are not copied in an interrupt. */
 #define XS_FILL_INLINE	16u
 /*
- * Reads the part for the caller and the cache. False: no memory; the fill has been
- * given back, and the caller's own bio must be read. Process context.
+ * Reads the part for the caller and the cache, or from both devices. False: no memory; the fill has been
+ * given back, and the caller's own bio must be read, or the core be told so (XP_MIXED). Process context.
  */
 bool xs_fill_read(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo);
+/* One of its reads has ended, of whichever device. Any context, within rcu_read_lock() or a use of the cache. */
+void xs_fill_read_ended(struct xs_fill *fill, int err);
 /* Copies the data to the caller, and queues the fill. Any context. */
 void xs_fill_deliver(struct list_head *entry);
 /* Writes the fills that wait, without waiting for another miss. Any context. */
@@ -413,6 +417,18 @@ void xs_fills_hurry(struct xs_cache *cache);
 void xs_fills_setup(struct xs_cache *cache);
 void xs_fills_free(struct xs_cache *cache);
 u64 xs_fills_bytes(void);
+
+/* overlay_io.c */
+struct xs_overlay;
+/* With pages for all of its blocks; @of is read until it is freed. NULL: no memory. */
+struct xs_overlay *xs_overlay_get(struct xs_cache *cache, struct xs_fill *fill, const struct xp_overlay *of);
+void xs_overlay_free(struct xs_overlay *o);
+/* Of how many reads xs_overlay_read() tells the fill that they have ended. @o may be NULL. */
+u32 xs_overlay_reads(const struct xs_overlay *o);
+/* Process context. */
+void xs_overlay_read(struct xs_overlay *o, blk_opf_t opf);
+/* All reads have ended: its pages take their place in @vec, and it has those that were there. Any context. */
+void xs_overlay_lay(struct xs_overlay *o, struct bio_vec *vec);
 
 /* journal_io.c */
 int xs_journal_alloc(struct xs_cache *cache);

@@ -4,7 +4,9 @@
  * pages, copied to the caller's, and written to the fast device from the private ones.
  *
  *	xs_fill_read --> [slow device] --> deliver --> wait --> [fast device] --> run_written
- *	                                      `--> the caller's bio ends
+ *	           `--> overlay_io.c --------^  `--> the caller's bio ends
+ *
+ * A read with dirty blocks in it comes this way whether or not it fills.
  *
  * It is never written from the caller's pages: the caller may change them as soon as
  * they are read, and the cache would keep the change.
@@ -45,6 +47,9 @@ struct xs_fill {
 	struct xp_fill fill;
 	u64 first;		/* block of the first page */
 	u32 nr_pages;		/* of all blocks of the part; the fill is of some of them */
+	atomic_t nr_reads;	/* that have not ended */
+	int read_err;		/* of one that failed */
+	struct xs_overlay *overlay;	/* until it is delivered; or NULL */
 	atomic_t nr_writes;	/* that have not ended, or are not sent yet */
 	struct xs_fill_bio bio;
 	struct xs_fill_bio *more;	/* of the second and later runs, or NULL */
@@ -100,6 +105,8 @@ static void fill_free(struct xs_fill *f)
 
 	kfree(f->more);
 	f->more = NULL;
+	xs_overlay_free(f->overlay);
+	f->overlay = NULL;
 	atomic_sub(f->nr_pages, &cache->fill_blocks);
 	if (!keep_spare(cache, f))
 		fill_free_pages(f);
@@ -169,6 +176,7 @@ static struct xs_fill *fill_alloc(struct xs_cache *cache, u32 nr)
 	f->cache = cache;
 	f->bio.fill = f;
 	f->more = NULL;
+	f->overlay = NULL;
 	for (f->nr_pages = 0; f->nr_pages < nr; f->nr_pages++) {
 		struct page *page = alloc_page(FILL_GFP);
 
@@ -198,7 +206,14 @@ static struct xs_fill *fill_get(struct xs_cache *cache, struct xs_io *io)
 	f->io = io;
 	f->first = io->req.sector / XP_BLOCK_SECTORS;
 	f->fill = io->req.fill;
-	return f;
+	f->read_err = 0;
+	if (likely(!io->req.overlay))
+		return f;
+	f->overlay = xs_overlay_get(cache, f, io->req.overlay);
+	if (f->overlay)
+		return f;
+	fill_free(f);
+	return NULL;
 }
 
 static void copy_to_caller(struct xs_fill *f)
@@ -236,6 +251,13 @@ static void queue_fill(struct xs_cache *cache, struct xs_fill *f)
 	queue_delayed_work(cache->wq, &cache->todo.fill_work, msecs_to_jiffies(FILL_DELAY_MS));
 }
 
+static void lay_over(struct xs_fill *f)
+{
+	xs_overlay_lay(f->overlay, f->vec);
+	xs_overlay_free(f->overlay);
+	f->overlay = NULL;
+}
+
 void xs_fill_deliver(struct list_head *entry)
 {
 	struct xs_fill *f = list_entry(entry, struct xs_fill, list);
@@ -243,50 +265,66 @@ void xs_fill_deliver(struct list_head *entry)
 	struct xs_io *io = f->io;
 	struct xp_todo todo;
 
+	if (f->overlay)
+		lay_over(f);
 	copy_to_caller(f);
 	xp_todo_init(&todo);
 	xp_end(cache->core, &io->req, 0, &todo);
-	queue_fill(cache, f);
+	if (f->fill.nr_blocks)
+		queue_fill(cache, f);
+	else
+		fill_free(f);
 	xp_list_add(&todo.done, &io->req.link);
 	xs_post(cache, &todo);
 }
 
-static void fill_read_failed(struct xs_fill *f, int err)
+static void fill_read_failed(struct xs_fill *f)
 {
 	struct xs_cache *cache = f->cache;
 	struct xs_io *io = f->io;
+	int err = f->read_err;
 	struct xp_todo todo;
 
 	fill_free(f);
-	xs_slow_error(cache, "read", io->req.sector, err);
 	xp_todo_init(&todo);
 	if (xp_end(cache->core, &io->req, err, &todo) == XP_DONE)
 		xp_list_add(&todo.done, &io->req.link);
 	xs_post(cache, &todo);
 }
 
-static void fill_read_ended(struct xs_fill *f, int err)
+void xs_fill_read_ended(struct xs_fill *f, int err)
+{
+	if (err)
+		WRITE_ONCE(f->read_err, err);
+	if (!atomic_dec_and_test(&f->nr_reads))
+		return;
+	if (f->read_err)
+		fill_read_failed(f);
+	else if (f->nr_pages > XS_FILL_INLINE)
+		xs_queue_entry(f->cache, &f->cache->todo.late, &f->list);
+	else
+		xs_fill_deliver(&f->list);
+}
+
+static void slow_read_ended(struct xs_fill *f, int err)
 {
 	u64 took = err ? 0 : xs_since(f->bio.sent);
 
 	xs_slow_read_end(f->cache);
 	if (err) {
-		fill_read_failed(f, err);
-		return;
+		xs_slow_error(f->cache, "read", f->io->req.sector, err);
+	} else {
+		xs_timed(f->cache, XP_CLASS_SLOW_READ, took);
+		xs_slow_took(f->cache, f->nr_pages * XP_BLOCK_SECTORS, took);
 	}
-	xs_timed(f->cache, XP_CLASS_SLOW_READ, took);
-	xs_slow_took(f->cache, f->nr_pages * XP_BLOCK_SECTORS, took);
-	if (f->nr_pages > XS_FILL_INLINE)
-		xs_queue_entry(f->cache, &f->cache->todo.late, &f->list);
-	else
-		xs_fill_deliver(&f->list);
+	xs_fill_read_ended(f, err);
 }
 
 /* Another processor may end the last bio of a cache that is being suspended before this has returned: xs_drain(). */
 static void fill_read(struct bio *bio)
 {
 	rcu_read_lock();
-	fill_read_ended(((struct xs_fill_bio *)bio->bi_private)->fill, blk_status_to_errno(bio->bi_status));
+	slow_read_ended(((struct xs_fill_bio *)bio->bi_private)->fill, blk_status_to_errno(bio->bi_status));
 	rcu_read_unlock();
 }
 
@@ -419,7 +457,9 @@ void xs_fills_setup(struct xs_cache *cache)
 
 bool xs_fill_read(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo)
 {
+	blk_opf_t opf = REQ_OP_READ | (io->bio->bi_opf & (REQ_SYNC | REQ_META | REQ_PRIO | REQ_RAHEAD));
 	struct xs_fill *f = fill_get(cache, io);
+	struct xs_overlay *overlay;
 	u64 sector;
 	u32 sectors;
 
@@ -429,12 +469,13 @@ bool xs_fill_read(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo
 		return false;
 	}
 	xp_fill_read(cache->core, &io->req, &sector, &sectors);
-	fill_bio(&f->bio, xs_slow(cache), sector, 0, sectors,
-		 REQ_OP_READ | (io->bio->bi_opf & (REQ_SYNC | REQ_META | REQ_PRIO | REQ_RAHEAD)),
-		 fill_read);
+	fill_bio(&f->bio, xs_slow(cache), sector, 0, sectors, opf, fill_read);
+	overlay = f->overlay;
+	atomic_set(&f->nr_reads, 1 + (int)xs_overlay_reads(overlay));
 	xs_slow_read_begin(cache);
 	f->bio.sent = xs_time(cache);
 	dm_submit_bio_remap(io->bio, &f->bio.bio);
+	xs_overlay_read(overlay, opf);
 	write_fills(cache, FILLS_AT_ONCE);
 	return true;
 }

@@ -253,6 +253,10 @@ noinline bool xs_io_follow(struct xs_cache *cache, struct xs_io *io, enum xp_act
 	case XP_SLOW:
 		io_remap_slow(cache, io, mapping);
 		return true;
+	case XP_MIXED:
+		if (!xs_fill_read(cache, io, todo))	/* it comes again, in pieces */
+			xp_end(cache->core, &io->req, -ENOMEM, todo);
+		return false;
 	case XP_FAST:
 		return io_follow_fast(cache, io, todo, mapping);
 	case XP_COPY:

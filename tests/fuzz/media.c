@@ -248,7 +248,7 @@ static void use(struct xp *c, const struct xp_sb *sb)
 				      (u32)min(c->slow_sectors - sector, (u64)64), &todo);
 
 		MUST(act != XP_WAIT && req.nr_sectors);
-		if (act == XP_SLOW_FILL)
+		if (act == XP_SLOW_FILL || act == XP_MIXED)
 			xp_fill_end(c, &req.fill, -ENOMEM, &todo);
 		req.fill.nr_blocks = 0;
 		if (act != XP_ZERO && act != XP_DONE)

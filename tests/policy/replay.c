@@ -198,7 +198,7 @@ static u32 missed_sectors(const struct replay *r, const struct part *part)
 
 static void count(struct replay *r, struct part *part, enum xp_act act)
 {
-	bool slow = act == XP_SLOW || act == XP_SLOW_FILL;
+	bool slow = act == XP_SLOW || act == XP_SLOW_FILL || act == XP_MIXED;
 
 	if (slow)
 		count_slow(r, part);

@@ -135,11 +135,13 @@ static void check_class(const struct part *p)
 /* The blocks of an answer, by what was done for it. */
 static void count(const struct part *p)
 {
-	bool below = p->act == XP_SLOW || p->act == XP_SLOW_FILL;
+	bool below = p->act == XP_SLOW || p->act == XP_SLOW_FILL || p->act == XP_MIXED;
+	u32 laid_over = p->act == XP_MIXED ? p->laid_over : 0;
 
-	if (p->req.op == XP_READ)
-		*(below ? &counted.read_blocks_slow : &counted.read_blocks_fast) += p->req.nr_blocks;
-	else if (p->req.op == XP_WRITE)
+	if (p->req.op == XP_READ) {
+		*(below ? &counted.read_blocks_slow : &counted.read_blocks_fast) += p->req.nr_blocks - laid_over;
+		counted.read_blocks_fast += laid_over;
+	} else if (p->req.op == XP_WRITE)
 		*(below ? &counted.write_bypass_blocks : &counted.write_blocks) += p->req.nr_blocks;
 	else if (p->req.op != XP_FLUSH)
 		counted.discard_blocks += p->req.nr_blocks;
@@ -299,6 +301,18 @@ static void start_part(struct part *p, struct disk *d, u64 sector)
 	}
 }
 
+/* Without memory it comes again. */
+static void start_mixed(struct part *p, struct xp_todo *todo)
+{
+	if (!chance(step.rng, 8)) {
+		start_fill_read(p);
+		overlay_begin(p);
+	} else if (xp_end(sim.c, &p->req, -ENOMEM, todo) != XP_WAIT) {
+		violation(P_HOST, "read %llu+%u: no memory for it, and it ends", (unsigned long long)p->req.sector,
+			  p->req.nr_sectors);
+	}
+}
+
 /* Into memory that no caller sees. */
 static void check_begin(struct part *p)
 {
@@ -339,6 +353,10 @@ static void part_perform(struct part *p, enum xp_act act, struct xp_todo *todo)
 		} else {
 			start_fill_read(p);
 		}
+		break;
+	case XP_MIXED:
+		figures.spans++;
+		start_mixed(p, todo);
 		break;
 	case XP_COPY:
 		if (chance(step.rng, 3))
@@ -414,8 +432,8 @@ static void part_submit(struct part *p, struct xp_todo *todo)
 	}
 	if (act == XP_SLOW && p->req.op != XP_READ && passes_through())
 		pass(p);
-	p->around |= act == XP_SLOW;
-	p->filled |= act == XP_SLOW_FILL;
+	p->around |= act == XP_SLOW || (act == XP_MIXED && !p->req.fill.nr_blocks);
+	p->filled |= act == XP_SLOW_FILL || (act == XP_MIXED && p->req.fill.nr_blocks);
 	split(p, end, todo);
 	part_perform(p, act, todo);
 }
@@ -629,14 +647,17 @@ static void part_went_on(struct part *p, enum xp_act act, struct xp_todo *todo)
 /* A miss that the slow device has failed, and what was read with it may be why. */
 static bool is_not_its_own(const struct part *p, int err)
 {
-	return err && p->req.state == REQ_MISS && !p->req.alone && ((p->fill && p->widened) || hits_of(p));
+	return err && p->req.state == REQ_MISS && !p->req.alone && ((p->fill && p->widened) || p->over || hits_of(p));
 }
 
 static void part_io_end(struct part *p, int err, struct xp_todo *todo)
 {
-	bool hit = p->req.state == REQ_HIT, more = is_not_its_own(p, err);
+	bool hit = p->req.state == REQ_HIT, more;
 	enum xp_act act;
 
+	if (p->over && overlay_goes_on(p, &err))
+		return;
+	more = is_not_its_own(p, err);
 	if (p->fill && !err)
 		memcpy(part_bytes(p), p->fill + p->req.sector % XP_BLOCK_SECTORS * SECTOR,
 		       p->req.nr_sectors * SECTOR);
@@ -649,7 +670,7 @@ static void part_io_end(struct part *p, int err, struct xp_todo *todo)
 		check_lost(p);
 	if (p->fill && !err)
 		fill_start(p);
-	p->fill = NULL;
+	p->fill = p->over = NULL;
 	part_went_on(p, act, todo);
 }
 
@@ -720,10 +741,14 @@ static void dispatch(struct event *e, int err, struct xp_todo *todo)
 	switch (e->kind) {
 	case IO_PART:
 	case IO_COPY:
+	case IO_OVERLAY:
 		part_io_end(e->part, err, todo);
 		break;
 	case COPY_WAITS:
 		copy_begin(e->part, todo);
+		break;
+	case OVERLAY_WAITS:
+		overlay_read(e->part, e->index);
 		break;
 	case IO_BASE:
 		if (err)

@@ -18,6 +18,10 @@ struct part {
 	u8 *copy;
 	u8 *fill;		/* what was read, for caller and cache */
 	bool widened;		/* and that is more than the caller's */
+	u8 *over;		/* what is laid over it, of so many blocks; */
+	u32 laid_over;
+	u32 reads;		/* so many of both devices have not ended, */
+	int read_error;		/* and the first that has failed */
 	bool around, filled;	/* some of it was the slow device's; without, and with a fill */
 	bool waited;		/* for another, for space, for room in the journal, or a device refused it */
 	bool hit;		/* by an error of a device, and not done otherwise since */
@@ -30,6 +34,8 @@ enum event_kind {
 	IO_BASE,		/* of a partial write */
 	IO_COPY,
 	IO_CHECK,		/* of a read whose sums are known */
+	OVERLAY_WAITS,		/* for whatever comes first */
+	IO_OVERLAY,
 	JOURNAL_WAITS,		/* for the worker */
 	IO_JOURNAL_FLUSH,	/* first half of PREFLUSH | FUA */
 	IO_JOURNAL,
@@ -63,7 +69,7 @@ struct event {
 	u8 *data;		/* of a read */
 	bool sampled;		/* a read has looked already */
 	/* By kind. */
-	u32 index;		/* journal */
+	u32 index;		/* journal; a run of an overlay */
 	u64 held;		/* until then others go first */
 	struct xp_fill fill;
 	struct xp_run *run;
@@ -90,6 +96,14 @@ bool event_next(struct event *e, int *err);
 /* --------------------------------------------------------------- backend ---- */
 
 void backend_perform(struct xp_todo *todo);
+
+/* --------------------------------------------------------------- overlay ---- */
+
+/* Beside the read of the slow device, which is under way. */
+void overlay_begin(struct part *p);
+void overlay_read(struct part *p, u32 i);
+/* One of the reads has ended. False: all have, *@err is that of the first that failed, and what is dirty is laid over. */
+bool overlay_goes_on(struct part *p, int *err);
 
 /* ------------------------------------------------------------- writeback ---- */
 

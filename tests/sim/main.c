@@ -108,9 +108,9 @@ static u64 print_faults(void)
 	       (unsigned long long)figures.rot_written_back);
 	printf("fast devices of 4 KiB sectors: %llu runs, %llu requests that they could not be sent\n",
 	       (unsigned long long)figures.whole_runs, (unsigned long long)figures.privates);
-	printf("read at once: %llu fills off the grid, %llu spans with hits; %llu failed, and were read alone\n",
+	printf("read at once: %llu fills off the grid, %llu spans with hits, %llu runs laid over; %llu failed, and were read alone\n",
 	       (unsigned long long)figures.widened, (unsigned long long)figures.spans,
-	       (unsigned long long)figures.read_alone);
+	       (unsigned long long)figures.laid_over, (unsigned long long)figures.read_alone);
 	printf("sizes: %llu runs; the slow device was longer %llu times, shorter %llu, too short %llu, longer while running %llu; "
 	       "%llu writes of a last block by recovery\n",
 	       (unsigned long long)figures.resizing, (unsigned long long)figures.grown, (unsigned long long)figures.shrunk,

@@ -440,7 +440,7 @@ struct figures {
 	u64 verifying, checks, rots[2];		/* runs; reads of sums; sectors: clean, dirty */
 	u64 rot_read, rot_based, rot_written_back;	/* and where it was found */
 	/* reads off the grid that are filled, and over hits; and of these that failed, and were read alone */
-	u64 widened, spans, read_alone;
+	u64 widened, spans, read_alone, laid_over;
 	u64 resizing, grown, shrunk, too_short, grown_live, short_homes;
 	u64 no_place_left;		/* runs that ended so: the last, and none is as well */
 };

@@ -98,6 +98,17 @@ static void look_at_hit(const struct request *r)
 	atomic_fetch_add(&parts, 1);
 }
 
+static void look_at_overlay(const struct request *r)
+{
+	const struct xp_overlay *o = r->req.overlay;
+	u32 i, k;
+
+	for (i = 0; i < o->nr_runs; i++)
+		for (k = 0; k < o->run[i].nr_blocks && !o->run[i].zeros; k++)
+			look_at(slot_words(o->run[i].target + k * XP_BLOCK_SECTORS),
+				r->req.sector / XP_BLOCK_SECTORS + o->at[o->run[i].first + k]);
+}
+
 static void send(struct request *r, struct xp_todo *todo)
 {
 	u64 lba = r->req.sector / XP_BLOCK_SECTORS;
@@ -112,7 +123,9 @@ static void send(struct request *r, struct xp_todo *todo)
 		fill(slot_words(r->req.target), lba);
 	else if (act == XP_SLOW && !reads)
 		fill(slow[lba], lba);
-	if (act == XP_FAST || act == XP_SLOW || act == XP_SLOW_FILL) {
+	else if (act == XP_MIXED)
+		look_at_overlay(r);
+	if (act == XP_FAST || act == XP_SLOW || act == XP_SLOW_FILL || act == XP_MIXED) {
 		act = xp_end(f.c, &r->req, 0, todo);	/* of a write, likewise */
 		if (reads)
 			fill_cache(r, todo);

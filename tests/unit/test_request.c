@@ -45,7 +45,7 @@ static void a_read_is_split_where_the_cache_ends(void **state)
 
 	(void)state;
 	write_blocks(&f, 10, 2, 7);
-	assert_int_equal(submit(&f, &req, XP_READ, 75, 100, false), XP_SLOW_FILL);
+	assert_int_equal(submit(&f, &req, XP_READ, 75, 5 + 16, false), XP_SLOW_FILL);
 	assert_int_equal(req.nr_sectors, 5);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
 	xp_fill_end(f.c, &req.fill, -ENOMEM, &f.todo);

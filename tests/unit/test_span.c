@@ -86,14 +86,6 @@ static void hits_at_its_end_are_not(void **state)
 	assert_int_equal(asked_at_once(5000, 5), 3);
 }
 
-static void a_dirty_block_ends_it(void **state)
-{
-	(void)state;
-	cache_every_second(5000, 8);
-	write_blocks(&f, 5005, 1, 9);
-	assert_int_equal(asked_at_once(5000, 8), 5);
-}
-
 static void writes_under_way_end_no_span(void **state)
 {
 	struct xp_req write, read;
@@ -256,7 +248,6 @@ int main(void)
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(a_mixed_range_is_one_read),
 		T(hits_at_its_end_are_not),
-		T(a_dirty_block_ends_it),
 		T(writes_under_way_end_no_span),
 		T(it_pays_or_is_not_done),
 		T(nobody_has_timed_it),
