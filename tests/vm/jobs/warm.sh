@@ -2,7 +2,7 @@
 # vm: fast=64M slow=512M timeout=600 quick=6.12,newest
 #
 # The cache is warm after a stop and after a power cut: first reads are hits. So are second reads from any
-# sector on.
+# sector on. What is half cached, clean and dirty, is read at once from both devices.
 
 . ./lib.sh
 
@@ -51,14 +51,39 @@ off_the_grid()
 		"$(($(counter read_hits) - hits)) hits, $(($(counter read_misses) - misses)) misses"
 }
 
+# 1 MiB of which every fourth block is clean and another one dirty. Nobody times the slow device: it counts as one that
+# seeks, and the clean blocks between are read with the others.
+MIXED=$((26 * 1024 + 512))
+
+mixed_range()
+{
+	local slow=$(counter read_blocks_slow) clean=$(counter clean) n
+	dd if=$SLOW of=/tmp/wanted bs=4k skip=$MIXED count=256 iflag=direct status=none
+	dd if=/dev/urandom of=/tmp/new bs=4k count=256 status=none
+	for ((n = 1; n < 256; n += 4)); do
+		read_blocks $((MIXED + n)) 1 >/dev/null
+	done
+	for ((n = 3; n < 256; n += 4)); do
+		write_blocks $((MIXED + n)) 1 if=/tmp/new skip=$n
+		dd if=/tmp/new of=/tmp/wanted bs=4k skip=$n seek=$n count=1 conv=notrunc status=none
+	done
+	equal mixed-pieces 64 "$(($(counter read_blocks_slow) - slow))"
+	equal mixed "$(wanted 0 256)" "$(dd if=$CACHE bs=1M skip=$((MIXED / 256)) count=1 iflag=direct status=none | md5sum)"
+	equal mixed-at-once $((64 + 192)) "$(($(counter read_blocks_slow) - slow))"
+	settled filled $((clean + 192)) || fail mixed-filled "$(($(counter clean) - clean)) of 192 blocks"
+	equal mixed-again "$(wanted 0 256)" "$(read_blocks $MIXED 256 | md5sum)"
+	equal mixed-hits $((64 + 192)) "$(($(counter read_blocks_slow) - slow))"
+}
+
 if [ "$BOOT" = 1 ]; then
 	dd if=/dev/urandom of=$SLOW bs=1M seek=$((OLD >> 20)) count=8 oflag=direct conv=fsync status=none
-	create --idle-ms 0
+	create --idle-ms 0 --histogram 0
 	dd if=/dev/urandom of=$CACHE bs=4k count=256 oflag=direct conv=fsync status=none
 	read_all
 	settled filled 768 || fail filled "only $(counter clean) clean blocks a minute after they were read"
 	all_hits while-running
 	off_the_grid
+	mixed_range
 	stop
 	start
 	all_hits after-stop
