@@ -8,6 +8,7 @@
  *
  *   block 0                 superblock, first copy
  *   block 8 (32 KiB)        fingerprint of the slow device, first copy
+ *   block 12 (48 KiB)       hint of what the cached blocks are worth; it may go on in free slots
  *   block 16 (64 KiB)       superblock, second copy: another flash page
  *   block 24 (96 KiB)       fingerprint, second copy
  *   blocks 28 to 31         who sleeps in a hibernation, of one system each
@@ -27,6 +28,7 @@
 #define XP_SB_BLOCK_B		16u
 #define XP_FP_BLOCK_A		8u
 #define XP_FP_BLOCK_B		24u
+#define XP_HINT_BLOCK		12u
 #define XP_SLEEP_BLOCK		28u
 #define XP_SLEEP_NOTES		4u
 #define XP_SCRATCH_START	32u
@@ -37,6 +39,7 @@
 #define XP_NAME_LEN		32u		/* with a NUL */
 #define XP_SB_VERSION		2u
 #define XP_FP_MAGIC		"xpfinger"	/* 8 bytes, no terminator */
+#define XP_HINT_MAGIC		"xpranked"	/* 8 bytes, no terminator */
 #define XP_SLEEP_MAGIC		"xpasleep"	/* 8 bytes, no terminator */
 #define XP_MARK_MAGIC		"xppassed"	/* 8 bytes, no terminator */
 #define XP_MARK_VERSION		1u
@@ -151,6 +154,35 @@ struct xp_fp {
 };
 
 /*
+ * The rank (rank.h) that each slot had when the cache was stopped. It is of use to the life that
+ * follows at once, which finds the journal end where it did, and to no other. Not there, torn or of
+ * an earlier stop, it says nothing; so no feature bit speaks of it, and a version that does not
+ * know it makes it stale by its first start. What does not fit lies in slots that were free: no
+ * mapping names them (I1), and whoever is given one of them writes over it.
+ */
+#define XP_HINT_BYTES		4016u
+#ifndef XP_HINT_RANKS		/* the simulator puts few in a block */
+#define XP_HINT_RANKS		(2 * XP_HINT_BYTES)
+#endif
+
+struct xp_hint {
+	u8	magic[8];		/*   0 XP_HINT_MAGIC */
+	u8	uuid[16];		/*   8 of the cache */
+	__le64	incarnation;		/*  24 of the newest journal block then, */
+	__le64	seq;			/*  32 and its number: a journal that ends elsewhere was started since */
+	__le32	first;			/*  40 slot of the first rank: those before it are in the blocks before this one */
+	__le32	count;			/*  44 ranks in this block, at least one */
+	__le32	next;			/*  48 slot that holds the block behind this one, */
+	__le32	nr_next;		/*  52 and how many side by side, from that on, are those behind it; 0: it is the last */
+	__le32	alloc_hand;		/*  56 slot where slots are handed out next; nr_slots: the first */
+	__le32	main_hand;		/*  60 slots where the hands of rank.h are */
+	__le32	new_hand;		/*  64 */
+	__le32	young_hand;		/*  68 */
+	u8	rank[XP_HINT_BYTES];	/*  72 two a byte, the first in the low half: class * 4 + frequency */
+	__le64	checksum;		/* 4088 XXH64, seed 0, of bytes 0 to 4087 */
+};
+
+/*
  * The machine was about to hibernate, and its memory, when that comes back, uses the slow device
  * alone. It may come back as long as this cache, and the others that slept with it, have not been
  * started since: then their journals end where they did. No copy, and no feature bit: whoever starts
@@ -249,6 +281,9 @@ static_assert(offsetof(struct xp_sb, checksum) == 4088, "superblock layout");
 static_assert(sizeof(struct xp_fp) == 4096, "fingerprint is one block");
 static_assert(offsetof(struct xp_fp, block) == 64, "fingerprint layout");
 static_assert(offsetof(struct xp_fp, mark) == 4080, "fingerprint layout");
+static_assert(sizeof(struct xp_hint) == XP_BLOCK_SIZE, "hint is one block");
+static_assert(offsetof(struct xp_hint, rank) == 72, "hint layout");
+static_assert(offsetof(struct xp_hint, checksum) == 4088, "hint layout");
 static_assert(sizeof(struct xp_sleep) == XP_BLOCK_SIZE, "sleep is one block");
 static_assert(offsetof(struct xp_sleep, checksum) == 4088, "sleep layout");
 static_assert(sizeof(struct xp_mark) == XP_BLOCK_SIZE, "mark is one block");

@@ -17,6 +17,8 @@ struct xp_media {
 	void *ctx;
 	int (*read)(void *ctx, u64 block, u32 nr_blocks, void *buf);
 	int (*write)(void *ctx, u64 block, u32 nr_blocks, const void *buf);
+	/* Likewise, but durable only when a @write that comes after it is. NULL: there is but @write. */
+	int (*write_plain)(void *ctx, u64 block, u32 nr_blocks, const void *buf);
 	/*
 	 * Of the slow device, less than a block from @sector on, for its last block that an older
 	 * version has cached (xp_recover()): durable when it returns 0. NULL: xp_recover() leaves

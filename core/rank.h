@@ -83,6 +83,7 @@ struct xp_ranks {
 	u32 tick;
 	/* no slot is free: a block of up to this frequency may go; XP_HURRY_MAX: of any class */
 	u32 hurry;
+	u32 restored;			/* slots whose rank is of the life before (hint.h) */
 	u64 *ghost;			/* ghost.h */
 	u32 nr_ghosts;			/* words of it */
 	u64 ghosted;			/* blocks that became one */

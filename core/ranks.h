@@ -28,6 +28,13 @@ void ranks_evicted(struct xp *c, const struct xp_entry *e);
 /* xp_tick(): what was young some ticks ago is not any more. */
 void ranks_tick(struct xp *c);
 
+/* The rank of a block that recovery finds mapped, and nothing more is known of. */
+#define XP_RANK_RECOVERED	XP_RANK(XP_RANK_MAIN, 1)
+/* Before the first request: the MAPPED slot gets the rank @rank, or what is next to it and true of the slot. */
+void ranks_restore(struct xp *c, struct xp_entry *e, u32 rank);
+/* Before the first request: the hands are at these slots. False: there are none such, and the hands stay. */
+bool ranks_restore_hands(struct xp *c, u32 main_hand, u32 new_hand, u32 young_hand);
+
 static inline void ranks_count(struct xp *c, const struct xp_entry *e, int by)
 {
 	u32 *nr = &c->ranks.nr[rank_class(entry_rank(e))][e->dirty];

@@ -10,6 +10,8 @@
  *   3. replay  that chain in order. Records above its durable_seq that carry a
  *              checksum are compared with their slot; those that fail are left
  *              out, so that the older mapping holds (its slot is untouched, I1)
+ *      hint    if the journal ends where the life before has stopped, the ranks that the
+ *              blocks had then are taken over (hint.c)
  *   4. erase   blocks newer than that: written before the cut, and beyond a gap.
  *              One of them would be taken up again if the block that is to take
  *              its place does not land, and a later one does, at a later cut. And
@@ -30,6 +32,7 @@
  * request.
  */
 
+#include "hint.h"
 #include "recovery.h"
 #include "slot.h"
 #include "super.h"
@@ -184,6 +187,7 @@ int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	recovery_begin_after(c, &r.head);
 	if (!restating)
 		return 0;
+	hint_read(&r);
 	msg->text[0] = '\0';
 	err = write_decisions(&r);
 	if (err && !msg->text[0])
@@ -211,6 +215,8 @@ int xp_close(struct xp *c, const struct xp_media *m)
 	if (c->failed)	/* what passed is on the slow device, as after a write around the cache */
 		return c->pass == PASS_ON ? 0 : c->failed;
 	err = recovery_write_out(c, m, &todo);
+	if (!err)
+		hint_write(c, m);
 	if (c->pass == PASS_MARKING)	/* nobody is left to write the mark */
 		c->pass = PASS_OFF;
 	return err;

@@ -117,7 +117,7 @@ static int replay_map(struct recovery *r, const struct xp_said *p)
 		recovery_unmap(c, old);
 	if (e->state != SLOT_MAPPED) {
 		map_insert(c, p->slot, p->lba);
-		slot_map(c, p->slot, p->flags & XP_REC_DIRTY, XP_RANK(XP_RANK_MAIN, 1));
+		slot_map(c, p->slot, p->flags & XP_REC_DIRTY, XP_RANK_RECOVERED);
 	}
 	slot_set_dirty(c, e, p->flags & XP_REC_DIRTY);
 	e->zeros = !!(p->flags & XP_REC_ZEROS);

@@ -35,6 +35,9 @@ static inline bool slots_is_free(const struct xp *c, u32 i)
 	return i < c->nr_slots && c->free_map[i / 64] >> (i % 64) & 1;
 }
 
+/* Consecutive free slots, the first of them at or after @from; up to @want. Returns how many; 0: there are none. */
+u32 slots_free_run(const struct xp *c, u32 from, u32 want, u32 *first);
+
 /* The free slot that is next in turn, or XP_NIL. Those behind it may be free as well. */
 static inline u32 slots_next(const struct xp *c)
 {

@@ -61,6 +61,16 @@ u32 slots_search(const struct xp *c)
 	return i == XP_NIL ? free_from(c, 0) : i;
 }
 
+u32 slots_free_run(const struct xp *c, u32 from, u32 want, u32 *first)
+{
+	u32 n = 0;
+
+	*first = from < c->nr_slots ? free_from(c, from) : XP_NIL;
+	while (*first != XP_NIL && n < want && slots_is_free(c, *first + n))
+		n++;
+	return n;
+}
+
 void slots_init_free(struct xp *c)
 {
 	u32 i;

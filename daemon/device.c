@@ -90,9 +90,17 @@ static int media_write(void *ctx, u64 block, u32 nr_blocks, const void *buf)
 	return d->ops->pwrite(d, buf, nr_blocks << XP_BLOCK_SHIFT, block << XP_BLOCK_SHIFT);
 }
 
+static int media_write_plain(void *ctx, u64 block, u32 nr_blocks, const void *buf)
+{
+	struct xd_device *d = ctx;
+
+	return d->ops->pwrite_plain(d, buf, nr_blocks << XP_BLOCK_SHIFT, block << XP_BLOCK_SHIFT);
+}
+
 void xd_device_media(struct xd_device *d, struct xp_media *m)
 {
-	*m = (struct xp_media){ .ctx = d, .read = media_read, .write = media_write };
+	*m = (struct xp_media){ .ctx = d, .read = media_read, .write = media_write,
+				.write_plain = d->ops->pwrite_plain ? media_write_plain : NULL };
 }
 
 /* ------------------------------------------------------------------- open ---- */

@@ -42,6 +42,8 @@ struct xd_device_ops {
 	int (*pread)(struct xd_device *d, void *buf, u32 bytes, u64 offset);
 	/* All that ended before is durable, then this is, when it returns. */
 	int (*pwrite)(struct xd_device *d, const void *buf, u32 bytes, u64 offset);
+	/* Durable when a pwrite() that comes after it is. NULL: there is but pwrite(). */
+	int (*pwrite_plain)(struct xd_device *d, const void *buf, u32 bytes, u64 offset);
 	int (*flush)(struct xd_device *d);
 	void (*close)(struct xd_device *d);
 };

@@ -171,6 +171,11 @@ static int uring_flush(struct xd_device *d)
 	return fdatasync(d->dev.fd) ? -errno : 0;
 }
 
+static int uring_pwrite_plain(struct xd_device *d, const void *buf, u32 bytes, u64 offset)
+{
+	return transfer(d, (void *)(uintptr_t)buf, bytes, offset, true);
+}
+
 /* What ended before is durable before a journal block that names it can be; and what an earlier
  * life left where a power cut takes it, in a page cache or, of a DAX file that is not mapped this
  * time, in the processor's. */
@@ -179,7 +184,7 @@ static int uring_pwrite(struct xd_device *d, const void *buf, u32 bytes, u64 off
 	int err = uring_flush(d);
 
 	if (!err)
-		err = transfer(d, (void *)(uintptr_t)buf, bytes, offset, true);
+		err = uring_pwrite_plain(d, buf, bytes, offset);
 	return err ? err : uring_flush(d);
 }
 
@@ -220,5 +225,6 @@ const struct xd_device_ops xd_uring_ops = {
 	.submit = uring_submit,
 	.pread = uring_pread,
 	.pwrite = uring_pwrite,
+	.pwrite_plain = uring_pwrite_plain,
 	.flush = uring_flush,
 };

@@ -46,7 +46,7 @@ static int chunk_read(struct xs_copy *copy, u64 block, u32 nr, void *buf)
 	return err;
 }
 
-static int chunk_write(struct xs_copy *copy, u64 block, u32 nr, const void *buf)
+static int chunk_write(struct xs_copy *copy, u64 block, u32 nr, const void *buf, blk_opf_t fua)
 {
 	u32 i;
 
@@ -55,7 +55,7 @@ static int chunk_write(struct xs_copy *copy, u64 block, u32 nr, const void *buf)
 		return 0;
 	for (i = 0; i < nr; i++, buf += XP_BLOCK_SIZE)
 		memcpy_to_page(copy->page[i], 0, buf, XP_BLOCK_SIZE);
-	return media_chunk(copy, block, nr, REQ_OP_WRITE | REQ_SYNC | REQ_META | REQ_FUA);
+	return media_chunk(copy, block, nr, REQ_OP_WRITE | REQ_SYNC | REQ_META | fua);
 }
 
 static int media_read(void *ctx, u64 block, u32 nr_blocks, void *buf)
@@ -74,24 +74,37 @@ static int media_read(void *ctx, u64 block, u32 nr_blocks, void *buf)
 	return err;
 }
 
-static int media_write(void *ctx, u64 block, u32 nr_blocks, const void *buf)
+static int write_chunks(struct xs_cache *cache, u64 block, u32 nr_blocks, const void *buf, blk_opf_t fua)
 {
-	struct xs_copy *copy = xs_copy_borrow(ctx);
-	int err;
+	struct xs_copy *copy = xs_copy_borrow(cache);
+	int err = 0;
 	u32 n;
 
 	if (WARN_ON(!copy))
 		return -ENOMEM;
-	/* Not as a PREFLUSH with the data: journal_io.c says why. */
-	err = blkdev_issue_flush(xs_fast(ctx));
-	if (err)
-		xs_fast_error(ctx, "flush", block * XP_BLOCK_SECTORS, err);
 	for (; nr_blocks && !err; nr_blocks -= n, block += n, buf += n * XP_BLOCK_SIZE) {
 		n = min(nr_blocks, XP_COPY_MAX);
-		err = chunk_write(copy, block, n, buf);
+		err = chunk_write(copy, block, n, buf, fua);
 	}
 	xs_copy_return(copy);
 	return err;
+}
+
+static int media_write(void *ctx, u64 block, u32 nr_blocks, const void *buf)
+{
+	/* Not as a PREFLUSH with the data: journal_io.c says why. */
+	int err = blkdev_issue_flush(xs_fast(ctx));
+
+	if (err) {
+		xs_fast_error(ctx, "flush", block * XP_BLOCK_SECTORS, err);
+		return err;
+	}
+	return write_chunks(ctx, block, nr_blocks, buf, REQ_FUA);
+}
+
+static int media_write_plain(void *ctx, u64 block, u32 nr_blocks, const void *buf)
+{
+	return write_chunks(ctx, block, nr_blocks, buf, 0);
 }
 
 static int media_write_slow(void *ctx, u64 sector, u32 nr_sectors, const void *buf)
@@ -123,4 +136,5 @@ void xs_media_setup(struct xs_cache *cache, struct xp_media *m)
 	m->ctx = cache;
 	m->read = media_read;
 	m->write = media_write;
+	m->write_plain = media_write_plain;
 }

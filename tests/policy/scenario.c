@@ -347,7 +347,7 @@ const struct scenario scenarios[] = {
 	SCAN("boot-after-scan-1M-shifted", boot_after_scan, KIB(1024), SHIFTED, DUE),
 	SCAN("boot-after-known-scan-128K", boot_after_known_scan, KIB(128), ALIGNED, DUE),
 	SCAN("boot-after-known-scan-1M", boot_after_known_scan, KIB(1024), ALIGNED, DUE),
-	SCAN("boot-after-restart-and-scan-128K", boot_after_restart_and_scan, KIB(128), ALIGNED, OWED),
+	SCAN("boot-after-restart-and-scan-128K", boot_after_restart_and_scan, KIB(128), ALIGNED, DUE),
 	SCAN("boot-after-copy-128K", boot_after_copy, KIB(128), ALIGNED, DUE),
 	SCAN("boot-after-copy-1M", boot_after_copy, KIB(1024), ALIGNED, DUE),
 	{ "copy-over-dirty-mark-128K", "bytes to the fast device a byte moved", copy_fast_bytes, SLOTS, 0, KIB(128),

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * hint.c - the ranks of the blocks outlive a stop (struct xp_hint).
+ *
+ * At a stop they are written to XP_HINT_BLOCK and, as far as they do not fit, to free slots. The
+ * next start takes them over if its journal ends with the block that was the newest at the stop.
+ * Any life in between has written a block, with another number or incarnation.
+ *
+ * Nothing here can make the cache wrong. I1: a free slot may be written at any time; a power cut
+ * leaves the same of a write whose record did not land. What is read is ranks and hands, and any
+ * of these are right for any block. So no error is one of the cache's: without a hint the ranks are
+ * those that recovery gives. It is taken over as a whole, or not.
+ *
+ * What it costs grows with the slots in use: half a byte of each is written and read, where a recovery
+ * reads about 100 of the ring.
+ */
+#include "hint.h"
+#include "journal.h"
+#include "recovery.h"
+#include "slot.h"
+
+struct run {
+	u32 first, nr;		/* slots; nr 0: none */
+};
+
+/* -------------------------------------------------------------- writing ---- */
+
+/* Slots whose ranks are worth a note: up to the last one that is mapped. */
+static u32 slots_to_note(const struct xp *c)
+{
+	u32 n = c->nr_slots;
+
+	while (n && c->entry[n - 1].state != SLOT_MAPPED)
+		n--;
+	return n;
+}
+
+/* The blocks from the rank of slot @at on go to free slots from @from on: so many at once as there is a buffer for. */
+static struct run run_for(const struct xp *c, u32 from, u32 at, u32 slots)
+{
+	u32 blocks = at < slots ? (slots - at + XP_HINT_RANKS - 1) / XP_HINT_RANKS : 0;
+	struct run run;
+
+	run.nr = slots_free_run(c, from, min(blocks, XP_WINDOW), &run.first);
+	return run;
+}
+
+static u8 rank_to_note(const struct xp *c, u32 slot)
+{
+	const struct xp_entry *e = &c->entry[slot];
+
+	return (u8)(e->state == SLOT_MAPPED ? entry_rank(e) : XP_RANK_RECOVERED);
+}
+
+static void fill(struct xp *c, struct xp_hint *h, u32 first, u32 slots, struct run next)
+{
+	u32 i, n = min(slots - first, XP_HINT_RANKS);
+
+	memset(h, 0, sizeof(*h));
+	memcpy(h->magic, XP_HINT_MAGIC, sizeof(h->magic));
+	memcpy(h->uuid, c->journal.uuid, sizeof(h->uuid));
+	h->incarnation = cpu_to_le64(c->journal.incarnation);
+	h->seq = cpu_to_le64(c->journal.sealed_number);
+	h->first = cpu_to_le32(first);
+	h->count = cpu_to_le32(n);
+	h->next = cpu_to_le32(next.nr ? next.first : 0);
+	h->nr_next = cpu_to_le32(next.nr);
+	h->alloc_hand = cpu_to_le32(c->alloc_hand);
+	h->main_hand = cpu_to_le32(c->ranks.main_hand);
+	h->new_hand = cpu_to_le32(c->ranks.new_hand);
+	h->young_hand = cpu_to_le32(c->ranks.young_hand);
+	for (i = 0; i < n; i++)
+		h->rank[i / 2] |= (u8)(rank_to_note(c, first + i) << i % 2 * XP_RANK_BITS);
+	h->checksum = cpu_to_le64(xp_xxh64(h, offsetof(struct xp_hint, checksum)));
+}
+
+/* No block is open or under way, so that their buffers are free: one that never was written may go on after all. */
+static bool journal_rests(const struct xp *c)
+{
+	u32 i;
+
+	for (i = 0; i < XP_WINDOW; i++)
+		if (c->journal.window[i].state != BLOCK_IDLE)
+			return false;
+	return true;
+}
+
+/* The blocks behind the first one, which comes last: *@first is where it says that they are. */
+static int write_to_slots(struct xp *c, const struct xp_media *m, u32 slots, struct run *first)
+{
+	struct xp_hint *h = (struct xp_hint *)c->journal.buffer;
+	u32 at = XP_HINT_RANKS, i;
+	struct run run, next;
+	int err = 0;
+
+	*first = run_for(c, 0, at, slots);
+	for (run = *first; run.nr && !err; run = next) {
+		next = run_for(c, run.first + run.nr, at + run.nr * XP_HINT_RANKS, slots);
+		for (i = 0; i < run.nr; i++, at += XP_HINT_RANKS)
+			fill(c, &h[i], at, slots, i + 1 < run.nr ?
+			     (struct run){ run.first + i + 1, run.nr - i - 1 } : next);
+		err = (m->write_plain ? m->write_plain : m->write)(m->ctx, c->data_start + run.first, run.nr, h);
+	}
+	return err;
+}
+
+void hint_write(struct xp *c, const struct xp_media *m)
+{
+	struct xp_hint *h = (struct xp_hint *)c->journal.buffer;
+	u32 slots = slots_to_note(c);
+	struct run first;
+
+	if (!slots || !c->running || c->failed || c->pass != PASS_OFF || c->opt.accept || !journal_rests(c) ||
+	    write_to_slots(c, m, slots, &first))
+		return;
+	fill(c, h, 0, slots, first);
+	(void)m->write(m->ctx, XP_HINT_BLOCK, 1, h);
+}
+
+/* -------------------------------------------------------------- reading ---- */
+
+static bool is_valid(const struct recovery *r, const struct xp_hint *h, u32 first)
+{
+	const struct xp *c = r->c;
+	u32 count = le32_to_cpu(h->count);
+
+	return !memcmp(h->magic, XP_HINT_MAGIC, sizeof(h->magic)) &&
+	       !memcmp(h->uuid, c->journal.uuid, sizeof(h->uuid)) &&
+	       le64_to_cpu(h->checksum) == xp_xxh64(h, offsetof(struct xp_hint, checksum)) &&
+	       le64_to_cpu(h->incarnation) == r->head.incarnation &&
+	       le64_to_cpu(h->seq) == r->head.seq &&
+	       le32_to_cpu(h->first) == first && count && count <= XP_HINT_RANKS && count <= c->nr_slots - first;
+}
+
+static void take_ranks(struct xp *c, const struct xp_hint *h)
+{
+	u32 first = le32_to_cpu(h->first), i;
+
+	for (i = 0; i < le32_to_cpu(h->count); i++) {
+		struct xp_entry *e = &c->entry[first + i];
+
+		if (e->state != SLOT_MAPPED)
+			continue;
+		ranks_restore(c, e, h->rank[i / 2] >> i % 2 * XP_RANK_BITS & (XP_PIN - 1));
+		c->ranks.restored++;
+	}
+}
+
+/* Of @nr blocks that have been read. False: not of all. */
+static bool take(const struct recovery *r, u32 nr, u32 *first)
+{
+	const struct xp_hint *h = (const struct xp_hint *)r->chunk;
+	u32 i;
+
+	for (i = 0; i < nr; i++, h++) {
+		if (!is_valid(r, h, *first))
+			return false;
+		take_ranks(r->c, h);
+		*first += le32_to_cpu(h->count);
+	}
+	return true;
+}
+
+/* Those behind @last, as many as are read at once; nr 0: it is the last, or not as it should be. */
+static struct run run_behind(const struct xp *c, const struct xp_hint *last)
+{
+	struct run run = { le32_to_cpu(last->next), min(le32_to_cpu(last->nr_next), XP_RECOVER_CHUNK) };
+
+	if (run.first >= c->nr_slots || run.nr > c->nr_slots - run.first)
+		run.nr = 0;
+	return run;
+}
+
+/* False: they do not go on as the first one says. */
+static bool take_slots(const struct recovery *r, u32 first)
+{
+	const struct xp_hint *h = (const struct xp_hint *)r->chunk;
+	struct run run;
+
+	for (run = run_behind(r->c, h); run.nr; run = run_behind(r->c, &h[run.nr - 1]))
+		if (r->m->read(r->m->ctx, r->c->data_start + run.first, run.nr, r->chunk) || !take(r, run.nr, &first))
+			return false;
+	return true;
+}
+
+static bool take_hands(struct xp *c, const struct xp_hint *h)
+{
+	u32 alloc_hand = le32_to_cpu(h->alloc_hand);
+
+	if (alloc_hand > c->nr_slots ||
+	    !ranks_restore_hands(c, le32_to_cpu(h->main_hand), le32_to_cpu(h->new_hand), le32_to_cpu(h->young_hand)))
+		return false;
+	c->alloc_hand = alloc_hand;
+	return true;
+}
+
+static void take_back(struct xp *c)
+{
+	u32 i;
+
+	for (i = 0; i < c->nr_slots; i++)
+		if (c->entry[i].state == SLOT_MAPPED)
+			ranks_restore(c, &c->entry[i], XP_RANK_RECOVERED);
+	ranks_restore_hands(c, 0, 0, 0);
+	c->alloc_hand = 0;
+	c->ranks.restored = 0;
+}
+
+void hint_read(struct recovery *r)
+{
+	const struct xp_hint *h = (const struct xp_hint *)r->chunk;
+	struct xp *c = r->c;
+	u32 first = 0;
+
+	if (c->lost || c->opt.accept || r->m->read(r->m->ctx, XP_HINT_BLOCK, 1, r->chunk) || !take(r, 1, &first))
+		return;
+	if (!take_hands(c, h) || !take_slots(r, first))
+		take_back(c);
+}
