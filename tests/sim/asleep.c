@@ -3,8 +3,8 @@
  * asleep.c - as a machine that hibernates does it: with nothing dirty the cache is closed and forgets
  * all, without its map. Then it is written past, or the old life goes on after all, or the power goes.
  */
+#include "image.h"
 #include "payload.h"
-#include "sim.h"
 #include "life.h"
 #include "rest.h"
 #include "statistics.h"
@@ -24,7 +24,7 @@ static bool close_and_forget(u64 *rng)
 	struct xp_end end, closed, empty;
 	u8 block[XP_BLOCK_SIZE];
 	struct xp_sb sb;
-	int err = xp_close(sim.c, &live_media);
+	int err = recover_close(rng);
 
 	xp_get_stats(sim.c, &s);
 	superblock_read(&live_media, &sb);

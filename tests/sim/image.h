@@ -45,6 +45,8 @@ extern struct xp *state_core;
 extern void *state_memory;
 
 void recover_new_run(void);
+/* A stop of the live core. */
+int recover_close(u64 *rng);
 int recover(const struct xp_media *fast, const struct xp_media *slow, void *memory, struct xp **c,
 	    bool restating, u32 accept, struct xp_message *msg);
 /* The image, only looked at; 0, or the error, with a message. */

@@ -116,6 +116,8 @@ static u64 print_faults(void)
 	       (unsigned long long)figures.resizing, (unsigned long long)figures.grown, (unsigned long long)figures.shrunk,
 	       (unsigned long long)figures.too_short, (unsigned long long)figures.grown_live,
 	       (unsigned long long)figures.short_homes);
+	printf("ranks: %llu writes of them at stops, %llu recoveries took them over\n",
+	       (unsigned long long)figures.hint_writes, (unsigned long long)figures.hints);
 	return all;
 }
 

@@ -4,6 +4,7 @@
  * where the power may go again and a read may fail.
  */
 #include "accounting.h"
+#include "cache.h"
 #include "image.h"
 #include "life.h"
 #include "look.h"
@@ -17,6 +18,7 @@
 static struct {
 	u64 *rng;		/* NULL: nothing befalls it */
 	u32 writes_left;	/* until it is killed */
+	u64 *closing;		/* NULL: no stop is under way */
 } fire;
 
 void recover_under_fire(u64 *rng)
@@ -29,6 +31,31 @@ static void may_be_cut(void)
 {
 	if (fire.rng && chance(fire.rng, 2))
 		crash_check(fire.rng);
+}
+
+/* A stop: the hint is its last, and the only writes that nothing depends on. */
+static void note_hint(u64 block)
+{
+	u64 data = le64_to_cpu(sim.sb.data_start);
+
+	if (block == XP_HINT_BLOCK)
+		sim.hint_incarnation = sim.c->journal.incarnation;
+	if (!fire.closing || (block != XP_HINT_BLOCK && block < data))
+		return;
+	figures.hint_writes++;
+	if (chance(fire.closing, 4))
+		crash_check(fire.closing);
+}
+
+int recover_close(u64 *rng)
+{
+	u64 own = mix(*rng ^ 0x41e7);
+	int err;
+
+	fire.closing = &own;
+	err = xp_close(sim.c, &live_media);
+	fire.closing = NULL;
+	return err;
 }
 
 /* The fast device itself. Its errors are those of sim.fault. */
@@ -50,6 +77,7 @@ static int live_store(u64 block, u32 nr, const void *buf)
 				      nr * XP_BLOCK_SECTORS, buf, false);
 	bool killed = fire.rng && !fire.writes_left--, all;
 
+	note_hint(block);
 	w->thread = ++sim.next_thread;
 	do {
 		all = disk_store(&sim.fast, w, fire.rng);
@@ -63,6 +91,14 @@ static int live_store(u64 block, u32 nr, const void *buf)
 	return killed ? -ENODEV : 0;
 }
 
+static void put_live(u64 block, u32 nr, const void *buf, bool fua)
+{
+	struct write *w = disk_submit(&sim.fast, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS, buf, fua);
+
+	note_hint(block);
+	disk_complete(&sim.fast, w);
+}
+
 static int live_write(void *ctx, u64 block, u32 nr, const void *buf)
 {
 	(void)ctx;
@@ -72,8 +108,19 @@ static int live_write(void *ctx, u64 block, u32 nr, const void *buf)
 	if (sim.fast.memory)
 		return live_store(block, nr, buf);
 	disk_flush(&sim.fast, sim.now);
-	disk_complete(&sim.fast, disk_submit(&sim.fast, block * XP_BLOCK_SECTORS,
-					     nr * XP_BLOCK_SECTORS, buf, true));
+	put_live(block, nr, buf, true);
+	return 0;
+}
+
+static int live_write_plain(void *ctx, u64 block, u32 nr, const void *buf)
+{
+	(void)ctx;
+	if (fault_hits(0, OP_WRITE, true) || fault_bad_place(block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS))
+		return -EIO;
+	sim.now++;
+	if (sim.fast.memory)
+		return live_store(block, nr, buf);
+	put_live(block, nr, buf, false);
 	return 0;
 }
 
@@ -89,7 +136,8 @@ static int live_write_slow(void *ctx, u64 sector, u32 nr, const void *buf)
 	return 0;
 }
 
-const struct xp_media live_media = { .read = live_read, .write = live_write, .write_slow = live_write_slow };
+const struct xp_media live_media = { .read = live_read, .write = live_write, .write_plain = live_write_plain,
+				     .write_slow = live_write_slow };
 
 /* Of the slow one only the block that may hold the mark is asked for. */
 static int live_slow_read(void *ctx, u64 block, u32 nr, void *buf)
@@ -289,6 +337,22 @@ static int unmark(const struct xp_media *fast, const struct xp_media *slow, void
 	return err;
 }
 
+/*
+ * Ranks are of the life that has ended just before this one, or of none: each life writes journal blocks of an
+ * incarnation of its own before it does anything else.
+ */
+static void check_hint(struct xp *c)
+{
+	u64 incarnation = c->journal.incarnation - c->stats.reroutes;
+
+	if (!c->ranks.restored)
+		return;
+	figures.hints++;
+	if (incarnation != sim.hint_incarnation + 1 && !sim.geometry.bad && !sim.refuses)
+		violation(P_ALLOWED, "ranks are those of incarnation %llu, and the journal goes on with %llu",
+			  (unsigned long long)sim.hint_incarnation, (unsigned long long)incarnation);
+}
+
 int recover(const struct xp_media *fast, const struct xp_media *slow, void *memory, struct xp **c,
 	    bool restating, u32 accept, struct xp_message *msg)
 {
@@ -298,7 +362,11 @@ int recover(const struct xp_media *fast, const struct xp_media *slow, void *memo
 	figures.recoveries++;
 	err = restating ? unmark(fast, slow, memory, msg) : 0;
 	*c = core_new(memory, fast, accept);
-	return err ? err : xp_recover(*c, fast, scratch_of(memory), restating, msg);
+	if (!err)
+		err = xp_recover(*c, fast, scratch_of(memory), restating, msg);
+	if (!err)
+		check_hint(*c);
+	return err;
 }
 
 static bool is_marked(void)

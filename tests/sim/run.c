@@ -524,7 +524,7 @@ static void restart(u64 *rng)
 
 	trace("--- stop and start");
 	if (!settle_down(rng, false)) {
-		if (xp_close(sim.c, &live_media)) {
+		if (recover_close(rng)) {
 			power_cut(rng);
 			return;
 		}
@@ -538,7 +538,7 @@ static void restart(u64 *rng)
 	if (sim.geometry.fault_one_in && chance(rng, 4))
 		sim.fault = (struct fault){ .on = true, .ops = 1 << OP_WRITE,
 					    .left = chance(rng, 2) ? 1 : UINT32_MAX };
-	err = xp_close(sim.c, &live_media);
+	err = recover_close(rng);
 	if (err && !sim.faulted)
 		violation(P_ERRORS, "close ended with %d, and no device had an error", err);
 	if (!err && core_failed())

@@ -411,6 +411,7 @@ struct sim {
 	bool forgot;		/* the newest journal block says that nothing is mapped */
 	u64 rest;		/* journal block that a cache rested with; 0: none has */
 	u32 rests;
+	u64 hint_incarnation;	/* of the life that was the last to write one */
 	bool verifies;		/* this life does */
 	u64 present;		/* sectors that the slow device has, whoever knows */
 	bool overlooked;	/* a complaint of a property that is turned off */
@@ -442,6 +443,7 @@ struct figures {
 	/* reads off the grid that are filled, and over hits; and of these that failed, and were read alone */
 	u64 widened, spans, read_alone, laid_over;
 	u64 resizing, grown, shrunk, too_short, grown_live, short_homes;
+	u64 hint_writes, hints;		/* writes of one, and recoveries that took one over */
 	u64 no_place_left;		/* runs that ended so: the last, and none is as well */
 };
 
