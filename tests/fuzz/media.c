@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * media.c - libFuzzer on what lies on a fast device: superblock and journal.
+ * media.c - libFuzzer on what lies on a fast device: superblock, journal and hint.
  *
  * The input is a list of commands that lay out a device: bytes over the
- * superblock, journal blocks of any header with any records. Checksums are set
+ * superblock, journal blocks of any header with any records, blocks of a hint with any numbers. Checksums are set
  * right unless the input says otherwise: what gets past them is the point.
  * Whatever it holds, it is refused with a message and without a write (I10), or
  * its name is one for a cache and its words may be shown, the map is sound and the cache works: reads stay within the devices, and a
- * flushed write is found by the next recovery, or that refuses.
+ * flushed write is found by the next recovery, or that refuses; and the ranks by the start after a stop.
  */
 #include <stdlib.h>
 #include "cache.h"
@@ -18,6 +18,7 @@
 #include "run.h"
 #include "superblock.h"
 #include "words.h"
+#include "../rank_audit.h"
 #include "../unit/abort.h"
 
 #define RING_START	(XP_SB_BLOCK_B + 1u)
@@ -150,6 +151,33 @@ static void lay_block(struct input *in)
 	grow(b, count, in);
 }
 
+/* In its place, or in a slot; of the newest journal block if its numbers say so. */
+static void lay_hint(struct input *in)
+{
+	u64 place = take_number(in);
+	struct xp_hint *h = (struct xp_hint *)(image + (place < SLOTS ? RING_START + RING + place : XP_HINT_BLOCK) *
+					       XP_BLOCK_SIZE);
+	u32 i, n = (u32)take(in, 1) % 32;
+
+	memset(h, 0, sizeof(*h));
+	memcpy(h->magic, XP_HINT_MAGIC, sizeof(h->magic));
+	memset(h->uuid, 0x5a, sizeof(h->uuid));
+	h->incarnation = cpu_to_le64(take_number(in));
+	h->seq = cpu_to_le64(take_number(in));
+	h->first = cpu_to_le32((u32)take_number(in));
+	h->count = cpu_to_le32((u32)take_number(in));
+	h->next = cpu_to_le32((u32)take_number(in));
+	h->nr_next = cpu_to_le32((u32)take_number(in));
+	h->alloc_hand = cpu_to_le32((u32)take_number(in));
+	h->main_hand = cpu_to_le32((u32)take_number(in));
+	h->new_hand = cpu_to_le32((u32)take_number(in));
+	h->young_hand = cpu_to_le32((u32)take_number(in));
+	for (i = 0; i < n; i++)
+		h->rank[i] = (u8)take(in, 1);
+	if (take(in, 1) != 0xff)
+		h->checksum = cpu_to_le64(xp_xxh64(h, offsetof(struct xp_hint, checksum)));
+}
+
 /* ------------------------------------------------------------- the cache ---- */
 
 /* Kept from input to input: fresh memory of this size is most of the time. */
@@ -195,6 +223,8 @@ static void check_map(struct xp *c)
 	}
 	xp_get_stats(c, &s);
 	MUST(s.dirty + s.clean == mapped && s.free + mapped + s.bad_slots == s.slots);
+	MUST(!rank_audit(c) && c->alloc_hand <= c->nr_slots);
+	MUST(c->ranks.main_hand < c->nr_slots && c->ranks.new_hand < c->nr_slots && c->ranks.young_hand < c->nr_slots);
 }
 
 static void perform(struct xp *c, struct xp_todo *todo)
@@ -230,6 +260,23 @@ static enum xp_act ask(struct xp *c, struct xp_req *req, u8 op, u64 sector, u32 
 	if (act == XP_FAST)
 		check_target(c, req);
 	return act;
+}
+
+/* The ranks of a stop are those of the next start. */
+static void stop_and_start(struct xp *c, const struct xp_sb *sb)
+{
+	static u32 rank[BLOCKS];
+	struct xp_message msg;
+	u32 i;
+
+	MUST(!xp_close(c, &media) && c->nr_slots <= BLOCKS);
+	for (i = 0; i < c->nr_slots; i++)
+		rank[i] = entry_rank(&c->entry[i]);
+	MUST(!start(&c, sb, &msg));
+	for (i = 0; i < c->nr_slots; i++)
+		MUST(c->entry[i].state != SLOT_MAPPED || entry_rank(&c->entry[i]) == rank[i]);
+	MUST(c->ranks.restored == c->nr_dirty + c->nr_clean);
+	check_map(c);
 }
 
 /* Reads everything, writes a block, flushes: the next recovery finds it. */
@@ -269,6 +316,7 @@ static void use(struct xp *c, const struct xp_sb *sb)
 	MUST(xp_lookup(c, XP_LBA(0), &m) && m.dirty && !m.zeros &&
 	     xp_slot_sector(c, m.slot) == sector);
 	check_map(c);
+	stop_and_start(c, sb);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
@@ -281,7 +329,11 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 
 	lay_superblock(&sb);
 	while (in.left) {
-		if (take(&in, 1) % 8 == 0)
+		u8 what = (u8)take(&in, 1);
+
+		if (what == 0xff)
+			lay_hint(&in);
+		else if (what % 8 == 0)
 			spoil_superblock(&in);
 		else
 			lay_block(&in);
