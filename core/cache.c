@@ -185,6 +185,7 @@ void xp_get_stats(struct xp *c, struct xp_stats *s)
 	s->free = c->nr_free;
 	s->dirty = c->nr_dirty;
 	s->clean = c->nr_clean;
+	s->ranks_restored = c->ranks.restored;
 	s->journal_blocks = c->journal.blocks;
 	s->journal_used = journal_used(c);
 	s->seq = journal_newest_number(c);

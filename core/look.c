@@ -3,6 +3,7 @@
  * look.c - what a cache that does not run has: for check, dump and other commands. Not in the
  * module.
  */
+#include "hint.h"
 #include "look.h"
 #include "map.h"
 #include "recovery.h"
@@ -16,6 +17,8 @@ int xp_look(struct xp *c, const struct xp_media *m, void *scratch,
 	err = recovery_rebuild(&r, scratch);
 	if (!err)
 		recovery_begin_after(c, &r.head);
+	if (!err && witness)
+		hint_read(&r);
 	return err;
 }
 

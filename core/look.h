@@ -12,7 +12,10 @@ struct xp_media;
 struct xp_message;
 struct xp_witness;
 
-/* xp_recover() without restating, before a witness (or NULL). For check and dump. */
+/*
+ * xp_recover() without restating, before a witness (or NULL). For check and dump. The ranks of the last
+ * stop are read before a witness only.
+ */
 int xp_look(struct xp *c, const struct xp_media *m, void *scratch,
 	    const struct xp_witness *witness, struct xp_message *msg);
 

@@ -13,6 +13,7 @@ struct xp_stats {
 	u64 slots, free, dirty, clean;		/* blocks; the rest is in flight */
 	/* of the fast device, that are the cache's: slots, journal and all before it */
 	u64 fast_blocks;
+	u64 ranks_restored;			/* blocks that it began with, whose ranks are of the life before */
 	u64 journal_blocks, journal_used;
 	u64 seq, durable_seq, incarnation;
 	u64 memory;				/* bytes, all of it */

@@ -103,6 +103,7 @@ static void check_map(struct check *k)
 	finding_number(&k->found, "map", "dirty", count[true]);
 	finding_number(&k->found, "map", "clean", count[false]);
 	finding_number(&k->found, "map", "zeros", zeros);
+	finding_number(&k->found, "map", "ranked", s->ranks_restored);
 	if (count[true] != s->dirty || count[false] != s->clean || s->free + s->dirty + s->clean + s->bad_slots != slots)
 		finding_problem(&k->found, "map: %" PRIu64 " dirty and %" PRIu64 " clean of %" PRIu64 " slots, counted as %"
 				PRIu64 " and %" PRIu64 " and %" PRIu64 " free", count[true], count[false],
@@ -113,6 +114,9 @@ static void check_map(struct check *k)
 		      text_blocks(count[false]));
 	finding_sound(&k->found, "map: %s of %s slots free, %s hold zeros", text_count(s->free),
 		      text_count(slots), text_count(zeros));
+	if (s->ranks_restored)
+		finding_sound(&k->found, "map: the last stop noted the worth of %s; the next start goes on with that",
+			      text_blocks(s->ranks_restored));
 }
 
 /* -------------------------------------------------------- slow device ---- */

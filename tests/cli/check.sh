@@ -49,6 +49,7 @@ for text in "superblock in block 0, generation" "superblock in block 16, generat
 	"recovery takes journal blocks 4 to 15, incarnation 2 to 5, with 14 records" \
 	"12 in use, 3 older, 408 not written, 0 beyond a gap, 0 torn, 0 damaged" \
 	"end: nothing was under way" "15,604 of 15,616 slots free, 1 hold zeros" \
+	"map: the last stop noted the worth of 12 blocks" \
 	"slow device slow, 256 MiB" "11 blocks .44.0 KiB. read, of which 2 compared"; do
 	if grep -q "^  [on][ko].* $text" out; then pass "check says: $text"; else fail "check says: $text" "it does not"; fi
 done
@@ -56,6 +57,7 @@ sound "check: without the slow device" "not given .--slow., so not compared with
 same "check --json: sound" "$(found sound) $(found problems.length) $(found journal.unclean)" "True 0 False"
 same "check --json: the ring" "$(found places.valid) $(found journal.chain) $(found journal.older)" "15 12 3"
 same "check --json: the map" "$(found map.dirty) $(found map.clean) $(found map.zeros) $(found map.free)" "8 4 1 15604"
+same "check --json: the ranks" "$(found map.ranked)" "12"
 same "check --json: the data" "$(found data.read --data) $(found data.compared --data)" "11 2"
 "$xpcache" check fast --json | python3 -m json.tool >/dev/null 2>out && pass "check --json: JSON alone" ||
 	fail "check --json: JSON alone" "more than that"
@@ -69,6 +71,11 @@ lived
 "$forge" fast cut 300 3
 sound "cut: records without their data" "end: 3 of 3 records .* without it; the older"
 same "cut: unclean" "$(found journal.unclean) $(found journal.without_data)" "True 3"
+same "cut: the ranks" "$(found map.ranked)" "0"
+lived
+zero 12
+sound "ranks: none" "map: 8 blocks .32.0 KiB. dirty, 4 blocks" --data
+same "ranks: none are known" "$(found map.ranked)" "0"
 lived
 damage fast "$(at "$(newest)")"
 sound "cut: a torn block" "end: 1 did not land whole, next to block 14"

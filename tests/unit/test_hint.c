@@ -6,6 +6,7 @@
 #include "look.h"
 #include "ranks.h"
 #include "slot.h"
+#include "witness.h"
 #include "../rank_audit.h"
 
 #define FAST_BLOCKS	20000u		/* three blocks of ranks, two of them in slots */
@@ -156,6 +157,40 @@ static void slots_that_were_free_are(void **state)
 	f.c->alloc_hand = (u32)(place_of(1) - f.c->data_start);
 	fill_block(&f, 1000, 'z');
 	assert_int_equal(mapped_byte(&f, 1000), 'z');
+}
+
+static void no_place(void *ctx, u64 position, enum xp_place place, const struct xp_jblock *b)
+{
+	(void)ctx, (void)position, (void)place, (void)b;
+}
+
+static void no_candidate(void *ctx, const struct xp_ring_block *b, u64 breaks_at)
+{
+	(void)ctx, (void)b, (void)breaks_at;
+}
+
+static void no_record(void *ctx, const struct xp_said *said, const struct xp_message *why)
+{
+	(void)ctx, (void)said, (void)why;
+}
+
+static void who_looks_sees_it(void **state)
+{
+	static const struct xp_witness witness = { .place = no_place, .candidate = no_candidate, .record = no_record };
+	void *scratch = malloc(xp_recover_memory(&f.sb));
+
+	(void)state;
+	give_ranks();
+	stop();
+	for (u32 i = 0; i < 2; i++) {
+		memset(f.memory, 0, xp_memory(&f.sb, false));
+		f.c = xp_init(f.memory, &f.sb, &f.opt);
+		assert_int_equal(xp_look(f.c, &f.media, scratch, i ? NULL : &witness, &f.msg), 0);
+		assert_int_equal(stats_of(&f).ranks_restored, i ? 0 : MAPPED);
+	}
+	free(scratch);
+	fixture_reopen(&f);
+	assert_warm();
 }
 
 /* Each fourth slot is free: no two blocks lie side by side. */
@@ -444,6 +479,7 @@ int main(void)
 		TEST(ranks_survive_a_stop),
 		TEST(those_of_dirty_blocks_do),
 		TEST(slots_that_were_free_are),
+		TEST(who_looks_sees_it),
 		TEST(free_slots_may_lie_apart),
 		TEST(the_last_stop_counts),
 		TEST(no_more_is_written_than_slots_are_in_use),
