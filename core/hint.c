@@ -35,13 +35,13 @@ static u32 slots_to_note(const struct xp *c)
 	return n;
 }
 
-/* The blocks from the rank of slot @at on go to free slots from @from on: so many at once as there is a buffer for. */
-static struct run run_for(const struct xp *c, u32 from, u32 at, u32 slots)
+/* The blocks from the rank of slot @at on go to free slots from @from on, at most @most in one run. */
+static struct run run_for(const struct xp *c, u32 from, u32 at, u32 slots, u32 most)
 {
 	u32 blocks = at < slots ? (slots - at + XP_HINT_RANKS - 1) / XP_HINT_RANKS : 0;
 	struct run run;
 
-	run.nr = slots_free_run(c, from, min(blocks, XP_WINDOW), &run.first);
+	run.nr = slots_free_run(c, from, min(blocks, most), &run.first);
 	return run;
 }
 
@@ -74,47 +74,61 @@ static void fill(struct xp *c, struct xp_hint *h, u32 first, u32 slots, struct r
 	h->checksum = cpu_to_le64(xp_xxh64(h, offsetof(struct xp_hint, checksum)));
 }
 
-/* No block is open or under way, so that their buffers are free: one that never was written may go on after all. */
-static bool journal_rests(const struct xp *c)
-{
-	u32 i;
+struct buffer {
+	struct xp_hint *block;
+	u32 nr;
+};
 
-	for (i = 0; i < XP_WINDOW; i++)
-		if (c->journal.window[i].state != BLOCK_IDLE)
-			return false;
-	return true;
+/*
+ * Those of journal blocks, as many side by side as there are of no block. One may be open, with records that
+ * were relocated ahead of need: this life may go on after all.
+ */
+static struct buffer find_buffer(const struct xp *c)
+{
+	struct buffer found = { NULL, 0 };
+	u32 i, nr = 0;
+
+	for (i = 0; i < XP_WINDOW; i++) {
+		nr = c->journal.window[i].state == BLOCK_IDLE ? nr + 1 : 0;
+		if (nr > found.nr)
+			found = (struct buffer){ (struct xp_hint *)&c->journal.buffer[i + 1 - nr], nr };
+	}
+	return found;
 }
 
 /* The blocks behind the first one, which comes last: *@first is where it says that they are. */
-static int write_to_slots(struct xp *c, const struct xp_media *m, u32 slots, struct run *first)
+static int write_to_slots(struct xp *c, const struct xp_media *m, u32 slots, struct buffer to, struct run *first)
 {
-	struct xp_hint *h = (struct xp_hint *)c->journal.buffer;
 	u32 at = XP_HINT_RANKS, i;
 	struct run run, next;
 	int err = 0;
 
-	*first = run_for(c, 0, at, slots);
+	*first = run_for(c, 0, at, slots, to.nr);
 	for (run = *first; run.nr && !err; run = next) {
-		next = run_for(c, run.first + run.nr, at + run.nr * XP_HINT_RANKS, slots);
+		next = run_for(c, run.first + run.nr, at + run.nr * XP_HINT_RANKS, slots, to.nr);
 		for (i = 0; i < run.nr; i++, at += XP_HINT_RANKS)
-			fill(c, &h[i], at, slots, i + 1 < run.nr ?
+			fill(c, &to.block[i], at, slots, i + 1 < run.nr ?
 			     (struct run){ run.first + i + 1, run.nr - i - 1 } : next);
-		err = (m->write_plain ? m->write_plain : m->write)(m->ctx, c->data_start + run.first, run.nr, h);
+		err = (m->write_plain ? m->write_plain : m->write)(m->ctx, c->data_start + run.first, run.nr, to.block);
 	}
 	return err;
 }
 
+static bool may_write(const struct xp *c)
+{
+	return c->running && !c->failed && c->pass == PASS_OFF && !c->opt.accept;
+}
+
 void hint_write(struct xp *c, const struct xp_media *m)
 {
-	struct xp_hint *h = (struct xp_hint *)c->journal.buffer;
+	struct buffer buffer = find_buffer(c);
 	u32 slots = slots_to_note(c);
 	struct run first;
 
-	if (!slots || !c->running || c->failed || c->pass != PASS_OFF || c->opt.accept || !journal_rests(c) ||
-	    write_to_slots(c, m, slots, &first))
+	if (!slots || !buffer.nr || !may_write(c) || write_to_slots(c, m, slots, buffer, &first))
 		return;
-	fill(c, h, 0, slots, first);
-	(void)m->write(m->ctx, XP_HINT_BLOCK, 1, h);
+	fill(c, buffer.block, 0, slots, first);
+	(void)m->write(m->ctx, XP_HINT_BLOCK, 1, buffer.block);
 }
 
 /* -------------------------------------------------------------- reading ---- */

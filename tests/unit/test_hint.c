@@ -2,6 +2,7 @@
 /* The ranks of the blocks from one life to the next (hint.h): when they are taken over, and when not. */
 #include "fixture.h"
 #include "hint.h"
+#include "journal.h"
 #include "life.h"
 #include "look.h"
 #include "ranks.h"
@@ -220,6 +221,35 @@ static void the_last_stop_counts(void **state)
 	assert_int_equal(mapped_byte(&f, 50), 'n');
 	assert_int_equal(f.c->ranks.restored, MAPPED + 1);
 	assert_int_equal(rank_in(slot_of[3]), XP_RANK(XP_RANK_MAIN, 3));
+}
+
+/* Records that were relocated ahead of need are in memory only, and stay there. */
+static void an_open_journal_block_is_left_alone(void **state)
+{
+	(void)state;
+	for (u32 open = 0; open < XP_WINDOW; open++) {
+		if (open)
+			stopped_anew();
+		else
+			give_ranks();
+		for (u32 i = 0; i < open; i++) {
+			write_blocks(&f, 500 + i, 1, 'n');
+			flush(&f);
+		}
+		f.c->journal.leave = f.c->journal.sealed_number;
+		journal_relocate_ahead(f.c);
+		assert_int_equal(journal_window(f.c, journal_open(f.c))->state, BLOCK_OPEN);
+		stop();
+		assert_int_equal(journal_window(f.c, journal_open(f.c))->state, BLOCK_OPEN);
+		f.c->journal.leave = 0;
+		write_blocks(&f, 50, 1, 'n');
+		stop();
+		fixture_reopen(&f);
+		assert_int_equal(mapped_byte(&f, 50), 'n');
+		assert_int_equal(f.c->ranks.restored, MAPPED + 1 + open);
+		for (u32 i = 0; i < MAPPED; i++)
+			assert_int_equal(rank_in(slot_of[i]), rank_of(i));
+	}
 }
 
 static void no_more_is_written_than_slots_are_in_use(void **state)
@@ -482,6 +512,7 @@ int main(void)
 		TEST(who_looks_sees_it),
 		TEST(free_slots_may_lie_apart),
 		TEST(the_last_stop_counts),
+		TEST(an_open_journal_block_is_left_alone),
 		TEST(no_more_is_written_than_slots_are_in_use),
 		TEST(an_empty_cache_writes_none),
 		TEST(a_hint_of_another_life_is_ignored),
