@@ -44,8 +44,7 @@ static void append(struct xp *c, struct xp_overlay *o, u32 at, xp_slot_t slot)
 {
 	if (!goes_on(c, o, slot))
 		o->run[o->nr_runs++] = (struct xp_overlay_run){
-			.slot = slot, .target = slot_sector(c, slot),
-			.first = (u16)o->nr_blocks, .zeros = entry_of(c, slot)->zeros,
+			.slot = slot, .first = (u16)o->nr_blocks, .zeros = entry_of(c, slot)->zeros,
 		};
 	o->run[o->nr_runs - 1].nr_blocks++;
 	o->at[o->nr_blocks++] = (u8)at;

@@ -21,17 +21,16 @@ struct xp_todo;
 
 /* I11: reads with one at once; others end before a dirty block. */
 #ifndef XP_OVERLAYS_MAX	/* the simulator tries a few */
-#define XP_OVERLAYS_MAX	16u
+#define XP_OVERLAYS_MAX	8u
 #endif
-/* Reads of the fast device for one of the slow device. */
+/* Reads of the fast device for one of the slow device: every second block may have a slot elsewhere. */
 #ifndef XP_OVERLAY_RUNS_MAX	/* the simulator tries a few */
-#define XP_OVERLAY_RUNS_MAX	16u
+#define XP_OVERLAY_RUNS_MAX	(XP_RUN_MAX / 2)
 #endif
 
 /* Slots side by side. Their blocks need not be: every second block, written one after the other, is one run. */
 struct xp_overlay_run {
-	xp_slot_t slot;		/* the first */
-	u64 target;		/* its fast sector */
+	xp_slot_t slot;		/* the first; xp_slot_sector() */
 	u16 first, nr_blocks;	/* of xp_overlay.at */
 	bool zeros;		/* they are not read, but cleared */
 };

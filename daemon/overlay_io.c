@@ -41,7 +41,7 @@ static void read_run(struct xd_part *part, const struct xp_overlay_run *run)
 	}
 	f->op = (struct xd_op){ .kind = XD_READ, .registered = part->over->registered, .end = run_read, .owner = part,
 				.data = bytes_of(part, run->first), .bytes = (u32)run->nr_blocks << XP_BLOCK_SHIFT,
-				.offset = run->target << XP_SECTOR_SHIFT };
+				.offset = xp_slot_sector(loop->cache->core, run->slot) << XP_SECTOR_SHIFT };
 	f->sent = xd_time(loop->cache);
 	xd_device_submit(loop->cache->fast, loop, &f->op);
 }

@@ -22,7 +22,7 @@ struct xs_overlay {
 	struct xs_fill *fill;
 	const struct xp_overlay *of;
 	u32 nr_pages;
-	struct xs_overlay_bio bio[XP_OVERLAY_RUNS_MAX];
+	struct xs_overlay_bio *bio;	/* one a run */
 	struct bio_vec vec[];	/* one a block, as xp_overlay.at */
 };
 
@@ -30,6 +30,8 @@ void xs_overlay_free(struct xs_overlay *o)
 {
 	while (o && o->nr_pages)
 		__free_page(o->vec[--o->nr_pages].bv_page);
+	if (o)
+		kfree(o->bio);
 	kfree(o);
 }
 
@@ -42,16 +44,19 @@ struct xs_overlay *xs_overlay_get(struct xs_cache *cache, struct xs_fill *fill, 
 	o->cache = cache;
 	o->fill = fill;
 	o->of = of;
-	for (o->nr_pages = 0; o->nr_pages < of->nr_blocks; o->nr_pages++) {
+	o->nr_pages = 0;
+	o->bio = kmalloc_array(of->nr_runs, sizeof(*o->bio), OVERLAY_GFP);
+	while (o->bio && o->nr_pages < of->nr_blocks) {
 		struct page *page = alloc_page(OVERLAY_GFP);
 
-		if (!page) {
-			xs_overlay_free(o);
-			return NULL;
-		}
-		o->vec[o->nr_pages].bv_page = page;
+		if (!page)
+			break;
+		o->vec[o->nr_pages++].bv_page = page;
 	}
-	return o;
+	if (o->nr_pages == of->nr_blocks)
+		return o;
+	xs_overlay_free(o);
+	return NULL;
 }
 
 /* The last of the reads frees it. */
@@ -88,7 +93,7 @@ static void run_bio(struct xs_overlay_bio *b, const struct xp_overlay_run *run, 
 	u32 i;
 
 	bio_init(&b->bio, NULL, vec, run->nr_blocks, opf);
-	b->bio.bi_iter.bi_sector = run->target;
+	b->bio.bi_iter.bi_sector = b->target;
 	b->bio.bi_private = b;
 	b->bio.bi_end_io = run_read;
 	for (i = 0; i < run->nr_blocks; i++)
@@ -102,11 +107,11 @@ static void read_run(struct xs_overlay *o, u32 i, blk_opf_t opf)
 	struct xs_cache *cache = o->cache;
 
 	b->overlay = o;
-	b->target = run->target;
+	b->target = xp_slot_sector(cache->core, run->slot);
 	b->sent = xs_time(cache);
 	run_bio(b, run, opf);
 	if (cache->dax) {
-		int err = xs_memory_read(cache, &b->bio, b->bio.bi_iter, run->target);
+		int err = xs_memory_read(cache, &b->bio, b->bio.bi_iter, b->target);
 
 		if (err != -ENXIO) {
 			run_ended(b, err);

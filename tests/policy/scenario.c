@@ -298,10 +298,7 @@ static double mixed(struct place *p)
 	return every_second(p, XP_READ);
 }
 
-/*
- * In a new cache that is one read. In a full one the slots that become free lie apart, and a span ends behind 16 runs of
- * them: eight reads, where each block alone was one of 128.
- */
+/* In a full cache the slots that become free lie apart. */
 static double mixed_dirty(struct place *p)
 {
 	return every_second(p, XP_WRITE);
@@ -364,8 +361,7 @@ const struct scenario scenarios[] = {
 	{ "second-pass-1K", "misses", second_pass, SLOTS, REPLAY_ALL, 2, ALIGNED, 0, DUE, DUE },
 	{ "second-pass-512B", "misses", second_pass, SLOTS, REPLAY_ALL, 1, SHIFTED, 0, DUE, NOT_ASKED },
 	{ "mixed-1M", "time over that of one read", mixed, SLOTS, REPLAY_ALL, 8, ALIGNED, 1.1, DUE, NOT_ASKED },
-	{ "mixed-dirty-1M", "time over that of one read", mixed_dirty, SLOTS, 0, 8, ALIGNED, 3, DUE, NOT_ASKED },
-	{ "mixed-dirty-1M-in-one", "time over that of one read", mixed_dirty, SLOTS, 0, 8, ALIGNED, 1.1, OWED, NOT_ASKED },
+	{ "mixed-dirty-1M", "time over that of one read", mixed_dirty, SLOTS, 0, 8, ALIGNED, 1.1, DUE, NOT_ASKED },
 	{ "small-cache-fills", "single misses not filled", not_filled, SMALL_SLOTS, REPLAY_ALL, 8, ALIGNED, .01, DUE,
 	  NOT_ASKED },
 	{ "small-cache-journal", "journal blocks a miss", journal_blocks_a_miss, SMALL_SLOTS, REPLAY_ALL, 8, ALIGNED,

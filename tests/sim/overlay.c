@@ -4,13 +4,14 @@
  * over what the slow one returned.
  */
 #include "overlay.h"
+#include "run.h"
 #include "backend.h"
 
 void overlay_read(struct part *p, u32 i)
 {
 	const struct xp_overlay_run *run = &p->req.overlay->run[i];
 
-	start_read(event_add(IO_OVERLAY, p), &sim.fast, run->target, run->nr_blocks * XP_BLOCK_SECTORS,
+	start_read(event_add(IO_OVERLAY, p), &sim.fast, xp_slot_sector(sim.c, run->slot), run->nr_blocks * XP_BLOCK_SECTORS,
 		   p->over + run->first * XP_BLOCK_SIZE);
 }
 

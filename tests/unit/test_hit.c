@@ -105,7 +105,7 @@ static void look_at_overlay(const struct request *r)
 
 	for (i = 0; i < o->nr_runs; i++)
 		for (k = 0; k < o->run[i].nr_blocks && !o->run[i].zeros; k++)
-			look_at(slot_words(o->run[i].target + k * XP_BLOCK_SECTORS),
+			look_at(slot_words(xp_slot_sector(f.c, o->run[i].slot) + k * XP_BLOCK_SECTORS),
 				r->req.sector / XP_BLOCK_SECTORS + o->at[o->run[i].first + k]);
 }
 
