@@ -180,6 +180,7 @@ vm-kernels: bootstrap-test ## the module on every kernel of tests/vm/kernels: bu
 	exit $$status
 
 vm-test: vm-build ## the campaign: more of everything, 25 power cuts a kernel
+	@scripts/bootstrap lab
 	@status=0; tests/vm/fences $(kernels) || status=1; tests/vm/run --set PASSES=4 --set ROUNDS=40 --set LONG=20 || status=1; \
 	tests/vm/powercut --cuts $(CUTS) --seed $(SEED) || status=1; exit $$status
 
