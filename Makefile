@@ -142,7 +142,15 @@ build/vm/unknown-key.ko: vm-module-6.12
 	@build/kernel/6.12/headers/scripts/sign-file sha256 build/vm/unknown.pem build/vm/unknown.x509 \
 		"build/module-$$(cat build/kernel/6.12/version)/dm-xpcache.ko" $@
 
-vm-programs := build/xpcache build/xpcache-bench build/vm/xpcached build/vm/xpcached-watch build/vm/ublkwords.so build/vm/ublkstop build/tests/forge build/vm/unknown-key.ko $(guest-programs) $(guest-scripts)
+# A disk that seeks, for the machine of the job seek.
+build/vm/seekdisk.ko: tests/vm/seekdisk/seekdisk.c tests/vm/seekdisk/Kbuild
+	@tests/vm/kernel 6.12 >/dev/null
+	@mkdir -p build/vm/seekdisk
+	@ln -sf $(addprefix $(CURDIR)/,$^) build/vm/seekdisk/
+	$(MAKE) -C build/kernel/6.12/headers M=$(CURDIR)/build/vm/seekdisk modules
+	@cp build/vm/seekdisk/seekdisk.ko $@
+
+vm-programs := build/xpcache build/xpcache-bench build/vm/xpcached build/vm/xpcached-watch build/vm/ublkwords.so build/vm/ublkstop build/tests/forge build/vm/unknown-key.ko build/vm/seekdisk.ko $(guest-programs) $(guest-scripts)
 
 # With the parameters that only tests use.
 .PHONY: vm-parts vm-selftest vm-module-debug vm-module-kcsan $(all-kernels:%=vm-module-%) $(arm64-modules)
