@@ -25,7 +25,7 @@ FASTDEV=$(fast_disk 512)
 # fast device: the next read begins a gap further on, and a disk that does not read ahead seeks.
 LEAST='1m-qd1 97 128k-qd32 95 buffered 97 1m-random 91'
 OWED='
-ahead-0-1m-buffered
+ahead-0-1m-buffered ahead-1024-1m-1m-qd1 ahead-1024-1m-buffered
 ahead-0-64k-1m-qd1 ahead-0-64k-128k-qd32 ahead-0-64k-buffered
 ahead-0-4k-1m-qd1 ahead-0-4k-128k-qd32 ahead-0-4k-buffered
 '
