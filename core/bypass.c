@@ -149,6 +149,19 @@ static bool may_bypass(const struct xp *c, const struct xp_found *f,
 	       !is_slot(f->unmapping) && !bypass_overlaps(c, lba);
 }
 
+u32 bypass_run(struct xp *c, xp_lba_t lba, u32 most, bool may)
+{
+	struct xp_found f;
+	u32 n;
+
+	for (n = 0; n < most; n++) {
+		map_find(c, lba_add(lba, n), &f);
+		if (may_bypass(c, &f, lba_add(lba, n)) != may)
+			break;
+	}
+	return n;
+}
+
 enum xp_act bypass_submit(struct xp *c, struct xp_req *req, u32 span)
 {
 	struct xp_bypass *b = bypass_place(c, req);
@@ -181,6 +194,18 @@ static void count_passed(struct xp *c, const struct xp_req *req)
 		c->stats.write_bypass_blocks += req->nr_blocks;
 	else
 		c->stats.discard_blocks += req->nr_blocks;
+	if (req->stream == STREAM_LONG)
+		c->stats.stream_bypass_written += req->nr_blocks;
+}
+
+/* What the slow device refuses the cache may take: a stream's write goes there in the second place. */
+static enum xp_act stream_refused(struct xp_req *req, struct xp_todo *todo)
+{
+	req->stream = STREAM_NONE;
+	req->tries++;
+	xp_req_is(req, XP_CLASS_WRITE_STALLED);
+	xp_list_add(&todo->ready, &req->link);
+	return XP_WAIT;
 }
 
 enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
@@ -195,6 +220,8 @@ enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 	if (!err)
 		count_passed(c, req);
 	leave(c, &c->bypass[req->bypass], todo);
+	if (err && req->stream == STREAM_LONG)
+		return stream_refused(req, todo);
 	return req_finish(req, err);
 }
 

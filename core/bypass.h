@@ -15,6 +15,8 @@ static inline bool bypass_overlaps(const struct xp *c, xp_lba_t lba)
 {
 	return c->bypass_running && bypass_holds(c, lba);
 }
+/* Of @most blocks from @lba on, so many @may be written around the cache, or may not. */
+u32 bypass_run(struct xp *c, xp_lba_t lba, u32 most, bool may);
 /* Sends the first of the @span blocks of a write around the cache, as far as they may. */
 enum xp_act bypass_submit(struct xp *c, struct xp_req *req, u32 span);
 /* The place that @req holds, or a free one, which it holds from now on; NULL: there is none. */

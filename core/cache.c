@@ -72,6 +72,7 @@ static void set_limits(struct xp *c)
 	c->low_free = (u32)min(max(n / 64, max(min(n / 16, (u64)64), (u64)2)), (u64)4096);
 	c->dirty_low = (u32)(n * c->opt.dirty_low / 100);
 	c->dirty_high = (u32)(n * c->opt.dirty_high / 100);
+	c->dirty_pass = c->dirty_low + (c->dirty_high - c->dirty_low) / 7;	/* 20 % by default */
 	c->dirty_soft = c->dirty_low + (c->dirty_high - c->dirty_low) / 2;
 }
 

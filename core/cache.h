@@ -337,7 +337,7 @@ struct xp {
 	/* of the slow device; of 2^region_shift blocks, the last of all the rest */
 	u32 nr_regions, region_shift;
 	u32 low_free;		/* below: evict ahead of need */
-	u32 dirty_low, dirty_soft, dirty_high;	/* slots */
+	u32 dirty_low, dirty_pass, dirty_soft, dirty_high;	/* slots */
 	bool may_sum;		/* XP_INCOMPAT_SUMS: records may bear one */
 	u64 memory;
 
@@ -355,7 +355,7 @@ struct xp {
 	u32 alloc_hand;
 	u32 nr_free, nr_dirty, nr_clean, nr_pending_free;
 	struct xp_ranks ranks;	/* of the MAPPED slots */
-	struct xp_streams reads;
+	struct xp_streams reads, writes;
 	struct xp_slow_pace slow_pace;	/* of no lock */
 	/* where the slow device has last failed a read of more than was asked for; 0 blocks: nowhere */
 	u64 failed_lba;
@@ -393,6 +393,8 @@ struct xp {
 	u32 writes_unsynced;	/* since the last FLUSH */
 	u32 writes_a_sync;	/* between the two FLUSHes before it */
 	u32 sync_streak;	/* FLUSHes that came after as many writes as the one before */
+	bool flush_seen;	/* one came since the last tick; of no lock */
+	bool flush_before;	/* one came between that tick and the one before */
 
 	struct xp_list busy;	/* wait for their lba */
 	struct xp_list around;	/* wait for a place in bypass[]: in order */

@@ -26,7 +26,8 @@ struct xp_options {
 	void *store_ctx;
 	u32 dirty_low;		/* percent of slots: writeback above */
 	u32 dirty_high;		/* percent: writers are slowed towards, and held at, it */
-	u32 stream_kib;		/* reads of a longer stream pass; 0: single ones that are longer than 256 KiB */
+	/* a longer stream passes, of reads or of writes; 0: single reads that are longer than 256 KiB */
+	u32 stream_kib;
 	u64 mark_lba;		/* where a mark may be written; 0: nowhere */
 	u64 slow_sectors;	/* size of the slow device now; 0: as the superblock has it */
 	u32 accept;		/* XP_ACCEPT_*: what recovery may lose; the user has said so */

@@ -74,7 +74,7 @@ enum xp_act parallel_flip(struct xp *c, struct xp_req *req,
 	for (i = 0; i < req->nr_blocks; i++) {
 		xp_lba_t lba = lba_add(req_lba(req), i);
 		xp_slot_t old = map_mapped(c, lba);
-		u32 rank = is_slot(old) ? ranks_successor(c, old) : ranks_arrival(c, lba);
+		u32 rank = ranks_written(c, lba, old, req->stream == STREAM_LONG);
 
 		if (is_slot(old)) {
 			journal_unlist(c, old);

@@ -6,8 +6,9 @@
  * A write before a FLUSH: a parallel commit, if the FLUSH is sure to come.
  * Admit on a read miss; evict clean blocks by their rank (rank.h).
  */
-#include "journal.h"
+#include "bypass.h"
 #include "ghost.h"
+#include "journal.h"
 #include "policy.h"
 #include "ranks.h"
 #include "slot.h"
@@ -88,12 +89,31 @@ u32 policy_admit(struct xp *c, xp_lba_t first, u32 span, u32 misses, bool stream
  */
 void policy_flush(struct xp *c)
 {
+	policy_see_flush(c);
 	if (c->writes_unsynced == c->writes_a_sync && c->writes_unsynced)
 		c->sync_streak++;
 	else
 		c->sync_streak = 0;
 	c->writes_a_sync = c->writes_unsynced;
 	c->writes_unsynced = 0;
+}
+
+void policy_tick(struct xp *c)
+{
+	c->flush_before = XP_READ_ONCE(c->flush_seen);
+	XP_WRITE_ONCE(c->flush_seen, false);
+}
+
+/*
+ * Each write around the cache has the next FLUSH, whoever sends it, go to the slow device: milliseconds instead of
+ * microseconds. So none does for the sake of a stream while somebody syncs, before dirty blocks are so many that
+ * writes are slowed. Nor while the slow device fails what is sent there.
+ */
+bool policy_passes(const struct xp *c)
+{
+	if (c->nr_dirty <= c->dirty_pass || c->failing || bypass_in_doubt(c))
+		return false;
+	return c->nr_dirty > c->dirty_soft || !(XP_READ_ONCE(c->flush_seen) || c->flush_before);
 }
 
 bool policy_evictable(const struct xp_entry *e)

@@ -33,6 +33,16 @@ static inline void policy_evict_ahead(struct xp *c, struct xp_todo *todo)
 #define XP_SYNC_STREAK	3u
 
 void policy_flush(struct xp *c);
+/* One that finds nothing to do is not seen otherwise. No lock. */
+static inline void policy_see_flush(struct xp *c)
+{
+	if (!XP_READ_ONCE(c->flush_seen))
+		XP_WRITE_ONCE(c->flush_seen, true);
+}
+/* xp_tick() */
+void policy_tick(struct xp *c);
+/* Does a write of a stream go around the cache, as far as nothing of it is there? */
+bool policy_passes(const struct xp *c);
 /*
  * Is a FLUSH expected after this write, the newest? Only a short one: to copy and hash
  * it must not take longer than the journal block that is saved.
@@ -41,6 +51,13 @@ static inline bool policy_sync_follows(const struct xp *c, u32 nr_blocks)
 {
 	return c->sync_streak >= XP_SYNC_STREAK && nr_blocks == 1 &&
 	       c->writes_unsynced == c->writes_a_sync;
+}
+
+/* Will it be, after one that has not begun? */
+static inline bool policy_sync_is_next(const struct xp *c, u32 nr_blocks)
+{
+	return c->sync_streak >= XP_SYNC_STREAK && nr_blocks == 1 &&
+	       c->writes_unsynced + 1 == c->writes_a_sync;
 }
 
 #endif /* XP_POLICY_H */

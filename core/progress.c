@@ -186,6 +186,8 @@ void xp_tick(struct xp *c, struct xp_todo *todo)
 {
 	xp_lock(&c->lock);
 	ranks_tick(c);
+	streams_tick(c);
+	policy_tick(c);
 	policy_evict_ahead(c, todo);
 	if (c->fast_suspected)
 		journal_probe(c, todo);

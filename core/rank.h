@@ -25,7 +25,7 @@
  *   MAIN   asked for again: after it was NEW, or soon after it was evicted
  *   NEW    hits count
  *   YOUNG  hits do not count: its frequency is 0
- *   COLD   dirty, and would have been evicted
+ *   COLD   dirty, and would have been evicted; or written by a stream while much is dirty
  * An overwrite is a hit; the block keeps its class.
  */
 #ifndef XP_RANK_H

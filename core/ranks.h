@@ -8,8 +8,8 @@
 void ranks_init(struct xp *c);
 /* Its rank as a block of the cache that was not there before. */
 u32 ranks_arrival(struct xp *c, xp_lba_t lba);
-/* Its rank as a newer version of what @old, which is MAPPED, holds. */
-u32 ranks_successor(struct xp *c, xp_slot_t old);
+/* The same of one that is written: as a newer version of what @old holds, if that is MAPPED; @streams: by a stream. */
+u32 ranks_written(struct xp *c, xp_lba_t lba, xp_slot_t old, bool streams);
 /* A MAPPED slot was asked for, by other ways than xp_hit(). */
 void ranks_hit(struct xp_entry *e);
 /*

@@ -89,7 +89,7 @@ enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 
 	req->err = 0;
 	if (req->op == XP_FLUSH && !XP_READ_ONCE(c->owes))
-		return flush_idle(req);
+		return flush_idle(c, req);
 	if (hit & XP_HIT_OWES)
 		xp_hit_free(c, req, todo);
 	return hit & XP_HIT ? hit_act(c, req) : submit_locked(c, req, todo);

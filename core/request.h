@@ -10,6 +10,7 @@
 
 #include "accounting.h"
 #include "journal.h"
+#include "policy.h"
 
 enum xp_req_state {
 	REQ_HIT,
@@ -195,8 +196,9 @@ enum xp_act flush_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
  * Nothing is owed. What it covers was acknowledged before it came, and what is acknowledged is
  * durable, or c->owes was set before: so no lock is needed to see it (I2).
  */
-static inline enum xp_act flush_idle(struct xp_req *req)
+static inline enum xp_act flush_idle(struct xp *c, struct xp_req *req)
 {
+	policy_see_flush(c);
 	xp_req_is(req, XP_CLASS_FLUSH);
 	return XP_DONE;
 }

@@ -30,6 +30,7 @@ struct xp_stats {
 	u64 written_back, evicted;		/* blocks */
 	/* Read streams longer than stream_kib, and blocks that were not filled as their read was of one. */
 	u64 streams_seen, stream_bypass_blocks;
+	u64 stream_bypass_written;		/* of write_bypass_blocks: of written streams that are as long */
 	/*
 	 * Blocks of read_blocks_slow that were evicted not long ago (ghost.h), and those of them that
 	 * a quarter more slots would have held, had these kept what was evicted last.

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* streams.c - which reads are a stream (streams.h). */
+/* streams.c - which reads and which writes are a stream (streams.h). */
 #include "life.h"
 #include "map.h"
 #include "streams.h"
 
-#ifndef XP_STREAM_BEGIN	/* the simulator's requests are short */
-#define XP_STREAM_BEGIN	8u	/* 32 KiB: a shorter request begins none */
-#endif
 #define GAP_BLOCKS	64u	/* left out between two of its requests */
 #define CACHED_BLOCKS	4096u	/* the same, where both ends are cached */
 #define STREAM_LONGEST	(1u << 31)
@@ -17,22 +14,28 @@ static u64 gap_to(const struct xp_stream *s, u64 at)
 	return at > s->next ? at - s->next : 0;
 }
 
-static bool goes_on(const struct xp *c, const struct xp_stream *s, u64 at)
+/* A read of what lies between would be a hit, and is not seen here. A write is. */
+static bool is_read_between(const struct xp *c, u64 first, u64 end)
+{
+	return map_holds(c, XP_LBA(first)) && map_holds(c, XP_LBA(end - 1));
+}
+
+static bool goes_on(const struct xp *c, const struct xp_streams *all, const struct xp_stream *s, u64 at)
 {
 	u64 gap = gap_to(s, at);
 
 	if (!s->used || at < s->begin || gap > CACHED_BLOCKS)
 		return false;
-	return gap <= GAP_BLOCKS || (map_holds(c, XP_LBA(s->next)) && map_holds(c, XP_LBA(at - 1)));
+	return gap <= GAP_BLOCKS || (all == &c->reads && is_read_between(c, s->next, at));
 }
 
-static struct xp_stream *find(struct xp *c, u64 at)
+static struct xp_stream *find(struct xp *c, struct xp_streams *all, u64 at)
 {
 	u32 i;
 
 	for (i = 0; i < XP_STREAMS; i++)
-		if (goes_on(c, &c->reads.stream[i], at))
-			return &c->reads.stream[i];
+		if (goes_on(c, all, &all->stream[i], at))
+			return &all->stream[i];
 	return NULL;
 }
 
@@ -62,27 +65,55 @@ static void lengthen(struct xp_stream *s, u64 begin, u64 end)
 	}
 }
 
-bool stream_passes(struct xp *c, u64 begin, u64 end)
+/* The stream that the blocks belong to, with them; NULL: none. */
+static struct xp_stream *follow(struct xp *c, struct xp_streams *all, u64 begin, u64 end)
 {
 	struct xp_stream *s;
 
 	if (!c->opt.stream_kib)
-		return false;
-	s = find(c, begin);
+		return NULL;
+	s = find(c, all, begin);
 	if (!s && end - begin < XP_STREAM_BEGIN)
-		return false;
+		return NULL;
 	if (s) {
 		lengthen(s, begin, end);
 	} else {
-		s = oldest(&c->reads);
+		s = oldest(all);
 		*s = (struct xp_stream){ .begin = begin, .next = end, .len = (u32)(end - begin) };
 	}
-	s->used = ++c->reads.turn;
-	if (s->len <= c->opt.stream_kib / 4)
+	s->used = ++all->turn;
+	return s;
+}
+
+static bool is_long(const struct xp *c, const struct xp_stream *s)
+{
+	return s && s->len > c->opt.stream_kib / 4;
+}
+
+bool stream_passes(struct xp *c, u64 begin, u64 end)
+{
+	struct xp_stream *s = follow(c, &c->reads, begin, end);
+
+	if (!is_long(c, s))
 		return false;
 	c->stats.streams_seen += !s->seen;
 	s->seen = true;
 	return true;
+}
+
+bool stream_is_written(struct xp *c, u64 begin, u64 end)
+{
+	struct xp_stream *s = follow(c, &c->writes, begin, end);
+
+	if (s)
+		c->writes.parts[0] |= stream_part(s->begin) | stream_part(s->next + GAP_BLOCKS);
+	return is_long(c, s);
+}
+
+void streams_tick(struct xp *c)
+{
+	c->writes.parts[1] = c->writes.parts[0];
+	c->writes.parts[0] = 0;
 }
 
 void xp_set_stream_kib(struct xp *c, u32 kib)

@@ -73,15 +73,15 @@ static __always_inline void write_begin(struct xp *c, struct xp_req *req, u32 nr
 	req->copy.hashed = req->copy.parallel || c->opt.verify;
 }
 
-static enum xp_act write_whole(struct xp *c, struct xp_req *req,
+/* Up to @want blocks. */
+static enum xp_act write_whole(struct xp *c, struct xp_req *req, u32 want,
 			       struct xp_todo *todo)
 {
 	u32 start = slots_next(c), n = 0;
-	u32 most = req_is_private(c, req) ? min(XP_RUN_MAX, XP_COPY_MAX) : XP_RUN_MAX;
-	u32 want = min(req->nr_sectors / XP_BLOCK_SECTORS, most);
 	struct xp_found f;
 	bool busy;
 
+	want = min(want, req_is_private(c, req) ? min(XP_RUN_MAX, XP_COPY_MAX) : XP_RUN_MAX);
 	do {
 		xp_lba_t lba = lba_add(req_lba(req), n);
 
@@ -156,6 +156,42 @@ static enum xp_act write_partial(struct xp *c, struct xp_req *req,
 	return XP_COPY;
 }
 
+/* Who waits for a write to be durable waits for the slow device, if it goes there. */
+static bool is_sync(const struct xp *c, const struct xp_req *req)
+{
+	return req->fua || req->ordered || policy_sync_is_next(c, req_span(req));
+}
+
+/* Asked once, of all that its caller has sent: the answer holds while it waits and others overtake it. */
+static bool is_of_stream(struct xp *c, struct xp_req *req)
+{
+	u64 begin = xp_lba_n(req_lba(req));
+
+	if (req->stream == STREAM_NOT_ASKED)
+		req->stream = stream_is_written(c, begin, begin + req_span(req)) ? STREAM_LONG : STREAM_NONE;
+	return req->stream == STREAM_LONG;
+}
+
+/* It may be of a stream. */
+static noinline enum xp_act write_long(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+{
+	u32 want = min(req->nr_sectors / XP_BLOCK_SECTORS, XP_RUN_MAX);
+
+	if (is_of_stream(c, req) && !is_sync(c, req) && policy_passes(c)) {
+		u32 around = bypass_run(c, req_lba(req), want, true);
+
+		if (around)
+			return bypass_submit(c, req, around);
+		want = bypass_run(c, req_lba(req), want, false);
+	}
+	return write_whole(c, req, want, todo);
+}
+
+static inline bool may_stream(const struct xp *c, const struct xp_req *req)
+{
+	return req->nr_sectors >= XP_STREAM_BEGIN * XP_BLOCK_SECTORS || stream_is_near(&c->writes, xp_lba_n(req_lba(req)));
+}
+
 enum xp_act write_submit(struct xp *c, struct xp_req *req,
 			 struct xp_todo *todo)
 {
@@ -164,7 +200,9 @@ enum xp_act write_submit(struct xp *c, struct xp_req *req,
 	policy_evict_ahead(c, todo);
 	if (req_starts_partial(req))
 		return write_partial(c, req, todo);
-	return write_whole(c, req, todo);
+	if (unlikely(may_stream(c, req)))
+		return write_long(c, req, todo);
+	return write_whole(c, req, req->nr_sectors / XP_BLOCK_SECTORS, todo);
 }
 
 /* Slots no record names: back at once. */
@@ -199,7 +237,7 @@ enum xp_act write_flip(struct xp *c, struct xp_req *req,
 			return req_wait(c, &c->parked, req);
 		}
 		old = slot_supersedes(c, lba, slot);
-		rank = is_slot(old) ? ranks_successor(c, old) : ranks_arrival(c, lba);
+		rank = ranks_written(c, lba, old, req->stream == STREAM_LONG);
 		journal_add(c, XP_REC_MAP, XP_REC_DIRTY, lba, slot, 0);
 		if (is_slot(old)) {
 			journal_unlist(c, old);

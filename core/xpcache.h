@@ -151,12 +151,14 @@ struct xp_req {
 				 * whole blocks alone, and this is of parts of some, or its memory is (xp_is_partial()).
 				 * Never XP_FAST then, but XP_CHECK or XP_COPY */
 	u8 class;		/* enum xp_class; 0 at first. Of all its parts, when it has ended */
-	/* 0 at first. The core's since: slots that the fast device has refused */
+	/* 0 at first. The core's since: so often a device has refused it */
 	u8 tries;
 	/* false at first. The core's since: what is clean, from the slow device */
 	bool fast_failed;
 	/* the same: no more is read than it asks for, and no hit with its misses */
 	bool alone;
+	/* the same: enum xp_stream_told; of a write of whole blocks alone */
+	u8 stream;
 	/* the core's: what was read is not what its sum says, and is read again */
 	bool doubted;
 

@@ -254,6 +254,7 @@ void xd_part_init(struct xd_part *part, struct xd_io *io, u64 sector, u64 end)
 	part->req.fast_failed = false;
 	part->req.alone = false;
 	part->req.tries = 0;
+	part->req.stream = 0;
 	part->req.sector = sector;
 }
 

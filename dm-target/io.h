@@ -70,6 +70,7 @@ static __always_inline void io_init_state(struct xs_io *io, struct bio *bio)
 	io->req.fast_failed = false;
 	io->req.alone = false;
 	io->req.tries = 0;
+	io->req.stream = 0;
 	io->req.class = 0;
 	io->hit = false;
 	io->below = false;

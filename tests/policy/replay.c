@@ -444,6 +444,7 @@ struct replay_counts replay_counts(struct replay *r)
 	counts = r->counts;
 	counts.fills = stats.fills - r->before.fills;
 	counts.evicted = stats.evicted - r->before.evicted;
+	counts.flushes_slow = stats.flushes_slow - r->before.flushes_slow;
 	return counts;
 }
 
@@ -456,6 +457,7 @@ void replay_reset(struct replay *r)
 	r->counts = (struct replay_counts){ 0 };
 	r->before.fills = stats.fills;
 	r->before.evicted = stats.evicted;
+	r->before.flushes_slow = stats.flushes_slow;
 }
 
 u32 replay_slots(const struct replay *r)

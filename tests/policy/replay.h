@@ -33,6 +33,7 @@ struct replay_counts {
 	u64 slow_ns, slow_seeks;	/* what these took by the model */
 	u64 written_back;		/* blocks */
 	u64 fills, evicted;		/* blocks; the core's own counts */
+	u64 flushes_slow;		/* FLUSHes that the core sent to the slow device */
 };
 
 struct replay;

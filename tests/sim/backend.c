@@ -56,6 +56,7 @@ static struct part *part_new(struct user *u, u8 op, u64 sector, u64 end)
 	p->req.fast_failed = false;
 	p->req.alone = false;
 	p->req.tries = 0;
+	p->req.stream = 0;
 	p->req.fua = u->fua;
 	p->req.ordered = u->fua || u->preflush;
 	p->req.sector = sector;

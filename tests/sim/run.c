@@ -245,6 +245,20 @@ static void draw_sizes(struct geometry *g)
 	g->older = dice / 4 % 2;
 }
 
+/* Likewise. Written streams go around the cache: nearly any two writes are one, and few blocks are many dirty ones. */
+static void draw_streams(struct geometry *g)
+{
+	u64 dice = mix(sim.seed ^ 0x57e4a);
+
+	if (dice % 6)
+		return;
+	g->stream_kib = 4;
+	g->dirty_low = 0;
+	g->dirty_high = 20 + (u32)(dice / 8 % 80);
+	g->writeback = (u32)(dice / 1024 % 8);
+	g->hot = 63;
+}
+
 static void draw_geometry(u64 *rng)
 {
 	static const u32 depth[] = { 0, 0, 0, 0, 0, 0, 0, 1, 1, 2 };
@@ -286,6 +300,7 @@ static void draw_geometry(u64 *rng)
 	specialise(rng);
 	draw_bad(g);
 	draw_sizes(g);
+	draw_streams(g);
 	g->memory = is_memory(sim.seed);
 	g->at_once = g->memory && mix(sim.seed ^ 0x5a1d) % 4;
 	g->grows = g->at_once && mix(sim.seed ^ 0x6707) % 4;

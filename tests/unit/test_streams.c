@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* test_streams.c - which reads are of a stream, and what is kept of one. */
+/* test_streams.c - which requests are of a stream, what is kept of one, and which writes go around the cache. */
 #include "fixture.h"
 #include "layout.h"
 #include "life.h"
+#include "map.h"
 #include "options.h"
+#include "policy.h"
 #include "streams.h"
 
 #define LBAS	1000000
@@ -200,6 +202,250 @@ static void where_streams_come_again_none_passes(void **state)
 	assert_int_equal(read_stream(800000, 64 * PIECE), PIECE);
 }
 
+/* -------------------------------------------------------------- what is written ---- */
+
+/* The last of such a write; what is left out of the answer is not sent. */
+static struct xp_req written;
+
+static enum xp_act write_at(u64 at, u32 nr)
+{
+	enum xp_act act = submit(&f, &written, XP_WRITE, at * 8, nr * 8, false);
+
+	assert_int_equal(xp_end(f.c, &written, 0, &f.todo), XP_DONE);
+	write_journal(&f);
+	return act;
+}
+
+/* Pieces of a stream, which all go the same way: which one. */
+static enum xp_act write_stream(u64 at, u32 pieces)
+{
+	enum xp_act act = write_at(at, PIECE);
+
+	while (--pieces)
+		assert_int_equal(write_at(at += PIECE, PIECE), act);
+	return act;
+}
+
+#define LONG	(4 * PIECE)	/* a stream is, with more than that */
+#define FAR	500000u
+
+/* Single blocks that are no stream. Then nobody has synced for two ticks. */
+static void make_dirty(u32 percent)
+{
+	u32 nr = f.c->nr_slots / 100 * percent + percent;
+
+	f.c->opt.stream_kib = 4 * LONG;
+	for (u64 i = 0; f.c->nr_dirty < nr; i++)
+		write_blocks(&f, FAR + 200 * i, 1, 1);
+	for (int i = 0; i < 2; i++)
+		xp_tick(f.c, &f.todo);
+	write_journal(&f);
+}
+
+static u32 class_of(u64 lba)
+{
+	return rank_class(entry_rank(entry_of(f.c, map_mapped(f.c, XP_LBA(lba)))));
+}
+
+static void a_written_stream_arrives_cold(void **state)
+{
+	(void)state;
+	make_dirty(25);
+	write_blocks(&f, 10000 + LONG + 1, 1, 1);
+	flush(&f);
+	assert_int_equal(write_stream(10000, 8), XP_FAST);
+	assert_int_equal(class_of(10000), XP_RANK_YOUNG);
+	assert_int_equal(class_of(10000 + LONG - 1), XP_RANK_YOUNG);
+	assert_int_equal(class_of(10000 + LONG), XP_RANK_COLD);
+	assert_int_equal(class_of(10000 + LONG + 1), XP_RANK_YOUNG);	/* it was there */
+	assert_int_equal(class_of(10000 + 8 * PIECE - 1), XP_RANK_COLD);
+	write_blocks(&f, FAR - 1, 1, 1);
+	assert_int_equal(class_of(FAR - 1), XP_RANK_YOUNG);
+}
+
+static void as_long_as_there_is_room_it_arrives_as_any_other(void **state)
+{
+	(void)state;
+	make_dirty(15);
+	assert_int_equal(write_stream(10000, 8), XP_FAST);
+	assert_int_equal(class_of(10000 + 8 * PIECE - 1), XP_RANK_YOUNG);
+}
+
+static void a_stream_passes_while_much_is_dirty(void **state)
+{
+	(void)state;
+	make_dirty(25);
+	assert_int_equal(write_stream(10000, 4), XP_FAST);
+	assert_int_equal(write_stream(10000 + LONG, 4), XP_SLOW);
+	assert_int_equal(stats_of(&f).write_bypass_blocks, 4 * PIECE);
+	assert_int_equal(stats_of(&f).stream_bypass_written, 4 * PIECE);
+	assert_int_equal(stats_of(&f).streams_seen, 0);		/* of reads */
+	assert_int_equal(write_at(20000, PIECE), XP_FAST);
+	assert_int_equal(write_at(10000 + 2 * LONG, 1), XP_SLOW);	/* goes on, however short */
+	f.c->opt.stream_kib = 0;
+	assert_int_equal(write_at(10000 + 2 * LONG + 1, PIECE), XP_FAST);
+}
+
+static void a_short_write_goes_on_with_a_stream_of_late_only(void **state)
+{
+	u64 at = 10000 + LONG;
+
+	(void)state;
+	make_dirty(25);
+	write_stream(10000, 4);
+	xp_tick(f.c, &f.todo);
+	assert_int_equal(write_at(at++, 1), XP_SLOW);
+	for (int i = 0; i < 2; i++)
+		xp_tick(f.c, &f.todo);
+	assert_int_equal(write_at(at++, 1), XP_FAST);
+	assert_int_equal(write_at(at, PIECE), XP_SLOW);
+}
+
+/* I8; and what waits for a record would wait for long. */
+static void what_is_cached_is_written_there(void **state)
+{
+	u64 at = 10000 + LONG;
+
+	(void)state;
+	make_dirty(25);
+	write_blocks(&f, at + 3, 2, 1);
+	write_stream(10000, 4);
+	assert_int_equal(write_at(at, PIECE), XP_SLOW);
+	assert_int_equal(written.nr_blocks, 3);
+	assert_int_equal(write_at(at + 3, PIECE - 3), XP_FAST);
+	assert_int_equal(written.nr_blocks, 2);
+	assert_int_equal(write_at(at + 5, PIECE - 5), XP_SLOW);
+	assert_int_equal(written.nr_blocks, PIECE - 5);
+}
+
+static void a_sync_write_never_passes(void **state)
+{
+	struct xp_req req;
+	u64 hash[XP_COPY_MAX] = { 1 };
+
+	(void)state;
+	make_dirty(60);
+	write_stream(10000, 4);
+	write_stream(10000 + LONG, 2);
+	assert_int_equal(submit(&f, &req, XP_WRITE, (10000 + 6 * PIECE) * 8, 8, true), XP_COPY);
+	xp_copied(f.c, &req, hash, &f.todo);
+	write_journal(&f);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	req = (struct xp_req){ .op = XP_WRITE, .sector = (10001 + 6 * PIECE) * 8, .nr_sectors = PIECE * 8, .ordered = true };
+	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_FAST);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_int_equal(write_at(10001 + 7 * PIECE, PIECE), XP_SLOW);
+}
+
+/* A block that a FLUSH is expected after, as it came after as many writes before. */
+static void nor_does_one_that_a_flush_is_expected_after(void **state)
+{
+	(void)state;
+	make_dirty(60);
+	write_stream(10000, 4);
+	write_stream(10000 + LONG, 2);
+	f.c->sync_streak = XP_SYNC_STREAK;
+	f.c->writes_a_sync = f.c->writes_unsynced + 1;
+	assert_true(write_blocks(&f, 10000 + 6 * PIECE, 1, 1) == XP_COPY);
+	assert_int_equal(write_at(10001 + 6 * PIECE, PIECE), XP_SLOW);
+}
+
+static void a_part_of_a_block_never_passes(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	make_dirty(60);
+	write_stream(10000, 4);
+	write_stream(10000 + LONG, 2);
+	assert_int_equal(submit(&f, &req, XP_WRITE, (10000 + 6 * PIECE) * 8, 7, false), XP_COPY);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+}
+
+static void a_flush_keeps_streams_in(void **state)
+{
+	u64 at = 10000 + LONG;
+
+	(void)state;
+	make_dirty(25);
+	write_stream(10000, 4);
+	flush(&f);
+	assert_int_equal(write_stream(at, 2), XP_FAST);
+	xp_tick(f.c, &f.todo);
+	write_journal(&f);
+	assert_int_equal(write_stream(at + 2 * PIECE, 2), XP_FAST);
+	assert_int_equal(stats_of(&f).flushes_slow, 0);
+	xp_tick(f.c, &f.todo);
+	assert_int_equal(write_stream(at + 4 * PIECE, 2), XP_SLOW);
+}
+
+/* It is answered without the lock. */
+static void a_flush_with_nothing_to_do_keeps_them_in_too(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	make_dirty(25);
+	write_stream(10000, 4);
+	f.c->owes = false;
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_DONE);
+	assert_int_equal(write_stream(10000 + LONG, 2), XP_FAST);
+}
+
+static void before_writes_are_slowed_streams_pass_in_any_case(void **state)
+{
+	(void)state;
+	make_dirty(46);
+	flush(&f);
+	write_stream(10000, 4);
+	assert_int_equal(write_stream(10000 + LONG, 2), XP_SLOW);
+}
+
+static void nothing_passes_to_a_slow_device_that_fails(void **state)
+{
+	(void)state;
+	make_dirty(25);
+	write_stream(10000, 4);
+	writeback_batch(&f, -EIO);
+	assert_int_equal(write_stream(10000 + LONG, 2), XP_FAST);
+}
+
+static void what_the_slow_device_refuses_the_cache_takes(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	make_dirty(25);
+	write_stream(10000, 4);
+	assert_int_equal(submit(&f, &req, XP_WRITE, (10000 + LONG) * 8, PIECE * 8, false), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_WAIT);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
+	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_FAST);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	write_journal(&f);
+	assert_int_equal(stats_of(&f).write_bypass_blocks, 0);
+	assert_int_equal(class_of(10000 + LONG), XP_RANK_YOUNG);
+}
+
+/* Others of the stream overtake one that waits: it is of the stream all the same, and the stream no shorter. */
+static void one_that_waits_is_asked_once(void **state)
+{
+	struct xp_req first, req;
+	u64 at = 10000 + LONG;
+
+	(void)state;
+	make_dirty(25);
+	write_stream(10000, 4);
+	assert_int_equal(submit(&f, &first, XP_WRITE, at * 8, 8, false), XP_SLOW);
+	assert_int_equal(submit(&f, &req, XP_WRITE, at * 8, PIECE * 8, false), XP_WAIT);
+	assert_int_equal(write_stream(at + PIECE, 20), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &first, 0, &f.todo), XP_DONE);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
+	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_int_equal(write_at(at + 21 * PIECE, 1), XP_SLOW);
+}
+
 /* ------------------------------------------------------------ what is told ---- */
 
 static void a_stream_is_seen_once(void **state)
@@ -251,6 +497,20 @@ int main(void)
 		cmocka_unit_test_setup_teardown(the_limit_may_change_while_it_runs, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_streamed_again_is_filled, setup, teardown),
 		cmocka_unit_test_setup_teardown(where_streams_come_again_none_passes, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_written_stream_arrives_cold, setup, teardown),
+		cmocka_unit_test_setup_teardown(as_long_as_there_is_room_it_arrives_as_any_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_stream_passes_while_much_is_dirty, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_short_write_goes_on_with_a_stream_of_late_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_cached_is_written_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_sync_write_never_passes, setup, teardown),
+		cmocka_unit_test_setup_teardown(nor_does_one_that_a_flush_is_expected_after, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_part_of_a_block_never_passes, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_flush_keeps_streams_in, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_flush_with_nothing_to_do_keeps_them_in_too, setup, teardown),
+		cmocka_unit_test_setup_teardown(before_writes_are_slowed_streams_pass_in_any_case, setup, teardown),
+		cmocka_unit_test_setup_teardown(nothing_passes_to_a_slow_device_that_fails, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_the_slow_device_refuses_the_cache_takes, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_that_waits_is_asked_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_stream_is_seen_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_bypasses_the_cache_is_counted, setup, teardown),
 	};
