@@ -110,6 +110,7 @@ static void put_totals(struct xp_text *l, const struct xp_backend *backend,
 	put_count(l, "evicted", s->evicted);
 	put_count(l, "streams_seen", s->streams_seen);
 	put_count(l, "stream_bypass_blocks", s->stream_bypass_blocks);
+	put_count(l, "stream_bypass_written", s->stream_bypass_written);
 	put_count(l, "ghost_hits", s->ghost_hits);
 	put_count(l, "ghost_hits_quarter", s->ghost_hits_quarter);
 	put_count(l, "journal_writes", s->journal_writes);

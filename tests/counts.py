@@ -19,7 +19,8 @@ BLOCK, KIB, MIB = 4096, 1 << 10, 1 << 20
 CLASSES = "read_hit read_miss read_bypass write write_bypass write_stalled flush discard".split()
 BLOCKS = "read_blocks_fast read_blocks_slow write_blocks write_bypass_blocks discard_blocks".split()
 GHOSTS = "ghost_hits ghost_hits_quarter".split()
-COUNTED = [f"requests_{c}" for c in CLASSES] + ["requests_failed"] + BLOCKS + ["streams_seen", "stream_bypass_blocks"] + GHOSTS
+STREAMS = "streams_seen stream_bypass_blocks stream_bypass_written".split()
+COUNTED = [f"requests_{c}" for c in CLASSES] + ["requests_failed"] + BLOCKS + STREAMS + GHOSTS
 SUMS = {"read_hits": ["read_hit"], "read_misses": ["read_miss", "read_bypass"],
         "writes": ["write", "write_bypass", "write_stalled"], "write_bypass": ["write_bypass"], "flushes": ["flush"],
         "discards": ["discard"]}
@@ -28,6 +29,7 @@ QUOTIENTS = ("ghost_hit_ratio", "fills_per_hit", "fast_bytes_per_user_byte")
 METRICS = {"read_fast_bytes_total": "read_blocks_fast", "read_slow_bytes_total": "read_blocks_slow",
            "write_fast_bytes_total": "write_blocks", "write_slow_bytes_total": "write_bypass_blocks",
            "discarded_bytes_total": "discard_blocks", "stream_bypass_bytes_total": "stream_bypass_blocks",
+           "stream_bypass_written_bytes_total": "stream_bypass_written",
            "ghost_hit_bytes_total": "ghost_hits", "ghost_hit_quarter_bytes_total": "ghost_hits_quarter"}
 STREAM_KIB = 2048   # of the caller's cache
 INTERVAL = "0.2"    # of top, and of the watcher

@@ -164,8 +164,10 @@ static void show_kept(const struct status *s)
 	pulse_count(&p, s, NULL);
 	printf("  cost      %s fills a hit; %s bytes to the fast device a user byte\n",
 	       text_quotient(pulse_fills_per_hit(&p)), text_quotient(pulse_fast_bytes(&p)));
-	printf("  streams   %s, and %s of them bypassed the cache\n", told ? text_count(p.streams_seen) : "-",
-	       told ? text_bytes(p.stream_bypass_blocks << XP_BLOCK_SHIFT) : "-");
+	printf("  streams   %s, and %s of them bypassed the cache; of written ones %s\n",
+	       told ? text_count(p.streams_seen) : "-",
+	       told ? text_bytes(p.stream_bypass_blocks << XP_BLOCK_SHIFT) : "-",
+	       told ? text_bytes(p.stream_bypass_written << XP_BLOCK_SHIFT) : "-");
 	printf("  ghosts    %s hits; a quarter more slots would hit about %s of the misses\n",
 	       told ? text_count(p.ghost_hits) : "-",
 	       text_percent(p.ghost_hits_quarter, told ? p.read_blocks_slow : 0));

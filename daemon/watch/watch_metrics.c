@@ -97,6 +97,8 @@ static const struct figure {
 	{ "streams_total", "counter", "Read streams that became longer than stream_kib.", AT(streams_seen), ONE, KEPT },
 	{ "stream_bypass_bytes_total", "counter", "Data of such streams that was not taken into the cache.",
 	  AT(stream_bypass_blocks), BLOCKS, KEPT },
+	{ "stream_bypass_written_bytes_total", "counter", "Data of written streams as long that went to the slow device.",
+	  AT(stream_bypass_written), BLOCKS, KEPT },
 	{ "ghost_hit_bytes_total", "counter", "Data read from the slow device that was evicted not long ago.",
 	  AT(ghost_hits), BLOCKS, KEPT },
 	{ "ghost_hit_quarter_bytes_total", "counter", "The part of it that a quarter more slots would have held.",

@@ -66,6 +66,7 @@ static const struct {
 	OTHER("evicted", evicted),
 	KEPT(streams_seen),
 	KEPT(stream_bypass_blocks),
+	KEPT(stream_bypass_written),
 	KEPT(ghost_hits),
 	KEPT(ghost_hits_quarter),
 	OTHER("journal_writes", journal_writes),

@@ -37,7 +37,7 @@ struct pulse {
 	u64 read_blocks_fast, read_blocks_slow, write_blocks, write_bypass_blocks, discard_blocks;
 	u64 fills, written_back, evicted, journal_writes;		/* blocks */
 	bool kept_known;	/* these are, of what is kept: */
-	u64 streams_seen, stream_bypass_blocks, ghost_hits, ghost_hits_quarter;
+	u64 streams_seen, stream_bypass_blocks, stream_bypass_written, ghost_hits, ghost_hits_quarter;
 	u64 fast_bytes_written, fast_errors, slow_errors;
 	u64 read_bytes, write_bytes;	/* by the block layer, if @bytes_known */
 	bool bytes_known;

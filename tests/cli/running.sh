@@ -62,17 +62,17 @@ same "status --json: figures" "$(value '[v["caches"][0]["latency"]["read-miss"][
 ask "status of an older module" 0 "^  ghosts    - hits; a quarter more slots would hit about - of the misses$" status xpcache0
 same "status of an older module: what else is not known" "$(grep -E '^  (cost|streams) ' stdout)" \
 	"  cost      - fills a hit; - bytes to the fast device a user byte
-  streams   -, and - of them bypassed the cache"
+  streams   -, and - of them bypassed the cache; of written ones -"
 ask "status --json of an older module" 0 '"ghost_hit_ratio":null' status xpcache0 --json
 same "status --json of an older module: null" "$(value '[v["caches"][0][k] for k in ("fills_per_hit", "fast_bytes_per_user_byte")]')" \
 	"[None, None]"
 echo "running slots 1000 requests_read_hit 9 read_blocks_fast 3000 read_blocks_slow 1000 write_blocks 700 write_bypass_blocks 300" \
-	"fills 600 fast_bytes_written 10240000 streams_seen 7 stream_bypass_blocks 262144 ghost_hits 1234 ghost_hits_quarter 31" \
+	"fills 600 fast_bytes_written 10240000 streams_seen 7 stream_bypass_blocks 262144 stream_bypass_written 131072 ghost_hits 1234 ghost_hits_quarter 31" \
 	>"$RUNNING/xpcache0.status.1"
 ask "status tells ghost hits" 0 "^  ghosts    1,234 hits; a quarter more slots would hit about 3.1 % of the misses$" status xpcache0
 same "status tells what is kept" "$(grep -E '^  (cost|streams) ' stdout)" \
 	"  cost      0.20 fills a hit; 0.50 bytes to the fast device a user byte
-  streams   7, and 1.00 GiB of them bypassed the cache"
+  streams   7, and 1.00 GiB of them bypassed the cache; of written ones 512.00 MiB"
 ask "status --json tells ghost hits" 0 '"ghost_hits_quarter":31' status xpcache0 --json
 same "status --json tells what is kept" \
 	"$(value '[v["caches"][0][k] for k in ("ghost_hit_ratio", "fills_per_hit", "fast_bytes_per_user_byte")]')" "[0.031, 0.2, 0.5]"

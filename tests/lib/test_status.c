@@ -167,12 +167,14 @@ static void streams_and_ghosts_are_told(void **state)
 	(void)state;
 	c->stats.streams_seen = 11;
 	c->stats.stream_bypass_blocks = 12;
+	c->stats.stream_bypass_written = 15;
 	c->stats.ghost_hits = 13;
 	c->stats.ghost_hits_quarter = 14;
 	assert_true(xp_status_print(c, &backend, s.line, sizeof(s.line)) < sizeof(s.line));
 	assert_int_equal(status_parse(&s), 0);
 	assert_int_equal(status_number(&s, "streams_seen"), 11);
 	assert_int_equal(status_number(&s, "stream_bypass_blocks"), 12);
+	assert_int_equal(status_number(&s, "stream_bypass_written"), 15);
 	assert_int_equal(status_number(&s, "ghost_hits"), 13);
 	assert_int_equal(status_number(&s, "ghost_hits_quarter"), 14);
 }

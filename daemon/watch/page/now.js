@@ -67,7 +67,8 @@ function keptTiles(c) {
 		tile(
 			orDash(counts.streams_seen, count),
 			counts.streams_seen === 1 ? "stream" : "streams",
-			`${orDash(counts.stream_bypass_blocks, (n) => bytes(4096 * n))} not cached, since it was started`,
+			`${orDash(counts.stream_bypass_blocks, (n) => bytes(4096 * n))} not cached, and ` +
+				`${orDash(counts.stream_bypass_written, (n) => bytes(4096 * n))} written past it, since it was started`,
 		),
 	];
 }

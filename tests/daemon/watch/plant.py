@@ -8,7 +8,7 @@ CLASSES = ("read-hit read-miss read-bypass write write-bypass write-stalled flus
            "fast-read fast-write slow-read slow-write slow-flush").split()
 COUNTS = [f"requests_{c.replace('-', '_')}" for c in CLASSES[:8]] + \
     ("requests_failed read_blocks_fast read_blocks_slow write_blocks write_bypass_blocks discard_blocks "
-     "streams_seen stream_bypass_blocks ghost_hits ghost_hits_quarter").split()
+     "streams_seen stream_bypass_blocks stream_bypass_written ghost_hits ghost_hits_quarter").split()
 BINS = 2045
 
 

@@ -95,7 +95,8 @@ def cache(name, number, **more):
            "dirty_ratio": 0.123, "journal_ratio": 0.488, "pressure_ratio": 0.0, "recording": True, "latency": latency}
     return {"name": name, "uuid": f"{number:032x}", "state": "running", "bytes": 1 << 30, "fast_errors": 0,
             "slow_errors": 0, "fast_bytes_written": 5 << 40, "alarms": [], **QUOTIENTS,
-            "counts": {**dict.fromkeys(plant.COUNTS, 1000), "streams_seen": 17, "stream_bypass_blocks": 1 << 20},
+            "counts": {**dict.fromkeys(plant.COUNTS, 1000), "streams_seen": 17, "stream_bypass_blocks": 1 << 20,
+                       "stream_bypass_written": 1 << 19},
             "wear": {"used_percent": 12, "spare_percent": 100, "critical_warning": 0, "written_bytes": 7.3e13,
                      "years_left": 5.21}, "now": now, **more}
 

@@ -125,6 +125,7 @@ static void figures_are_those_of_the_pulse(void **state)
 	p->kept_known = true;
 	p->streams_seen = 12;
 	p->stream_bypass_blocks = 13;
+	p->stream_bypass_written = 14;
 	p->ghost_hits = 20;
 	p->ghost_hits_quarter = 10;
 	p->written_back = 3;
@@ -154,6 +155,7 @@ static void figures_are_those_of_the_pulse(void **state)
 	assert_true(value(text, "xpcache_filled_bytes_total{cache=\"xpcache0\"}") == 2 * 4096);
 	assert_true(value(text, "xpcache_streams_total{cache=\"xpcache0\"}") == 12);
 	assert_true(value(text, "xpcache_stream_bypass_bytes_total{cache=\"xpcache0\"}") == 13 * 4096);
+	assert_true(value(text, "xpcache_stream_bypass_written_bytes_total{cache=\"xpcache0\"}") == 14 * 4096);
 	assert_true(value(text, "xpcache_ghost_hit_bytes_total{cache=\"xpcache0\"}") == 20 * 4096);
 	assert_true(value(text, "xpcache_ghost_hit_quarter_bytes_total{cache=\"xpcache0\"}") == 10 * 4096);
 	assert_true(value(text, "xpcache_ghost_hit_ratio{cache=\"xpcache0\"}") == 0.2);

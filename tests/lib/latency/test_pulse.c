@@ -33,13 +33,13 @@ static void look_twice(void)
 	count(&before, "running slots 262144 dirty 5 journal_blocks 4096 journal_used 1 pressure 0 "
 	      "read_hits 100 read_misses 50 writes 1000 destaged 0 "
 	      "requests_read_hit 100 requests_write 1000 read_blocks_fast 500 read_blocks_slow 50 write_blocks 1000 "
-	      "write_bypass_blocks 0 fills 40 fast_bytes_written 4096000 streams_seen 1 stream_bypass_blocks 100 "
+	      "write_bypass_blocks 0 fills 40 fast_bytes_written 4096000 streams_seen 1 stream_bypass_blocks 100 stream_bypass_written 7 "
 	      "ghost_hits 3 ghost_hits_quarter 2",
 	      "9 0 80 0 9 0 160 0 0 0 0");
 	count(&after, "running slots 262144 dirty 32300 journal_blocks 4096 journal_used 1999 "
 	      "pressure 512 read_hits 24122 read_misses 718 writes 5690 written_back 17000 "
 	      "requests_read_hit 24122 requests_write 5690 read_blocks_fast 27500 read_blocks_slow 3050 write_blocks 10000 "
-	      "write_bypass_blocks 1000 fills 2740 fast_bytes_written 86016000 streams_seen 5 stream_bypass_blocks 1100 "
+	      "write_bypass_blocks 1000 fills 2740 fast_bytes_written 86016000 streams_seen 5 stream_bypass_blocks 1100 stream_bypass_written 507 "
 	      "ghost_hits 303 ghost_hits_quarter 152",
 	      "9 0 197600 0 9 0 37660 0 0 0 0");
 	before.timed = after.timed = true;
@@ -173,6 +173,7 @@ static void json_has_the_same_figures(void **state)
 	assert_true(number(v, "read_blocks_fast") == 27000 && number(v, "discard_blocks") == 0);
 	assert_false(json_object_object_get_ex(v, "read_hits", NULL));
 	assert_true(number(v, "streams_seen") == 4 && number(v, "stream_bypass_blocks") == 1000);
+	assert_true(number(v, "stream_bypass_written") == 500);
 	assert_true(number(v, "ghost_hits") == 300 && number(v, "ghost_hits_quarter") == 150);
 	assert_true(number(o, "ghost_hit_ratio") == 0.05 && number(o, "fills_per_hit") == 0.1);
 	assert_true(number(o, "fast_bytes_per_user_byte") == 0.5);
