@@ -7,9 +7,10 @@
  * Any life in between has written a block, with another number or incarnation.
  *
  * Nothing here can make the cache wrong. I1: a free slot may be written at any time; a power cut
- * leaves the same of a write whose record did not land. What is read is ranks and hands, and any
- * of these are right for any block. So no error is one of the cache's: without a hint the ranks are
- * those that recovery gives. It is taken over as a whole, or not.
+ * leaves the same of a write whose record did not land. But a stop leaves none such, and older versions
+ * are there for who accepts a loss: prove_all(), run_for(). What is read is ranks and hands, and any of
+ * these are right for any block. So no error is one of the cache's: without a hint the ranks are
+ * those that recovery gives.
  *
  * What it costs grows with the slots in use: half a byte of each is written and read, where a recovery
  * reads about 100 of the ring.
@@ -21,6 +22,7 @@
 
 struct run {
 	u32 first, nr;		/* slots; nr 0: none */
+	bool round;		/* written: it lies before the hand, and those behind have had their turn */
 };
 
 /* -------------------------------------------------------------- writing ---- */
@@ -35,13 +37,28 @@ static u32 slots_to_note(const struct xp *c)
 	return n;
 }
 
-/* The blocks from the rank of slot @at on go to free slots from @from on, at most @most in one run. */
-static struct run run_for(const struct xp *c, u32 from, u32 at, u32 slots, u32 most)
+/*
+ * The blocks from the rank of slot @at on go to free slots behind @last, at most @most in one run. The first
+ * are those that are handed out next, and round: what was superseded lately is left alone the longest, since
+ * who accepts a loss may want it back (XP_ACCEPT_*).
+ */
+static struct run run_for(const struct xp *c, struct run last, u32 at, u32 slots, u32 most)
 {
 	u32 blocks = at < slots ? (slots - at + XP_HINT_RANKS - 1) / XP_HINT_RANKS : 0;
-	struct run run;
+	u32 hand = c->alloc_hand % c->nr_slots, from = last.first + last.nr;
+	struct run run = { .round = last.round };
 
-	run.nr = slots_free_run(c, from, min(blocks, most), &run.first);
+	if (!run.round) {
+		run.nr = slots_free_run(c, from, min(blocks, most), &run.first);
+		if (run.nr)
+			return run;
+		run.round = true;
+		from = 0;
+	}
+	if (from < hand) {
+		run.nr = slots_free_run(c, from, min(blocks, most), &run.first);
+		run.nr = run.first < hand ? min(run.nr, hand - run.first) : 0;
+	}
 	return run;
 }
 
@@ -103,12 +120,12 @@ static int write_to_slots(struct xp *c, const struct xp_media *m, u32 slots, str
 	struct run run, next;
 	int err = 0;
 
-	*first = run_for(c, 0, at, slots, to.nr);
+	*first = run_for(c, (struct run){ .first = c->alloc_hand % c->nr_slots }, at, slots, to.nr);
 	for (run = *first; run.nr && !err; run = next) {
-		next = run_for(c, run.first + run.nr, at + run.nr * XP_HINT_RANKS, slots, to.nr);
+		next = run_for(c, run, at + run.nr * XP_HINT_RANKS, slots, to.nr);
 		for (i = 0; i < run.nr; i++, at += XP_HINT_RANKS)
 			fill(c, &to.block[i], at, slots, i + 1 < run.nr ?
-			     (struct run){ run.first + i + 1, run.nr - i - 1 } : next);
+			     (struct run){ .first = run.first + i + 1, .nr = run.nr - i - 1 } : next);
 		err = (m->write_plain ? m->write_plain : m->write)(m->ctx, c->data_start + run.first, run.nr, to.block);
 	}
 	return err;
@@ -119,16 +136,33 @@ static bool may_write(const struct xp *c)
 	return c->running && !c->failed && c->pass == PASS_OFF && !c->opt.accept;
 }
 
-void hint_write(struct xp *c, const struct xp_media *m)
+/*
+ * Recovery may ask the slots of records above durable_seq, also those that a later one has superseded. So
+ * before a free slot is written no record is above it.
+ */
+static int prove_all(struct xp *c, const struct xp_media *m, u32 slots)
 {
-	struct buffer buffer = find_buffer(c);
-	u32 slots = slots_to_note(c);
-	struct run first;
+	return slots > XP_HINT_RANKS ? recovery_seal_and_write(c, m) : 0;
+}
 
-	if (!slots || !buffer.nr || !may_write(c) || write_to_slots(c, m, slots, buffer, &first))
-		return;
+int hint_write(struct xp *c, const struct xp_media *m)
+{
+	u32 slots = slots_to_note(c);
+	struct buffer buffer;
+	struct run first;
+	int err;
+
+	if (!slots || !may_write(c))
+		return 0;
+	err = prove_all(c, m, slots);
+	if (err)
+		return err;
+	buffer = find_buffer(c);
+	if (!buffer.nr || write_to_slots(c, m, slots, buffer, &first))
+		return 0;
 	fill(c, buffer.block, 0, slots, first);
 	(void)m->write(m->ctx, XP_HINT_BLOCK, 1, buffer.block);
+	return 0;
 }
 
 /* -------------------------------------------------------------- reading ---- */
@@ -143,7 +177,8 @@ static bool is_valid(const struct recovery *r, const struct xp_hint *h, u32 firs
 	       le64_to_cpu(h->checksum) == xp_xxh64(h, offsetof(struct xp_hint, checksum)) &&
 	       le64_to_cpu(h->incarnation) == r->head.incarnation &&
 	       le64_to_cpu(h->seq) == r->head.seq &&
-	       le32_to_cpu(h->first) == first && count && count <= XP_HINT_RANKS && count <= c->nr_slots - first;
+	       le32_to_cpu(h->first) == first && count && count <= XP_HINT_RANKS && count <= c->nr_slots - first &&
+	       (count == XP_HINT_RANKS || !h->nr_next);
 }
 
 static void take_ranks(struct xp *c, const struct xp_hint *h)
@@ -178,7 +213,7 @@ static bool take(const struct recovery *r, u32 nr, u32 *first)
 /* Those behind @last, as many as are read at once; nr 0: it is the last, or not as it should be. */
 static struct run run_behind(const struct xp *c, const struct xp_hint *last)
 {
-	struct run run = { le32_to_cpu(last->next), min(le32_to_cpu(last->nr_next), XP_RECOVER_CHUNK) };
+	struct run run = { .first = le32_to_cpu(last->next), .nr = min(le32_to_cpu(last->nr_next), XP_RECOVER_CHUNK) };
 
 	if (run.first >= c->nr_slots || run.nr > c->nr_slots - run.first)
 		run.nr = 0;

@@ -9,8 +9,11 @@ struct recovery;
 struct xp;
 struct xp_media;
 
-/* After the last request, with all that was acknowledged on the medium; nobody else uses the cache. */
-void hint_write(struct xp *c, const struct xp_media *m);
+/*
+ * After the last request, with all that was acknowledged on the medium; nobody else uses the cache. Returns
+ * the error of a journal block that cannot be written; without a hint alone 0.
+ */
+int hint_write(struct xp *c, const struct xp_media *m);
 /* Between replay and restating: the journal ends where the life before has left it. */
 void hint_read(struct recovery *r);
 

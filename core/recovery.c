@@ -216,7 +216,7 @@ int xp_close(struct xp *c, const struct xp_media *m)
 		return c->pass == PASS_ON ? 0 : c->failed;
 	err = recovery_write_out(c, m, &todo);
 	if (!err)
-		hint_write(c, m);
+		err = hint_write(c, m);
 	if (c->pass == PASS_MARKING)	/* nobody is left to write the mark */
 		c->pass = PASS_OFF;
 	return err;
