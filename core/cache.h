@@ -361,6 +361,7 @@ struct xp {
 	u64 failed_lba;
 	u32 failed_blocks;
 	struct xp_overlay overlay[XP_OVERLAYS_MAX];
+	u32 overlaid;		/* blocks of all of them */
 
 	struct xp_journal journal;
 	struct xp_super super;

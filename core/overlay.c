@@ -2,14 +2,15 @@
 /* overlay.c - the dirty blocks of a span, pinned from its answer to its end (overlay.h). */
 #include "busy.h"
 #include "overlay.h"
+#include "request.h"
 #include "slot.h"
 
-/* None with sums, which nobody would compare; nor when slots are short: those that it pins may be waited for. */
+/* None with sums, which nobody would compare; nor where writeback fails: the slow device may not answer for long. */
 static struct xp_overlay *overlay_take(struct xp *c)
 {
 	u32 i;
 
-	if (c->sum || c->failed || c->nr_free <= c->low_free / 2)
+	if (c->sum || c->failed || c->failing)
 		return NULL;
 	for (i = 0; i < XP_OVERLAYS_MAX; i++)
 		if (!c->overlay[i].nr_blocks)
@@ -25,10 +26,15 @@ static bool pin(struct xp_entry *e)
 	do {
 		if (word_pins(was) >= XP_HIT_PINS)
 			return false;
-		now = was;
-		now.use = (u16)(was.use + XP_PIN);
+		now = word_add(was, XP_PIN);
 	} while (!xp_try_exchange(&e->word.all, &was.all, now.all));
 	return true;
+}
+
+/* An overwrite of a block that is pinned takes a slot, and gives none back before the slow device has answered. */
+static bool slots_are_short(const struct xp *c)
+{
+	return c->nr_free <= c->low_free / 2 + c->overlaid;
 }
 
 /* The slot belongs to the last run. */
@@ -48,21 +54,23 @@ static void append(struct xp *c, struct xp_overlay *o, u32 at, xp_slot_t slot)
 		};
 	o->run[o->nr_runs - 1].nr_blocks++;
 	o->at[o->nr_blocks++] = (u8)at;
+	c->overlaid++;
 }
 
 bool overlay_add(struct xp *c, struct xp_req *req, u32 at, xp_slot_t slot)
 {
 	struct xp_overlay *o = req->overlay ? req->overlay : overlay_take(c);
 
-	if (!o || (o->nr_runs == XP_OVERLAY_RUNS_MAX && !goes_on(c, o, slot)) || !pin(entry_of(c, slot)))
+	if (!o || slots_are_short(c) || (o->nr_runs == XP_OVERLAY_RUNS_MAX && !goes_on(c, o, slot)) ||
+	    !pin(entry_of(c, slot)))
 		return false;
 	append(c, o, at, slot);
 	req->overlay = o;
 	return true;
 }
 
-/* The last block, whose slot it was; it is not pinned any more. */
-static xp_slot_t drop_last(struct xp *c, struct xp_overlay *o)
+/* The last block: its slot is not pinned any more. */
+static void drop_last(struct xp *c, struct xp_overlay *o)
 {
 	struct xp_overlay_run *run = &o->run[o->nr_runs - 1];
 	xp_slot_t slot = slot_add(run->slot, --run->nr_blocks);
@@ -70,8 +78,8 @@ static xp_slot_t drop_last(struct xp *c, struct xp_overlay *o)
 	if (!run->nr_blocks)
 		o->nr_runs--;
 	o->nr_blocks--;
+	c->overlaid--;
 	slot_unpin(c, slot);
-	return slot;
 }
 
 void overlay_trim(struct xp *c, struct xp_req *req, u32 nr)
@@ -86,12 +94,14 @@ void overlay_trim(struct xp *c, struct xp_req *req, u32 nr)
 		req->overlay = NULL;
 }
 
-/* By now a slot may be free, and nobody else's yet: it says whose it was. */
 void overlay_end(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
 	struct xp_overlay *o = req->overlay;
 
-	while (o && o->nr_blocks)
-		requests_wake(c, entry_lba(entry_of(c, drop_last(c, o))), 1, todo);
+	if (!o)
+		return;
+	while (o->nr_blocks)
+		drop_last(c, o);
 	req->overlay = NULL;
+	requests_wake(c, req_lba(req), req->nr_blocks, todo);
 }

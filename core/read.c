@@ -362,7 +362,7 @@ static bool is_more(struct xp *c, const struct xp_req *req)
 	return false;
 }
 
-/* A place that failed is remembered; the backend may have had no memory for it just now. */
+/* A place of the slow device that failed is remembered. -ENOMEM: another time it may do. */
 static enum xp_act read_in_pieces(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
 {
 	req->alone = true;

@@ -90,8 +90,9 @@ enum xp_act {
 	XP_MIXED,		/* as XP_SLOW_FILL, of a req->fill that may be of no block; and each run of
 				 * req->overlay is read from the fast device, or cleared. When all of that has ended,
 				 * its blocks take their place in the buffer; only then xp_end(), with the
-				 * first error if there is one. Without memory for it xp_end() with -ENOMEM at once: the
-				 * request then comes again, and is answered in pieces. */
+				 * slow device's error if there is one. -ENOMEM instead if only the fast device has
+				 * failed, or at once if there is no memory. After an error the request comes again, and is
+				 * answered in pieces. */
 	XP_COPY,		/* a write of req->nr_blocks whole blocks from a private buffer;
 				 * see struct xp_copy */
 	XP_CHECK,		/* a read of whole blocks into a private buffer: their sums are known, or

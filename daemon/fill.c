@@ -120,7 +120,7 @@ static void part_read(struct xd_part *part)
 
 void xd_fill_read_ended(struct xd_part *part, int err)
 {
-	if (err && !part->read_err)
+	if (err && (!part->read_err || part->read_err == -ENOMEM))
 		part->read_err = err;
 	if (--part->reads)
 		return;

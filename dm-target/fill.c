@@ -294,7 +294,7 @@ static void fill_read_failed(struct xs_fill *f)
 
 void xs_fill_read_ended(struct xs_fill *f, int err)
 {
-	if (err)
+	if (err && (!READ_ONCE(f->read_err) || f->read_err == -ENOMEM))
 		WRITE_ONCE(f->read_err, err);
 	if (!atomic_dec_and_test(&f->nr_reads))
 		return;

@@ -742,8 +742,10 @@ static void dispatch(struct event *e, int err, struct xp_todo *todo)
 	switch (e->kind) {
 	case IO_PART:
 	case IO_COPY:
-	case IO_OVERLAY:
 		part_io_end(e->part, err, todo);
+		break;
+	case IO_OVERLAY:
+		part_io_end(e->part, err ? -ENOMEM : 0, todo);
 		break;
 	case COPY_WAITS:
 		copy_begin(e->part, todo);

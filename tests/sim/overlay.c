@@ -58,7 +58,7 @@ static void lay_over(struct part *p)
 
 bool overlay_goes_on(struct part *p, int *err)
 {
-	if (*err && !p->read_error)
+	if (*err && (!p->read_error || p->read_error == -ENOMEM))
 		p->read_error = *err;
 	if (--p->reads)
 		return true;

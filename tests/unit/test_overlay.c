@@ -161,6 +161,28 @@ static void slots_apart_are_a_read_each(void **state)
 		assert_int_equal(buffer[i][0], i % 2 ? byte_of(i) : OLD);
 }
 
+/* An overwrite of what is pinned gives no slot back before the read ends. */
+static void no_more_is_pinned_than_slots_are_free(void **state)
+{
+	struct xp_req req, more;
+	u64 lba = AT + 1000;
+
+	(void)state;
+	dirty_every_second_apart(AT, 41);
+	dirty_every_second_apart(AT + 100, 41);
+	for (; f.c->nr_free > f.c->low_free / 2 + 50; lba += 2)
+		write_blocks(&f, lba, 1, 1);
+	flush(&f);
+	assert_int_equal(ask(&req, AT, 41), XP_MIXED);
+	assert_int_equal(req.overlay->nr_blocks, 20);
+	assert_int_equal(f.c->overlaid, 20);
+	assert_int_equal(ask(&more, AT + 100, 41), XP_MIXED);
+	assert_in_range(f.c->overlaid, 21, 50 - 21);
+	perform(&more);
+	perform(&req);
+	assert_int_equal(f.c->overlaid, 0);
+}
+
 static void zeros_are_not_read(void **state)
 {
 	struct xp_req req;
@@ -382,6 +404,7 @@ int main(void)
 		T(slots_side_by_side_are_one_read),
 		T(dirty_ones_at_its_end_are_not),
 		T(slots_apart_are_a_read_each),
+		T(no_more_is_pinned_than_slots_are_free),
 		T(zeros_are_not_read),
 		T(pins_are_given_back_on_error),
 		T(what_has_failed_is_read_in_pieces),
