@@ -167,17 +167,23 @@ int hint_write(struct xp *c, const struct xp_media *m)
 
 /* -------------------------------------------------------------- reading ---- */
 
-static bool is_valid(const struct recovery *r, const struct xp_hint *h, u32 first)
+/* A block of the stop that the journal ends with. */
+static bool is_of_stop(const struct recovery *r, const struct xp_hint *h)
 {
-	const struct xp *c = r->c;
-	u32 count = le32_to_cpu(h->count);
-
 	return !memcmp(h->magic, XP_HINT_MAGIC, sizeof(h->magic)) &&
-	       !memcmp(h->uuid, c->journal.uuid, sizeof(h->uuid)) &&
-	       le64_to_cpu(h->checksum) == xp_xxh64(h, offsetof(struct xp_hint, checksum)) &&
+	       !memcmp(h->uuid, r->c->journal.uuid, sizeof(h->uuid)) &&
 	       le64_to_cpu(h->incarnation) == r->head.incarnation &&
 	       le64_to_cpu(h->seq) == r->head.seq &&
-	       le32_to_cpu(h->first) == first && count && count <= XP_HINT_RANKS && count <= c->nr_slots - first &&
+	       le64_to_cpu(h->checksum) == xp_xxh64(h, offsetof(struct xp_hint, checksum));
+}
+
+/* It has the ranks of slots from @first on. Only a full one has more behind it. */
+static bool is_valid(const struct recovery *r, const struct xp_hint *h, u32 first)
+{
+	u32 count = le32_to_cpu(h->count);
+
+	return is_of_stop(r, h) && le32_to_cpu(h->first) == first &&
+	       count && count <= XP_HINT_RANKS && count <= r->c->nr_slots - first &&
 	       (count == XP_HINT_RANKS || !h->nr_next);
 }
 
