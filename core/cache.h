@@ -104,7 +104,11 @@ static_assert(sizeof(struct xp_entry) == 20, "I12");
 #define XP_PIN		(1u << XP_RANK_BITS)
 
 /* Where use is in the word: a hit reads and changes it in the word that it has loaded. */
-#define XP_USE_SHIFT	(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 16 : 0)
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define XP_USE_SHIFT	16
+#else
+#define XP_USE_SHIFT	0
+#endif
 
 static inline u32 word_use(union xp_word word)
 {

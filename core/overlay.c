@@ -34,7 +34,7 @@ static bool pin(struct xp_entry *e)
 /* An overwrite of a block that is pinned takes a slot, and gives none back before the slow device has answered. */
 static bool slots_are_short(const struct xp *c)
 {
-	return c->nr_free <= c->low_free / 2 + c->overlaid;
+	return c->nr_free <= c->overlaid;
 }
 
 /* The slot belongs to the last run. */
