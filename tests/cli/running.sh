@@ -72,7 +72,7 @@ echo "running slots 1000 requests_read_hit 9 read_blocks_fast 3000 read_blocks_s
 ask "status tells ghost hits" 0 "^  ghosts    1,234 hits; a quarter more slots would hit about 3.1 % of the misses$" status xpcache0
 same "status tells what is kept" "$(grep -E '^  (cost|streams) ' stdout)" \
 	"  cost      0.20 fills a hit; 0.50 bytes to the fast device a user byte
-  streams   7, and 1.00 GiB of them bypassed the cache; of written ones 512.00 MiB"
+  streams   7, and 1.00 GiB of them bypassed the cache; of written ones 512 MiB"
 ask "status --json tells ghost hits" 0 '"ghost_hits_quarter":31' status xpcache0 --json
 same "status --json tells what is kept" \
 	"$(value '[v["caches"][0][k] for k in ("ghost_hit_ratio", "fills_per_hit", "fast_bytes_per_user_byte")]')" "[0.031, 0.2, 0.5]"
