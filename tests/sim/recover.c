@@ -38,8 +38,10 @@ static void note_hint(u64 block)
 {
 	u64 data = le64_to_cpu(sim.sb.data_start);
 
-	if (block == XP_HINT_BLOCK)
+	if (block == XP_HINT_BLOCK) {
 		sim.hint_incarnation = sim.c->journal.incarnation;
+		sim.hint_life = figures.lives;
+	}
 	if (!fire.closing || (block != XP_HINT_BLOCK && block < data))
 		return;
 	figures.hint_writes++;
@@ -339,16 +341,18 @@ static int unmark(const struct xp_media *fast, const struct xp_media *slow, void
 
 /*
  * Ranks are of the life that has ended just before this one, or of none: each life writes journal blocks of an
- * incarnation of its own before it does anything else.
+ * incarnation of its own before it does anything else. Or of this life, which has been stopped and goes on:
+ * what it has written since may not be there after a cut.
  */
 static void check_hint(struct xp *c)
 {
 	u64 incarnation = c->journal.incarnation - c->stats.reroutes;
+	bool resumed = c != sim.c && sim.hint_life == figures.lives;
 
 	if (!c->ranks.restored)
 		return;
 	figures.hints++;
-	if (incarnation != sim.hint_incarnation + 1 && !sim.geometry.bad && !sim.refuses)
+	if (incarnation != sim.hint_incarnation + 1 && !resumed && !sim.geometry.bad && !sim.refuses)
 		violation(P_ALLOWED, "ranks are those of incarnation %llu, and the journal goes on with %llu",
 			  (unsigned long long)sim.hint_incarnation, (unsigned long long)incarnation);
 }

@@ -412,6 +412,7 @@ struct sim {
 	u64 rest;		/* journal block that a cache rested with; 0: none has */
 	u32 rests;
 	u64 hint_incarnation;	/* of the life that was the last to write one */
+	u64 hint_life;		/* that one, by figures.lives */
 	bool verifies;		/* this life does */
 	u64 present;		/* sectors that the slow device has, whoever knows */
 	bool overlooked;	/* a complaint of a property that is turned off */
