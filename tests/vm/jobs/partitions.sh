@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=64M slow=512M timeout=900 usr=host quick=6.12 sanitized=no
+# vm: fast=64M slow=512M timeout=900 usr=host quick=no sanitized=no
 #
 # The partitions of a cached disk: /dev/mapper/xpcache0p1 and so on, of GPT and of MBR with logical
 # ones, aligned to nothing. They come with create and start, go with stop and remove, and are all

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: fast=32M slow=64M extra=128M,1M timeout=600 quick=6.12 sanitized=no
+# vm: fast=32M slow=64M extra=128M,1M timeout=600 quick=no sanitized=no
 #
 # Bad input gets one clear line, and nothing is lost.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# vm: usr=host with=xpcached,xpcached-watch fast=64M slow=256M timeout=900 quick=6.12 sanitized=no
+# vm: usr=host with=xpcached,xpcached-watch fast=64M slow=256M timeout=900 quick=no sanitized=no
 #
 # xpcached watch before the kernel's own device mapper and an NVMe drive, with no more
 # privileges than its unit leaves it: its figures are the target's, and what happens is told.
