@@ -93,37 +93,33 @@ static int live_store(u64 block, u32 nr, const void *buf)
 	return killed ? -ENODEV : 0;
 }
 
-static void put_live(u64 block, u32 nr, const void *buf, bool fua)
+static int put_live(u64 block, u32 nr, const void *buf, bool durably)
 {
-	struct write *w = disk_submit(&sim.fast, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS, buf, fua);
+	struct write *w;
 
+	if (fault_hits(0, OP_WRITE, true) || fault_bad_place(block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS))
+		return -EIO;
+	sim.now++;
+	if (sim.fast.memory)
+		return live_store(block, nr, buf);
+	if (durably)
+		disk_flush(&sim.fast, sim.now);
+	w = disk_submit(&sim.fast, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS, buf, durably);
 	note_hint(block);
 	disk_complete(&sim.fast, w);
+	return 0;
 }
 
 static int live_write(void *ctx, u64 block, u32 nr, const void *buf)
 {
 	(void)ctx;
-	if (fault_hits(0, OP_WRITE, true) || fault_bad_place(block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS))
-		return -EIO;
-	sim.now++;
-	if (sim.fast.memory)
-		return live_store(block, nr, buf);
-	disk_flush(&sim.fast, sim.now);
-	put_live(block, nr, buf, true);
-	return 0;
+	return put_live(block, nr, buf, true);
 }
 
 static int live_write_plain(void *ctx, u64 block, u32 nr, const void *buf)
 {
 	(void)ctx;
-	if (fault_hits(0, OP_WRITE, true) || fault_bad_place(block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS))
-		return -EIO;
-	sim.now++;
-	if (sim.fast.memory)
-		return live_store(block, nr, buf);
-	put_live(block, nr, buf, false);
-	return 0;
+	return put_live(block, nr, buf, false);
 }
 
 /* Blocking, and durable. */
