@@ -247,7 +247,7 @@ class Guest:
         self.reports = folder / "report.log"
         self.process = None
         self.seen = 0
-        self.started = self.starved = 0
+        self.started = self.starved = self.spent = 0
         folder.mkdir(parents=True, exist_ok=True)
 
     def talk(self):
@@ -264,7 +264,7 @@ class Guest:
         with open(self.folder / "qemu.log", "wb") as log:
             self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL,
                                             stdout=log, stderr=log)
-        self.started, self.starved = time.monotonic(), 0
+        self.started, self.starved, self.spent = time.monotonic(), 0, 0
 
     def age(self):
         """Seconds since its start, without those in which it was ready to run and the host had no
@@ -275,7 +275,16 @@ class Guest:
             except (OSError, ValueError):   # the thread has ended
                 continue
             self.starved = max(self.starved, waited / 1e9)
+        self.account()
         return time.monotonic() - self.started - self.starved
+
+    def account(self):
+        """Notes in `spent` the seconds of processors that it has taken, while it can be asked."""
+        try:
+            words = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:     # it has ended
+            return
+        self.spent = max(self.spent, (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK"))
 
     def report(self):
         """The whole lines that are new since the last call."""
@@ -291,6 +300,7 @@ class Guest:
 
     def kill(self):
         """The power goes: nothing in the guest gets to say a word."""
+        self.account()
         self.process.kill()
         self.process.wait()
 
