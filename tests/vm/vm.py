@@ -91,11 +91,16 @@ def release(series):
 def base_initramfs(series):
     release(series)     # is unpacked by that
     out = BUILD / "vm" / series / "base.cpio"
-    newest = max(path.stat().st_mtime for path in (HERE / "initramfs", HERE / "init", HERE / "watchers",
+    newest = max(path.stat().st_mtime for path in (HERE / "initramfs", HERE / "hollow", HERE / "init", HERE / "watchers",
                                                    BUILD / "kernel" / series / "version"))
     if not out.exists() or out.stat().st_mtime < newest:
         subprocess.run([HERE / "initramfs", series, out], check=True)
     return out
+
+
+def base_list(series):
+    """The file that names the libraries in it."""
+    return base_initramfs(series).with_suffix(".list")
 
 
 def packed_kernel(series):
@@ -141,6 +146,19 @@ def libraries(program, series):
     return re.findall(r"(/[^ ):]+)(?= \()", listed) + late
 
 
+def list_modules(series, stage):
+    """Puts the lists there that modprobe reads, of the base's modules and those in `stage`: an emulated machine
+    would make them for a second, at each boot."""
+    kver = release(series)
+    folder = stage / "usr/lib/modules" / kver
+    subprocess.run(["cp", "-rlT", BUILD / "vm" / series / "modules", folder], check=True)
+    (stage / "lib").symlink_to("usr/lib")
+    subprocess.run(["depmod", "-b", stage, kver], check=True,
+                   env={**os.environ, "PATH": os.environ["PATH"] + ":/usr/sbin:/sbin"})
+    (stage / "lib").unlink()
+    shutil.rmtree(folder / "kernel")
+
+
 def payload(series, job, environment, folder):
     """Packs what is under test: module, tool, job."""
     kver = release(series)
@@ -152,6 +170,18 @@ def payload(series, job, environment, folder):
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, target)
 
+    def put_libraries(program):
+        for library in libraries(program, series):
+            if "usr" + str(library).removeprefix("/usr") not in there:
+                put(library, "/usr/lib/" + os.path.basename(library))
+
+    def strip(folder):
+        """What only debuggers read is most of them."""
+        programs = [path for path in folder.iterdir() if path.read_bytes()[:4] == b"\x7fELF"]
+        if series not in FOREIGN:
+            subprocess.run(["strip", "--strip-debug", *programs], check=True)
+
+    there = set(base_list(series).read_text().splitlines())
     for script in (HERE / "jobs").glob("*.sh"):
         put(script, f"/job/{script.name}")
     for program in (build(series) / "vm" / "bin").glob("*"):
@@ -163,16 +193,18 @@ def payload(series, job, environment, folder):
             raise Refused(f"{needed} is not built: run make {'vm-arm64' if series in FOREIGN else 'vm-build'}")
     for tool in tools:
         put(tool, f"/usr/bin/{tool.name}")
-        for library in libraries(tool, series):
-            put(library, "/usr/lib/" + os.path.basename(library))
+        put_libraries(tool)
     put(module, f"/usr/lib/modules/{kver}/extra/dm-xpcache.ko")
+    strip(stage / "usr/bin")
+    strip(stage / f"usr/lib/modules/{kver}/extra")
+    list_modules(series, stage)
     want = wants(job)
     if "script" in want:
         put(HERE.parent / want["script"], f"/job/{want['script']}")
     for name in filter(None, want.get("with", "").split(",")):
         put(build(series) / "vm" / name, f"/usr/bin/{name}")
-        for library in [] if want.get("usr") == "host" else libraries(build(series) / "vm" / name, series):
-            put(library, "/usr/lib/" + os.path.basename(library))
+        if want.get("usr") != "host":
+            put_libraries(build(series) / "vm" / name)
     if want.get("usr") == "host":
         (stage / "job" / "usr").touch()
     (stage / "job" / "name").write_text(Path(job).name)
