@@ -90,7 +90,11 @@ last()
 # counter NAME - one figure of the target's status line.
 counter()
 {
-	dmsetup status xpcache0 | tr ' ' '\n' | sed -n "/^$1\$/{n;p}"
+	local line
+	line="$(dmsetup status xpcache0) " || return
+	[[ $line = *" $1 "* ]] || return 0
+	line=${line#*" $1 "}
+	echo "${line%% *}"
 }
 
 # What the cache is at, as its status line says; all_home - and the journal says so.

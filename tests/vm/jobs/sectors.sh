@@ -9,9 +9,6 @@
 
 no_fast_error() { equal "$1" "0 0" "$(counter fast_errors) $(counter slow_errors)"; }
 
-# sectors FROM COUNT - of 512 bytes, in one request.
-sectors() { dd if="${3:-$CACHE}" bs=$(($2 * 512)) skip=$(($1 * 512)) count=1 iflag=skip_bytes"${4-,direct}" status=none; }
-
 # at_once BYTES - of 512 reads with RWF_NOWAIT, so many are answered.
 at_once() { python3 -c 'import mmap, os, sys
 device, bytes = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT), int(sys.argv[2])
@@ -32,19 +29,17 @@ for verify in 0 1; do
 	must dd if=/dev/urandom of=/tmp/wanted bs=512 count=4096 status=none
 	must dd if=/tmp/wanted of=$CACHE bs=512 count=4096 oflag=direct status=none
 	for n in 1 3 7 9 13; do
-		got=$(for at in $(seq 0 $n 200); do sectors "$at" "$n"; done | md5sum)
-		wanted=$(for at in $(seq 0 $n 200); do sectors "$at" "$n" /tmp/wanted ""; done | md5sum)
+		got=$(pieces $CACHE - $((n * 512)) 0 $((n * 512)) $((200 / n + 1)) | md5sum)
+		wanted=$(pieces /tmp/wanted - $((n * 512)) 0 $((n * 512)) $((200 / n + 1)) | md5sum)
 		equal "read-of-$n-$verify" "$wanted" "$got"
 	done
 	for n in 1 5 11; do
-		for at in $(seq 1 $((n + 7)) 200); do
-			dd if=/dev/urandom of=/tmp/part bs=512 count=$n status=none
-			dd if=/tmp/part of=/tmp/wanted bs=512 seek="$at" conv=notrunc status=none
-			dd if=/tmp/part of=$CACHE bs=$((n * 512)) seek=$((at * 512)) oflag=direct,seek_bytes conv=notrunc,fdatasync status=none ||
-				fail "write-of-$n-$verify" "at sector $at"
-		done
+		must dd if=/dev/urandom of=/tmp/new bs=512 count=256 status=none
+		places=($((n * 512)) 512 $(((n + 7) * 512)) $((199 / (n + 7) + 1)))
+		must pieces /tmp/new /tmp/wanted "${places[@]}"
+		try "write-of-$n-$verify" env SYNC=1 pieces /tmp/new $CACHE "${places[@]}"
 	done
-	equal "written-$verify" "$(md5sum </tmp/wanted)" "$(sectors 0 4096 | md5sum)"
+	equal "written-$verify" "$(md5sum </tmp/wanted)" "$(dd if=$CACHE bs=2M count=1 iflag=direct status=none | md5sum)"
 	# A hit of whole blocks needs no thread that may wait; one of a part of a block goes through a buffer.
 	[ $verify = 1 ] || equal "whole-blocks-at-once" "512 0" "$(at_once 4096) $(at_once 512)"
 

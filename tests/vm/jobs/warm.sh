@@ -34,9 +34,7 @@ OLD=$((100 << 20))
 read_old()
 {
 	dd if="$1" bs=4k count=200 skip=$((OLD + 63 * 512)) iflag=direct,skip_bytes status=none
-	for i in {0..199}; do
-		dd if="$1" bs=512 count=1 skip=$((OLD + 1024 * 1024 + i * 16384 + 1536)) iflag=direct,skip_bytes status=none
-	done
+	pieces "$1" - 512 $((OLD + 1024 * 1024 + 1536)) 16384 200
 }
 
 off_the_grid()
@@ -57,16 +55,12 @@ MIXED=$((26 * 1024 + 512))
 
 mixed_range()
 {
-	local slow=$(counter read_blocks_slow) clean=$(counter clean) n
+	local slow=$(counter read_blocks_slow) clean=$(counter clean)
 	dd if=$SLOW of=/tmp/wanted bs=4k skip=$MIXED count=256 iflag=direct status=none
 	dd if=/dev/urandom of=/tmp/new bs=4k count=256 status=none
-	for ((n = 1; n < 256; n += 4)); do
-		read_blocks $((MIXED + n)) 1 >/dev/null
-	done
-	for ((n = 3; n < 256; n += 4)); do
-		write_blocks $((MIXED + n)) 1 if=/tmp/new skip=$n
-		dd if=/tmp/new of=/tmp/wanted bs=4k skip=$n seek=$n count=1 conv=notrunc status=none
-	done
+	pieces $CACHE - 4096 $(((MIXED + 1) * 4096)) 16384 64 >/dev/null
+	must pieces /tmp/new $CACHE 4096 $((3 * 4096)) 16384 64 $((MIXED * 4096))
+	must pieces /tmp/new /tmp/wanted 4096 $((3 * 4096)) 16384 64
 	equal mixed-pieces 64 "$(($(counter read_blocks_slow) - slow))"
 	equal mixed "$(wanted 0 256)" "$(dd if=$CACHE bs=1M skip=$((MIXED / 256)) count=1 iflag=direct status=none | md5sum)"
 	equal mixed-at-once $((64 + 192)) "$(($(counter read_blocks_slow) - slow))"
