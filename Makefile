@@ -94,8 +94,13 @@ test: bootstrap-test ## everything a commit must pass: check, simulator, the qui
 
 lints := $(addprefix lint-,$(shell tests/lint --list))
 
+# Those come first that wait most of their time, for what others do and for the clock: the rest has the processors then.
+# The benchmark comes last: it keeps a rate, which it can while little else wants to run.
+checks := daemon-test tools-test watch-test folder-test vm-selftest unit-test model-test sim-short policy-check docs-test \
+	$(lints) bench-test
+
 check: bootstrap-check ## fast: unit tests and linters
-	+@$(MAKE) --no-print-directory --keep-going --output-sync=target unit-test model-test sim-short policy-check tools-test folder-test daemon-test watch-test bench-test docs-test vm-selftest $(lints)
+	+@$(MAKE) --no-print-directory --keep-going --output-sync=target $(checks)
 
 .PHONY: lint-deep $(lints)
 lint-deep: bootstrap-check ## clang's analyzer with ten times the patience it has in `make check`: minutes
