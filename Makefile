@@ -177,12 +177,15 @@ vm-selftest: build/vm/bin/powercut build/vm/bin/ledger build/crash/replay
 	@tests/vm/selftest-ledger build/vm/bin/ledger
 	@tests/vm/selftest-age
 
-# In one pool, so that no processor idles beside the last of a few; the longest first.
+# Beside the other machines, so that no processor idles beside the last of a few (vm.turn()); the longest first.
 QUICK_CUTS := newest:raw:5 6.12:pmem-raw:3 6.12:xfs:2 6.1:raw:2 6.1:ext4:1
 
 vm-quick: vm-build ## the machines that `make test` boots: most jobs, and power cuts of each kind
-	@status=0; tests/vm/fences $(kernels) || status=1; tests/vm/run --quick || status=1; \
-	tests/vm/powercut $(QUICK_CUTS:%=--chain %) --seed $(SEED) || status=1; \
+	@status=0; tests/vm/fences $(kernels) || status=1; \
+	tests/vm/powercut $(QUICK_CUTS:%=--chain %) --seed $(SEED) >build/vm/powercut.log 2>&1 & cuts=$$!; \
+	trap "kill $$cuts" INT; \
+	tests/vm/run --quick || status=1; \
+	wait $$cuts || status=1; cat build/vm/powercut.log; \
 	exit $$status
 
 # Jobs that use most of what a kernel may have changed.

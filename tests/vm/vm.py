@@ -7,6 +7,8 @@ are sparse files that outlive it, so that the next machine finds what the last
 one left. Everything is kept in one folder a run, under build/vm/.
 """
 
+import contextlib
+import fcntl
 import os
 import re
 import shutil
@@ -73,6 +75,34 @@ class Refused(Exception):
     """Something is missing on the host; the message says what to do."""
 
 
+@contextlib.contextmanager
+def locked(path, how=fcntl.LOCK_EX):
+    """Nobody else holds the file meanwhile, in this program or another. Raises BlockingIOError if it is not to wait."""
+    with open(path, "w") as file:
+        fcntl.flock(file, how)
+        yield
+
+
+# How many machines run at once: each has two processors, of which one is idle most of the time, and now and then both.
+PARALLEL = (os.cpu_count() or 2) // 2 + 2
+
+
+@contextlib.contextmanager
+def turn(places):
+    """For one machine: so many run at once, whichever programs of this tree have started them."""
+    (BUILD / "vm").mkdir(parents=True, exist_ok=True)
+    with contextlib.ExitStack() as held:
+        n = 0
+        while True:
+            try:
+                held.enter_context(locked(BUILD / "vm" / f"place-{n}", fcntl.LOCK_EX | fcntl.LOCK_NB))
+                break
+            except BlockingIOError:
+                n = (n + 1) % places
+                time.sleep(0 if n else 0.1)
+        yield
+
+
 def kernels():
     """The series of tests/vm/kernels that `make test` boots, the oldest first."""
     rows = [line.split() for line in (HERE / "kernels").read_text().splitlines() if not line.startswith("#")]
@@ -95,10 +125,12 @@ def release(series):
 def base_initramfs(series):
     release(series)     # is unpacked by that
     out = BUILD / "vm" / series / "base.cpio"
+    out.parent.mkdir(parents=True, exist_ok=True)
     newest = max(path.stat().st_mtime for path in (HERE / "initramfs", HERE / "hollow", HERE / "init", HERE / "watchers",
                                                    BUILD / "kernel" / series / "version"))
-    if not out.exists() or out.stat().st_mtime < newest:
-        subprocess.run([HERE / "initramfs", series, out], check=True)
+    with locked(out.with_suffix(".lock")):
+        if not out.exists() or out.stat().st_mtime < newest:
+            subprocess.run([HERE / "initramfs", series, out], check=True)
     return out
 
 
