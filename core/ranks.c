@@ -129,25 +129,14 @@ u32 ranks_arrival(struct xp *c, xp_lba_t lba)
 	return XP_RANK(XP_RANK_YOUNG, 0);
 }
 
-static u32 successor(struct xp *c, xp_slot_t old)
-{
-	u32 rank = entry_rank(entry_of(c, old));
-
-	if (rank_class(rank) == XP_RANK_YOUNG)
-		c->ranks.arrived++;	/* its slot is as new as that of one that arrives */
-	return rank + rank_hit(rank);
-}
-
 /* As long as there is room, a stream may come again, and is as good as any other: NEW is small. */
 static bool is_cold(const struct xp *c, xp_lba_t lba)
 {
 	return c->nr_dirty > c->dirty_pass && !comes_back(c, lba);
 }
 
-u32 ranks_written(struct xp *c, xp_lba_t lba, xp_slot_t old, bool streams)
+u32 ranks_written_new(struct xp *c, xp_lba_t lba, bool streams)
 {
-	if (is_slot(old))
-		return successor(c, old);
 	if (streams && is_cold(c, lba))
 		return XP_RANK(XP_RANK_COLD, 0);
 	return ranks_arrival(c, lba);

@@ -8,8 +8,8 @@
 void ranks_init(struct xp *c);
 /* Its rank as a block of the cache that was not there before. */
 u32 ranks_arrival(struct xp *c, xp_lba_t lba);
-/* The same of one that is written: as a newer version of what @old holds, if that is MAPPED; @streams: by a stream. */
-u32 ranks_written(struct xp *c, xp_lba_t lba, xp_slot_t old, bool streams);
+/* The same of one that is written; @streams: by a stream. */
+u32 ranks_written_new(struct xp *c, xp_lba_t lba, bool streams);
 /* A MAPPED slot was asked for, by other ways than xp_hit(). */
 void ranks_hit(struct xp_entry *e);
 /*
@@ -40,6 +40,22 @@ static inline void ranks_count(struct xp *c, const struct xp_entry *e, int by)
 	u32 *nr = &c->ranks.nr[rank_class(entry_rank(e))][e->dirty];
 
 	*nr = (u32)((int)*nr + by);
+}
+
+/* Its rank as a newer version of what @old holds, which is MAPPED. */
+static inline u32 ranks_successor(struct xp *c, xp_slot_t old)
+{
+	u32 rank = entry_rank(entry_of(c, old));
+
+	if (rank_class(rank) == XP_RANK_YOUNG)
+		c->ranks.arrived++;	/* its slot is as new as that of one that arrives */
+	return rank + rank_hit(rank);
+}
+
+/* Of a block that is written. Inline: so is each block of a long write. */
+static inline u32 ranks_written(struct xp *c, xp_lba_t lba, xp_slot_t old, bool streams)
+{
+	return is_slot(old) ? ranks_successor(c, old) : ranks_written_new(c, lba, streams);
 }
 
 #endif /* XP_RANKS_H */
