@@ -81,7 +81,8 @@ static enum xp_act write_whole(struct xp *c, struct xp_req *req, u32 want,
 	struct xp_found f;
 	bool busy;
 
-	want = min(want, req_is_private(c, req) ? min(XP_RUN_MAX, XP_COPY_MAX) : XP_RUN_MAX);
+	if (req_is_private(c, req))
+		want = min(want, XP_COPY_MAX);
 	do {
 		xp_lba_t lba = lba_add(req_lba(req), n);
 
@@ -172,19 +173,22 @@ static bool is_of_stream(struct xp *c, struct xp_req *req)
 	return req->stream == STREAM_LONG;
 }
 
-/* It may be of a stream. */
-static noinline enum xp_act write_long(struct xp *c, struct xp_req *req, struct xp_todo *todo)
-{
-	u32 want = min(req->nr_sectors / XP_BLOCK_SECTORS, XP_RUN_MAX);
+/* Of a write's next blocks so many go around the cache; if none does, so many into it. */
+struct share {
+	u32 around, cached;
+};
 
+/* Of the @want blocks of a write that may be of a stream. Apart: a short write is quicker without. */
+static noinline struct share stream_share(struct xp *c, struct xp_req *req, u32 want)
+{
 	if (is_of_stream(c, req) && !is_sync(c, req) && policy_passes(c)) {
 		u32 around = bypass_run(c, req_lba(req), want, true);
 
 		if (around)
-			return bypass_submit(c, req, around);
+			return (struct share){ .around = around };
 		want = bypass_run(c, req_lba(req), want, false);
 	}
-	return write_whole(c, req, want, todo);
+	return (struct share){ .cached = want };
 }
 
 static inline bool may_stream(const struct xp *c, const struct xp_req *req)
@@ -195,14 +199,21 @@ static inline bool may_stream(const struct xp *c, const struct xp_req *req)
 enum xp_act write_submit(struct xp *c, struct xp_req *req,
 			 struct xp_todo *todo)
 {
+	u32 want = min(req->nr_sectors / XP_BLOCK_SECTORS, XP_RUN_MAX);
+
 	req->progress = 0;
 	req->base_slot = XP_SLOT(XP_NIL);
 	policy_evict_ahead(c, todo);
 	if (req_starts_partial(req))
 		return write_partial(c, req, todo);
-	if (unlikely(may_stream(c, req)))
-		return write_long(c, req, todo);
-	return write_whole(c, req, req->nr_sectors / XP_BLOCK_SECTORS, todo);
+	if (unlikely(may_stream(c, req))) {
+		struct share share = stream_share(c, req, want);
+
+		if (share.around)
+			return bypass_submit(c, req, share.around);
+		want = share.cached;
+	}
+	return write_whole(c, req, want, todo);
 }
 
 /* Slots no record names: back at once. */
