@@ -361,6 +361,7 @@ struct xp {
 	struct xp_ranks ranks;	/* of the MAPPED slots */
 	struct xp_streams reads, writes;
 	struct xp_slow_pace slow_pace;	/* of no lock */
+	u64 slow_next;		/* block behind the newest read of the slow device; 0: none. Hits look without the lock */
 	/* where the slow device has last failed a read of more than was asked for; 0 blocks: nowhere */
 	u64 failed_lba;
 	u32 failed_blocks;

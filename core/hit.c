@@ -15,6 +15,7 @@
 #include "request.h"
 #include "slot.h"
 #include "space.h"
+#include "span.h"
 
 /* A chain that is being changed might go round. */
 #ifndef XP_HIT_STEPS	/* the simulator gives up soon */
@@ -97,8 +98,24 @@ static __always_inline u32 pin_lba(struct xp *c, u32 i, xp_lba_t lba, struct xp_
 	return XP_HIT_OWES;
 }
 
-/* Those behind slot @i that hold what is behind @lba, too. */
-static noinline u32 pin_more(struct xp *c, u32 i, xp_lba_t lba, struct xp_req *req)
+/* They are not read after all. 0 or XP_HIT_OWES. */
+static u32 unpin_all(struct xp *c, u32 i, u32 nr, struct xp_req *req)
+{
+	bool more = XP_READ_ONCE(c->space.head);
+	u32 n;
+
+	for (n = 0; n < nr; n++)
+		more |= unpin(&c->entry[i + n]);
+	if (more)
+		owe(req, XP_SLOT(i), nr);
+	return more ? XP_HIT_OWES : 0;
+}
+
+/*
+ * Those behind slot @i that hold what is behind @lba, too. Without the lock: if only a part of the request is
+ * cached and the slow device is about there, who has the lock decides (read.c).
+ */
+static noinline u32 pin_more(struct xp *c, u32 i, xp_lba_t lba, struct xp_req *req, bool locked)
 {
 	u32 span = min(req_span(req), XP_RUN_MAX), n, pinned = XP_HIT;
 
@@ -107,17 +124,19 @@ static noinline u32 pin_more(struct xp *c, u32 i, xp_lba_t lba, struct xp_req *r
 		if (pinned != XP_HIT)
 			break;
 	}
+	if (unlikely(n < span) && !locked && !(pinned & XP_HIT_OWES) && span_goes_on(c, lba))
+		return unpin_all(c, i, n, req);
 	req_trim(req, n);
 	return XP_HIT | pinned;
 }
 
-static __always_inline u32 hit_pinned(struct xp *c, u32 i, struct xp_req *req)
+static __always_inline u32 hit_pinned(struct xp *c, u32 i, struct xp_req *req, bool locked)
 {
 	u32 pinned = XP_HIT;
 
 	req->nr_blocks = 1;
 	if (req_offset(req) + req->nr_sectors > XP_BLOCK_SECTORS)
-		pinned = pin_more(c, i, req_lba(req), req);
+		pinned = pin_more(c, i, req_lba(req), req, locked);
 	req->slot = XP_SLOT(i);
 	req->target = slot_sector(c, req->slot) + req_offset(req);
 	req->state = REQ_HIT;
@@ -128,7 +147,7 @@ bool hit_slot(struct xp *c, xp_slot_t slot, struct xp_req *req)
 {
 	if (pin_lba(c, xp_slot_n(slot), req_lba(req), req) != XP_HIT)
 		return false;
-	hit_pinned(c, xp_slot_n(slot), req);	/* owes nothing: the lock is held */
+	hit_pinned(c, xp_slot_n(slot), req, true);	/* owes nothing: the lock is held */
 	return true;
 }
 
@@ -144,7 +163,7 @@ u32 xp_hit(struct xp *c, struct xp_req *req)
 			return 0;
 		pinned = pin_lba(c, i, lba, req);
 		if (pinned == XP_HIT)
-			return hit_pinned(c, i, req);
+			return hit_pinned(c, i, req, false);
 		if (unlikely(pinned))
 			return pinned;
 		i = XP_READ_ONCE(c->entry[i].hash_next);

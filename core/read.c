@@ -188,17 +188,15 @@ static bool has_failed_before(const struct xp *c, const struct xp_req *req)
 	return first < c->failed_lba + c->failed_blocks && c->failed_lba < first + req_span(req);
 }
 
-static enum xp_act read_miss(struct xp *c, struct xp_req *req,
-			     struct xp_todo *todo)
+/* The first @n blocks, of which so many are misses. */
+static enum xp_act read_span(struct xp *c, struct xp_req *req, u32 n, u32 misses, struct xp_todo *todo)
 {
 	bool streams = is_of_stream(c, req);
-	u32 misses, n;
 
-	req->alone |= has_failed_before(c, req);
-	n = span_blocks(c, req, min(req_span(req), XP_RUN_MAX), &misses);
 	if (misses < n)
 		ask_for_hits(c, req, n);
 	req_trim(req, n);
+	XP_WRITE_ONCE(c->slow_next, xp_lba_n(req_lba(req)) + n);
 	req->state = REQ_MISS;
 	req->fill.nr_blocks = 0;
 	if (!c->failed && !req->alone) {
@@ -209,6 +207,12 @@ static enum xp_act read_miss(struct xp *c, struct xp_req *req,
 	if (req->overlay)
 		return XP_MIXED;
 	return req->fill.nr_blocks ? XP_SLOW_FILL : XP_SLOW;
+}
+
+/* One block is not worth a look. */
+static bool may_begin_with_hits(const struct xp *c, const struct xp_req *req)
+{
+	return req_span(req) > 1 && !req->alone && span_goes_on(c, req_lba(req));
 }
 
 /* I7: what is clean, and what is not mapped. */
@@ -258,6 +262,7 @@ static enum xp_act read_elsewhere(struct xp *c, struct xp_req *req)
 	if (!n)
 		return read_hit(c, req, slot);	/* of zeros */
 	req_trim(req, n);
+	XP_WRITE_ONCE(c->slow_next, xp_lba_n(req_lba(req)) + n);
 	req->state = REQ_MISS;
 	req->alone = true;
 	req->fill.nr_blocks = 0;
@@ -318,12 +323,14 @@ enum xp_act read_submit(struct xp *c, struct xp_req *req,
 			struct xp_todo *todo)
 {
 	xp_slot_t slot = map_mapped(c, req_lba(req));
+	u32 misses, n = 0;
 
 	if (req->fast_failed)
 		return read_elsewhere(c, req);
-	if (!is_slot(slot))
-		return read_miss(c, req, todo);
-	return read_mapped(c, req, slot);
+	req->alone |= has_failed_before(c, req);
+	if (!is_slot(slot) || may_begin_with_hits(c, req))
+		n = span_blocks(c, req, min(req_span(req), XP_RUN_MAX), &misses);
+	return n ? read_span(c, req, n, misses, todo) : read_mapped(c, req, slot);
 }
 
 static void fill_drop(struct xp *c, xp_slot_t slot)

@@ -13,6 +13,10 @@
 #define ACCESS_NS	8000000u
 #define BLOCK_NS	27000u
 
+/* A device with a shorter access has no head that would have to come back. */
+#define SEEK_NS		1000000u
+#define GAP_MAX		4096u
+
 /*
  * Of a run of dirty blocks. The fast device is read for it in either case, and here beside the slow one: cheap. Not
  * free: it is a request of its own, and what it returns is moved to its place.
@@ -88,9 +92,18 @@ static u32 hits_from(struct xp *c, struct xp_req *req, u32 n, u32 most)
 	return n - begun;
 }
 
+bool span_goes_on(const struct xp *c, xp_lba_t lba)
+{
+	u64 next = XP_READ_RACY(c->slow_next), gap = xp_lba_n(lba) - next;	/* behind it: a large number */
+	struct xp_slow_pace p = pace_of(c);
+
+	return next && p.access_ns >= SEEK_NS && gap <= GAP_MAX && gap * p.block_ns < p.access_ns;
+}
+
 u32 span_blocks(struct xp *c, struct xp_req *req, u32 most, u32 *misses)
 {
-	u32 missed = 0, best = 0, pieces, n = 0, hits;
+	u32 missed = 0, best = 0, pieces, n = 0, hits = 0;
+	bool goes_on = !req->alone && span_goes_on(c, req_lba(req));
 	struct xp_slow_pace p = pace_of(c);
 
 	req->overlay = NULL;
@@ -103,12 +116,14 @@ u32 span_blocks(struct xp *c, struct xp_req *req, u32 most, u32 *misses)
 			best = n;
 			*misses = missed;
 		}
-		hits = req->alone || !piece ? 0 : hits_from(c, req, n, most);
+		hits = req->alone || !(piece || goes_on) ? 0 : hits_from(c, req, n, most);
 		/* One gap that costs more than an access is worth no span. */
 		if (!hits || (u64)hits * p.block_ns >= p.access_ns)
 			break;
 		n += hits;
 	}
+	if (goes_on && best && n == most && n - hits == best)
+		best = n;
 	overlay_trim(c, req, best);
 	return best;
 }

@@ -10,6 +10,12 @@
  * are dirty they are laid over what it holds (overlay.h).
  * That is done if the whole span takes less than an access for each of its misses but one: by what the
  * slow device's own reads have taken, and as a rotating disk until some have been timed.
+ *
+ *	hit  miss  hit | miss  hit | hit  miss          of three requests, all of it
+ *
+ * Where a request goes on close behind the newest read of the slow device, the disk's head is there. Hits
+ * at both of its ends are read from there as well, as long as that takes less than an access: the next one would have
+ * to wait for the disk to come round.
  */
 #ifndef XP_SPAN_H
 #define XP_SPAN_H
@@ -26,9 +32,11 @@ struct xp_slow_pace {
 };
 
 /*
- * Of @req, whose first block is not mapped: the blocks to read at once, no more than @most. *@misses: so many of
- * them are not mapped. Sets req->overlay, of those that are dirty, or NULL.
+ * Of @req: the blocks to read at once, no more than @most; 0: none, its first block is mapped and read as a hit.
+ * *@misses: so many of them are not mapped. Sets req->overlay, of those that are dirty, or NULL.
  */
 u32 span_blocks(struct xp *c, struct xp_req *req, u32 most, u32 *misses);
+/* The slow device, which seeks, has read up to this block, or close before it. Any context, no lock. */
+bool span_goes_on(const struct xp *c, xp_lba_t lba);
 
 #endif /* XP_SPAN_H */

@@ -3,6 +3,7 @@
 #include "fixture.h"
 #include "accounting.h"
 #include "ghost.h"
+#include "map.h"
 #include "run.h"
 
 static struct fixture f;
@@ -128,6 +129,80 @@ static void it_pays_or_is_not_done(void **state)
 	assert_int_equal(asked_at_once(8000, 60), 1);		/* two pieces of 120 us at once for one access */
 }
 
+/* 5000 to 5023: four misses, four hits, eight misses, six hits, two misses. */
+static void cache_in_turns(void)
+{
+	for (u32 i = 4; i < 8; i++)
+		fill_block(&f, 5000 + i, 1);
+	for (u32 i = 16; i < 22; i++)
+		fill_block(&f, 5000 + i, 1);
+}
+
+static u32 pins_of(u64 lba)
+{
+	return entry_pins(entry_of(f.c, map_mapped(f.c, XP_LBA(lba))));
+}
+
+/* The disk's head is there, and has to be where the next one begins. */
+static void what_goes_on_has_hits_at_both_ends(void **state)
+{
+	(void)state;
+	cache_in_turns();
+	assert_int_equal(asked_at_once(5000, 8), 4);	/* begins anew */
+	assert_int_equal(asked_at_once(5008, 12), 12);
+	assert_int_equal(asked_at_once(5020, 4), 4);
+	for (u32 i = 16; i < 22; i++)
+		assert_int_equal(pins_of(5000 + i), 0);
+}
+
+static void a_hit_that_goes_on_is_one(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	cache_in_turns();
+	assert_int_equal(asked_at_once(5008, 8), 8);
+	assert_int_equal(submit(&f, &req, XP_READ, 5016 * 8, 6 * 8, false), XP_FAST);
+	assert_int_equal(req.nr_blocks, 6);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	assert_int_equal(submit(&f, &req, XP_READ, 5016 * 8, 8, false), XP_FAST);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+}
+
+static void flash_has_no_head(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	cache_in_turns();
+	time_as_flash();
+	assert_int_equal(asked_at_once(5000, 8), 4);
+	assert_int_equal(asked_at_once(5008, 12), 8);
+	assert_int_equal(submit(&f, &req, XP_READ, 5016 * 8, 8 * 8, false), XP_FAST);
+	assert_int_equal(req.nr_blocks, 6);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+}
+
+/* What would take longer than an access is left to the fast device; as is what lies behind the head. */
+static void a_long_hit_is_read_as_one(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	for (u32 i = 0; i < 255; i++)
+		fill_block(&f, 5000 + i, 1);
+	for (u32 i = 0; i < 100; i++) {
+		xp_slow_took(f.c, 8, 8000000);
+		xp_slow_took(f.c, 512, 8000000 + 64 * 50000);
+	}
+	for (u32 i = 0; i < 2; i++) {
+		f.c->slow_next = i ? 5001 : 5000 - 100;
+		assert_int_equal(submit(&f, &req, XP_READ, 5000 * 8, 256 * 8, false), XP_FAST);
+		assert_int_equal(req.nr_blocks, 255);
+		assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	}
+}
+
 static void nobody_has_timed_it(void **state)
 {
 	(void)state;
@@ -250,6 +325,10 @@ int main(void)
 		T(hits_at_its_end_are_not),
 		T(writes_under_way_end_no_span),
 		T(it_pays_or_is_not_done),
+		T(what_goes_on_has_hits_at_both_ends),
+		T(a_hit_that_goes_on_is_one),
+		T(flash_has_no_head),
+		T(a_long_hit_is_read_as_one),
 		T(nobody_has_timed_it),
 		T(a_slow_error_comes_again_in_pieces),
 		T(a_bad_sector_below_a_hit_is_met_once),
