@@ -25,10 +25,10 @@ static inline void xp_not_filled(struct xp_req *req)
 }
 
 /*
- * A read of @nr_sectors of the slow device has succeeded after @ns; 0: nobody has timed it. By that the core decides
- * what to read at once (span.h). Takes no lock; any context.
+ * The read of @nr_sectors of the slow device for @req has succeeded after @ns; 0: nobody has timed it. By that the
+ * core decides what to read at once (disk.h). Before xp_end(). Takes no lock; any context.
  */
-void xp_slow_took(struct xp *c, u32 nr_sectors, u64 ns);
+void xp_slow_took(struct xp *c, const struct xp_req *req, u32 nr_sectors, u64 ns);
 
 /* What an operation of a device is timed as; XP_CLASSES: it is not. */
 static inline enum xp_class xp_leg_class(enum xp_op op, bool fast)

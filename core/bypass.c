@@ -138,6 +138,7 @@ enum xp_act bypass_begin(struct xp *c, struct xp_bypass *b, struct xp_req *req, 
 	req_trim(req, nr);
 	req->bypass = (u8)(b - c->bypass);
 	req->state = REQ_BYPASS;
+	disk_leaves(c);
 	return XP_SLOW;
 }
 

@@ -37,6 +37,7 @@
 #ifndef XP_CACHE_H
 #define XP_CACHE_H
 
+#include "disk.h"
 #include "jblock.h"
 #include "life.h"
 #include "list.h"
@@ -44,7 +45,6 @@
 #include "platform.h"
 #include "rank.h"
 #include "statistics.h"
-#include "span.h"
 #include "streams.h"
 #include "unflushed.h"
 #include "xpcache.h"
@@ -360,8 +360,7 @@ struct xp {
 	u32 nr_free, nr_dirty, nr_clean, nr_pending_free;
 	struct xp_ranks ranks;	/* of the MAPPED slots */
 	struct xp_streams reads, writes;
-	struct xp_slow_pace slow_pace;	/* of no lock */
-	u64 slow_next;		/* block behind the newest read of the slow device; 0: none. Hits look without the lock */
+	struct xp_disk disk;
 	/* where the slow device has last failed a read of more than was asked for; 0 blocks: nowhere */
 	u64 failed_lba;
 	u32 failed_blocks;

@@ -15,7 +15,6 @@
 #include "request.h"
 #include "slot.h"
 #include "space.h"
-#include "span.h"
 
 /* A chain that is being changed might go round. */
 #ifndef XP_HIT_STEPS	/* the simulator gives up soon */
@@ -98,34 +97,63 @@ static __always_inline u32 pin_lba(struct xp *c, u32 i, xp_lba_t lba, struct xp_
 	return XP_HIT_OWES;
 }
 
-/* They are not read after all. 0 or XP_HIT_OWES. */
-static u32 unpin_all(struct xp *c, u32 i, u32 nr, struct xp_req *req)
+/* It may be so, and not be so any more: for advice. */
+static bool seems_cached(const struct xp_entry *e, xp_lba_t lba)
+{
+	union xp_word word = { .all = XP_READ_ONCE(e->word.all) };
+
+	return says(e, lba) && word.state == SLOT_MAPPED && word.lba_high == (u8)(xp_lba_n(lba) >> 32);
+}
+
+static bool is_cached_somewhere(const struct xp *c, xp_lba_t lba)
+{
+	u32 i = map_peek(c, lba), steps;
+
+	for (steps = 0; i != XP_NIL && steps < XP_HIT_STEPS; steps++) {
+		if (seems_cached(&c->entry[i], lba))
+			return true;
+		i = XP_READ_ONCE(c->entry[i].hash_next);
+	}
+	return false;
+}
+
+/* The run of slots from @i on ends before a miss. */
+static bool ends_in_a_miss(const struct xp *c, u32 i, xp_lba_t lba, u32 span)
+{
+	u32 n = 1;
+
+	while (n < span && i + n < c->nr_slots && seems_cached(&c->entry[i + n], lba_add(lba, n)))
+		n++;
+	return n < span && !is_cached_somewhere(c, lba_add(lba, n));
+}
+
+/* The first one is not read after all. 0 or XP_HIT_OWES. */
+static u32 give_back(struct xp *c, u32 i, struct xp_req *req)
 {
 	bool more = XP_READ_ONCE(c->space.head);
-	u32 n;
 
-	for (n = 0; n < nr; n++)
-		more |= unpin(&c->entry[i + n]);
+	more |= unpin(&c->entry[i]);
 	if (more)
-		owe(req, XP_SLOT(i), nr);
+		owe(req, XP_SLOT(i), 1);
 	return more ? XP_HIT_OWES : 0;
 }
 
 /*
  * Those behind slot @i that hold what is behind @lba, too. Without the lock: if only a part of the request is
- * cached and the slow device is about there, who has the lock decides (read.c).
+ * cached and the slow device's head is about there, who has the lock decides (read.c). The first has been asked for
+ * twice then.
  */
 static noinline u32 pin_more(struct xp *c, u32 i, xp_lba_t lba, struct xp_req *req, bool locked)
 {
 	u32 span = min(req_span(req), XP_RUN_MAX), n, pinned = XP_HIT;
 
+	if (!locked && disk_goes_on(c, lba) && ends_in_a_miss(c, i, lba, span))
+		return give_back(c, i, req);
 	for (n = 1; n < span && i + n < c->nr_slots; n++) {
 		pinned = pin_lba(c, i + n, lba_add(lba, n), req);
 		if (pinned != XP_HIT)
 			break;
 	}
-	if (unlikely(n < span) && !locked && !(pinned & XP_HIT_OWES) && span_goes_on(c, lba))
-		return unpin_all(c, i, n, req);
 	req_trim(req, n);
 	return XP_HIT | pinned;
 }

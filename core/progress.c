@@ -188,6 +188,7 @@ void xp_tick(struct xp *c, struct xp_todo *todo)
 	ranks_tick(c);
 	streams_tick(c);
 	policy_tick(c);
+	disk_tick(c);
 	policy_evict_ahead(c, todo);
 	if (c->fast_suspected)
 		journal_probe(c, todo);

@@ -8,6 +8,7 @@
 #include "badblocks.h"
 #include "busy.h"
 #include "bypass.h"
+#include "disk.h"
 #include "ghost.h"
 #include "overlay.h"
 #include "policy.h"
@@ -196,7 +197,7 @@ static enum xp_act read_span(struct xp *c, struct xp_req *req, u32 n, u32 misses
 	if (misses < n)
 		ask_for_hits(c, req, n);
 	req_trim(req, n);
-	XP_WRITE_ONCE(c->slow_next, xp_lba_n(req_lba(req)) + n);
+	disk_read_begins(c, req);
 	req->state = REQ_MISS;
 	req->fill.nr_blocks = 0;
 	if (!c->failed && !req->alone) {
@@ -212,7 +213,7 @@ static enum xp_act read_span(struct xp *c, struct xp_req *req, u32 n, u32 misses
 /* One block is not worth a look. */
 static bool may_begin_with_hits(const struct xp *c, const struct xp_req *req)
 {
-	return req_span(req) > 1 && !req->alone && span_goes_on(c, req_lba(req));
+	return req_span(req) > 1 && !req->alone && disk_goes_on(c, req_lba(req));
 }
 
 /* I7: what is clean, and what is not mapped. */
@@ -262,7 +263,7 @@ static enum xp_act read_elsewhere(struct xp *c, struct xp_req *req)
 	if (!n)
 		return read_hit(c, req, slot);	/* of zeros */
 	req_trim(req, n);
-	XP_WRITE_ONCE(c->slow_next, xp_lba_n(req_lba(req)) + n);
+	disk_read_begins(c, req);
 	req->state = REQ_MISS;
 	req->alone = true;
 	req->fill.nr_blocks = 0;
@@ -387,6 +388,7 @@ enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err, struct xp_t
 	struct xp_fill run;
 	u32 i;
 
+	disk_read_ends(c);
 	while (err && xp_fill_run(c, &req->fill, &run))
 		for (i = 0; i < run.nr_blocks; i++)
 			fill_drop(c, slot_add(run.slot, i));

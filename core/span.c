@@ -1,21 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* span.c - misses with the hits between them, in one request (span.h). */
-#include "accounting.h"
+#include "disk.h"
 #include "overlay.h"
 #include "request.h"
 #include "slot.h"
 #include "span.h"
-
-#define SHORT_SECTORS	64u
-#define LONG_SECTORS	256u
-
-/* Of a rotating disk. */
-#define ACCESS_NS	8000000u
-#define BLOCK_NS	27000u
-
-/* A device with a shorter access has no head that would have to come back. */
-#define SEEK_NS		1000000u
-#define GAP_MAX		4096u
 
 /*
  * Of a run of dirty blocks. The fast device is read for it in either case, and here beside the slow one: cheap. Not
@@ -23,44 +12,10 @@
  */
 #define OVERLAY_NS	20000u
 
-/* By an eighth towards @ns. Two at once may lose one of them. */
-static void average(u32 *average_ns, u32 ns)
+/* Instead of so many pieces one request for all @blocks, over which those runs are laid that it has so far. */
+static bool pays(const struct xp_disk_pace *p, const struct xp_req *req, u32 blocks, u32 pieces)
 {
-	u32 was = XP_READ_RACY(*average_ns);
-
-	if (was)
-		ns = was - was / 8 + ns / 8;
-	XP_WRITE_ONCE(*average_ns, max(ns, 1u));
-}
-
-void xp_slow_took(struct xp *c, u32 nr_sectors, u64 ns)
-{
-	u32 took = (u32)min(ns, (u64)~0u), access = XP_READ_RACY(c->slow_pace.access_ns);
-
-	if (!ns)
-		return;
-	if (nr_sectors <= SHORT_SECTORS)
-		average(&c->slow_pace.access_ns, took);
-	else if (nr_sectors >= LONG_SECTORS && took > access)	/* else it was read ahead */
-		average(&c->slow_pace.block_ns, (took - access) / (nr_sectors / XP_BLOCK_SECTORS));
-}
-
-/* What is known of @c now, in the words of a rotating disk where nothing is. */
-static struct xp_slow_pace pace_of(const struct xp *c)
-{
-	struct xp_slow_pace p = {
-		.access_ns = XP_READ_RACY(c->slow_pace.access_ns),
-		.block_ns = XP_READ_RACY(c->slow_pace.block_ns),
-	};
-
-	p.access_ns = p.access_ns ? p.access_ns : ACCESS_NS;
-	p.block_ns = p.block_ns ? p.block_ns : BLOCK_NS;
-	return p;
-}
-
-/* Instead of so many pieces one request for all @blocks, over which so many runs are laid. */
-static bool pays(const struct xp_slow_pace *p, u32 blocks, u32 pieces, u32 runs)
-{
+	u32 runs = req->overlay ? req->overlay->nr_runs : 0;
 	u64 span_ns = (u64)blocks * p->block_ns + (u64)runs * OVERLAY_NS;
 
 	return pieces == 1 || span_ns < (u64)(pieces - 1) * p->access_ns;
@@ -79,7 +34,8 @@ static u32 misses_from(struct xp *c, const struct xp_req *req, u32 n, u32 most)
 /* It may be in a span: the slow device has it, or it is laid over what that has. */
 static bool joins(struct xp *c, struct xp_req *req, u32 n, xp_slot_t slot)
 {
-	return is_slot(slot) && (!entry_of(c, slot)->dirty || overlay_add(c, req, n, slot));
+	return is_slot(slot) && xp_lba_n(req_lba(req)) + n < c->nr_whole &&
+	       (!entry_of(c, slot)->dirty || overlay_add(c, req, n, slot));
 }
 
 /* ... and hits that may be in a span. */
@@ -92,38 +48,43 @@ static u32 hits_from(struct xp *c, struct xp_req *req, u32 n, u32 most)
 	return n - begun;
 }
 
-bool span_goes_on(const struct xp *c, xp_lba_t lba)
+/* Hits from the @n-th on; none where all of them cost more than an access: that is worth no span. */
+static u32 gap_from(struct xp *c, struct xp_req *req, const struct xp_disk_pace *p, u32 n, u32 most)
 {
-	u64 next = XP_READ_RACY(c->slow_next), gap = xp_lba_n(lba) - next;	/* behind it: a large number */
-	struct xp_slow_pace p = pace_of(c);
+	u32 enough = p->access_ns / p->block_ns + 1, hits;
 
-	return next && p.access_ns >= SEEK_NS && gap <= GAP_MAX && gap * p.block_ns < p.access_ns;
+	hits = req->alone ? 0 : hits_from(c, req, n, most - n > enough ? n + enough : most);
+	return (u64)hits * p->block_ns < p->access_ns ? hits : 0;
+}
+
+/* The last misses end at @best. Those behind them too, if they are all that is left; hits alone are read as hits. */
+static u32 with_last_hits(u32 best, u32 n, u32 hits, u32 most)
+{
+	return best && n == most && n - hits == best ? n : best;
 }
 
 u32 span_blocks(struct xp *c, struct xp_req *req, u32 most, u32 *misses)
 {
-	u32 missed = 0, best = 0, pieces, n = 0, hits = 0;
-	bool goes_on = !req->alone && span_goes_on(c, req_lba(req));
-	struct xp_slow_pace p = pace_of(c);
+	u32 missed = 0, best = 0, pieces = 1, n = 0, hits;
+	bool goes_on = !req->alone && disk_goes_on(c, req_lba(req));
+	struct xp_disk_pace p = disk_pace(c);
 
 	req->overlay = NULL;
-	for (pieces = 1; n < most; pieces++) {
+	do {
 		u32 piece = misses_from(c, req, n, most);
 
 		n += piece;
 		missed += piece;
-		if (piece && pays(&p, n, pieces, req->overlay ? req->overlay->nr_runs : 0)) {
+		if (piece && pays(&p, req, n, pieces)) {
 			best = n;
 			*misses = missed;
 		}
-		hits = req->alone || !(piece || goes_on) ? 0 : hits_from(c, req, n, most);
-		/* One gap that costs more than an access is worth no span. */
-		if (!hits || (u64)hits * p.block_ns >= p.access_ns)
-			break;
+		hits = piece || goes_on ? gap_from(c, req, &p, n, most) : 0;
 		n += hits;
-	}
-	if (goes_on && best && n == most && n - hits == best)
-		best = n;
+		pieces++;
+	} while (hits && n < most);
+	if (goes_on)
+		best = with_last_hits(best, n, hits, most);
 	overlay_trim(c, req, best);
 	return best;
 }

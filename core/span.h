@@ -25,18 +25,10 @@
 struct xp;
 struct xp_req;
 
-/* Averages of the slow device's reads; 0: none timed so far. */
-struct xp_slow_pace {
-	u32 access_ns;		/* a short one */
-	u32 block_ns;		/* each block more of a long one */
-};
-
 /*
  * Of @req: the blocks to read at once, no more than @most; 0: none, its first block is mapped and read as a hit.
  * *@misses: so many of them are not mapped. Sets req->overlay, of those that are dirty, or NULL.
  */
 u32 span_blocks(struct xp *c, struct xp_req *req, u32 most, u32 *misses);
-/* The slow device, which seeks, has read up to this block, or close before it. Any context, no lock. */
-bool span_goes_on(const struct xp *c, xp_lba_t lba);
 
 #endif /* XP_SPAN_H */

@@ -274,8 +274,10 @@ enum xp_next xp_writeback_next(struct xp *c, struct xp_run *run)
 		next = XP_NEXT_WAIT;
 	} else {
 		gather(c, run);
-		if (run->nr_blocks)
+		if (run->nr_blocks) {
+			disk_leaves(c);
 			next = XP_NEXT_RUN;
+		}
 	}
 	xp_unlock(&c->lock);
 	return next;

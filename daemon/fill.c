@@ -140,7 +140,7 @@ static void slow_read(struct xd_op *op, int err)
 		xd_slow_error(loop->cache, "read", part->req.sector, err);
 	} else {
 		xd_timed(loop, XP_CLASS_SLOW_READ, part->sent);
-		xp_slow_took(loop->cache->core, (u32)(op->bytes >> XP_SECTOR_SHIFT), xd_since(part->sent));
+		xp_slow_took(loop->cache->core, &part->req, (u32)(op->bytes >> XP_SECTOR_SHIFT), xd_since(part->sent));
 	}
 	xd_fill_read_ended(part, err);
 }

@@ -128,7 +128,7 @@ static void part_ended(struct xd_op *op, int err)
 	else if (leg != XP_CLASSES)
 		xd_timed(loop, leg, part->sent);
 	if (!err && leg == XP_CLASS_SLOW_READ)
-		xp_slow_took(cache->core, part->req.nr_sectors, xd_since(part->sent));
+		xp_slow_took(cache->core, &part->req, part->req.nr_sectors, xd_since(part->sent));
 	if (part_is_slow_read(part))
 		xd_slow_read_end(cache);
 	if (xp_end(cache->core, &part->req, err, &loop->todo) == XP_DONE)

@@ -315,7 +315,7 @@ static void slow_read_ended(struct xs_fill *f, int err)
 		xs_slow_error(f->cache, "read", f->io->req.sector, err);
 	} else {
 		xs_timed(f->cache, XP_CLASS_SLOW_READ, took);
-		xs_slow_took(f->cache, f->nr_pages * XP_BLOCK_SECTORS, took);
+		xs_slow_took(f->cache, &f->io->req, f->nr_pages * XP_BLOCK_SECTORS, took);
 	}
 	xs_fill_read_ended(f, err);
 }

@@ -104,7 +104,7 @@ noinline bool xs_io_below_ended(struct xs_cache *cache, struct xs_io *io, int er
 		io_error(cache, io, err);
 	if (io_is_slow_read(io)) {
 		xs_slow_read_end(cache);
-		xs_slow_took(cache, io->req.nr_sectors, took);
+		xs_slow_took(cache, &io->req, io->req.nr_sectors, took);
 	}
 	xp_todo_init(&todo);
 	if (xp_end(cache->core, &io->req, err, &todo) == XP_DONE) {

@@ -97,9 +97,9 @@ static __always_inline void add(struct xs_tally *mine, enum xp_class class, u64 
 	xp_histogram_add(mine->of[class], ns_of(ticks));
 }
 
-void xs_slow_took(struct xs_cache *cache, u32 nr_sectors, u64 ticks)
+void xs_slow_took(struct xs_cache *cache, const struct xp_req *req, u32 nr_sectors, u64 ticks)
 {
-	xp_slow_took(cache->core, nr_sectors, ns_of(ticks));
+	xp_slow_took(cache->core, req, nr_sectors, ns_of(ticks));
 }
 
 void xs_record(struct xs_cache *cache, enum xp_class leg, u64 ticks)

@@ -43,7 +43,7 @@ static inline void xs_timed(struct xs_cache *cache, enum xp_class leg, u64 ticks
 }
 
 /* A read of the slow device has succeeded after @ticks, or 0: the core is told. Any context. */
-void xs_slow_took(struct xs_cache *cache, u32 nr_sectors, u64 ticks);
+void xs_slow_took(struct xs_cache *cache, const struct xp_req *req, u32 nr_sectors, u64 ticks);
 
 /*
  * Counts a request that has ended, once; and records its time, unless that is 0 or it has failed.

@@ -175,7 +175,7 @@ static void count_slow(struct replay *r, const struct part *part)
 	ns = disk_ns(&r->disk, part->req.sector, part->req.nr_sectors);
 	r->counts.slow_ns += ns;
 	if (part->req.op == XP_READ)
-		xp_slow_took(r->core, part->req.nr_sectors, ns);
+		xp_slow_took(r->core, &part->req, part->req.nr_sectors, ns);
 	r->counts.slow_seeks += r->disk.seeks - seeks;
 }
 

@@ -301,7 +301,7 @@ static struct xp *core_new(void *memory, const struct xp_media *fast, u32 accept
 	memset(memory, 0, xp_memory(&sb, true));
 	c = xp_init(memory, &sb, &opt);
 	if (!g->seeks_cost)
-		xp_slow_took(c, 1, 1);
+		xp_slow_took(c, NULL, 1, 1);
 	return c;
 }
 

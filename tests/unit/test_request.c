@@ -49,7 +49,7 @@ static void a_read_is_split_where_the_cache_ends(void **state)
 	assert_int_equal(req.nr_sectors, 5);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
 	xp_fill_end(f.c, &req.fill, -ENOMEM, &f.todo);
-	f.c->slow_next = 0;	/* no disk's head is there */
+	f.c->disk.next = 0;	/* no disk's head is there */
 	assert_int_equal(submit(&f, &req, XP_READ, 80, 100, false), XP_FAST);
 	assert_int_equal(req.nr_sectors, 16);
 	xp_end(f.c, &req, 0, &f.todo);

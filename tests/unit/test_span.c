@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* test_span.c - misses and the hits between them, read from the slow device at once. */
 #include "fixture.h"
-#include "accounting.h"
 #include "ghost.h"
 #include "map.h"
 #include "run.h"
@@ -107,10 +106,8 @@ static void writes_under_way_end_no_span(void **state)
 /* An access of 90 us, and 2 us a block. */
 static void time_as_flash(void)
 {
-	for (int i = 0; i < 100; i++) {
-		xp_slow_took(f.c, 8, 90000);
-		xp_slow_took(f.c, 512, 90000 + 64 * 2000);
-	}
+	f.c->disk.access_ns = 90000;
+	f.c->disk.block_ns = 2000;
 }
 
 /* As long as the blocks between cost less than what they save. */
@@ -183,6 +180,36 @@ static void flash_has_no_head(void **state)
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
 }
 
+/* Whether it is asked with the lock or without, a block has been asked for once. */
+static void hits_at_its_beginning_are_asked_for_once(void **state)
+{
+	(void)state;
+	cache_in_turns();
+	for (u32 i = 0; i < 5; i++)	/* not YOUNG any more */
+		xp_tick(f.c, &f.todo);
+	f.c->disk.next = 5016;
+	assert_int_equal(asked_at_once(5016, 8), 8);
+	for (u32 i = 17; i < 22; i++)
+		assert_int_equal(rank_freq(word_use(entry_of(f.c, map_mapped(f.c, XP_LBA(5000 + i)))->word)), 1);
+}
+
+/* Cached in other slots, it is a hit, and the next. */
+static void slots_that_do_not_adjoin_are_no_miss(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	for (u32 i = 8; i; i--)
+		fill_block(&f, 5000 + i - 1, 1);
+	for (u32 i = 0; i < 8; i++) {
+		f.c->disk.next = 5000;
+		assert_int_equal(xp_hit(f.c, (submit(&f, &req, XP_READ, (5000 + i) * 8, (8 - i) * 8, false), &req)), XP_HIT);
+		assert_int_equal(req.nr_blocks, 1);
+		assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+		assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	}
+}
+
 /* What would take longer than an access is left to the fast device; as is what lies behind the head. */
 static void a_long_hit_is_read_as_one(void **state)
 {
@@ -191,25 +218,13 @@ static void a_long_hit_is_read_as_one(void **state)
 	(void)state;
 	for (u32 i = 0; i < 255; i++)
 		fill_block(&f, 5000 + i, 1);
-	for (u32 i = 0; i < 100; i++) {
-		xp_slow_took(f.c, 8, 8000000);
-		xp_slow_took(f.c, 512, 8000000 + 64 * 50000);
-	}
+	f.c->disk.block_ns = 50000;
 	for (u32 i = 0; i < 2; i++) {
-		f.c->slow_next = i ? 5001 : 5000 - 100;
+		f.c->disk.next = i ? 5001 : 5000 - 100;
 		assert_int_equal(submit(&f, &req, XP_READ, 5000 * 8, 256 * 8, false), XP_FAST);
 		assert_int_equal(req.nr_blocks, 255);
 		assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
 	}
-}
-
-static void nobody_has_timed_it(void **state)
-{
-	(void)state;
-	cache_every_second(5000, 8);
-	xp_slow_took(f.c, 8, 0);
-	xp_slow_took(f.c, 512, 0);
-	assert_int_equal(asked_at_once(5000, 7), 7);
 }
 
 /* A sector below a hit cannot be read: the hit is not an error, nor are the misses. */
@@ -328,8 +343,9 @@ int main(void)
 		T(what_goes_on_has_hits_at_both_ends),
 		T(a_hit_that_goes_on_is_one),
 		T(flash_has_no_head),
+		T(hits_at_its_beginning_are_asked_for_once),
+		T(slots_that_do_not_adjoin_are_no_miss),
 		T(a_long_hit_is_read_as_one),
-		T(nobody_has_timed_it),
 		T(a_slow_error_comes_again_in_pieces),
 		T(a_bad_sector_below_a_hit_is_met_once),
 		T(hits_between_are_no_ghost_hits),
