@@ -5,6 +5,7 @@
 #include "badblocks.h"
 #include "ghost.h"
 #include "journal.h"
+#include "options.h"
 #include "pace.h"
 #include "ranks.h"
 #include "superblock.h"
@@ -64,16 +65,36 @@ u64 xp_memory(const struct xp_sb *sb, bool verify)
 	return l.end;
 }
 
+/* A 64th; but in a small cache so many that a commit frees some 30, or a 16th. */
+static u32 low_free(u64 n)
+{
+	return (u32)min(max(n / 64, max(min(n / 16, (u64)64), (u64)2)), (u64)4096);
+}
+
+/* What follows from the options that may change while the cache runs. */
 static void set_limits(struct xp *c)
 {
 	u64 n = c->nr_slots;
+	u32 low = (u32)(n * c->opt.dirty_low / 100), high = (u32)(n * c->opt.dirty_high / 100);
 
-	/* A 64th; but in a small cache so many that a commit frees some 30, or a 16th. */
-	c->low_free = (u32)min(max(n / 64, max(min(n / 16, (u64)64), (u64)2)), (u64)4096);
-	c->dirty_low = (u32)(n * c->opt.dirty_low / 100);
-	c->dirty_high = (u32)(n * c->opt.dirty_high / 100);
-	c->dirty_pass = c->dirty_low + (c->dirty_high - c->dirty_low) / 7;	/* 20 % by default */
-	c->dirty_soft = c->dirty_low + (c->dirty_high - c->dirty_low) / 2;
+	c->dirty_low = low;
+	c->dirty_pass = low + (high - low) / 7;	/* 20 % by default */
+	XP_WRITE_ONCE(c->dirty_soft, low + (high - low) / 2);
+	XP_WRITE_ONCE(c->dirty_high, high);
+}
+
+bool xp_set_limits(struct xp *c, const struct xp_tunables *t)
+{
+	bool over;
+
+	xp_lock(&c->lock);
+	c->opt.dirty_low = t->dirty_low;
+	c->opt.dirty_high = t->dirty_high;
+	c->opt.stream_kib = t->stream_kib;
+	set_limits(c);
+	over = c->nr_dirty > c->dirty_low;
+	xp_unlock(&c->lock);
+	return over;
 }
 
 static void init_journal(struct xp *c, u8 *base, const struct layout *l,
@@ -155,6 +176,7 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 	if (!opt->fast_at_once || !(le64_to_cpu(sb->incompat) & XP_INCOMPAT_GROWS))
 		c->opt.store = NULL;
 	init_lists(c);
+	c->low_free = low_free(c->nr_slots);
 	set_limits(c);
 	ranks_init(c);
 	return c;
@@ -162,15 +184,15 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 
 u32 xp_pressure(struct xp *c)
 {
-	u32 over, range = c->dirty_high - c->dirty_soft;
-	u32 dirty = XP_READ_RACY(c->nr_dirty);	/* a stale one does no harm */
+	u32 dirty = XP_READ_RACY(c->nr_dirty);	/* a stale one does no harm, */
+	/* nor does one limit of before a change: for as long as one write takes */
+	u32 soft = XP_READ_RACY(c->dirty_soft), high = XP_READ_RACY(c->dirty_high);
 
-	if (dirty <= c->dirty_soft)
+	if (dirty <= soft)
 		return 0;
-	over = dirty - c->dirty_soft;
-	if (over >= range)
+	if (dirty >= high)
 		return 1024;
-	return (u32)((u64)over * 1024 / range);
+	return (u32)((u64)(dirty - soft) * 1024 / (high - soft));
 }
 
 void xp_get_stats(struct xp *c, struct xp_stats *s)

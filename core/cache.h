@@ -341,11 +341,12 @@ struct xp {
 	/* of the slow device; of 2^region_shift blocks, the last of all the rest */
 	u32 nr_regions, region_shift;
 	u32 low_free;		/* below: evict ahead of need */
-	u32 dirty_low, dirty_pass, dirty_soft, dirty_high;	/* slots */
 	bool may_sum;		/* XP_INCOMPAT_SUMS: records may bear one */
 	u64 memory;
 
-	/* Of the lock. */
+	/* Of the lock; so are dirty_low, dirty_high and stream_kib of @opt: xp_set_limits(). */
+	/* slots; xp_pressure() reads two of them without it */
+	u32 dirty_low, dirty_pass, dirty_soft, dirty_high;
 	u64 slow_sectors;
 	/* blocks of the slow device; the one behind them is short, and not cached (write.c) */
 	u64 nr_whole;

@@ -9,6 +9,7 @@ struct xp;
 struct xp_media;
 struct xp_message;
 struct xp_sb;
+struct xp_tunables;
 
 struct xp_options {
 	bool volatile_fast;	/* the fast device has a volatile write cache */
@@ -35,9 +36,12 @@ struct xp_options {
 	bool verify;
 };
 
-/* xp_options.stream_kib, which may change while the cache runs. Any context. */
-void xp_set_stream_kib(struct xp *c, u32 kib);
-u32 xp_stream_kib(struct xp *c);
+/*
+ * dirty_low, dirty_high and stream_kib change while the cache runs. True: more is dirty than is to
+ * be, and xp_writeback_wanted() may have become true; who slows writers asks xp_pressure() again by
+ * itself. Any context.
+ */
+bool xp_set_limits(struct xp *c, const struct xp_tunables *t);
 
 /* A fast device that cannot be read everywhere: recovery goes on without */
 #define XP_ACCEPT_LOSS	1u	/* ... journal blocks that it needs, or that may have been the last commit */

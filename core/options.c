@@ -11,24 +11,31 @@
 #include "message.h"
 #include "options.h"
 
+#define AT(member)	offsetof(struct xp_tunables, member)
+
 const struct xp_tunable xp_tunable_rows[XP_TUNABLES] = {
-	{ "dirty_low", 0, 100, XP_DEFAULT_DIRTY_LOW, offsetof(struct xp_tunables, dirty_low) },
-	{ "dirty_high", 1, 100, XP_DEFAULT_DIRTY_HIGH, offsetof(struct xp_tunables, dirty_high) },
-	{ "idle_ms", 0, 24 * 3600 * 1000, 5000, offsetof(struct xp_tunables, idle_ms) },
-	{ "histogram", 0, 1, 1, offsetof(struct xp_tunables, histogram) },
-	{ "stream_kib", 0, 1u << 30, XP_DEFAULT_STREAM_KIB, offsetof(struct xp_tunables, stream_kib) },
-	{ "mark", 0, 0xffffffff, 0, offsetof(struct xp_tunables, mark) },
-	{ "verify", 0, 1, 0, offsetof(struct xp_tunables, verify) },
+	{ "dirty_low", 0, 100, XP_DEFAULT_DIRTY_LOW, AT(dirty_low), false },
+	{ "dirty_high", 1, 100, XP_DEFAULT_DIRTY_HIGH, AT(dirty_high), false },
+	{ "idle_ms", 0, 24 * 3600 * 1000, 5000, AT(idle_ms), false },
+	{ "histogram", 0, 1, 1, AT(histogram), false },
+	{ "stream_kib", 0, 1u << 30, XP_DEFAULT_STREAM_KIB, AT(stream_kib), false },
+	{ "mark", 0, 0xffffffff, 0, AT(mark), true },
+	{ "verify", 0, 1, 0, AT(verify), true },
 };
 
-static const char *const command_names[XP_COMMANDS] = {
-	[XP_COMMAND_FLUSH] = "flush",
-	[XP_COMMAND_FLUSH_STOP] = "flush_stop",
-	[XP_COMMAND_COMMIT] = "commit",
-	[XP_COMMAND_HISTOGRAM] = "histogram",
-	[XP_COMMAND_HISTOGRAM_ON] = "histogram_on",
-	[XP_COMMAND_HISTOGRAM_OFF] = "histogram_off",
-	[XP_COMMAND_STREAM_KIB] = "stream_kib",
+static const struct command {
+	const char *name;
+	/* that it changes; and to what, or to its second word */
+	const char *option, *value;
+} commands[XP_COMMANDS] = {
+	[XP_COMMAND_FLUSH] = { .name = "flush" },
+	[XP_COMMAND_FLUSH_STOP] = { .name = "flush_stop" },
+	[XP_COMMAND_COMMIT] = { .name = "commit" },
+	[XP_COMMAND_HISTOGRAM] = { .name = "histogram" },
+	[XP_COMMAND_HISTOGRAM_ON] = { "histogram_on", "histogram", "1" },
+	[XP_COMMAND_HISTOGRAM_OFF] = { "histogram_off", "histogram", "0" },
+	[XP_COMMAND_STREAM_KIB] = { "stream_kib", "stream_kib", NULL },
+	[XP_COMMAND_SET] = { .name = "set" },	/* those of its pairs */
 };
 
 /* -------------------------------------------------------------- words ---- */
@@ -222,7 +229,7 @@ int xp_table_parse(struct xp_table *t, u32 nr, char *const *word, struct xp_mess
 
 const char *xp_command_name(enum xp_command command)
 {
-	return command_names[command];
+	return commands[command].name;
 }
 
 static void tell_known(const char *word, struct xp_message *msg)
@@ -234,7 +241,7 @@ static void tell_known(const char *word, struct xp_message *msg)
 			    show(word, &s));
 	for (i = 0; i < XP_COMMANDS; i++)
 		len += (u32)snprintf(msg->text + len, sizeof(msg->text) - len, "%s %s",
-				     i ? "," : "", command_names[i]);
+				     i ? "," : "", commands[i].name);
 }
 
 /* XP_COMMANDS: there is none. */
@@ -243,36 +250,78 @@ static u32 command_called(const char *name)
 	u32 i;
 
 	for (i = 0; i < XP_COMMANDS; i++)
-		if (!strcasecmp(name, command_names[i]))
+		if (!strcasecmp(name, commands[i].name))
 			break;
 	return i;
 }
 
-/* The option that a message changes; NULL: it has no value. */
-static const struct xp_tunable *changed_by(u32 command)
+static int check_words(u32 command, u32 nr, struct xp_message *msg)
 {
-	return command == XP_COMMAND_STREAM_KIB ? row_called(command_names[command]) : NULL;
+	const char *name = commands[command].name;
+	bool valued = commands[command].option && !commands[command].value;
+
+	if (command == XP_COMMAND_SET) {
+		if (nr > 1 && nr % 2)
+			return 0;
+		snprintf(msg->text, sizeof(msg->text),
+			 "message %s takes a name and a value, or more such pairs", name);
+		return -EINVAL;
+	}
+	if (nr == (valued ? 2 : 1))
+		return 0;
+	snprintf(msg->text, sizeof(msg->text), "message %s is %s, not %u",
+		 name, valued ? "two words" : "one word", nr);
+	return -EINVAL;
 }
 
-int xp_command_parse(enum xp_command *command, u32 *value, u32 nr, char *const *word,
-		     struct xp_message *msg)
+int xp_command_parse(enum xp_command *command, u32 nr, char *const *word, struct xp_message *msg)
 {
 	u32 i = nr ? command_called(word[0]) : XP_COMMANDS;
-	const struct xp_tunable *row;
 	int err;
 
 	if (i == XP_COMMANDS) {
 		tell_known(nr ? word[0] : "", msg);
 		return -EINVAL;
 	}
-	row = changed_by(i);
-	if (nr != (row ? 2 : 1)) {
-		snprintf(msg->text, sizeof(msg->text), "message %s is %s, not %u",
-			 command_names[i], row ? "two words" : "one word", nr);
-		return -EINVAL;
-	}
-	err = row ? read_value(value, row, word[1], msg) : 0;
+	err = check_words(i, nr, msg);
 	if (!err)
 		*command = (enum xp_command)i;
+	return err;
+}
+
+/* What a start sets stays. */
+static int check_running(const struct xp_tunables *was, const struct xp_tunables *is,
+			 struct xp_message *msg)
+{
+	const struct xp_tunable *row;
+
+	for (row = xp_tunable_rows; row < xp_tunable_rows + XP_TUNABLES; row++)
+		if (row->start && xp_tunable_value(was, row) != xp_tunable_value(is, row)) {
+			snprintf(msg->text, sizeof(msg->text),
+				 "%s stays while the cache runs: stop it, and start it with the other value",
+				 row->name);
+			return -EINVAL;
+		}
+	return 0;
+}
+
+int xp_command_change(enum xp_command command, struct xp_tunables *t, u32 nr, char *const *word,
+		      struct xp_message *msg)
+{
+	const struct command *c = &commands[command];
+	struct xp_tunables changed = *t;
+	const struct xp_tunable *row;
+	int err;
+
+	if (c->option) {
+		row = find_row(c->option, msg);
+		err = row ? read_value(value_of(&changed, row), row, c->value ? c->value : word[1], msg) : -EINVAL;
+	} else {
+		err = read_pairs(&changed, nr - 1, word + 1, msg);
+	}
+	if (!err)
+		err = check_running(t, &changed, msg);
+	if (!err)
+		*t = changed;
 	return err;
 }

@@ -34,6 +34,7 @@ struct xp_tunable {
 	const char *name;	/* the table line's; the command line has '-' for '_' */
 	u32 min, max, initial;
 	size_t offset;		/* in struct xp_tunables */
+	bool start;		/* a start sets it, and it holds while the cache runs */
 };
 
 extern const struct xp_tunable xp_tunable_rows[XP_TUNABLES];

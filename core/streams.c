@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* streams.c - which reads and which writes are a stream (streams.h). */
-#include "life.h"
 #include "map.h"
 #include "streams.h"
 
@@ -114,21 +113,4 @@ void streams_tick(struct xp *c)
 {
 	c->writes.parts[1] = c->writes.parts[0];
 	c->writes.parts[0] = 0;
-}
-
-void xp_set_stream_kib(struct xp *c, u32 kib)
-{
-	xp_lock(&c->lock);
-	c->opt.stream_kib = kib;
-	xp_unlock(&c->lock);
-}
-
-u32 xp_stream_kib(struct xp *c)
-{
-	u32 kib;
-
-	xp_lock(&c->lock);
-	kib = c->opt.stream_kib;
-	xp_unlock(&c->lock);
-	return kib;
 }

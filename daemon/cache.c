@@ -276,6 +276,7 @@ int xd_cache_start(struct xd_cache *cache, const struct xd_setup *setup, struct 
 	cache->tunables = setup->tunables;
 	cache->fast_whole = max(setup->fast->dev.logical, 1u << XP_SECTOR_SHIFT) > max(setup->slow->dev.logical, 1u << XP_SECTOR_SHIFT);
 	cache->timed = setup->tunables->histogram;
+	cache->idle_ms = setup->tunables->idle_ms;
 	cache->nr_loops = setup->loops;
 	cache->started = xd_now();
 	pthread_mutex_init(&cache->pace_lock, NULL);

@@ -5,21 +5,20 @@
  */
 #include "daemon/device.h"
 #include "daemon/engine.h"
-#include "core/options.h"
 
 #define TICK_MS		1000u
 
 /* A short idle time needs a finer clock. */
 static u32 tick_ms(const struct xd_cache *cache)
 {
-	u32 idle_ms = cache->tunables->idle_ms;
+	u32 idle_ms = xd_get(cache->idle_ms);
 
 	return idle_ms ? min(max(idle_ms / 4, 10u), TICK_MS) : TICK_MS;
 }
 
 static void watch_idle(struct xd_cache *cache)
 {
-	u32 idle_ms = cache->tunables->idle_ms;
+	u32 idle_ms = xd_get(cache->idle_ms);
 	bool idle;
 
 	if (xd_get(cache->active)) {
@@ -57,6 +56,13 @@ static void start(struct xd_call *call)
 	cache->tick.event.end = tick;
 	xd_timer_arm(call->loop, &cache->tick, tick_ms(cache) * 1000000ull);
 	xd_writeback_kick(cache);
+}
+
+/* The next tick finds it: the time counts from now on. */
+void xd_clock_idle_after(struct xd_cache *cache, u32 idle_ms)
+{
+	xd_set(cache->idle_ms, idle_ms);
+	xd_set(cache->active, 1);
 }
 
 void xd_clock_start(struct xd_cache *cache)

@@ -238,7 +238,8 @@ struct xd_cache {
 	u64 sectors;		/* of the slow device */
 	bool fast_whole;	/* the fast device's logical sector is larger than the slow one's: it takes whole blocks */
 	u64 started;
-	bool timed;
+	bool timed;		/* atomic; at first the option's, as is */
+	u32 idle_ms;		/* atomic */
 	struct xp_histogram *histograms;	/* all loops' */
 	struct xp_requests *requests;
 
@@ -370,5 +371,7 @@ void xd_throttle_release(struct xd_event *event, int res);
 
 /* clock.c */
 void xd_clock_start(struct xd_cache *cache);
+/* The option idle_ms has changed. Any thread. */
+void xd_clock_idle_after(struct xd_cache *cache, u32 idle_ms);
 
 #endif /* XD_ENGINE_H */

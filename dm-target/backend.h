@@ -208,6 +208,7 @@ struct xs_clock {
 	bool active;
 	/* records were placed since. Likewise: xs_clock_stir(), clock_tick() */
 	bool due;
+	u32 idle_ms;		/* the option, as it is now. Read unlocked */
 	u32 quiet_ms;		/* of the work */
 };
 
@@ -222,13 +223,17 @@ struct xs_cache {
 	/* Fixed by the constructor. */
 	struct dm_target *ti;
 	struct dm_dev *fast, *slow;
-	struct xp_tunables options;
+	struct xp_tunables options;	/* of the table */
 	struct workqueue_struct *wq;
 	u64 slow_sectors;
 	/* the fast device takes whole blocks: its logical sector is larger */
 	bool fast_whole;
 	bool hit_asks;		/* fast_whole or verify: not each hit can be sent as it is */
 	u64 started;		/* ktime_get_ns() */
+
+	/* target.c: options, as messages have changed them */
+	struct mutex now_lock;
+	struct xp_tunables now;	/* of now_lock */
 
 	/* timing.c */
 	bool timed;		/* latencies are recorded. Read unlocked */
@@ -523,6 +528,8 @@ static inline void xs_clock_request(struct xs_cache *cache)
 		xs_clock_stir(cache, &k->active);
 }
 
+/* The option idle_ms, of the table or of a message. Any context. */
+void xs_clock_idle_after(struct xs_cache *cache, u32 idle_ms);
 /* Records wait for a commit. Any context. */
 void xs_clock_records(struct xs_cache *cache);
 void xs_clock_stop(struct xs_cache *cache);

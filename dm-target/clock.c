@@ -14,7 +14,7 @@
 /* A short idle time needs a finer clock. */
 static u32 tick_ms(const struct xs_cache *cache)
 {
-	u32 idle_ms = cache->options.idle_ms;
+	u32 idle_ms = READ_ONCE(cache->clock.idle_ms);
 
 	return idle_ms ? clamp(idle_ms / 4, 10u, TICK_MS) : TICK_MS;
 }
@@ -57,15 +57,15 @@ void xs_clock_records(struct xs_cache *cache)
 static void watch_idle(struct xs_cache *cache)
 {
 	struct xs_clock *k = &cache->clock;
+	u32 idle_ms = READ_ONCE(k->idle_ms);
 
 	if (READ_ONCE(k->active)) {
 		WRITE_ONCE(k->active, false);
 		k->quiet_ms = 0;
-	} else if (k->quiet_ms < cache->options.idle_ms) {
+	} else if (k->quiet_ms < idle_ms) {
 		k->quiet_ms += tick_ms(cache);
 	}
-	xs_writeback_idle(cache, cache->options.idle_ms &&
-			  k->quiet_ms >= cache->options.idle_ms);
+	xs_writeback_idle(cache, idle_ms && k->quiet_ms >= idle_ms);
 }
 
 /* Whether another tick is needed. */
@@ -74,7 +74,7 @@ static bool clock_needed(struct xs_cache *cache)
 	const struct xs_clock *k = &cache->clock;
 
 	return READ_ONCE(k->due) || READ_ONCE(k->active) ||
-	       (cache->options.idle_ms && !xp_is_clean(cache->core));
+	       (READ_ONCE(k->idle_ms) && !xp_is_clean(cache->core));
 }
 
 static void clock_tick(struct work_struct *work)
@@ -98,6 +98,25 @@ static void clock_tick(struct work_struct *work)
 	smp_store_mb(k->running, false);
 	if (clock_needed(cache))
 		clock_wind(cache);
+}
+
+/*
+ * A tick finds it, at once: writeback that an idle time has begun ends, and the time counts from
+ * now on.
+ */
+void xs_clock_idle_after(struct xs_cache *cache, u32 idle_ms)
+{
+	struct xs_clock *k = &cache->clock;
+	unsigned long flags;
+
+	WRITE_ONCE(k->idle_ms, idle_ms);
+	WRITE_ONCE(k->active, true);
+	spin_lock_irqsave(&k->lock, flags);
+	if (!k->stopped) {
+		WRITE_ONCE(k->running, true);
+		mod_delayed_work(cache->wq, &k->work, 0);
+	}
+	spin_unlock_irqrestore(&k->lock, flags);
 }
 
 /* The clock is stopped until xs_clock_start(). */

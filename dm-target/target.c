@@ -110,6 +110,7 @@ static void setup(struct xs_cache *cache, struct dm_target *ti)
 	xs_todo_setup(cache);
 	xs_throttle_setup(cache);
 	xs_clock_setup(cache);
+	mutex_init(&cache->now_lock);
 }
 
 static void target_dtr(struct dm_target *ti)
@@ -158,7 +159,8 @@ static int target_ctr(struct dm_target *ti, unsigned int argc, char **argv)
 	ti->private = cache;
 	setup(cache, ti);
 	err = parse_table(ti, &table, argc, argv);
-	cache->options = table.tunables;
+	cache->options = cache->now = table.tunables;
+	xs_clock_idle_after(cache, table.tunables.idle_ms);
 	if (!err)
 		err = open_devices(cache, &table);
 	if (!err)
@@ -230,15 +232,15 @@ static void put_info(struct line *l, struct xs_cache *cache)
 	xp_status_print(core, &backend, l->text, l->max);
 }
 
-/* As they are now: a message may have changed one since the table was loaded. */
+/* As they are now, for the next load: messages may have changed some since this one. */
 static void put_table(struct line *l, struct xs_cache *cache)
 {
-	struct xp_tunables tunables = cache->options;
-	struct xp *core = recovered_core(cache);
+	struct xp_tunables tunables;
 	char options[XP_TUNABLES_TEXT];
 
-	if (core)
-		tunables.stream_kib = xp_stream_kib(core);
+	mutex_lock(&cache->now_lock);
+	tunables = cache->now;
+	mutex_unlock(&cache->now_lock);
 	xp_tunables_print(&tunables, options);
 	put(l, "%s %s%s", cache->fast->name, cache->slow->name, options);
 }
@@ -297,8 +299,43 @@ static int commit(struct xs_cache *cache)
 	return smp_load_acquire(&cache->at_rest) ? cache->close_err : -EAGAIN;
 }
 
+/* Memory for histograms may be missing; then nothing has changed. */
+static int apply(struct xs_cache *cache, const struct xp_tunables *t, bool switches)
+{
+	int err = switches ? xs_timing_switch(cache, t->histogram) : 0;
+
+	lockdep_assert_held(&cache->now_lock);
+	if (err)
+		return err;
+	if (xp_set_limits(cache->core, t))
+		xs_writeback_kick(cache);
+	if (t->idle_ms != cache->now.idle_ms)
+		xs_clock_idle_after(cache, t->idle_ms);
+	cache->now = *t;
+	return 0;
+}
+
+static int change(struct xs_cache *cache, enum xp_command command, unsigned int argc, char **argv)
+{
+	struct xp_tunables t;
+	struct xp_message msg;
+	int err;
+
+	mutex_lock(&cache->now_lock);
+	t = cache->now;
+	err = xp_command_change(command, &t, argc, argv, &msg);
+	if (err)
+		DMERR("%pg: %s", xs_fast(cache), msg.text);
+	else	/* said again, it may find the memory that the start has not found */
+		err = apply(cache, &t, t.histogram != cache->now.histogram ||
+			    command == XP_COMMAND_HISTOGRAM_ON);
+	mutex_unlock(&cache->now_lock);
+	return err;
+}
+
 /* 1: there is an answer. */
-static int perform(struct xs_cache *cache, enum xp_command command, u32 value, char *answer, u32 room)
+static int perform(struct xs_cache *cache, enum xp_command command, unsigned int argc, char **argv,
+		   char *answer, u32 room)
 {
 	int err;
 
@@ -315,12 +352,10 @@ static int perform(struct xs_cache *cache, enum xp_command command, u32 value, c
 		err = xs_timing_print(cache, answer, room);
 		return err ? err : 1;
 	case XP_COMMAND_HISTOGRAM_ON:
-		return xs_timing_switch(cache, true);
 	case XP_COMMAND_HISTOGRAM_OFF:
-		return xs_timing_switch(cache, false);
 	case XP_COMMAND_STREAM_KIB:
-		xp_set_stream_kib(cache->core, value);
-		return 0;
+	case XP_COMMAND_SET:
+		return change(cache, command, argc, argv);
 	}
 	return -EINVAL;
 }
@@ -331,8 +366,7 @@ static int target_message(struct dm_target *ti, unsigned int argc, char **argv,
 	struct xs_cache *cache = ti->private;
 	enum xp_command command;
 	struct xp_message msg;
-	u32 value = 0;
-	int err = xp_command_parse(&command, &value, argc, argv, &msg);
+	int err = xp_command_parse(&command, argc, argv, &msg);
 
 	if (err) {
 		DMERR("%pg: %s", xs_fast(cache), msg.text);
@@ -343,7 +377,7 @@ static int target_message(struct dm_target *ti, unsigned int argc, char **argv,
 		      xp_command_name(command));
 		return -ENXIO;
 	}
-	return perform(cache, command, value, result, maxlen);
+	return perform(cache, command, argc, argv, result, maxlen);
 }
 
 /* ------------------------------------------------------------ limits ---- */
@@ -403,7 +437,8 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 
 static struct target_type xpcache_target = {
 	.name = "xpcache",
-	.version = { 1, 5, 0 },	/* 1.1: mark; 1.2: no image of memory; 1.3: status names; 1.4: counts; 1.5: stream_kib */
+	/* 1.1: mark; 1.2: no image of memory; 1.3: status names; 1.4: counts; 1.5: stream_kib; 1.6: set */
+	.version = { 1, 6, 0 },
 	.features = DM_TARGET_SINGLETON | DM_TARGET_ALWAYS_WRITEABLE | DM_TARGET_NOWAIT,
 	.module = THIS_MODULE,
 	.ctr = target_ctr,

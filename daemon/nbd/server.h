@@ -15,6 +15,7 @@
 #include "daemon/engine.h"
 #include "daemon/nbd/nbd_proto.h"
 #include "lib/exit.h"
+#include "core/options.h"
 #include "platform.h"
 
 struct xd_connection;
@@ -81,6 +82,7 @@ struct xd_control {
 	pthread_mutex_t lock;
 	pthread_t thread;
 	bool running;
+	struct xp_tunables now;	/* options, as messages have changed them; of the thread */
 };
 /* Listens. Says why not. */
 enum xc xd_control_open(struct xd_control *c, const char *path);

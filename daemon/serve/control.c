@@ -96,10 +96,8 @@ static void table(struct xd_control *c, int fd)
 {
 	const char *node = xd_ublk_node(c->ublk);
 	char options[XP_TUNABLES_TEXT], text[2 * PATH_MAX + XP_TUNABLES_TEXT + 160];
-	struct xp_tunables tunables = *c->cache->tunables;
 
-	tunables.stream_kib = xp_stream_kib(c->cache->core);	/* a message may have changed it */
-	xp_tunables_print(&tunables, options);
+	xp_tunables_print(&c->now, options);
 	snprintf(text, sizeof(text), "fast %s\nslow %s\nuuid %s\nsectors %llu\nclients %u\noptions%s\n%s%s%s",
 		 c->cache->fast->dev.path, c->cache->slow->dev.path, text_uuid(c->cache->sb.uuid),
 		 (unsigned long long)c->cache->sectors, xd_server_clients(c->server), options,
@@ -144,13 +142,31 @@ static u32 split(char *line, char *word[LINE_MAX_BYTES / 2])
 	return n;
 }
 
+/* All of the change, or none. */
+static int change(struct xd_control *c, enum xp_command command, u32 nr, char **word, struct xp_message *msg)
+{
+	struct xd_cache *cache = c->cache;
+	struct xp_tunables t = c->now;
+	int err = xp_command_change(command, &t, nr, word, msg);
+
+	if (err)
+		return err;
+	if (xp_set_limits(cache->core, &t))
+		xd_writeback_kick(cache);
+	if (t.idle_ms != c->now.idle_ms)
+		xd_clock_idle_after(cache, t.idle_ms);
+	xd_set(cache->timed, t.histogram);
+	c->now = t;
+	return 0;
+}
+
 static void message(struct xd_control *c, int fd, char *line)
 {
 	char *word[LINE_MAX_BYTES / 2];
+	u32 nr = split(line, word);
+	struct xp_message msg = { "" };
 	enum xp_command command;
-	struct xp_message msg;
-	u32 value = 0;
-	int err = xp_command_parse(&command, &value, split(line, word), word, &msg);
+	int err = xp_command_parse(&command, nr, word, &msg);
 
 	if (err) {
 		say_error(fd, err, msg.text);
@@ -168,16 +184,12 @@ static void message(struct xd_control *c, int fd, char *line)
 	case XP_COMMAND_HISTOGRAM:
 		histogram(c, fd);
 		return;
-	case XP_COMMAND_HISTOGRAM_ON:
-	case XP_COMMAND_HISTOGRAM_OFF:
-		xd_set(c->cache->timed, command == XP_COMMAND_HISTOGRAM_ON);
-		break;
-	case XP_COMMAND_STREAM_KIB:
-		xp_set_stream_kib(c->cache->core, value);
+	default:	/* of options */
+		err = change(c, command, nr, word, &msg);
 		break;
 	}
 	if (err)
-		say_error(fd, err, NULL);
+		say_error(fd, err, *msg.text ? msg.text : NULL);
 	else
 		say_ok(fd, "");
 }
@@ -275,7 +287,10 @@ enum xc xd_control_open(struct xd_control *c, const char *path)
 
 int xd_control_start(struct xd_control *c)
 {
-	int err = pthread_create(&c->thread, NULL, control_main, c);
+	int err;
+
+	c->now = *c->cache->tunables;
+	err = pthread_create(&c->thread, NULL, control_main, c);
 
 	c->running = !err;
 	return -err;

@@ -87,6 +87,7 @@ daemon-test: $(daemon-unit-tests) build/tests/nbd-toy $(kill9-programs) build/xp
 	tests/daemon/slow/run build || status=1; \
 	tests/daemon/rot build || status=1; \
 	tests/daemon/fills build || status=1; \
+	tests/daemon/limits build || status=1; \
 	tests/daemon/counts build || status=1; \
 	LABEL=kill9-quick KILLS=12 EACH=4 tests/daemon/kill9/run || status=1; \
 	LABEL=kill9-pmem FAST=pmem KILLS=8 EACH=4 tests/daemon/kill9/run || status=1; \

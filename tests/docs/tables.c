@@ -63,12 +63,23 @@ static void print_all(void)
 	print_status(c, true);
 }
 
-int main(int argc, char **argv)
+/* And one that changes options must be able to, from the defaults. */
+static int try_message(u32 nr, char **word, struct xp_message *msg)
 {
 	enum xp_command command;
+	struct xp_tunables t;
+	int err = xp_command_parse(&command, nr, word, msg);
+
+	xp_tunables_init(&t);
+	if (!err && command >= XP_COMMAND_HISTOGRAM_ON)
+		err = xp_command_change(command, &t, nr, word, msg);
+	return err;
+}
+
+int main(int argc, char **argv)
+{
 	struct xp_message msg;
 	struct xp_table table;
-	u32 value;
 	int err = 0;
 
 	if (argc < 2)
@@ -76,7 +87,7 @@ int main(int argc, char **argv)
 	else if (!strcmp(argv[1], "table"))
 		err = xp_table_parse(&table, (u32)argc - 2, argv + 2, &msg);
 	else
-		err = xp_command_parse(&command, &value, (u32)argc - 2, argv + 2, &msg);
+		err = try_message((u32)argc - 2, argv + 2, &msg);
 	if (err)
 		printf("%s\n", msg.text);
 	return !!err;

@@ -158,24 +158,42 @@ static void try_table(struct words *w)
 
 /* ------------------------------------------------------------ messages ---- */
 
+/* From the defaults: what it leaves is a table line, too. */
+static void try_change(enum xp_command command, struct words *w)
+{
+	struct xp_tunables before, t;
+	struct xp_message msg = { "" };
+	u32 kib;
+	int err;
+
+	xp_tunables_init(&before);
+	t = before;
+	err = xp_command_change(command, &t, w->n, w->word, &msg);
+	if (err)
+		check_refusal(err, &msg);
+	MUST(err ? !memcmp(&t, &before, sizeof(t)) : in_ranges(&t) && !t.mark && !t.verify);
+	if (command == XP_COMMAND_STREAM_KIB && read_value(w->word[1], &kib) && kib <= 1u << 30)
+		MUST(!err && t.stream_kib == kib);
+	if (!err)
+		check_print(&t);
+}
+
 static void try_message(struct words *w)
 {
 	enum xp_command command = (enum xp_command)XP_COMMANDS;
 	struct xp_message msg = { "" };
-	u32 kib = ~0u, wanted = ~0u;
-	int err = xp_command_parse(&command, &kib, w->n, w->word, &msg);
-	bool sets = w->n == 2 && !strcasecmp(w->word[0], "stream_kib");
+	int err = xp_command_parse(&command, w->n, w->word, &msg);
 
-	if (sets && read_value(w->word[1], &wanted) && wanted <= 1u << 30)
-		MUST(!err);
 	if (err) {
-		MUST((u32)command == XP_COMMANDS && kib == ~0u);
+		MUST((u32)command == XP_COMMANDS);
 		check_refusal(err, &msg);
 		return;
 	}
 	MUST((u32)command < XP_COMMANDS);
 	MUST(!strcasecmp(w->word[0], xp_command_name(command)));
-	MUST(sets ? kib == wanted : w->n == 1 && kib == ~0u);
+	MUST(w->n == (command == XP_COMMAND_STREAM_KIB ? 2 : 1) || (command == XP_COMMAND_SET && w->n % 2));
+	if (command >= XP_COMMAND_HISTOGRAM_ON)
+		try_change(command, w);
 }
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t size)

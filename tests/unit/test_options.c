@@ -233,56 +233,130 @@ static void message_refused(const char *text, const char *why)
 {
 	enum xp_command command = (enum xp_command)XP_COMMANDS;
 	char line[128], *word[8];
-	u32 value = 7;
 
 	snprintf(line, sizeof(line), "%s", text);
-	assert_int_equal(xp_command_parse(&command, &value, split(line, word), word, &msg), -EINVAL);
+	assert_int_equal(xp_command_parse(&command, split(line, word), word, &msg), -EINVAL);
 	assert_string_equal(msg.text, why);
 	assert_int_equal(command, XP_COMMANDS);
-	assert_int_equal(value, 7);
+}
+
+/* What holds, and what is to hold, as a message says it. */
+static struct xp_tunables held;
+
+static int change(const char *text)
+{
+	char line[128], *word[16];
+	enum xp_command command;
+	u32 nr;
+
+	snprintf(line, sizeof(line), "%s", text);
+	nr = split(line, word);
+	assert_int_equal(xp_command_parse(&command, nr, word, &msg), 0);
+	return xp_command_change(command, &held, nr, word, &msg);
+}
+
+static void changes(const char *text, const char *options)
+{
+	char now[XP_TUNABLES_TEXT];
+
+	assert_int_equal(change(text), 0);
+	xp_tunables_print(&held, now);
+	assert_string_equal(now, options);
+}
+
+static void change_refused(const char *text, const char *why)
+{
+	struct xp_tunables before = held;
+
+	assert_int_equal(change(text), -EINVAL);
+	assert_string_equal(msg.text, why);
+	assert_memory_equal(&held, &before, sizeof(held));
 }
 
 static void messages_are_known_by_name(void **state)
 {
 	static const char *const name[] = {
-		"flush", "flush_stop", "commit", "histogram", "histogram_on", "histogram_off", "stream_kib",
+		"flush", "flush_stop", "commit", "histogram", "histogram_on", "histogram_off", "stream_kib", "set",
 	};
 	enum xp_command command;
-	u32 value = 7;
 
 	(void)state;
 	for (u32 i = 0; i < XP_COMMANDS; i++) {
-		char *word[] = { (char *)xp_command_name((enum xp_command)i), "7" };
-		u32 nr = i == XP_COMMAND_STREAM_KIB ? 2 : 1;
+		char *word[] = { (char *)xp_command_name((enum xp_command)i), "idle_ms", "7" };
+		u32 nr = i == XP_COMMAND_STREAM_KIB ? 2 : i == XP_COMMAND_SET ? 3 : 1;
 
 		assert_string_equal(word[0], name[i]);
-		assert_int_equal(xp_command_parse(&command, &value, nr, word, &msg), 0);
+		assert_int_equal(xp_command_parse(&command, nr, word, &msg), 0);
 		assert_int_equal(command, i);
-		assert_int_equal(value, 7);
 	}
-	assert_int_equal(xp_command_parse(&command, &value, 1, (char *[]){ "FLUSH" }, &msg), 0);
+	assert_int_equal(xp_command_parse(&command, 1, (char *[]){ "FLUSH" }, &msg), 0);
 	assert_int_equal(command, XP_COMMAND_FLUSH);
 }
 
 static void a_message_has_the_range_of_its_option(void **state)
 {
-	enum xp_command command;
-	u32 value = 7;
-
 	(void)state;
-	assert_int_equal(xp_command_parse(&command, &value, 2, (char *[]){ "stream_kib", "0" }, &msg), 0);
-	assert_int_equal(value, 0);
-	assert_int_equal(xp_command_parse(&command, &value, 2, (char *[]){ "Stream_KiB", "1073741824" }, &msg), 0);
-	assert_int_equal(command, XP_COMMAND_STREAM_KIB);
-	assert_int_equal(value, 1 << 30);
+	xp_tunables_init(&held);
+	changes("stream_kib 0", " 2 stream_kib 0");
+	changes("Stream_KiB 1073741824", " 2 stream_kib 1073741824");
 	refused("a b 2 stream_kib 1073741825", "stream_kib is a number from 0 to 1073741824, not \"1073741825\"");
-	message_refused("stream_kib 1073741825", "stream_kib is a number from 0 to 1073741824, not \"1073741825\"");
-	message_refused("stream_kib -1", "stream_kib is a number from 0 to 1073741824, not \"-1\"");
+	change_refused("stream_kib 1073741825", "stream_kib is a number from 0 to 1073741824, not \"1073741825\"");
+	change_refused("stream_kib -1", "stream_kib is a number from 0 to 1073741824, not \"-1\"");
 	message_refused("stream_kib", "message stream_kib is two words, not 1");
 	message_refused("stream_kib 1 2", "message stream_kib is two words, not 3");
 }
 
-#define KNOWN	"flush, flush_stop, commit, histogram, histogram_on, histogram_off, stream_kib"
+static void recording_is_an_option_with_messages_of_its_own(void **state)
+{
+	(void)state;
+	xp_tunables_init(&held);
+	changes("histogram_off", " 2 histogram 0");
+	changes("histogram_off", " 2 histogram 0");
+	changes("histogram_on", "");
+	changes("set histogram 0", " 2 histogram 0");
+}
+
+static void a_message_sets_any_of_a_running_cache(void **state)
+{
+	(void)state;
+	xp_tunables_init(&held);
+	changes("set dirty_low 30", " 2 dirty_low 30");
+	changes("SET idle_ms 0 stream_kib 8", " 6 dirty_low 30 idle_ms 0 stream_kib 8");
+	/* the first of them alone would contradict what holds */
+	changes("set dirty_low 90 dirty_high 95", " 8 dirty_low 90 dirty_high 95 idle_ms 0 stream_kib 8");
+	changes("set idle_ms 5000 stream_kib 4096", " 4 dirty_low 90 dirty_high 95");
+}
+
+static void all_of_a_set_or_none(void **state)
+{
+	(void)state;
+	xp_tunables_init(&held);
+	changes("set dirty_high 50", " 2 dirty_high 50");
+	change_refused("set dirty_low 50", "dirty_low, 50, is not below dirty_high, 50");
+	change_refused("set idle_ms 1 dirty_low 60", "dirty_low, 60, is not below dirty_high, 50");
+	change_refused("set idle_ms 1 dirty_high 101", "dirty_high is a number from 1 to 100, not \"101\"");
+	change_refused("set idle_ms 1 idle_ms 2", "option idle_ms is given twice");
+	change_refused("set idle_ms 1 colour 2",
+		"unknown option \"colour\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, mark, verify");
+	message_refused("set", "message set takes a name and a value, or more such pairs");
+	message_refused("set idle_ms", "message set takes a name and a value, or more such pairs");
+	message_refused("set idle_ms 1 verify", "message set takes a name and a value, or more such pairs");
+}
+
+static void what_a_start_sets_stays(void **state)
+{
+	(void)state;
+	xp_tunables_init(&held);
+	change_refused("set idle_ms 1 verify 1",
+		       "verify stays while the cache runs: stop it, and start it with the other value");
+	change_refused("set mark 7", "mark stays while the cache runs: stop it, and start it with the other value");
+	changes("set mark 0 verify 0 idle_ms 1", " 2 idle_ms 1");
+	held.verify = 1;
+	changes("set verify 1", " 4 idle_ms 1 verify 1");
+	change_refused("set verify 0", "verify stays while the cache runs: stop it, and start it with the other value");
+}
+
+#define KNOWN	"flush, flush_stop, commit, histogram, histogram_on, histogram_off, stream_kib, set"
 
 static void other_messages_are_refused(void **state)
 {
@@ -312,6 +386,10 @@ int main(void)
 		cmocka_unit_test(one_option_at_a_time),
 		cmocka_unit_test(messages_are_known_by_name),
 		cmocka_unit_test(a_message_has_the_range_of_its_option),
+		cmocka_unit_test(recording_is_an_option_with_messages_of_its_own),
+		cmocka_unit_test(a_message_sets_any_of_a_running_cache),
+		cmocka_unit_test(all_of_a_set_or_none),
+		cmocka_unit_test(what_a_start_sets_stays),
 		cmocka_unit_test(other_messages_are_refused),
 	};
 

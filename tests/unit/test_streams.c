@@ -167,13 +167,18 @@ static void what_passes_is_not_filled(void **state)
 /* The limit holds from the next request on, and what was read under another one counts. */
 static void the_limit_may_change_while_it_runs(void **state)
 {
+	struct xp_tunables t;
+
 	(void)state;
-	assert_int_equal(xp_stream_kib(f.c), 4 * LIMIT);
+	xp_tunables_init(&t);
+	assert_int_equal(f.c->opt.stream_kib, 4 * LIMIT);
 	assert_int_equal(read_stream(100000, 8 * PIECE), 8 * PIECE);
-	xp_set_stream_kib(f.c, 4 * PIECE);
-	assert_int_equal(xp_stream_kib(f.c), 4 * PIECE);
+	t.stream_kib = 4 * PIECE;
+	xp_set_limits(f.c, &t);
+	assert_int_equal(f.c->opt.stream_kib, 4 * PIECE);
 	assert_int_equal(read_stream(100000 + 8 * PIECE, 8 * PIECE), 0);
-	xp_set_stream_kib(f.c, 0);
+	t.stream_kib = 0;
+	xp_set_limits(f.c, &t);
 	assert_int_equal(read_stream(100000 + 16 * PIECE, 8 * PIECE), 8 * PIECE);
 }
 

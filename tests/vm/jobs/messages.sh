@@ -3,7 +3,7 @@
 #
 # Messages side by side, beside requests: recording is turned on and off, and asked for, from
 # a start without its memory; a commit has a flush of its own, which is nobody's request. Of the
-# table IMA measures devices and options. How long a stream may be to be filled is changed on the way.
+# table IMA measures devices and options. Options are changed on the way, and a reload keeps them.
 
 . ./lib.sh
 
@@ -76,6 +76,60 @@ must dd if=$CACHE of=/dev/null bs=64k skip=1408 count=128 iflag=direct status=no
 settled filled $((fills + 1100)) && pass stream-is-filled || fail stream-is-filled "$(($(counter fills) - fills)) blocks of 2048"
 must dmsetup message xpcache0 0 STREAM_KIB 4096
 equal stream-default-again "" "$(dmsetup table xpcache0 | grep -o stream_kib)"
+
+# options - those of the table line that differ from their default, without the mark, which a start has chosen.
+options() { dmsetup table xpcache0 | cut -d ' ' -f 7- | sed 's/ *mark [0-9]*//; s/^ *//'; }
+
+# A limit that is crossed at that moment: writeback begins without another request, and ends there.
+dirty_is() { [ "$(counter dirty)" $1 "$2" ]; }
+slots=$(counter slots)
+must dmsetup message xpcache0 0 histogram_off	# the loops have left it either way
+equal set-before "idle_ms 0 histogram 0" "$(options)"
+must dmsetup message xpcache0 0 set dirty_low 50 dirty_high 90
+equal set-in-table "dirty_low 50 dirty_high 90 idle_ms 0 histogram 0" "$(options)"
+must dd if=/dev/urandom of=$CACHE bs=64k count=$((slots * 30 / 100 / 16)) oflag=direct status=none
+sleep 1
+dirty_is -gt $((slots * 25 / 100)) && pass set-rests || fail set-rests "$(counter dirty) of $slots"
+must dmsetup message xpcache0 0 set dirty_low 5
+settled dirty_is -le $((slots * 5 / 100)) && pass set-wakes-writeback || fail set-wakes-writeback "$(counter dirty) of $slots"
+dirty_is -gt 0 && pass set-ends-there || fail set-ends-there "none is dirty"
+
+# An idle time, from none: the clock is still, and goes on.
+sleep 2
+must dmsetup message xpcache0 0 SET idle_ms 200
+settled dirty_is -eq 0 && pass set-idle || fail set-idle "$(counter dirty) dirty"
+must dmsetup message xpcache0 0 set idle_ms 0
+must dd if=/dev/urandom of=$CACHE bs=64k count=8 oflag=direct status=none
+sleep 3
+dirty_is -gt 0 && pass set-never-idle || fail set-never-idle "none is dirty"
+
+# All of a message, or none.
+# refused NAME WHY WORD... - by that sentence, and the table line stays.
+refused()
+{
+	local before
+	before=$(options)
+	dmsetup message xpcache0 0 set "${@:3}" 2>/dev/null && fail "set-$1" "it was taken"
+	equal "set-$1" "${FAST#/dev/}: $2 $before" "$(dmesg | sed -n 's/.*device-mapper: xpcache: //p' | tail -n 1) $(options)"
+}
+refused contradiction "dirty_low, 95, is not below dirty_high, 90" stream_kib 0 dirty_low 95
+refused range 'dirty_high is a number from 1 to 100, not "0"' stream_kib 0 dirty_high 0
+refused twice "option idle_ms is given twice" idle_ms 1 idle_ms 2
+refused verify "verify stays while the cache runs: stop it, and start it with the other value" idle_ms 1 verify 1
+refused none "message set takes a name and a value, or more such pairs"
+
+# A suspend keeps them, and so does a reload of the line that the target tells.
+before=$(dmsetup table xpcache0)
+must dmsetup suspend xpcache0
+must dmsetup message xpcache0 0 set dirty_low 6
+must dmsetup resume xpcache0
+equal set-suspended "${before/dirty_low 5/dirty_low 6}" "$(dmsetup table xpcache0)"
+before=$(dmsetup table xpcache0)
+must dmsetup reload xpcache0 --table "$before"
+must dmsetup suspend xpcache0
+must dmsetup resume xpcache0
+equal set-reloaded "$before" "$(dmsetup table xpcache0)"
+must dmsetup message xpcache0 0 set dirty_low 10 dirty_high 80
 
 # Now on, for good: a commit is counted as no request.
 must dmsetup message xpcache0 0 histogram_on
