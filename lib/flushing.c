@@ -207,7 +207,7 @@ static enum xc watch(const char *name, u64 enough, double end)
 /* Of what went around the cache clients may have yet to hear that the slow device lost it. */
 static enum xc check_kept(const char *name)
 {
-	int err = user_has(name) ? user_message(name, XP_COMMAND_COMMIT) : 0;
+	int err = user_has(name) ? user_tell(name, xp_command_name(XP_COMMAND_COMMIT)) : 0;
 	struct running r = { .name = "" };
 
 	if (!err)

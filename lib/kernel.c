@@ -607,17 +607,21 @@ enum xc kernel_remove(const char *name)
 	return XC_OK;
 }
 
-int kernel_message(const char *name, enum xp_command command)
+int kernel_tell(const char *name, const char *message)
 {
 	struct dm_task *t = task_new(DM_DEVICE_TARGET_MSG, name);
 	int err = -ENOMEM;
 
-	if (t && dm_task_set_sector(t, 0) &&
-	    dm_task_set_message(t, xp_command_name(command)))
+	if (t && dm_task_set_sector(t, 0) && dm_task_set_message(t, message))
 		err = task_run(t);
 	if (t)
 		dm_task_destroy(t);
 	return err;
+}
+
+int kernel_message(const char *name, enum xp_command command)
+{
+	return kernel_tell(name, xp_command_name(command));
 }
 
 int kernel_ask(const char *name, const char *message, char **answer)

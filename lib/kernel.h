@@ -57,6 +57,7 @@ bool kernel_is_hold(const char *uuid);	/* by the uuid of a dm device */
 /* Calls @fn with the uuid of each cache that something is kept for. */
 void kernel_each_hold(void (*fn)(const char *uuid));
 /* Negative errno. */
+int kernel_tell(const char *name, const char *message);	/* that has no answer */
 int kernel_message(const char *name, enum xp_command command);
 /* The answer of the target to a message; malloc()ed into *answer. 0 or -errno. */
 int kernel_ask(const char *name, const char *message, char **answer);

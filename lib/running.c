@@ -47,9 +47,14 @@ int running_list(struct running **list, size_t *n)
 	return 0;
 }
 
+int running_tell(const char *name, const char *message)
+{
+	return user_has(name) ? user_tell(name, message) : kernel_tell(name, message);
+}
+
 int running_message(const char *name, enum xp_command command)
 {
-	return user_has(name) ? user_message(name, command) : kernel_message(name, command);
+	return running_tell(name, xp_command_name(command));
 }
 
 int running_named(const char *name, struct running *r)

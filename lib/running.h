@@ -31,6 +31,7 @@ struct running {
 int running_find(const char *name, const char *uuid, struct running *r);
 int running_named(const char *name, struct running *r);	/* the uuid will do */
 int running_list(struct running **list, size_t *n);
+int running_tell(const char *name, const char *message);	/* that has no answer */
 int running_message(const char *name, enum xp_command command);
 int running_ask(const char *name, const char *message, char **answer);
 int running_status(const char *name, char *line, size_t len);

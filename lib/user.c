@@ -191,10 +191,10 @@ int user_ask(const char *name, const char *message, char **answer)
 	return ask(name, request, answer);
 }
 
-int user_message(const char *name, enum xp_command command)
+int user_tell(const char *name, const char *message)
 {
 	char *answer;
-	int err = user_ask(name, xp_command_name(command), &answer);
+	int err = user_ask(name, message, &answer);
 
 	free(answer);
 	return err;
@@ -484,6 +484,11 @@ void tunable_option(const struct xp_tunable *row, char text[TUNABLE_OPTION])
 	for (char *p = text; *p; p++)
 		if (*p == '_')
 			*p = '-';
+}
+
+bool tunable_is_users(const struct xp_tunable *row)
+{
+	return row->offset != offsetof(struct xp_tunables, mark);
 }
 
 static void add_tunables(struct words *w, const struct xp_tunables *t)

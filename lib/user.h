@@ -18,7 +18,7 @@ void user_uri(const char *name, char *uri, size_t len);
 int user_find(const char *name, const char *uuid, struct running *r);
 int user_list(struct running **list, size_t *n);
 bool user_has(const char *name);
-int user_message(const char *name, enum xp_command command);
+int user_tell(const char *name, const char *message);	/* that has no answer */
 /* Its slow device has grown: sectors that the cache had, and has now. xd_cache_resize()'s errors. */
 int user_resize(const char *name, u64 *was, u64 *is);
 int user_ask(const char *name, const char *message, char **answer);
@@ -28,6 +28,7 @@ void user_log(const char *name, char *path, size_t len);
 /* "dirty-low" of dirty_low: a tunable's option, without the dashes before it. */
 #define TUNABLE_OPTION	32u
 void tunable_option(const struct xp_tunable *row, char text[TUNABLE_OPTION]);
+bool tunable_is_users(const struct xp_tunable *row);	/* else each start chooses it */
 bool user_can_start(void);	/* is xpcached installed? */
 
 /* How xpcached runs a cache. */
