@@ -155,6 +155,7 @@ static void parse_limits(struct json_object *o, const char *path, struct known *
 	if (!read_limits(o, &k->limits, &msg))
 		return;
 	xp_tunables_init(&k->limits);
+	k->limits_wrong = true;
 	if (!told)
 		complain(XC_FAILED, path, "mend it", "%s; the cache has the defaults until then", msg.text);
 	told = true;
@@ -429,23 +430,36 @@ bool known_is_noted(const char *uuid)
 	return !access(path, F_OK);
 }
 
-int known_lock(const char *uuid, bool wait)
+static int lock_file(const char *path, bool wait)
 {
-	char path[PATH_MAX];
-	struct stat st;
-	int fd;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
-	path_of(uuid, path, sizeof(path));
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	while (fd >= 0 && flock(fd, wait ? LOCK_EX : LOCK_EX | LOCK_NB)) {
 		if (errno == EINTR)
 			continue;
 		close(fd);
 		fd = -1;
 	}
-	if (fd >= 0 && !fstat(fd, &st) && !st.st_nlink) {	/* forgotten meanwhile */
+	return fd;
+}
+
+static bool is_gone(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && !st.st_nlink;
+}
+
+int known_lock(const char *uuid, bool wait)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	path_of(uuid, path, sizeof(path));
+	fd = lock_file(path, wait);
+	while (fd >= 0 && is_gone(fd)) {	/* forgotten meanwhile, or written anew */
 		close(fd);
-		fd = -1;
+		fd = lock_file(path, wait);
 	}
 	return fd;
 }

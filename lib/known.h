@@ -18,6 +18,7 @@ struct known {
 	char name[XP_NAME_LEN], uuid[UUID_HEX];
 	enum start_when start;
 	struct xp_tunables limits;	/* of a start that is given none */
+	bool limits_wrong;	/* the record has others, which cannot be read; these are the defaults */
 	struct xp_sb_slow slow;
 };
 
