@@ -234,13 +234,24 @@ static void show_failure(const struct running *r, const struct status *s, const 
 		printf("            mend or connect it, then xpcache stop %s and xpcache start %s\n", r->name, r->name);
 }
 
+/* By the names that xpcache set takes. */
 static void show_limits(const struct xp_tunables *t)
 {
-	printf("  limits    %u to %u %% dirty, ", t->dirty_low, t->dirty_high);
-	if (t->idle_ms)
-		printf("none after %u ms without I/O\n", t->idle_ms);
-	else
-		printf("idle or not\n");
+	const char *before = "  limits    ";
+
+	for (const struct xp_tunable *row = xp_tunable_rows; row < xp_tunable_rows + XP_TUNABLES; row++) {
+		u32 value = xp_tunable_value(t, row);
+		char option[TUNABLE_OPTION];
+
+		if (!tunable_is_users(row))
+			continue;
+		tunable_option(row, option);
+		printf("%s%s %u", before, option, value);
+		if (value != row->initial)
+			printf(" (default %u)", row->initial);
+		before = ", ";
+	}
+	putchar('\n');
 }
 
 /* Nothing, if the module is older than that message. */
@@ -359,6 +370,17 @@ static struct json_object *json_limits(const struct xp_tunables *t)
 	return o;
 }
 
+/* Names of those that differ from their default. */
+static struct json_object *json_limits_set(const struct xp_tunables *t)
+{
+	struct json_object *array = json_object_new_array();
+
+	for (const struct xp_tunable *row = xp_tunable_rows; row < xp_tunable_rows + XP_TUNABLES; row++)
+		if (tunable_is_users(row) && xp_tunable_value(t, row) != row->initial)
+			json_object_array_add(array, json_object_new_string(row->name));
+	return array;
+}
+
 static struct json_object *json_partitions(const struct running *r)
 {
 	struct json_object *array = json_object_new_array();
@@ -407,6 +429,7 @@ static struct json_object *json_cache(const struct running *r, const struct stat
 		json_object_object_add(o, pulse_quotients[i].name, latency_json_ratio(pulse_quotients[i].of(&p)));
 	json_object_object_add(o, "read_hit_ratio", latency_json_ratio(pulse_hits(&p)));	/* its first name, for one release */
 	json_object_object_add(o, "limits", r->tunables_known ? json_limits(&r->tunables) : NULL);
+	json_object_object_add(o, "limits_set", r->tunables_known ? json_limits_set(&r->tunables) : NULL);
 	json_object_object_add(o, "counters", status_json(s));
 	if (p.timed)
 		json_object_object_add(o, "latency", latency_json(&p.latency));

@@ -133,9 +133,11 @@ restore
 must xpcache start xpcache0 --idle-ms 0 --dirty-low 0
 equal nothing-lost "$within" "$(checksum $CACHE)"
 equal table-read-back '4 dirty_low 0 idle_ms 0' "$(dmsetup table xpcache0 | cut -d ' ' -f 6-)"
-equal status-limits '0 to 80 % dirty, idle or not' "$(xpcache status xpcache0 | sed -n 's/^  limits  *//p')"
+equal status-limits 'dirty-low 0 (default 10), dirty-high 80, idle-ms 0 (default 5000), histogram 1, stream-kib 4096, verify 0' \
+	"$(xpcache status xpcache0 | sed -n 's/^  limits  *//p')"
 equal json-limits '"dirty_low":0,"dirty_high":80,"idle_ms":0,"histogram":1,"stream_kib":4096,"mark":0,"verify":0' \
 	"$(xpcache status xpcache0 --json | tr -d ' \n' | sed 's/.*"limits":{\([^}]*\)}.*/\1/')"
+equal json-limits-set '["dirty_low","idle_ms"]' "$(xpcache status xpcache0 --json | tr -d ' \n' | sed 's/.*"limits_set":\(\[[^]]*\]\).*/\1/')"
 dmsetup message xpcache0 0 flush now 2>/dev/null && fail bad-message "it was taken"
 equal bad-message "${FAST#/dev/}: message flush is one word, not 2" "$(said)"
 dmsetup message xpcache0 0 stream_kib 1073741825 2>/dev/null && fail bad-value "it was taken"
