@@ -56,6 +56,7 @@ enum {
 	OPT_ACCEPT	= 1 << 25,
 	OPT_RESCUE	= 1 << 26,
 	OPT_SIZE	= 1 << 27,
+	OPT_SET		= 1 << 28,	/* those of OPT_LIMITS, as words: dirty-low=20 */
 };
 
 /* TUNABLE, CLASS: the core knows the rest. Of what an option does: verb_texts[] comes first. */
@@ -188,6 +189,9 @@ static const struct verb_text {
 	{ "create", "force",
 	  "overwrite a fast device that holds data; make a cache that takes more than half of the memory" },
 	{ "create", "discard-dirty", DISCARD_HELP },
+	{ "set", "json", "list the options as JSON, for programs" },
+	{ "set", NULL,
+	  "The value default sets an option back. verify is for the next start. Without an option: lists what the cache has now, what its next start has, and the defaults." },
 	{ "top", "interval", "show the requests of each interval, until Ctrl-C or q (default 2)" },
 	{ "histogram", "count", "with --interval: end after N intervals" },
 	{ "histogram", "hgrm",
@@ -241,7 +245,7 @@ static const struct xp_tunable *tunable_of(const struct option_row *o)
 
 /* --------------------------------------------------------------- verbs ---- */
 
-enum arg { ARG_NONE, ARG_MAY, ARG_MUST, ARG_ANY };	/* ARG_ANY: as many as one likes */
+enum arg { ARG_NONE, ARG_MAY, ARG_MUST, ARG_WORDS, ARG_ANY };	/* ARG_WORDS, ARG_ANY: as many as one likes, one at least or none */
 enum needs { NEEDS_NOTHING, NEEDS_ROOT };
 
 static enum xc help_run(struct options *opt);
@@ -264,6 +268,9 @@ static const struct verb {
 	  "list all caches, running and stopped", NEEDS_ROOT, ARG_NONE, OPT_NEEDED | OPT_JSON },
 	{ "status", status_run, "[NAME] [--json]",
 	  "show the state of running caches", NEEDS_ROOT, ARG_MAY, OPT_JSON },
+	{ "set", set_run, "NAME [OPTION=VALUE...] [--json]",
+	  "change options of a cache, now and for later starts, or list them", NEEDS_ROOT, ARG_WORDS,
+	  OPT_SET | OPT_JSON },
 	{ "histogram", histogram_run, "NAME [OPTION...]",
 	  "show how long requests took", NEEDS_ROOT, ARG_MUST,
 	  OPT_LIVE | OPT_SHAPE | OPT_FORMAT | OPT_JSON },
@@ -351,10 +358,12 @@ static const char *verb_text(const struct verb *v, const char *option, const cha
 
 static void help_option(const struct verb *v, const struct option_row *o)
 {
+	bool word = v->options & OPT_SET && o->bit == OPT_LIMITS;
 	char name[64], text[256];
 	size_t len;
 
-	len = (size_t)snprintf(name, sizeof(name), "  --%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+	len = (size_t)snprintf(name, sizeof(name), "  %s%s%s%s", word ? "" : "--", o->name, word ? "=" : o->value ? " " : "",
+			       o->value ? o->value : "");
 	if (o->kind == TUNABLE)
 		snprintf(text, sizeof(text), "%s (default %u)", o->help, tunable_of(o)->initial);
 	else
@@ -382,12 +391,13 @@ static void help_all(FILE *f)
 
 static void help_options(const struct verb *v)
 {
+	const unsigned int options = v->options | (v->options & OPT_SET ? OPT_LIMITS : 0);
 	const char *together = verb_text(v, NULL, "");
 
 	printf("xpcache %s %s\n", v->name, v->usage);
 	put_words(stdout, 0, 2, v->description);
 	for (size_t i = 0; i < NR_OPTIONS; i++)
-		if (v->options & option_table[i].bit)
+		if (options & option_table[i].bit)
 			help_option(v, &option_table[i]);
 	if (*together)
 		put_words(stdout, 0, 0, together);
@@ -524,6 +534,8 @@ static enum xc check_options(const struct verb *v, const struct options *opt)
 			return XC_USAGE;
 	if (v->fn == histogram_run)
 		return histogram_check(opt);
+	if (v->fn == set_run)
+		return set_check(opt);
 	if (v->fn == hibernate_run)
 		return hibernate_check(opt);
 	if (opt->prefer_cache && opt->discard_dirty)
@@ -584,28 +596,34 @@ static enum xc parse_options(const struct verb *v, int argc, char **argv, struct
 	return ret;
 }
 
+/* Those that are no options. */
+static enum xc check_left(const struct verb *v, char **words, int left)
+{
+	char usage[128];
+
+	snprintf(usage, sizeof(usage), "xpcache %s %s", v->name, v->usage);
+	if (left > (v->arg != ARG_NONE) && v->arg < ARG_WORDS)
+		return complain(XC_USAGE, words[v->arg != ARG_NONE], usage, "one word too many");
+	if ((v->arg == ARG_MUST || v->arg == ARG_WORDS) && !left)
+		return complain(XC_USAGE, v->name, usage, "a name or a device is missing");
+	if (left && !*words[0])
+		return complain(XC_USAGE, v->name, usage, "the name is empty");
+	return XC_OK;
+}
+
 static enum xc parse(const struct verb *v, int argc, char **argv, struct options *opt)
 {
 	enum xc ret = parse_options(v, argc, argv, opt);
 	int left = argc - optind;
-	char usage[128];
 
 	if (ret || opt->help)
 		return ret;
-	snprintf(usage, sizeof(usage), "xpcache %s %s", v->name, v->usage);
-	if (left > (v->arg != ARG_NONE) && v->arg != ARG_ANY)
-		return complain(XC_USAGE, argv[optind + (v->arg != ARG_NONE)], usage,
-				"one word too many");
-	if (v->arg == ARG_MUST && !left)
-		return complain(XC_USAGE, v->name, usage, "a name or a device is missing");
 	opt->arg = left ? argv[optind] : NULL;
 	opt->words = argv + optind;
 	opt->nr_words = (unsigned int)left;
 	opt->argc = argc;
 	opt->argv = argv;
-	if (opt->arg && !*opt->arg)
-		return complain(XC_USAGE, v->name, usage, "the name is empty");
-	return XC_OK;
+	return check_left(v, opt->words, left);
 }
 
 static bool words_are_right(int argc, char **argv, struct options *opt)

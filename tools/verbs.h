@@ -15,9 +15,12 @@ struct verb;
 const struct verb *parse_words(int argc, char **argv, struct options *opt);
 /* What contradicts what among the options of histogram; looks at nothing else. */
 enum xc histogram_check(const struct options *opt);
+/* The same of the words of set. */
+enum xc set_check(const struct options *opt);
 enum xc create_run(struct options *opt);
 enum xc list_run(struct options *opt);
 enum xc status_run(struct options *opt);
+enum xc set_run(struct options *opt);
 enum xc histogram_run(struct options *opt);
 enum xc top_run(struct options *opt);
 enum xc flush_run(struct options *opt);

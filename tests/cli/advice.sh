@@ -176,6 +176,27 @@ started
 refused 2 stop
 types 0 0 "stopped" xpcache0
 
+# ---- set: what a start sets, of a cache of which nothing is noted; and of one of which something is ----
+started
+refused 2 set idle-ms=1
+types 0 0 "NEXT START" xpcache0
+refused 5 set nobody
+types 0 0 "xpcache0 +running"
+refused 3 set xpcache0 verify=1
+types 0 0 "stopped"
+types 1 0 "started"
+works 0 set xpcache0 verify=1
+noted=$("$xpcache" status xpcache0 --json | sed -n 's/.*"uuid": *"\([0-9a-f]*\)".*/\1/p')
+mkdir -p "$XPCACHE_ETC"
+echo '{"name": "xpcache0", "uuid": "'"$noted"'", "start": "no", "slow": {"hardware": "DISK", "sectors": 131072, "logical_size": 512}}' >"$XPCACHE_ETC/$noted.json"
+refused 0 set xpcache0 verify=0
+mv tip said
+types 0 0 "stopped"
+types 1 0 "started"
+works 0 set xpcache0 verify=0
+rm "$XPCACHE_ETC/$noted.json"
+ended xpcache0
+
 # ---- create: what is there already ----
 refused 3 create --fast "$F" --slow "$S"
 types 0 0 "removed"

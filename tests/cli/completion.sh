@@ -19,6 +19,7 @@ cp ../complete .
 verbs=$("$xpcache" help | sed -n 's/^  xpcache \([a-z]*\) .*/\1/p' | sort | xargs)
 same "completion: verbs" "$(offers '')" "$verbs"
 same "completion: st" "$(offers st)" "start status stop"
+same "completion: se" "$(offers se)" "set"
 for verb in $verbs; do
 	same "completion: options of $verb" "$(offers "$verb" --)" \
 		"$("$xpcache" "$verb" --help | sed -n 's/^  \(--[a-z-]*\) .*/\1/p' | sort | xargs)"
@@ -29,6 +30,9 @@ same "completion: engines of bench" "$(offers bench --engine '')" "io_uring psyn
 same "completion: classes" "$(offers histogram xpcache0 --class read-)" "$("$xpcache" histogram x --class '?' 2>&1 | sed 's/.*one of//' | tr ' ' '\n' | grep '^read-' | sort | xargs)"
 same "completion: tests of bench" "$(offers bench --test crys)" "crystal"
 same "completion: of bench" "$(offers bench re)" "report"
+same "completion: options to set" "$(offers set quick '')" "dirty-high= dirty-low= histogram= idle-ms= stream-kib= verify="
+same "completion: one option to set" "$(offers set quick str)" "stream-kib="
+same "completion: a value to set" "$(offers set quick idle-ms = d) $(offers set quick idle-ms =)" "default default"
 same "completion: verbs of help" "$(offers help rem)" "remove"
 # Nothing of what a file is called is run.
 touch 'disk one' '$(touch run)'
@@ -40,6 +44,7 @@ truncate -s 64M fast
 truncate -s 256M slow
 "$xpcache" create --fast fast --slow slow --name quick >out 2>&1
 same "completion: caches" "$(offers stop q)" "quick"
+same "completion: a cache to set" "$(offers set q)" "quick"
 cd ..
 
 # What still needs the program.

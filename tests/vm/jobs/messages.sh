@@ -131,6 +131,21 @@ must dmsetup resume xpcache0
 equal set-reloaded "$before" "$(dmsetup table xpcache0)"
 must dmsetup message xpcache0 0 set dirty_low 10 dirty_high 80
 
+# By the command line, which notes it for each start; what only a start sets is noted alone.
+# of_set OPTION... - now and next start, as it lists them
+of_set() { xpcache set xpcache0 | awk -v names=" $* " 'index(names, " " $1 " ") { printf "%s:%s:%s ", $1, $2, $3 }'; }
+must xpcache set xpcache0 dirty-low=30 verify=1
+equal set-verb "dirty_low 30 idle_ms 0 histogram 0" "$(options)"
+equal set-verb-list "dirty-low:30:30 idle-ms:0:0 verify:0:1 " "$(of_set dirty-low idle-ms verify)"
+must xpcache stop xpcache0
+must xpcache set xpcache0 dirty-low=40
+must xpcache start xpcache0
+equal set-verb-started "dirty_low 40 idle_ms 0 histogram 0 verify 1" "$(options)"
+must xpcache set xpcache0 dirty-low=default verify=default
+must xpcache stop xpcache0
+must xpcache start xpcache0
+equal set-verb-default "idle_ms 0 histogram 0" "$(options)"
+
 # Now on, for good: a commit is counted as no request.
 must dmsetup message xpcache0 0 histogram_on
 writes=$(of write)
