@@ -138,7 +138,7 @@ enum xp_act bypass_begin(struct xp *c, struct xp_bypass *b, struct xp_req *req, 
 	req_trim(req, nr);
 	req->bypass = (u8)(b - c->bypass);
 	req->state = REQ_BYPASS;
-	disk_leaves(c);
+	disk_begins(c);
 	return XP_SLOW;
 }
 
@@ -214,10 +214,11 @@ enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 {
 	const struct xp_bypass *b = &c->bypass[req->bypass];
 
+	disk_ends(c);
 	/* Also after an error: part of it may be there. */
 	unflushed_add(&c->unflushed, XP_LBA(b->lba), b->nr, ++c->bypass_done);
 	XP_WRITE_ONCE(c->owes, true);
-	todo->work |= c->flushing || c->draining;
+	todo->work |= c->flushing || c->rate.drains;
 	if (!err)
 		count_passed(c, req);
 	leave(c, &c->bypass[req->bypass], todo);

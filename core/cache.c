@@ -41,7 +41,7 @@ static void lay_out(const struct xp_sb *sb, bool verify, struct layout *l)
 	l->nr_buckets = (u32)(slots / 2 + 1);
 	l->nr_regions = (u32)(slots / 8 + 1);
 	l->nr_ghosts = ghost_words(slots);
-	l->batch_max = (u32)min(slots, max(slots / 64, (u64)XP_BATCH_MIN));
+	l->batch_max = (u32)min(slots, max(slots / 64, min(max(slots / 4, (u64)XP_BATCH_SOON), (u64)XP_BATCH_MIN)));
 	place(&at, XP_WINDOW * XP_BLOCK_SIZE);
 	l->super = place(&at, 2 * XP_BLOCK_SIZE);
 	l->cache = place(&at, sizeof(struct xp));
@@ -79,6 +79,7 @@ static void set_limits(struct xp *c)
 
 	c->dirty_low = low;
 	c->dirty_pass = low + (high - low) / 7;	/* 20 % by default */
+	c->dirty_press = low + (u32)((u64)(high - low) * 3 / 7);	/* 40 % */
 	XP_WRITE_ONCE(c->dirty_soft, low + (high - low) / 2);
 	XP_WRITE_ONCE(c->dirty_high, high);
 }
@@ -91,8 +92,12 @@ bool xp_set_limits(struct xp *c, const struct xp_tunables *t)
 	c->opt.dirty_low = t->dirty_low;
 	c->opt.dirty_high = t->dirty_high;
 	c->opt.stream_kib = t->stream_kib;
+	if (c->opt.idle_ms != t->idle_ms)
+		rate_forget(c);
+	c->opt.idle_ms = t->idle_ms;
 	set_limits(c);
 	over = c->nr_dirty > c->dirty_low;
+	c->rate.sweeps = over;
 	xp_unlock(&c->lock);
 	return over;
 }

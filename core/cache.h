@@ -44,6 +44,7 @@
 #include "overlay.h"
 #include "platform.h"
 #include "rank.h"
+#include "rate.h"
 #include "statistics.h"
 #include "streams.h"
 #include "unflushed.h"
@@ -265,9 +266,13 @@ struct xp_lbas {
 	u64 first, nr;
 };
 
-/* Blocks of a batch: a 64th of the slots, but so many at least, or all. */
+/*
+ * Blocks of a batch: a 64th of the slots, but 16 MiB at least, as it ends with a flush that a disk takes its time for; of
+ * a small cache a fourth, since the slots of a batch are pinned. A writer that waits for one needs no more than a few.
+ */
 #ifndef XP_BATCH_MIN	/* the simulator tries a few */
-#define XP_BATCH_MIN	256u
+#define XP_BATCH_MIN	4096u
+#define XP_BATCH_SOON	256u
 #endif
 
 enum xp_batch_state {
@@ -280,10 +285,15 @@ enum xp_batch_state {
 struct xp_batch {
 	struct xp_batch_entry *entry;
 	u32 max, nr, next;
+	u32 limit;		/* no more than so many this time */
 	u32 nr_written_back, nr_failed;	/* blocks */
 	struct xp_lbas failed;	/* from the first to the last of these */
 	u8 state;		/* enum xp_batch_state */
 	bool has_all;		/* that was dirty, from c->alone on */
+	bool ends;		/* no more runs: somebody waits for its flush */
+	bool wrapped;		/* nothing was dirty behind the cursor: it began at the first block */
+	bool to_the_end;	/* all that was dirty from there on */
+	u64 since;		/* ns; 0: nobody has looked */
 	bool split;		/* a run of more than one has failed: its blocks go alone next */
 	u64 cursor;		/* lba where the next batch begins */
 	u64 bypassed;		/* bypassing writes its slow flush covers */
@@ -344,9 +354,9 @@ struct xp {
 	bool may_sum;		/* XP_INCOMPAT_SUMS: records may bear one */
 	u64 memory;
 
-	/* Of the lock; so are dirty_low, dirty_high and stream_kib of @opt: xp_set_limits(). */
+	/* Of the lock; so are dirty_low, dirty_high, idle_ms and stream_kib of @opt: xp_set_limits(). */
 	/* slots; xp_pressure() reads two of them without it */
-	u32 dirty_low, dirty_pass, dirty_soft, dirty_high;
+	u32 dirty_low, dirty_pass, dirty_press, dirty_soft, dirty_high;
 	u64 slow_sectors;
 	/* blocks of the slow device; the one behind them is short, and not cached (write.c) */
 	u64 nr_whole;
@@ -362,6 +372,7 @@ struct xp {
 	struct xp_ranks ranks;	/* of the MAPPED slots */
 	struct xp_streams reads, writes;
 	struct xp_disk disk;
+	struct xp_rate rate;
 	/* where the slow device has last failed a read of more than was asked for; 0 blocks: nowhere */
 	u64 failed_lba;
 	u32 failed_blocks;
@@ -419,7 +430,6 @@ struct xp {
 	/* Of no lock. */
 	struct xp_counter hit_blocks[XP_HIT_COUNTERS];	/* that were read, to xp_end() */
 
-	bool draining;		/* the backend's wish, while it lasts */
 	bool flushing;		/* the user's: until nothing is dirty, if only for a moment */
 	bool running;		/* recovered; else look only */
 	/*

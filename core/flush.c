@@ -20,6 +20,7 @@ enum xp_act flush_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 		req->bypassed = c->bypass_done;
 		req->point = point;
 		req->state = REQ_SLOW_FLUSH;
+		disk_begins(c);
 		return XP_SLOW;
 	}
 	if (c->journal.grows && journal_is_written(c, point))
@@ -29,6 +30,7 @@ enum xp_act flush_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 
 enum xp_act flush_slow_end(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
 {
+	disk_ends(c);
 	if (err) {
 		bypass_flush_failed(c, req->bypassed, todo);
 		return req_finish(req, err);

@@ -27,6 +27,9 @@ struct xp_options {
 	void *store_ctx;
 	u32 dirty_low;		/* percent of slots: writeback above */
 	u32 dirty_high;		/* percent: writers are slowed towards, and held at, it */
+	/* all dirty blocks are written back once callers have sent the slow device nothing for so long; 0: never */
+	u32 idle_ms;
+	bool slow_is_flash;	/* it says that it does not rotate */
 	/* a longer stream passes, of reads or of writes; 0: single reads that are longer than 256 KiB */
 	u32 stream_kib;
 	u64 mark_lba;		/* where a mark may be written; 0: nowhere */
@@ -37,7 +40,7 @@ struct xp_options {
 };
 
 /*
- * dirty_low, dirty_high and stream_kib change while the cache runs. True: more is dirty than is to
+ * dirty_low, dirty_high, idle_ms and stream_kib change while the cache runs. True: more is dirty than is to
  * be, and xp_writeback_wanted() may have become true; who slows writers asks xp_pressure() again by
  * itself. Any context.
  */

@@ -20,8 +20,7 @@ struct xp_message;
 struct xp_tunables {
 	u32 dirty_low;		/* as in struct xp_options */
 	u32 dirty_high;
-	/* the backend's: all dirty blocks are written back when idle so long; 0: never */
-	u32 idle_ms;
+	u32 idle_ms;		/* as in struct xp_options */
 	u32 histogram;		/* the backend's: 1: how long requests take is recorded; 0: not */
 	u32 mark;		/* mark_lba of struct xp_options; start's, not the user's */
 	u32 stream_kib;		/* as in struct xp_options */

@@ -93,6 +93,7 @@ static enum xp_act pass_flush(struct xp *c, struct xp_req *req)
 	c->stats.flushes_slow++;
 	req->bypassed = c->bypass_done;
 	req->state = REQ_SLOW_FLUSH;
+	disk_begins(c);
 	return XP_SLOW;
 }
 

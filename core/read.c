@@ -388,7 +388,7 @@ enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err, struct xp_t
 	struct xp_fill run;
 	u32 i;
 
-	disk_read_ends(c);
+	disk_ends(c);
 	while (err && xp_fill_run(c, &req->fill, &run))
 		for (i = 0; i < run.nr_blocks; i++)
 			fill_drop(c, slot_add(run.slot, i));

@@ -20,6 +20,7 @@ struct xp_run {
 	/* write zeroes (fall back to a buffer of them); else read the slots */
 	bool zeroes;
 	int err;		/* of its I/O; set by the backend before xp_writeback_end() */
+	u64 took;		/* ns, of the slow device; the same; 0: not timed */
 	u32 batch_index;	/* the core's, */
 	u32 doubted;		/* and this */
 	xp_slot_t slot[XP_RUN_MAX];
@@ -38,6 +39,7 @@ enum xp_next {
  *
  *	if (xp_writeback_wanted(c) && xp_writeback_begin(c, todo)) {
  *		perform todo;
+ *		wait for xp_writeback_turn(c, now) ns, until it is 0;
  *		while (xp_writeback_next(c, run) != XP_NEXT_END)   any number in flight
  *			read its slots, write it to the slow device, xp_writeback_end(c, run);
  *		when all have ended: err = flush the slow device;
@@ -51,6 +53,13 @@ enum xp_next {
  * nothing home, writes that wait for one to free a slot get -EIO.
  */
 bool xp_writeback_wanted(struct xp *c);
+/*
+ * Before each xp_writeback_next(): 0, or so many ns until this is to be asked again, 0.1 s at most. @now in ns, of a clock
+ * that never goes back; the same in both. Any context, as the next.
+ */
+u64 xp_writeback_turn(struct xp *c, u64 now);
+/* About once a second while the cache is not clean, and each fourth of idle_ms. True: xp_writeback_wanted(), since it is idle. */
+bool xp_writeback_watch(struct xp *c, u64 now);
 bool xp_writeback_begin(struct xp *c, struct xp_todo *todo);
 enum xp_next xp_writeback_next(struct xp *c, struct xp_run *run);
 /*
@@ -69,12 +78,7 @@ void xp_writeback_commit(struct xp *c, int err, u64 now, struct xp_todo *todo);
 u32 xp_writeback_pause(struct xp *c);
 
 /*
- * Makes xp_writeback_wanted() true while there is a dirty block (the cache is
- * idle, say); @on false ends it.
- */
-void xp_drain(struct xp *c, bool on);
-/*
- * The same until a moment comes when nothing is dirty, which stats.flushes_completed counts:
+ * Makes xp_writeback_wanted() true, and writeback as fast as it can be, until a moment comes when nothing is dirty, which stats.flushes_completed counts:
  * the next write may have made a block dirty before anybody looks. @on false gives it up.
  */
 void xp_write_back_all(struct xp *c, bool on);

@@ -120,6 +120,7 @@ static void choose_base(struct xp *c, struct xp_req *req, xp_slot_t mapped)
 	if (slow_serves(c, req, mapped)) {
 		req->fast_failed = false;
 		req->copy.base = XP_BASE_SLOW;
+		c->disk.begun++;
 		req->copy.from = xp_lba_n(req_lba(req)) * XP_BLOCK_SECTORS;
 	} else if (entry_of(c, mapped)->zeros) {
 		req->copy.base = XP_BASE_ZERO;

@@ -35,6 +35,7 @@ void writeback_note_arrival(struct xp *c)
 	if (!cache_is_clean(c))
 		return;
 	fails_no_more(c);	/* also by a caller's FLUSH: nothing is left that could fail */
+	rate_has_drained(c);
 	if (!c->flushing)
 		return;
 	c->flushing = false;
@@ -43,13 +44,13 @@ void writeback_note_arrival(struct xp *c)
 
 static bool drains(const struct xp *c)
 {
-	return c->draining || c->flushing;
+	return c->rate.drains || c->flushing;
 }
 
 /* Dirty blocks are to be written back, and not only a flush is due. */
-static bool blocks_are_due(const struct xp *c)
+static bool blocks_are_due(struct xp *c)
 {
-	return c->nr_dirty && (drains(c) || c->nr_dirty > c->dirty_low || !xp_list_empty(&c->space));
+	return c->nr_dirty && (rate_wants(c) || c->flushing || rate_starves(c));
 }
 
 bool xp_writeback_wanted(struct xp *c)
@@ -67,13 +68,6 @@ bool xp_writeback_wanted(struct xp *c)
 	}
 	xp_unlock(&c->lock);
 	return wanted;
-}
-
-void xp_drain(struct xp *c, bool on)
-{
-	xp_lock(&c->lock);
-	c->draining = on;
-	xp_unlock(&c->lock);
 }
 
 void xp_write_back_all(struct xp *c, bool on)
@@ -144,7 +138,7 @@ static void consider(struct xp *c, u32 i)
 	if (e->state != SLOT_MAPPED || !e->dirty ||
 	    xp_lba_n(entry_lba(e)) < b->cursor)
 		return;
-	if (b->nr < b->max) {
+	if (b->nr < b->limit) {
 		b->entry[b->nr] = (struct xp_batch_entry){ i, e->zeros, 0 };
 		slot_pin(c, XP_SLOT(i));
 		heap_up(c, b->nr++);
@@ -177,9 +171,22 @@ static void collect(struct xp *c)
 
 	scan(c);
 	if (!b->nr && b->cursor) {
+		b->wrapped = true;
+		xp_lock(&c->lock);
 		b->cursor = 0;
+		xp_unlock(&c->lock);
 		scan(c);
 	}
+}
+
+/* Of a batch that is sorted: whether it holds all that was dirty, and where the next begins. */
+static void note_extent(struct xp *c)
+{
+	struct xp_batch *b = &c->batch;
+
+	b->to_the_end = b->nr < b->limit;
+	b->has_all = b->to_the_end && b->cursor <= c->alone.first;
+	b->cursor = b->to_the_end ? 0 : heap_lba(c, b->nr - 1) + 1;
 }
 
 bool xp_writeback_begin(struct xp *c, struct xp_todo *todo)
@@ -192,11 +199,11 @@ bool xp_writeback_begin(struct xp *c, struct xp_todo *todo)
 	b->state = BATCH_BUILDING;
 	b->nr = b->next = 0;
 	b->nr_written_back = b->nr_failed = 0;
-	b->split = false;
-	b->bypassed = c->bypass_done;
-	flush_owed = c->bypass_flushed < c->bypass_done;
+	b->wrapped = b->to_the_end = false;
+	b->split = b->has_all = b->ends = false;
+	b->since = 0;
 	gathers = blocks_are_due(c);
-	c->slow_flush_wanted = false;
+	b->limit = min(b->max, rate_excess(c));
 	xp_unlock(&c->lock);
 
 	if (gathers)
@@ -204,9 +211,11 @@ bool xp_writeback_begin(struct xp *c, struct xp_todo *todo)
 
 	xp_lock(&c->lock);
 	heap_sort(c);
-	b->has_all = gathers && b->cursor <= c->alone.first && b->nr < b->max;
+	b->bypassed = c->bypass_done;
+	flush_owed = c->bypass_flushed < c->bypass_done;
+	c->slow_flush_wanted = false;
 	if (gathers)
-		b->cursor = b->nr < b->max ? 0 : heap_lba(c, b->nr - 1) + 1;
+		note_extent(c);
 	b->state = b->nr || flush_owed ? BATCH_RUNNING : BATCH_NONE;
 	b->barrier = b->nr ? journal_commit(c, todo) : 0;
 	requests_hand_on(c, todo);
@@ -239,6 +248,7 @@ static void gather(struct xp *c, struct xp_run *run)
 	run->nr_blocks = 0;
 	run->doubted = 0;
 	run->err = 0;
+	run->took = 0;
 	for (; b->next < b->nr && run->nr_blocks < (alone ? 1 : XP_RUN_MAX); b->next++) {
 		struct xp_batch_entry *be = &b->entry[b->next];
 		struct xp_entry *e = &c->entry[be->slot];
@@ -260,6 +270,34 @@ static void gather(struct xp *c, struct xp_run *run)
 }
 
 /*
+ * Somebody waits for what comes with the end of the batch, and this one may still be long; or nobody wants it any more.
+ */
+static bool ends_early(struct xp *c)
+{
+	u32 soon = max(XP_BATCH_SOON, c->nr_slots / 4096);
+
+	return c->slow_flush_wanted || (rate_starves(c) && c->batch.nr_written_back >= soon) ||
+	       rate_has_been_long(c) || !blocks_are_due(c);
+}
+
+bool writeback_is_over(struct xp *c)
+{
+	struct xp_batch *b = &c->batch;
+
+	if (b->state != BATCH_RUNNING)
+		return false;
+	b->ends |= ends_early(c);
+	return b->ends || b->next == b->nr;
+}
+
+/* I4: the flush that comes next covers the bypass writes that have ended by now. */
+static void note_end(struct xp *c)
+{
+	c->batch.bypassed = c->bypass_done;
+	c->slow_flush_wanted = false;
+}
+
+/*
  * I3: half a writeback write must never be what a power cut leaves of a block.
  * The cache still holds it, if the record that says so is durable first.
  */
@@ -272,13 +310,15 @@ enum xp_next xp_writeback_next(struct xp *c, struct xp_run *run)
 		run->nr_blocks = 0;
 	} else if (!journal_is_written(c, c->batch.barrier)) {
 		next = XP_NEXT_WAIT;
-	} else {
+	} else if (!writeback_is_over(c)) {
 		gather(c, run);
-		if (run->nr_blocks) {
-			disk_leaves(c);
+		if (run->nr_blocks)
 			next = XP_NEXT_RUN;
-		}
 	}
+	if (next == XP_NEXT_RUN)
+		disk_run_begins(c);
+	if (next == XP_NEXT_END)
+		note_end(c);
 	xp_unlock(&c->lock);
 	return next;
 }
@@ -301,6 +341,8 @@ void xp_writeback_end(struct xp *c, struct xp_run *run)
 	u32 i;
 
 	xp_lock(&c->lock);
+	disk_run_ends(c);
+	rate_run_ends(c, run);
 	for (i = 0; i < run->nr_blocks; i++)
 		c->batch.entry[run->batch_index + i].written_back = !run->err;
 	if (run->err) {
@@ -399,7 +441,7 @@ static void look_back(struct xp *c)
 
 	if (b->nr_failed)
 		c->alone = b->failed;
-	else if (b->has_all)
+	else if (b->has_all && b->next == b->nr)
 		c->alone.nr = 0;	/* whatever was bad there is not dirty any more */
 	if (b->split)
 		b->cursor = b->failed.first;
@@ -468,7 +510,9 @@ void xp_writeback_commit(struct xp *c, int err, u64 now, struct xp_todo *todo)
 	xp_lock(&c->lock);
 	XP_ASSERT(b->state == BATCH_RUNNING);
 	judge(c, err, now, todo);
+	c->rate.rounds += b->wrapped + (b->to_the_end && b->next == b->nr);
 	look_back(c);
+	rate_batch_ends(c);
 	todo->tick |= c->fast_suspected;
 	if (!err && (!c->failed || c->pass == PASS_ON))
 		bypass_note_flushed(c, b->bypassed);

@@ -7,6 +7,8 @@
 
 /* A flush that xp_write_back_all() asked for arrives when nothing is dirty. */
 void writeback_note_arrival(struct xp *c);
+/* The batch that runs has no more runs. */
+bool writeback_is_over(struct xp *c);
 /* Called by progress_advance(). */
 void writeback_progress(struct xp *c, struct xp_todo *todo);
 /* Somebody gets an error because nothing goes home: whether that is still so is soon to be seen. */

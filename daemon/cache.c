@@ -48,6 +48,8 @@ static int make_core(struct xd_cache *cache, struct xp_message *msg)
 		.slow_discards = cache->slow->discard_max != 0,
 		.dirty_low = cache->tunables->dirty_low,
 		.dirty_high = cache->tunables->dirty_high,
+		.idle_ms = cache->tunables->idle_ms,
+		.slow_is_flash = !cache->slow->rotational,
 		.stream_kib = cache->tunables->stream_kib,
 		.mark_lba = cache->tunables->mark,
 		.slow_sectors = cache->sectors,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * clock.c - what happens without a request: the records of acknowledged writes are committed,
- * and an idle cache writes its dirty blocks back; on the first loop.
+ * and the core sees whether the cache is idle, and begins to write back (core/rate.h); on the first loop.
  */
 #include "daemon/device.h"
 #include "daemon/engine.h"
@@ -16,25 +16,6 @@ static u32 tick_ms(const struct xd_cache *cache)
 	return idle_ms ? min(max(idle_ms / 4, 10u), TICK_MS) : TICK_MS;
 }
 
-static void watch_idle(struct xd_cache *cache)
-{
-	u32 idle_ms = xd_get(cache->idle_ms);
-	bool idle;
-
-	if (xd_get(cache->active)) {
-		xd_set(cache->active, 0);
-		cache->quiet_ms = 0;
-	} else if (cache->quiet_ms < idle_ms) {
-		cache->quiet_ms += tick_ms(cache);
-	}
-	idle = idle_ms && cache->quiet_ms >= idle_ms;
-	if (idle != cache->idle) {
-		cache->idle = idle;
-		xp_drain(cache->core, idle);
-		xd_writeback_kick(cache);
-	}
-}
-
 static void tick(struct xd_event *event, int res)
 {
 	struct xd_cache *cache = container_of(event, struct xd_cache, tick.event);
@@ -45,7 +26,8 @@ static void tick(struct xd_event *event, int res)
 	xp_tick(cache->core, &loop->todo);
 	xd_device_watch(cache->fast);
 	xd_device_watch(cache->slow);
-	watch_idle(cache);
+	if (xp_writeback_watch(cache->core, xd_now()))
+		xd_writeback_kick(cache);
 	xd_timer_arm(loop, &cache->tick, tick_ms(cache) * 1000000ull);
 }
 
@@ -58,11 +40,10 @@ static void start(struct xd_call *call)
 	xd_writeback_kick(cache);
 }
 
-/* The next tick finds it: the time counts from now on. */
+/* The ticks come as often as that needs, from the next on. */
 void xd_clock_idle_after(struct xd_cache *cache, u32 idle_ms)
 {
 	xd_set(cache->idle_ms, idle_ms);
-	xd_set(cache->active, 1);
 }
 
 void xd_clock_start(struct xd_cache *cache)

@@ -132,8 +132,6 @@ static void base_read(struct xd_op *op, int err)
 	bool slow = part->req.copy.base == XP_BASE_SLOW;
 	struct xd_loop *loop = part->io->loop;
 
-	if (slow)
-		xd_slow_read_end(loop->cache);
 	if (!err) {
 		xd_timed(loop, slow ? XP_CLASS_SLOW_READ : XP_CLASS_FAST_READ, part->sent);
 		base_there(part);
@@ -160,8 +158,6 @@ static void read_base(struct xd_part *part)
 	op->registered = part->merge->registered;
 	op->end = base_read;
 	memset(op->data + op->bytes, 0, XP_BLOCK_SIZE - op->bytes);
-	if (slow)
-		xd_slow_read_begin(cache);
 	part->sent = xd_time(cache);
 	xd_device_submit(slow ? cache->slow : cache->fast, part->io->loop, op);
 }

@@ -176,12 +176,11 @@ struct xd_worker {
 	struct xp_run run;
 	struct xd_op op[XP_RUN_MAX];	/* reads of slots; the first writes */
 	u64 sent;
+	u64 written;		/* xd_now() when the slow device was asked to */
 	u32 left;		/* reads under way */
 	u32 checked;		/* blocks of the run */
-	enum { XD_WORKER_IDLE, XD_WORKER_YIELDS, XD_WORKER_WORKS } state;
-	bool patience;		/* to give way to callers' reads */
+	bool works;
 	u8 *data;		/* XP_RUN_MAX blocks */
-	struct xd_timer yield;
 };
 
 #define XD_WORKERS	4u
@@ -203,11 +202,13 @@ struct xd_writeback {
 	struct xd_gatherer gatherer;
 	u32 busy;		/* workers with a run */
 	u32 errors, taken;	/* of this batch: runs that failed; blocks */
-	bool waiting;		/* XP_NEXT_WAIT: for a kick */
+	bool waiting;		/* for a kick, or the end of a rest */
+	u64 rested_ns, rests_since;	/* between runs of this batch; 0: it does not now */
 	bool stopping;
 	u64 begun, sent, ended;	/* xd_now() of a batch */
 	struct xd_op op;
 	struct xd_timer back_off;
+	struct xd_timer rest;
 };
 
 struct xd_journal {
@@ -252,10 +253,6 @@ struct xd_cache {
 	struct xd_writeback writeback;
 	struct xd_timer tick;
 	struct xd_call tick_start;
-	u32 quiet_ms;		/* without a request */
-	bool idle;		/* for long enough to write all back */
-	u32 slow_reads;		/* all loops', atomic */
-	u32 active;		/* a request came since the last tick; atomic */
 	u32 kicked;		/* writeback may be wanted; atomic */
 	u32 suspending;		/* delay no request; atomic */
 
@@ -298,8 +295,6 @@ void xd_part_init(struct xd_part *part, struct xd_io *io, u64 sector, u64 end);
 void xd_part_submit(struct xd_part *part);
 void xd_part_done(struct xd_part *part);
 void xd_parts_again(struct xd_loop *loop);
-void xd_slow_read_begin(struct xd_cache *cache);
-void xd_slow_read_end(struct xd_cache *cache);
 void xd_fast_error(struct xd_cache *cache, const char *what, u64 sector, int err);
 void xd_slow_error(struct xd_cache *cache, const char *what, u64 sector, int err);
 

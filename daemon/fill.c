@@ -135,7 +135,6 @@ static void slow_read(struct xd_op *op, int err)
 	struct xd_part *part = container_of(op, struct xd_part, op);
 	struct xd_loop *loop = part->io->loop;
 
-	xd_slow_read_end(loop->cache);
 	if (err) {
 		xd_slow_error(loop->cache, "read", part->req.sector, err);
 	} else {
@@ -200,7 +199,6 @@ bool xd_fill_read(struct xd_part *part)
 	part->op.data = data_of(part);
 	part->op.registered = buffer_of(part)->registered;
 	part->op.end = slow_read;
-	xd_slow_read_begin(loop->cache);
 	part->sent = xd_time(loop->cache);
 	xd_device_submit(loop->cache->slow, loop, &part->op);
 	return true;

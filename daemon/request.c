@@ -41,24 +41,6 @@ static void part_error(struct xd_cache *cache, const struct xd_part *part, int e
 		xd_slow_error(cache, xp_op_name[part->req.op], part->req.sector, err);
 }
 
-/* ----------------------------------------------------------- slow reads ---- */
-
-void xd_slow_read_begin(struct xd_cache *cache)
-{
-	xd_count(cache->slow_reads, 1);
-}
-
-void xd_slow_read_end(struct xd_cache *cache)
-{
-	if (__atomic_sub_fetch(&cache->slow_reads, 1, __ATOMIC_RELAXED) == 0)
-		xd_writeback_kick(cache);
-}
-
-static bool part_is_slow_read(const struct xd_part *part)
-{
-	return part->req.op == XP_READ && part->act != XP_FAST;
-}
-
 /* ------------------------------------------------------------------- end ---- */
 
 /* All its parts are one request, of the class that was worst. */
@@ -129,8 +111,6 @@ static void part_ended(struct xd_op *op, int err)
 		xd_timed(loop, leg, part->sent);
 	if (!err && leg == XP_CLASS_SLOW_READ)
 		xp_slow_took(cache->core, &part->req, part->req.nr_sectors, xd_since(part->sent));
-	if (part_is_slow_read(part))
-		xd_slow_read_end(cache);
 	if (xp_end(cache->core, &part->req, err, &loop->todo) == XP_DONE)
 		xd_part_done(part);
 }
@@ -200,8 +180,6 @@ static void follow(struct xd_part *part, enum xp_act act)
 			xd_zeroes_start(part);
 			return;
 		}
-		if (part_is_slow_read(part))
-			xd_slow_read_begin(cache);
 		operate(part, part_ended);
 		return;
 	case XP_MIXED:
@@ -319,8 +297,6 @@ void xd_submit(struct xd_io *io)
 	if (io->op == XP_FLUSH)
 		io->mark = xd_device_mark(cache->slow, XD_CLIENTS);
 	loop->ios++;
-	if (!xd_get(cache->active))
-		xd_set(cache->active, 1);
 	xd_part_init(&io->first, io, io->sector, io->sector + io->nr_sectors);
 	if ((io->op == XP_WRITE || io->op == XP_ZEROES) && xd_throttle(&io->first))
 		return;

@@ -24,8 +24,6 @@
 
 #define BACK_OFF_NS	1000000000u		/* a step of a pause after errors */
 #define ERRORS_MAX	8u			/* of a batch: then the device, not a sector, is bad */
-#define YIELD_NS	20000000u		/* of a run, to callers' reads of the slow device */
-#define BUSY_PRESSURE	512u			/* writers wait: no run yields */
 
 /* Until one has been measured: a guess at the time to write a block back. */
 #define BLOCK_NS_ROTATIONAL	2000000u
@@ -36,15 +34,13 @@ static struct xd_worker *worker_of(struct xd_op *op)
 	return op->owner;
 }
 
-static void take_runs(struct xd_worker *h);
-
 /* ----------------------------------------------------------------- a run ---- */
 
 static void run_end(struct xd_worker *h, int err)
 {
 	struct xd_cache *cache = h->cache;
 
-	h->state = XD_WORKER_IDLE;
+	h->works = false;
 	h->run.err = err;
 	if (err)
 		cache->writeback.errors++;
@@ -66,6 +62,7 @@ static void written(struct xd_op *op, int err)
 		xd_slow_error(h->cache, "write of dirty blocks", run_sector(h), err);
 	else
 		xd_timed(op->loop, XP_CLASS_SLOW_WRITE, h->sent);
+	h->run.took = xd_now() - h->written;
 	run_end(h, err);
 }
 
@@ -79,6 +76,7 @@ static void slow_operation(struct xd_worker *h, enum xd_kind kind, void (*end)(s
 			      .bytes = xd_slow_bytes(cache, run_sector(h), h->run.nr_blocks),
 			      .offset = run_sector(h) << XP_SECTOR_SHIFT };
 	h->sent = xd_time(cache);
+	h->written = xd_now();
 	xd_device_submit(cache->slow, xd_first_loop(cache), op);
 }
 
@@ -194,7 +192,7 @@ static void write_back(struct xd_worker *h)
 	struct xd_cache *cache = h->cache;
 	u32 nr;
 
-	h->state = XD_WORKER_WORKS;
+	h->works = true;
 	h->run.err = 0;
 	h->checked = 0;
 	if (h->run.zeroes) {
@@ -205,22 +203,6 @@ static void write_back(struct xd_worker *h)
 	h->sent = xd_time(cache);
 	for (u32 i = 0; i < nr; i++)	/* the last one may end all of it at once */
 		xd_device_submit(cache->fast, xd_first_loop(cache), &h->op[i]);
-}
-
-/* Callers' reads of the slow device go first, unless writers wait for us. */
-static bool gives_way(struct xd_cache *cache)
-{
-	return xd_get(cache->slow_reads) && xp_pressure(cache->core) < BUSY_PRESSURE;
-}
-
-static void yield_over(struct xd_event *event, int res)
-{
-	struct xd_worker *h = container_of(event, struct xd_worker, yield.event);
-
-	(void)res;
-	h->yield.armed = false;
-	h->patience = false;
-	xd_writeback_kick(h->cache);
 }
 
 /* --------------------------------------------------------------- a batch ---- */
@@ -234,11 +216,41 @@ static enum xp_next next_run(struct xd_worker *h)
 	return xp_writeback_next(h->cache->core, &h->run);
 }
 
-static void take_runs(struct xd_worker *h)
+/* As long as the core says: callers use the slow device, too. */
+static bool rests(struct xd_cache *cache)
+{
+	struct xd_writeback *d = &cache->writeback;
+	u64 now = xd_now(), ns = xd_get(d->stopping) ? 0 : xp_writeback_turn(cache->core, now);
+
+	if (ns && !d->busy)	/* else the end of a run kicks */
+		xd_timer_arm(xd_first_loop(cache), &d->rest, ns);
+	if (ns && !d->busy && !d->rests_since)
+		d->rests_since = now;
+	if (!ns && d->rests_since) {
+		d->rested_ns += now - d->rests_since;
+		d->rests_since = 0;
+	}
+	return ns;
+}
+
+static void rest_over(struct xd_event *event, int res)
+{
+	struct xd_cache *cache = container_of(event, struct xd_cache, writeback.rest.event);
+
+	(void)res;
+	cache->writeback.rest.armed = false;
+	xd_writeback_kick(cache);
+}
+
+static void take_run(struct xd_worker *h)
 {
 	struct xd_cache *cache = h->cache;
 	struct xd_writeback *d = &cache->writeback;
 
+	if (d->errors < ERRORS_MAX && rests(cache)) {
+		d->waiting = true;
+		return;
+	}
 	switch (next_run(h)) {
 	case XP_NEXT_WAIT:
 		d->waiting = true;
@@ -250,18 +262,7 @@ static void take_runs(struct xd_worker *h)
 	}
 	d->busy++;
 	d->taken += h->run.nr_blocks;
-	h->state = XD_WORKER_YIELDS;
-	h->patience = gives_way(cache);
-	if (h->patience)
-		xd_timer_arm(xd_first_loop(cache), &h->yield, YIELD_NS);
-}
-
-static void go_on(struct xd_worker *h)
-{
-	if (h->state == XD_WORKER_IDLE)
-		take_runs(h);
-	if (h->state == XD_WORKER_YIELDS && !(h->patience && gives_way(h->cache)))
-		write_back(h);
+	write_back(h);
 }
 
 /* A running mean, so that one slow run does not stop writers for long. */
@@ -271,7 +272,7 @@ static void measure(struct xd_cache *cache)
 
 	if (d->taken)
 		xd_set(cache->block_ns,
-		       (xd_get(cache->block_ns) * 3 + (xd_now() - d->begun) / d->taken) / 4);
+		       (xd_get(cache->block_ns) * 3 + (xd_now() - d->begun - d->rested_ns) / d->taken) / 4);
 }
 
 /* Step by step: somebody may come who cannot wait. */
@@ -351,6 +352,7 @@ static void gathered(struct xd_call *call)
 	xp_todo_splice(&call->loop->todo, &g->todo);
 	d->state = g->begun ? XD_BATCH : XD_REST;
 	d->errors = d->taken = 0;
+	d->rested_ns = d->rests_since = 0;
 	d->begun = xd_now();
 	if (g->begun || g->kicked)
 		xd_writeback_kick(cache);
@@ -382,7 +384,8 @@ void xd_writeback_run(struct xd_cache *cache)
 		return;
 	d->waiting = false;
 	for (u32 i = 0; i < XD_WORKERS; i++)
-		go_on(d->worker[i]);
+		if (!d->worker[i]->works)
+			take_run(d->worker[i]);
 	if (!d->busy && (!d->waiting || xd_get(d->stopping)))
 		finish_batch(cache);
 }
@@ -408,7 +411,6 @@ static struct xd_worker *worker_new(struct xd_cache *cache)
 	if (!h)
 		return NULL;
 	h->cache = cache;
-	h->yield.event.end = yield_over;
 	if (posix_memalign(&data, XP_BLOCK_SIZE, (size_t)XP_RUN_MAX << XP_BLOCK_SHIFT)) {
 		free(h);
 		return NULL;
@@ -446,6 +448,7 @@ int xd_writeback_setup(struct xd_cache *cache)
 
 	cache->block_ns = cache->slow->rotational ? BLOCK_NS_ROTATIONAL : BLOCK_NS_FLASH;
 	d->back_off.event.end = back_off_over;
+	d->rest.event.end = rest_over;
 	for (u32 i = 0; i < XD_WORKERS; i++) {
 		d->worker[i] = worker_new(cache);
 		if (!d->worker[i])

@@ -181,14 +181,16 @@ struct xs_writeback {
 	u64 block_ns;
 	/* suspended: no new batch. Read unlocked; a stop waits for the work */
 	bool stopping;
-	/* clock.c: no request for idle_ms. Read unlocked; the clock asks again */
-	bool idle;
 	atomic_t kicks;		/* calls of xs_writeback_kick() */
 	wait_queue_head_t kicked;
 
 	struct mutex take;	/* xp_writeback_next() and what follows it */
-	u32 errors;		/* of take: runs of this batch that failed */
+	atomic_t errors;	/* runs of this batch that failed */
 	u32 taken;		/* of take: blocks of this batch */
+	u64 rested_ns;		/* of take: between runs of it */
+	u32 over;		/* runs that have ended; one may be missed: who waits looks again soon */
+	bool alone;		/* of take: another worker than the first has gone home */
+	unsigned long alone_since;	/* jiffies; of take */
 };
 
 struct xs_throttle {
@@ -209,7 +211,6 @@ struct xs_clock {
 	/* records were placed since. Likewise: xs_clock_stir(), clock_tick() */
 	bool due;
 	u32 idle_ms;		/* the option, as it is now. Read unlocked */
-	u32 quiet_ms;		/* of the work */
 };
 
 struct xs_counts {
@@ -262,8 +263,6 @@ struct xs_cache {
 	bool suspending;	/* from presuspend to resume: delay no bio. Read unlocked */
 	bool at_rest;		/* suspended, and close_err is set */
 	int close_err;
-	atomic_t slow_reads;	/* callers' reads of the slow device in flight */
-	wait_queue_head_t slow_read_wait;
 	atomic_t fill_blocks;	/* in memory, on their way to the fast device */
 	struct xs_counts counts;
 	struct xs_work todo;
@@ -300,9 +299,6 @@ int xs_commit(struct xs_cache *cache);
 /* Counts and logs an error of a device. Any context. */
 void xs_fast_error(struct xs_cache *cache, const char *what, u64 sector, int err);
 void xs_slow_error(struct xs_cache *cache, const char *what, u64 sector, int err);
-/* Count the reads of the slow device that callers wait for. */
-void xs_slow_read_begin(struct xs_cache *cache);
-void xs_slow_read_end(struct xs_cache *cache);
 
 /* todo.c */
 void xs_todo_setup(struct xs_cache *cache);
@@ -486,8 +482,7 @@ void xs_writeback_free(struct xs_cache *cache);
 u64 xs_writeback_bytes(const struct xs_cache *cache);
 /* There may be blocks to write back. Any context. */
 void xs_writeback_kick(struct xs_cache *cache);
-/* Turn writeback of all dirty blocks on and off. A flush ends by itself. */
-void xs_writeback_idle(struct xs_cache *cache, bool on);
+/* Begin and give up a flush, which ends by itself. */
 void xs_writeback_flush(struct xs_cache *cache, bool on);
 void xs_writeback_start(struct xs_cache *cache);
 void xs_writeback_finish(struct xs_cache *cache);

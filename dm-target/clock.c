@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * clock.c - a tick once a second. It commits the records of acknowledged writes,
- * and starts writeback of all dirty blocks when the cache has been idle. The clock
+ * and the core sees whether the cache is idle, and begins to write back (core/rate.h). The clock
  * stops when neither is due, so that an idle machine sleeps.
  */
 #include <linux/jiffies.h>
@@ -54,20 +54,6 @@ void xs_clock_records(struct xs_cache *cache)
 	xs_clock_stir(cache, &cache->clock.due);
 }
 
-static void watch_idle(struct xs_cache *cache)
-{
-	struct xs_clock *k = &cache->clock;
-	u32 idle_ms = READ_ONCE(k->idle_ms);
-
-	if (READ_ONCE(k->active)) {
-		WRITE_ONCE(k->active, false);
-		k->quiet_ms = 0;
-	} else if (k->quiet_ms < idle_ms) {
-		k->quiet_ms += tick_ms(cache);
-	}
-	xs_writeback_idle(cache, idle_ms && k->quiet_ms >= idle_ms);
-}
-
 /* Whether another tick is needed. */
 static bool clock_needed(struct xs_cache *cache)
 {
@@ -92,7 +78,9 @@ static void clock_tick(struct work_struct *work)
 	xp_todo_init(&todo);
 	xp_tick(cache->core, &todo);
 	xs_perform(cache, &todo);
-	watch_idle(cache);
+	WRITE_ONCE(k->active, false);
+	if (xp_writeback_watch(cache->core, ktime_get_ns()))
+		xs_writeback_kick(cache);
 
 	/* Full barrier, with xs_clock_stir(): a later reason finds the clock stopped. */
 	smp_store_mb(k->running, false);
@@ -100,10 +88,7 @@ static void clock_tick(struct work_struct *work)
 		clock_wind(cache);
 }
 
-/*
- * A tick finds it, at once: writeback that an idle time has begun ends, and the time counts from
- * now on.
- */
+/* A tick comes at once, and then as often as that needs. */
 void xs_clock_idle_after(struct xs_cache *cache, u32 idle_ms)
 {
 	struct xs_clock *k = &cache->clock;
@@ -145,6 +130,4 @@ void xs_clock_stop(struct xs_cache *cache)
 	set_stopped(&cache->clock, true);
 	cancel_delayed_work_sync(&cache->clock.work);
 	WRITE_ONCE(cache->clock.running, false);
-	cache->clock.quiet_ms = 0;
-	xs_writeback_idle(cache, false);
 }

@@ -277,8 +277,6 @@ static void base_read(struct bio *bio)
 	int err = blk_status_to_errno(bio->bi_status);
 	bool slow = copy->io->req.copy.base == XP_BASE_SLOW;
 
-	if (slow)
-		xs_slow_read_end(cache);
 	if (!err) {
 		xs_timed(cache, slow ? XP_CLASS_SLOW_READ : XP_CLASS_FAST_READ,
 			 xs_since(copy->sent));
@@ -301,7 +299,6 @@ static void read_base(struct xs_copy *copy)
 	if (c->base == XP_BASE_SLOW) {
 		bytes = xs_slow_bytes(cache, c->from, 1);
 		clear_bytes(copy, bytes, XP_BLOCK_SIZE - bytes);
-		xs_slow_read_begin(cache);
 	}
 	xs_copy_bio(copy, c->from, REQ_OP_READ | REQ_SYNC, base_read);
 	__bio_add_page(&copy->bio, copy->page[0], bytes, 0);

@@ -310,7 +310,6 @@ static void slow_read_ended(struct xs_fill *f, int err)
 {
 	u64 took = err ? 0 : xs_since(f->bio.sent);
 
-	xs_slow_read_end(f->cache);
 	if (err) {
 		xs_slow_error(f->cache, "read", f->io->req.sector, err);
 	} else {
@@ -472,7 +471,6 @@ bool xs_fill_read(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo
 	fill_bio(&f->bio, xs_slow(cache), sector, 0, sectors, opf, fill_read);
 	overlay = f->overlay;
 	atomic_set(&f->nr_reads, 1 + (int)xs_overlay_reads(overlay));
-	xs_slow_read_begin(cache);
 	f->bio.sent = xs_time(cache);
 	dm_submit_bio_remap(io->bio, &f->bio.bio);
 	xs_overlay_read(overlay, opf);

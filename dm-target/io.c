@@ -44,20 +44,6 @@ static void io_error(struct xs_cache *cache, const struct xs_io *io, int err)
 		xs_slow_error(cache, xp_op_name[io->req.op], io->req.sector, err);
 }
 
-/* -------------------------------------------------------- slow reads ---- */
-
-void xs_slow_read_begin(struct xs_cache *cache)
-{
-	atomic_inc(&cache->slow_reads);
-}
-
-void xs_slow_read_end(struct xs_cache *cache)
-{
-	if (atomic_dec_and_test(&cache->slow_reads) &&
-	    wq_has_sleeper(&cache->slow_read_wait))
-		wake_up(&cache->slow_read_wait);
-}
-
 static bool io_is_slow_read(const struct xs_io *io)
 {
 	return io->req.op == XP_READ && io->act != XP_FAST;
@@ -102,10 +88,8 @@ noinline bool xs_io_below_ended(struct xs_cache *cache, struct xs_io *io, int er
 	io->below = false;
 	if (unlikely(err))
 		io_error(cache, io, err);
-	if (io_is_slow_read(io)) {
-		xs_slow_read_end(cache);
+	if (io_is_slow_read(io))
 		xs_slow_took(cache, &io->req, io->req.nr_sectors, took);
-	}
 	xp_todo_init(&todo);
 	if (xp_end(cache->core, &io->req, err, &todo) == XP_DONE) {
 		over = !io_next_part(io);
@@ -146,8 +130,6 @@ static __always_inline void io_remap(struct xs_cache *cache, struct xs_io *io, b
 	if (io->req.op == XP_FLUSH)
 		bio->bi_opf |= REQ_PREFLUSH;
 
-	if (io_is_slow_read(io))
-		xs_slow_read_begin(cache);
 	if (io->act == XP_FAST) {
 		bio_set_dev(bio, xs_fast(cache));
 		bio->bi_iter.bi_sector = io->req.target;

@@ -189,6 +189,8 @@ static struct xp *make_core(struct xs_cache *cache, const struct xp_sb *sb)
 		.slow_discards = bdev_max_discard_sectors(xs_slow(cache)) != 0,
 		.dirty_low = cache->options.dirty_low,
 		.dirty_high = cache->options.dirty_high,
+		.idle_ms = cache->options.idle_ms,
+		.slow_is_flash = !xs_rotational(xs_slow(cache)),
 		.stream_kib = cache->options.stream_kib,
 		.mark_lba = cache->options.mark,
 		.slow_sectors = cache->slow_sectors,

@@ -151,7 +151,7 @@ NEEDS_USE(COMPLETION_INITIALIZER_ONSTACK,
 NEEDS_USE(init_waitqueue_head, init_waitqueue_head((struct wait_queue_head *)p))
 NEEDS_USE(wake_up_all, wake_up_all((struct wait_queue_head *)p))
 NEEDS_USE(wait_event, wait_event(*(struct wait_queue_head *)p, READ_ONCE(*(int *)p)))
-NEEDS_USE(wait_event_timeout, wait_event_timeout(*(struct wait_queue_head *)p, READ_ONCE(*(int *)p), 1))
+NEEDS_USE(wait_event_idle_timeout, wait_event_idle_timeout(*(struct wait_queue_head *)p, READ_ONCE(*(int *)p), 1))
 NEEDS_USE(mutex_lock, mutex_init((struct mutex *)p); mutex_lock(p); mutex_unlock(p))
 NEEDS_USE(spin_lock_init, spin_lock_init((spinlock_t *)p))
 NEEDS_USE(lockdep_assert_held, lockdep_assert_held((spinlock_t *)p))

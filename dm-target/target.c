@@ -106,7 +106,6 @@ static void setup(struct xs_cache *cache, struct dm_target *ti)
 	cache->started = ktime_get_ns();
 	INIT_LIST_HEAD(&cache->registered);
 	INIT_LIST_HEAD(&cache->copy_reserve);
-	init_waitqueue_head(&cache->slow_read_wait);
 	xs_todo_setup(cache);
 	xs_throttle_setup(cache);
 	xs_clock_setup(cache);

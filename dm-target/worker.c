@@ -22,8 +22,8 @@
 
 #define BACK_OFF	HZ			/* a step of a pause after errors */
 #define ERRORS_MAX	8u			/* of a batch: then the device, not a sector, is bad */
-#define YIELD_MAX	msecs_to_jiffies(20)	/* of a run, to callers' reads of the slow device */
 
+#define ALONE_MIN	(HZ / 2)	/* the leader is, before it calls the others again */
 #define FINISH_MAX	(5 * HZ)	/* so long a suspend may take for a flush that is under way */
 
 #define PAGE_GFP	(GFP_NOIO | __GFP_NORETRY | __GFP_NOWARN | __GFP_NOMEMALLOC)
@@ -202,14 +202,17 @@ static int write_to_slow(struct xs_worker *h, u32 first, u32 nr)
 	u32 bytes = xs_slow_bytes(cache, sector, nr), i;
 	struct wait_io wait;
 	struct bio *bio;
+	u64 begun;
 	int err;
 
 	wait_io_init(&wait, cache);
 	bio = run_bio(cache, xs_slow(cache), sector, nr, REQ_OP_WRITE);
 	for (i = 0; i < nr; i++, bytes -= min(bytes, XP_BLOCK_SIZE))
 		__bio_add_page(bio, h->page[i], min(bytes, XP_BLOCK_SIZE), 0);
+	begun = ktime_get_ns();
 	wait_io_submit(&wait, bio);
 	err = wait_io_finish(&wait);
+	h->run.took += ktime_get_ns() - begun;
 	if (err)
 		xs_slow_error(cache, "write of dirty blocks", sector, err);
 	return err;
@@ -289,12 +292,49 @@ static int write_back(struct xs_worker *h)
 
 /* --------------------------------------------------------------- a batch ---- */
 
-/* Callers' reads of the slow device go first, unless writers wait for writeback. */
-static void yield_to_reads(struct xs_cache *cache)
+static bool is_leader(const struct xs_worker *h)
 {
-	if (atomic_read(&cache->slow_reads) && xp_pressure(cache->core) < 512)
-		wait_event_timeout(cache->slow_read_wait,
-				   !atomic_read(&cache->slow_reads), YIELD_MAX);
+	return h == &h->cache->writeback.worker[0];
+}
+
+/* Of the leader alone, who waits for them before the batch ends. */
+static void start_others(struct xs_writeback *w)
+{
+	u32 i;
+
+	w->alone = false;
+	for (i = 1; i < w->nr_workers; i++)
+		queue_work(w->wq, &w->worker[i].work);
+}
+
+/* As long as the core says: callers use the slow device, too. Others than the leader go home meanwhile. */
+static void rest(struct xs_worker *h)
+{
+	struct xs_writeback *w = &h->cache->writeback;
+	u64 begun = ktime_get_ns(), ns;
+	u32 over = READ_ONCE(w->over);
+	bool rested = false;
+
+	while (!READ_ONCE(w->stopping) && atomic_read(&w->errors) < ERRORS_MAX &&
+	       (ns = xp_writeback_turn(h->cache->core, ktime_get_ns()))) {
+		rested = true;
+		wait_event_idle_timeout(w->kicked, READ_ONCE(w->stopping) || READ_ONCE(w->over) != over,
+					msecs_to_jiffies((u32)div_u64(ns, NSEC_PER_MSEC) + 1));
+		over = READ_ONCE(w->over);
+	}
+	if (rested)
+		w->rested_ns += ktime_get_ns() - begun;
+	else if (is_leader(h) && w->alone && time_after(jiffies, w->alone_since + ALONE_MIN))
+		start_others(w);
+}
+
+static bool goes_home(struct xs_worker *h)
+{
+	if (is_leader(h) || !xp_writeback_turn(h->cache->core, ktime_get_ns()))
+		return false;
+	h->cache->writeback.alone = true;
+	h->cache->writeback.alone_since = jiffies;
+	return true;
 }
 
 /*
@@ -307,9 +347,13 @@ static enum xp_next next_run(struct xs_worker *h)
 	enum xp_next next = XP_NEXT_END;
 
 	lockdep_assert_held(&w->take);
-	while (w->errors < ERRORS_MAX && !READ_ONCE(w->stopping)) {
-		u32 kicks = atomic_read(&w->kicks);
+	while (atomic_read(&w->errors) < ERRORS_MAX && !READ_ONCE(w->stopping)) {
+		u32 kicks;
 
+		rest(h);
+		if (atomic_read(&w->errors) >= ERRORS_MAX || READ_ONCE(w->stopping))
+			break;
+		kicks = atomic_read(&w->kicks);
 		next = xp_writeback_next(h->cache->core, &h->run);
 		if (next != XP_NEXT_WAIT)
 			return next;
@@ -325,7 +369,7 @@ static bool take_run(struct xs_worker *h)
 	bool taken;
 
 	mutex_lock(&w->take);
-	taken = next_run(h) == XP_NEXT_RUN;
+	taken = !goes_home(h) && next_run(h) == XP_NEXT_RUN;
 	if (taken)
 		w->taken += h->run.nr_blocks;
 	mutex_unlock(&w->take);
@@ -337,14 +381,14 @@ static void take_runs(struct xs_worker *h)
 	struct xs_writeback *w = &h->cache->writeback;
 
 	while (take_run(h)) {
-		yield_to_reads(h->cache);
 		h->run.err = write_back(h);
-		if (h->run.err) {
-			mutex_lock(&w->take);
-			w->errors++;
-			mutex_unlock(&w->take);
-		}
 		xp_writeback_end(h->cache->core, &h->run);
+		if (h->run.err)
+			atomic_inc(&w->errors);
+		/* Who rests with the lock may wait for just that. */
+		WRITE_ONCE(w->over, READ_ONCE(w->over) + 1);
+		if (wq_has_sleeper(&w->kicked))
+			wake_up_all(&w->kicked);
 	}
 	put_pages(h, 1);
 }
@@ -389,16 +433,16 @@ static void run_batch(struct xs_cache *cache)
 	 * No worker runs: queue_work() orders these before theirs, cancel_work_sync()
 	 * theirs before what follows.
 	 */
-	w->errors = 0;
+	atomic_set(&w->errors, 0);
 	w->taken = 0;
-	for (i = 1; i < w->nr_workers; i++)
-		queue_work(w->wq, &w->worker[i].work);
+	w->rested_ns = 0;
+	start_others(w);
 	take_runs(&w->worker[0]);
 	/* A worker that has no thread yet is cancelled. */
 	for (i = 1; i < w->nr_workers; i++)
 		cancel_work_sync(&w->worker[i].work);
 	finish_batch(cache);
-	measure(w, ktime_get_ns() - begun);
+	measure(w, ktime_get_ns() - begun - w->rested_ns);	/* rests say nothing of the device */
 	w->ended = jiffies;
 }
 
@@ -450,15 +494,6 @@ void xs_writeback_kick(struct xs_cache *cache)
 		wake_up_all(&w->kicked);
 	if (!READ_ONCE(w->stopping))
 		queue_delayed_work(w->wq, &w->work, 0);
-}
-
-void xs_writeback_idle(struct xs_cache *cache, bool on)
-{
-	if (READ_ONCE(cache->writeback.idle) == on)
-		return;
-	WRITE_ONCE(cache->writeback.idle, on);
-	xp_drain(cache->core, on);
-	xs_writeback_kick(cache);
 }
 
 void xs_writeback_flush(struct xs_cache *cache, bool on)

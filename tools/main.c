@@ -82,7 +82,7 @@ static const struct option_row {
 	{ "dirty-high", "PERCENT", OPT_LIMITS, TUNABLE, AT(tunables.dirty_high),
 	  "percent of the cache: writes are slowed down as dirty data gets close to this" },
 	{ "idle-ms", "MS", OPT_LIMITS, TUNABLE, AT(tunables.idle_ms),
-	  "write back all dirty blocks after this time without a request; 0: never" },
+	  "write back all dirty blocks after this time without a request to the slow device; 0: never" },
 	{ "histogram", "0|1", OPT_LIMITS, TUNABLE, AT(tunables.histogram),
 	  "1: record how long requests take; 0: do not" },
 	{ "stream-kib", "KIB", OPT_LIMITS, TUNABLE, AT(tunables.stream_kib),

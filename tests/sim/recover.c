@@ -289,6 +289,7 @@ static struct xp *core_new(void *memory, const struct xp_media *fast, u32 accept
 		.fast_at_once = g->at_once,
 		.store = g->grows && memory == sim.memory ? store_now : NULL,
 		.dirty_low = g->dirty_low, .dirty_high = g->dirty_high, .stream_kib = g->stream_kib,
+		.idle_ms = g->idle_ms,
 		.mark_lba = g->has_place ? place() : 0,
 		.slow_sectors = sim.present,
 		.verify = sim.verifies,

@@ -278,6 +278,7 @@ static void draw_geometry(u64 *rng)
 	g->dirty_high = g->dirty_low + 1 + below(rng, 100 - g->dirty_low);
 	g->stream_kib = chance(rng, 2) ? 0 : 4 * (1 + below(rng, 8));
 	g->seeks_cost = !chance(rng, 3);
+	g->idle_ms = g->seeks_cost ? 500 : 0;
 	g->writeback = below(rng, 12);
 	g->users = 1 + below(rng, chance(rng, 3) ? 20 : 6);
 	g->hot = 1 + below(rng, 16);
@@ -457,7 +458,6 @@ static bool settle_down(u64 *rng, bool clean)
 	u32 i;
 
 	sim.fault.on = false;
-	xp_drain(sim.c, clean);
 	for (i = 0; !backend_idle() || (clean && !core_failed() && !is_clean()); i++) {
 		if (i > 20000)
 			violation(P_LIVES, "%u requests and %u events do not come to an end",
@@ -468,10 +468,12 @@ static bool settle_down(u64 *rng, bool clean)
 			backend_complete(rng);
 		else
 			backend_writeback(rng);
+		if (clean && i % 64 == 0)	/* whatever somebody else has asked for meanwhile */
+			xp_write_back_all(sim.c, true);
 		if (i % 64 == 63)
 			backend_tick(rng);
 	}
-	xp_drain(sim.c, false);
+	xp_write_back_all(sim.c, false);
 	return !core_failed();
 }
 

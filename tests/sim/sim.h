@@ -318,7 +318,7 @@ struct geometry {
 	bool memory;		/* the fast device, */
 	bool at_once;		/* and no record goes beside its data, as another engine's may have */
 	bool grows;		/* and journal blocks are stored bit by bit */
-	u32 dirty_low, dirty_high, stream_kib;
+	u32 dirty_low, dirty_high, stream_kib, idle_ms;
 	bool seeks_cost;	/* so much that hits are read with the misses around them */
 	u32 users;		/* requests at once */
 	u32 hot;		/* blocks that most requests go to */

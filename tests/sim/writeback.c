@@ -9,11 +9,13 @@
 #include "verify.h"
 
 #define BATCH_ERRORS 2u		/* end a batch early, as in the backends */
+#define CHANCE_NS 17000000u	/* from one call of backend_writeback() to the next */
 
 static struct {
 	bool wanted, open, flushing;
 	u32 runs, errors;
 	u32 chances, ended;	/* calls of backend_writeback(); at the last one's end */
+	u64 clock_ns;
 } batch;
 
 void writeback_new_life(void)
@@ -143,6 +145,9 @@ void backend_writeback(u64 *rng)
 	step.rng = rng;
 	step.thread = ++sim.next_thread;
 	batch.chances++;
+	batch.clock_ns += CHANCE_NS;
+	if (batch.chances % 16 == 0 && xp_writeback_watch(sim.c, batch.clock_ns))
+		batch.wanted = true;
 	if (chance(step.rng, 100)) {
 		ask_for_home();
 		return;
@@ -163,6 +168,8 @@ void backend_writeback(u64 *rng)
 		return;
 	}
 	if (batch.flushing)
+		return;
+	if (batch.errors < BATCH_ERRORS && xp_writeback_turn(sim.c, batch.clock_ns))
 		return;
 	if (batch.runs < 3 && batch.errors < BATCH_ERRORS && below(step.rng, 20)) {
 		next = xp_writeback_next(sim.c, &run);

@@ -287,7 +287,7 @@ static void pauses_grow_to_a_bound(void **state)
 
 	(void)state;
 	write_blocks(&f, 5, 1, 9);
-	xp_drain(f.c, true);
+	f.c->dirty_low = 0;
 	assert_int_equal(xp_writeback_pause(f.c), 0);
 	for (i = 0; i < sizeof(ms) / sizeof(*ms); i++)
 		assert_int_equal(pause_after(i % 2 ? -EIO : 0, -EIO), ms[i]);
@@ -301,7 +301,7 @@ static void a_flush_ends_the_pause(void **state)
 {
 	(void)state;
 	write_blocks(&f, 5, 1, 9);
-	xp_drain(f.c, true);
+	f.c->dirty_low = 0;
 	pause_after(-EIO, 0);
 	assert_int_equal(pause_after(-EIO, 0), 2000);
 	xp_write_back_all(f.c, true);
@@ -314,7 +314,7 @@ static void it_is_known_since_when(void **state)
 {
 	(void)state;
 	write_blocks(&f, 5, 1, 9);
-	xp_drain(f.c, true);
+	f.c->dirty_low = 0;
 	clock_now = 1000;
 	pause_after(-EIO, 0);
 	assert_int_equal(failing_since(), 1000);
@@ -335,7 +335,7 @@ static void a_good_batch_of_a_busy_cache_ends_it(void **state)
 {
 	(void)state;
 	write_blocks(&f, 5, 1, 9);
-	xp_drain(f.c, true);
+	f.c->dirty_low = 0;
 	pause_after(-EIO, 0);
 	batch_begin(&f);
 	write_blocks(&f, 6, 1, 9);
@@ -353,7 +353,7 @@ static void discard_around(void)
 	fixture_reopen(&f);
 	assert_int_equal(submit(&f, &req, XP_DISCARD, 40, 8, false), XP_SLOW);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
-	xp_drain(f.c, true);
+	f.c->dirty_low = 0;
 }
 
 /* A caller's, and with it all is home. */
@@ -437,7 +437,7 @@ static void a_batch_that_wrote_something_back_has_the_shortest(void **state)
 
 	(void)state;
 	write_blocks(&f, 5, 1, 9);
-	xp_drain(f.c, true);
+	f.c->dirty_low = 0;
 	pause_after(-EIO, 0);
 	assert_int_equal(pause_after(-EIO, 0), 2000);
 	write_blocks(&f, 50, 1, 9);
@@ -487,7 +487,7 @@ static void a_bad_block_keeps_no_neighbour(void **state)
 	(void)state;
 	write_blocks(&f, 100, 16, 9);
 	write_blocks(&f, 200, 16, 9);
-	xp_drain(f.c, true);
+	f.c->dirty_low = 0;
 	batch_with_bad(107, 1, 8);
 	assert_int_equal(dirty_of(100, 16), 16);
 	assert_int_equal(dirty_of(200, 16), 0);
@@ -508,7 +508,7 @@ static void after_a_bad_block_runs_are_long_again(void **state)
 
 	(void)state;
 	write_blocks(&f, 100, 16, 9);
-	xp_drain(f.c, true);
+	f.c->dirty_low = 0;
 	batch_with_bad(107, 1, 8);
 	batch_with_bad(0, 0, 8);
 	write_blocks(&f, 100, 16, 9);
@@ -528,7 +528,7 @@ static void what_is_behind_many_bad_blocks_has_its_turn(void **state)
 
 	(void)state;
 	write_blocks(&f, 100, 32, 9);
-	xp_drain(f.c, true);
+	f.c->dirty_low = 0;
 	for (i = 0; i < 8; i++)
 		batch_with_bad(100, 20, 8);
 	assert_int_equal(dirty_of(100, 20), 20);
@@ -559,12 +559,12 @@ static void bad_blocks_of_two_batches_keep_no_neighbours(void **state)
 	u32 i;
 
 	(void)state;
-	for (i = 0; i < 2 * XP_BATCH_MIN; i += 16)
+	for (i = 0; i < 2 * f.c->batch.max; i += 16)
 		write_blocks(&f, 100 + i, 16, 9);
-	xp_drain(f.c, true);
+	f.c->dirty_low = 0;
 	for (i = 0; i < 12; i++)
-		batch_with_two_bad(107, 100 + 2 * XP_BATCH_MIN - 7);
-	assert_int_equal(dirty_of(100, 2 * XP_BATCH_MIN), 2);
+		batch_with_two_bad(107, 100 + 2 * f.c->batch.max - 7);
+	assert_int_equal(dirty_of(100, 2 * f.c->batch.max), 2);
 }
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

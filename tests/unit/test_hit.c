@@ -295,7 +295,7 @@ static void a_pinned_slot_stays_its_blocks(void **state)
 	(void)state;
 	for (i = 0; i < LBAS; i++)
 		fill(slow[i], i);
-	xp_drain(f.c, true);
+	xp_write_back_all(f.c, true);
 	pthread_create(&thread[0], NULL, writeback_thread, &run);
 	for (i = 1; i < READERS + WRITERS + 1; i++)
 		pthread_create(&thread[i], NULL, user, i > READERS ? &f : NULL);

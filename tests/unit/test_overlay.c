@@ -258,7 +258,7 @@ static void a_version_written_back_meanwhile_is_still_laid_over(void **state)
 	(void)state;
 	dirty_every_second(AT, 3);
 	assert_int_equal(ask(&req, AT, 3), XP_MIXED);
-	xp_drain(f.c, true);
+	xp_write_back_all(f.c, true);
 	writeback_batch(&f, 0);
 	assert_false(mapped_dirty(&f, AT + 1));
 	perform(&req);
@@ -274,11 +274,11 @@ static void a_version_superseded_meanwhile_is_still_laid_over(void **state)
 	(void)state;
 	dirty_every_second(AT, 3);
 	assert_int_equal(ask(&req, AT, 3), XP_MIXED);
-	xp_drain(f.c, true);
 	for (turn = 0; turn < f.c->nr_slots / 50; turn++) {	/* once round all slots */
 		for (u32 i = 0; i < 64; i++)
 			write_blocks(&f, AT + i, 1, 3);
 		flush(&f);
+		xp_write_back_all(f.c, true);
 		writeback_batch(&f, 0);
 	}
 	perform(&req);
@@ -294,7 +294,7 @@ static void what_is_over_stays_while_it_is_read(void **state)
 	dirty_every_second(AT, 3);
 	assert_int_equal(ask(&req, AT, 3), XP_MIXED);
 	entry_of(f.c, map_mapped(f.c, XP_LBA(AT + 1)))->use &= (u16)~(XP_PIN - 1);	/* as old as can be */
-	xp_drain(f.c, true);
+	xp_write_back_all(f.c, true);
 	writeback_batch(&f, 0);
 	assert_int_not_equal(mapped_byte(&f, AT + 1), -1);
 	perform(&req);

@@ -41,7 +41,7 @@ static void fail_now(void)
 
 static void writeback_all(void)
 {
-	xp_drain(f.c, true);
+	xp_write_back_all(f.c, true);
 	writeback_batch(&f, 0);
 }
 
@@ -132,7 +132,7 @@ static void the_clock_sees_to_that(void **state)
 	fill_block(&f, 5, 9);
 	write_blocks(&f, 8, 1, 9);
 	flush(&f);
-	xp_drain(f.c, true);
+	xp_write_back_all(f.c, true);
 	f.todo.tick = false;
 	writeback_batch(&f, 0);
 	assert_true(f.todo.tick);

@@ -100,10 +100,10 @@ static void its_turn(u64 lba)
 
 static void write_all_back(void)
 {
-	xp_drain(f.c, true);
+	xp_write_back_all(f.c, true);
 	while (f.c->nr_dirty)
 		writeback_batch(&f, 0);
-	xp_drain(f.c, false);
+	xp_write_back_all(f.c, false);
 }
 
 /* A cache of which this much is of MAIN, with a frequency of one, and clean: lbas from 0 on. */

@@ -348,7 +348,7 @@ static void writeback_waits_for_the_record(void **state)
 	xp_todo_init(&todo);
 	write_blocks(&f, 7, 1, 3);
 	write_blocks(&f, 5, 2, 3);
-	xp_drain(f.c, true);
+	xp_write_back_all(f.c, true);
 	assert_true(xp_writeback_wanted(f.c));
 	assert_true(xp_writeback_begin(f.c, &f.todo));
 	assert_int_equal(xp_writeback_next(f.c, run), XP_NEXT_WAIT);
@@ -475,7 +475,7 @@ static void a_dead_slow_device_fails_who_waits_for_it(void **state)
 	assert_int_equal(mapped_byte(&f, 0), 1);
 
 	/* It heals with the device. */
-	xp_drain(f.c, true);
+	xp_write_back_all(f.c, true);
 	writeback_batch(&f, 0);
 	assert_int_equal(submit(&f, &late, XP_WRITE, 16, 8, false), XP_FAST);
 	assert_int_equal(xp_end(f.c, &late, 0, &f.todo), XP_DONE);

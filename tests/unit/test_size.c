@@ -95,7 +95,7 @@ static void older_version(bool dirty, int byte)
 	write_blocks(&f, 1, 1, 11);
 	flush(&f);
 	if (!dirty) {
-		xp_drain(f.c, true);
+		xp_write_back_all(f.c, true);
 		writeback_batch(&f, 0);
 		flush(&f);
 		assert_int_equal(stats_of(&f).dirty, 0);

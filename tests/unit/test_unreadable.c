@@ -394,9 +394,9 @@ static void a_clean_block_that_is_doubtful_is_not_cached(void **state)
 
 	(void)state;
 	write_dirty(0, 100, 7);
-	xp_drain(f.c, true);
+	xp_write_back_all(f.c, true);
 	writeback_batch(&f, 0);
-	xp_drain(f.c, false);
+	xp_write_back_all(f.c, false);
 	assert_int_equal(stats_of(&f).clean, 100);
 	write_dirty(500, 50, 9);
 	seq = stats_of(&f).seq;
@@ -499,7 +499,7 @@ static void a_clean_record_tells_of_a_lost_mapping(void **state)
 	write_dirty(5, 1, 7);
 	seq = stats_of(&f).seq;
 	write_dirty(5, 1, 8);		/* lost, */
-	xp_drain(f.c, true);
+	xp_write_back_all(f.c, true);
 	writeback_batch(&f, 0);		/* and on the slow device */
 	flush(&f);
 	lose_journal(seq + 1);

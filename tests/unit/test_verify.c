@@ -650,7 +650,7 @@ static void rot_is_not_written_back(void **state)
 	write_blocks(&f, 5, 3, 9);
 	flush(&f);
 	rot(6);
-	xp_drain(f.c, true);
+	xp_write_back_all(f.c, true);
 	batch_begin(&f);
 	assert_int_equal(xp_writeback_next(f.c, &run), XP_NEXT_RUN);
 	assert_int_equal(run.nr_blocks, 3);
@@ -686,7 +686,7 @@ static void what_was_misread_once_is_written_back(void **state)
 	(void)state;
 	write_blocks(&f, 5, 1, 9);
 	flush(&f);
-	xp_drain(f.c, true);
+	xp_write_back_all(f.c, true);
 	batch_begin(&f);
 	assert_int_equal(xp_writeback_next(f.c, &run), XP_NEXT_RUN);
 	right = xp_checksum(data_of(5), XP_BLOCK_SIZE);
