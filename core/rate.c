@@ -81,13 +81,21 @@ static bool is_awaited(const struct xp *c)
 	return c->flushing || rate_starves(c) || c->nr_dirty > c->dirty_soft;
 }
 
-enum xp_rate_state rate_state(const struct xp *c)
+static enum xp_rate_state rate_state(const struct xp *c)
 {
 	if (is_awaited(c))
 		return RATE_FULL;
 	if (c->rate.quiet || c->rate.idle)
 		return RATE_IDLE;
 	return c->nr_dirty > c->dirty_press ? RATE_PRESSING : RATE_BUSY;
+}
+
+/* Callers use the slow device, too, and writeback leaves it to them between runs. */
+static bool is_shared(const struct xp *c)
+{
+	enum xp_rate_state state = rate_state(c);
+
+	return state == RATE_BUSY || state == RATE_PRESSING;
 }
 
 bool rate_wants(struct xp *c)
@@ -129,10 +137,9 @@ static u64 run_ns(const struct xp *c, const struct xp_run *run)
 void rate_run_ends(struct xp *c, const struct xp_run *run)
 {
 	u64 runs = disk_seeks(c) ? RESTS_SEEKS : RESTS_FLASH;
-	enum xp_rate_state state = rate_state(c);
 
 	c->rate.rest = 0;
-	if (state == RATE_BUSY || state == RATE_PRESSING)
+	if (is_shared(c))
 		c->rate.rest = min(run_ns(c, run) * runs, REST_MAX_NS) * ease(c) / 1024;
 }
 
@@ -184,13 +191,11 @@ static u64 rest(struct xp *c, u64 now)
 
 u64 xp_writeback_turn(struct xp *c, u64 now)
 {
-	enum xp_rate_state state;
 	u64 wait = 0;
 
 	xp_lock(&c->lock);
 	now = look(c, now);
-	state = rate_state(c);
-	if ((state == RATE_BUSY || state == RATE_PRESSING) && !writeback_is_over(c))
+	if (is_shared(c) && !writeback_is_over(c))
 		wait = rest(c, now);
 	xp_unlock(&c->lock);
 	return wait;

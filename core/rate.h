@@ -55,7 +55,6 @@ struct xp_rate {
 	bool sweeps;		/* from dirty_low to half of it */
 };
 
-enum xp_rate_state rate_state(const struct xp *c);
 /* Somebody waits for a slot, and only writeback brings one. */
 bool rate_starves(const struct xp *c);
 /* The batch has been under way for so long that what it has written should be clean. */

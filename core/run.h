@@ -58,7 +58,10 @@ bool xp_writeback_wanted(struct xp *c);
  * that never goes back; the same in both. Any context, as the next.
  */
 u64 xp_writeback_turn(struct xp *c, u64 now);
-/* About once a second while the cache is not clean, and each fourth of idle_ms. True: xp_writeback_wanted(), since it is idle. */
+/*
+ * About once a second while the cache is not clean, and each fourth of idle_ms. True: xp_writeback_wanted(), since it is
+ * idle.
+ */
 bool xp_writeback_watch(struct xp *c, u64 now);
 bool xp_writeback_begin(struct xp *c, struct xp_todo *todo);
 enum xp_next xp_writeback_next(struct xp *c, struct xp_run *run);
@@ -78,8 +81,9 @@ void xp_writeback_commit(struct xp *c, int err, u64 now, struct xp_todo *todo);
 u32 xp_writeback_pause(struct xp *c);
 
 /*
- * Makes xp_writeback_wanted() true, and writeback as fast as it can be, until a moment comes when nothing is dirty, which stats.flushes_completed counts:
- * the next write may have made a block dirty before anybody looks. @on false gives it up.
+ * Makes xp_writeback_wanted() true, and writeback as fast as it can be, until a moment comes when nothing is dirty,
+ * which stats.flushes_completed counts: the next write may have made a block dirty before anybody looks. @on false
+ * gives it up.
  */
 void xp_write_back_all(struct xp *c, bool on);
 

@@ -40,12 +40,6 @@ static void start(struct xd_call *call)
 	xd_writeback_kick(cache);
 }
 
-/* The ticks come as often as that needs, from the next on. */
-void xd_clock_idle_after(struct xd_cache *cache, u32 idle_ms)
-{
-	xd_set(cache->idle_ms, idle_ms);
-}
-
 void xd_clock_start(struct xd_cache *cache)
 {
 	cache->tick_start.fn = start;

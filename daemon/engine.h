@@ -17,7 +17,7 @@
  *	journal_io.c  writes journal blocks
  *	writeback.c   writes dirty blocks back
  *	mark.c        notes on the slow device that writes pass the cache
- *	clock.c       once a second: commits, notices an idle cache
+ *	clock.c       once a second: commits, has the core see whether it is idle
  *	timing.c      how long it all takes
  *	cache.c       start and stop: metadata, recovery, threads
  *	ring.h        an io_uring, or threads where there is none
@@ -240,7 +240,7 @@ struct xd_cache {
 	bool fast_whole;	/* the fast device's logical sector is larger than the slow one's: it takes whole blocks */
 	u64 started;
 	bool timed;		/* atomic; at first the option's, as is */
-	u32 idle_ms;		/* atomic */
+	u32 idle_ms;		/* atomic; how often there is a tick follows from it */
 	struct xp_histogram *histograms;	/* all loops' */
 	struct xp_requests *requests;
 
@@ -366,7 +366,5 @@ void xd_throttle_release(struct xd_event *event, int res);
 
 /* clock.c */
 void xd_clock_start(struct xd_cache *cache);
-/* The option idle_ms has changed. Any thread. */
-void xd_clock_idle_after(struct xd_cache *cache, u32 idle_ms);
 
 #endif /* XD_ENGINE_H */

@@ -18,7 +18,7 @@
  *	memory.c      a fast device that is memory: load and store instead of bios
  *	worker.c      writes dirty blocks back
  *	mark.c        marks on the slow device that writes pass through
- *	clock.c       once a second: commits, and detects an idle cache
+ *	clock.c       once a second: commits, has the core see whether it is idle
  *	timing.c      counts of requests, histograms of latencies
  *	whole.c       bios that the device mapper has split, and are one request
  *	media.c       blocking access to the fast device, before and after requests
@@ -514,7 +514,7 @@ bool xs_throttle(struct xs_cache *cache, struct xs_io *io);
 void xs_clock_setup(struct xs_cache *cache);
 void xs_clock_start(struct xs_cache *cache);
 void xs_clock_stir(struct xs_cache *cache, bool *reason);
-/* A request has come: the cache is not idle. Any context. */
+/* A request has come: the clock goes on. Any context. */
 static inline void xs_clock_request(struct xs_cache *cache)
 {
 	struct xs_clock *k = &cache->clock;

@@ -153,8 +153,7 @@ static int change(struct xd_control *c, enum xp_command command, u32 nr, char **
 		return err;
 	if (xp_set_limits(cache->core, &t))
 		xd_writeback_kick(cache);
-	if (t.idle_ms != c->now.idle_ms)
-		xd_clock_idle_after(cache, t.idle_ms);
+	xd_set(cache->idle_ms, t.idle_ms);
 	xd_set(cache->timed, t.histogram);
 	c->now = t;
 	return 0;
