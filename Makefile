@@ -96,7 +96,7 @@ lints := $(addprefix lint-,$(shell tests/lint --list))
 
 # Those come first that wait most of their time, for what others do and for the clock: the rest has the processors then.
 # The benchmark comes last: it keeps a rate, which it can while little else wants to run.
-checks := daemon-test tools-test watch-test folder-test vm-selftest unit-test model-test sim-short policy-check docs-test \
+checks := $(daemon-parts) tools-test watch-test folder-test vm-selftest unit-test model-test sim-short policy-check docs-test \
 	$(lints) bench-test
 
 check: bootstrap-check ## fast: unit tests and linters

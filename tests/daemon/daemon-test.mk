@@ -79,18 +79,34 @@ daemon-unit-test: $(daemon-unit-tests)
 without-test: build/xpcached build/xpcache ## the daemon built without each library that it can do without, and without all
 	@tests/daemon/without
 
-.PHONY: daemon-test kill9
-daemon-test: $(daemon-unit-tests) build/tests/nbd-toy $(kill9-programs) build/xpcached-watch ## the daemon's protocol, clients of others against it, a few kills
+# Parts of daemon-test, each of which waits most of its time: side by side in `make check`.
+daemon-parts := daemon-slow daemon-kills daemon-kills-faults daemon-peers daemon-media daemon-unit-test
+
+.PHONY: daemon-test $(daemon-parts) kill9
+daemon-test: $(daemon-parts) ## the daemon's protocol, clients of others against it, a few kills
+
+daemon-peers: build/xpcached build/xpcache build/tests/nbd-toy
+	@tests/daemon/nbd/peers --toy build/tests/nbd-toy
+
+daemon-slow: $(kill9-programs) build/xpcached-watch
+	@tests/daemon/slow/run build
+
+daemon-media: $(kill9-programs) build/xpcached-watch
 	@status=0; \
-	for test in $(daemon-unit-tests); do tests/unit/run $$test || status=1; done; \
-	tests/daemon/nbd/peers --toy build/tests/nbd-toy || status=1; \
-	tests/daemon/slow/run build || status=1; \
 	tests/daemon/rot build || status=1; \
 	tests/daemon/fills build || status=1; \
 	tests/daemon/limits build || status=1; \
 	tests/daemon/counts build || status=1; \
+	exit $$status
+
+daemon-kills: $(kill9-programs)
+	@status=0; \
 	LABEL=kill9-quick KILLS=12 EACH=4 tests/daemon/kill9/run || status=1; \
 	LABEL=kill9-pmem FAST=pmem KILLS=8 EACH=4 tests/daemon/kill9/run || status=1; \
+	exit $$status
+
+daemon-kills-faults: $(kill9-programs)
+	@status=0; \
 	LABEL=kill9-faults FAULTS=1 KILLS=8 EACH=4 tests/daemon/kill9/run || status=1; \
 	LABEL=kill9-noring FAST=file KILLS=8 EACH=4 build/tests/noring 1 tests/daemon/kill9/run || status=1; \
 	exit $$status
