@@ -6,6 +6,7 @@
 #include "run.h"
 #include "superblock.h"
 #include "verify.h"
+#include "../rank_audit.h"
 
 void xp_assert_failed(const char *what, const char *file, int line)
 {
@@ -66,7 +67,7 @@ void restart_refused(struct fixture *f, const char *why)
 		fail_msg("message \"%s\" does not say \"%s\"", f->msg.text, why);
 }
 
-void fixture_setup(struct fixture *f, u64 fast_blocks, u64 lbas)
+int fixture_setup(struct fixture *f, u64 fast_blocks, u64 lbas)
 {
 	u8 block[XP_BLOCK_SIZE];
 
@@ -81,12 +82,30 @@ void fixture_setup(struct fixture *f, u64 fast_blocks, u64 lbas)
 	assert_int_equal(xp_sb_layout(&f->sb, fast_blocks, &f->msg), 0);
 	assert_int_equal(xp_format(&f->media, &f->sb, block), 0);
 	fixture_reopen(f);
+	return 0;
 }
 
 void fixture_teardown(struct fixture *f)
 {
 	free(f->memory);
 	free(f->fast);
+}
+
+int teardown(void **state)
+{
+	fixture_teardown(*state);
+	return 0;
+}
+
+int teardown_audited(void **state)
+{
+	struct fixture *f = *state;
+	const char *wrong = rank_audit(f->c);
+
+	if (wrong)
+		print_error("%s\n", wrong);
+	fixture_teardown(f);
+	return wrong ? -1 : 0;
 }
 
 /* The next block that the todo asks for; -1: there is none. */

@@ -24,9 +24,15 @@ struct fixture {
 	u32 media_writes;
 };
 
-/* A formatted and started cache of a slow device of @lbas blocks. */
-void fixture_setup(struct fixture *f, u64 fast_blocks, u64 lbas);
+/* A formatted and started cache of a slow device of @lbas blocks. Returns 0, as a setup of cmocka does. */
+int fixture_setup(struct fixture *f, u64 fast_blocks, u64 lbas);
 void fixture_teardown(struct fixture *f);
+/* A test of the file's cache f: cmocka hands it to the setup and to the teardown as their *state. */
+#define TEST_WITH(name, setup, teardown) cmocka_unit_test_prestate_setup_teardown(name, setup, teardown, &f)
+/* ... whose setup() the file has. */
+#define T(name) TEST_WITH(name, setup, teardown)
+int teardown(void **state);
+int teardown_audited(void **state);	/* ... which fails the test if the ranks are wrong */
 /* Forgets memory and starts again from the medium: recovery's answer. */
 int fixture_restart(struct fixture *f);
 void fixture_reopen(struct fixture *f);	/* ... which must succeed */

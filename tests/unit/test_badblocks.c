@@ -29,13 +29,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
-}
-
 /* ------------------------------------------------------------- helpers ---- */
 
 static u64 ring_start(void)
@@ -582,7 +575,6 @@ static void three_quarters_stay(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(one_failed_write_is_tried_again),
 		T(a_bad_place_is_skipped),
 		T(a_mark_counts_as_the_medium_does),
@@ -606,7 +598,6 @@ int main(void)
 		T(a_clean_block_that_cannot_be_read_is_dropped),
 		T(a_slot_that_takes_no_fill_is_given_up),
 		T(three_quarters_stay),
-#undef T
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

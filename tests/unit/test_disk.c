@@ -12,16 +12,7 @@ static struct fixture f;
 
 static int setup(void **state)
 {
-	(void)state;
-	fixture_setup(&f, 8192, 100000);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
+	return fixture_setup(*state, 8192, 100000);
 }
 
 /* ------------------------------------------------------------- helpers ---- */
@@ -201,7 +192,6 @@ static void its_head_is_where_the_newest_read_ended(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(it_is_a_disk_until_timed),
 		T(lone_reads_tell_both),
 		T(near_reads_tell_a_block_alone),

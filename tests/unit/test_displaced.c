@@ -8,16 +8,7 @@ static struct fixture f;
 
 static int setup(void **state)
 {
-	(void)state;
-	fixture_setup(&f, 8192, 100000);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
+	return fixture_setup(*state, 8192, 100000);
 }
 
 /*
@@ -93,7 +84,6 @@ static void too_many_taken_slots_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(a_slot_is_taken_from_a_block_that_nobody_speaks_of),
 		T(too_many_taken_slots_are_refused),
 	};

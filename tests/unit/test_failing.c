@@ -9,16 +9,7 @@ static struct fixture f;
 
 static int setup(void **state)
 {
-	(void)state;
-	fixture_setup(&f, 8192, 100000);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
+	return fixture_setup(*state, 8192, 100000);
 }
 
 static u32 pins(u64 lba)
@@ -566,8 +557,6 @@ static void bad_blocks_of_two_batches_keep_no_neighbours(void **state)
 		batch_with_two_bad(107, 100 + 2 * f.c->batch.max - 7);
 	assert_int_equal(dirty_of(100, 2 * f.c->batch.max), 2);
 }
-
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

@@ -13,16 +13,7 @@ static struct fixture f;
 
 static int setup(void **state)
 {
-	(void)state;
-	fixture_setup(&f, 8192, LBAS);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
+	return fixture_setup(*state, 8192, LBAS);
 }
 
 /* ------------------------------------------------------- bypass writes ---- */
@@ -549,7 +540,6 @@ static void a_fill_takes_what_can_be_spared(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(only_the_blocks_bypassed_hold_fills_up),
 		T(a_fill_held_up_asks_for_the_flush),
 		T(a_flush_leaves_what_ended_behind_it),

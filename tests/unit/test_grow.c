@@ -36,13 +36,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
-}
-
 static u64 newest(void)
 {
 	struct xp_stats s;
@@ -391,8 +384,6 @@ static void a_write_takes_the_slot_that_is_about_to_be_free(void **state)
 	assert_int_equal(submit(&f, &req, XP_WRITE, 8, 8, false), XP_FAST);
 	assert_int_equal(f.todo.journal, 0);
 }
-
-#define T(t) cmocka_unit_test_setup_teardown(t, setup, teardown)
 
 int main(void)
 {

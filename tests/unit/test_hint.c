@@ -8,7 +8,6 @@
 #include "ranks.h"
 #include "slot.h"
 #include "witness.h"
-#include "../rank_audit.h"
 
 #define FAST_BLOCKS	20000u		/* three blocks of ranks, two of them in slots */
 #define LBAS		100000u
@@ -536,20 +535,9 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	const char *wrong = rank_audit(f.c);
-
-	(void)state;
-	if (wrong)
-		print_error("%s\n", wrong);
-	fixture_teardown(&f);
-	return wrong ? -1 : 0;
-}
-
 int main(void)
 {
-#define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)	TEST_WITH(name, setup, teardown_audited)
 	const struct CMUnitTest tests[] = {
 		TEST(ranks_survive_a_stop),
 		TEST(those_of_dirty_blocks_do),

@@ -398,32 +398,21 @@ static void a_tick_makes_room(void **state)
 
 static int setup(void **state)
 {
-	(void)state;
-	fixture_setup(&f, 2 * XP_DATA_ALIGN + 64, LBAS);
-	return 0;
+	return fixture_setup(*state, 2 * XP_DATA_ALIGN + 64, LBAS);
 }
 
 static int setup_long(void **state)
 {
-	(void)state;
-	fixture_setup(&f, 2 * XP_DATA_ALIGN + 64, 100000);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
+	return fixture_setup(*state, 2 * XP_DATA_ALIGN + 64, 100000);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_pinned_slot_stays_its_blocks, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_last_of_a_long_chain_is_read, setup_long, teardown),
-		cmocka_unit_test_setup_teardown(the_end_of_hits_makes_room, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_tick_makes_room, setup, teardown),
+		T(a_pinned_slot_stays_its_blocks),
+		TEST_WITH(the_last_of_a_long_chain_is_read, setup_long, teardown),
+		T(the_end_of_hits_makes_room),
+		T(a_tick_makes_room),
 	};
 
 	return cmocka_run_group_tests_name("hit", tests, NULL, NULL);

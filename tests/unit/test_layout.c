@@ -53,13 +53,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
-}
-
 /* ------------------------------------------------------------- helpers ---- */
 
 static int byte_of(u64 lba)
@@ -475,7 +468,6 @@ static void too_much_that_is_bad_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(a_little_more_keeps_all),
 		T(more_is_laid_out_anew),
 		T(features_stay),

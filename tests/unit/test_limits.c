@@ -9,16 +9,7 @@ static struct fixture f;
 
 static int setup(void **state)
 {
-	(void)state;
-	fixture_setup(&f, 4096, 100000);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
+	return fixture_setup(*state, 4096, 100000);
 }
 
 /* That part of the cache, and a block. */
@@ -111,10 +102,10 @@ static void limits_are_those_of_a_start(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_lower_limit_wakes_writeback, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_higher_limit_lets_it_rest, setup, teardown),
-		cmocka_unit_test_setup_teardown(writers_are_slowed_by_the_limits_of_now, setup, teardown),
-		cmocka_unit_test_setup_teardown(limits_are_those_of_a_start, setup, teardown),
+		T(a_lower_limit_wakes_writeback),
+		T(a_higher_limit_lets_it_rest),
+		T(writers_are_slowed_by_the_limits_of_now),
+		T(limits_are_those_of_a_start),
 	};
 
 	return cmocka_run_group_tests_name("limits", tests, NULL, NULL);

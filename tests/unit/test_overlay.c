@@ -16,9 +16,7 @@ static u8 buffer[XP_RUN_MAX][XP_BLOCK_SIZE];
 
 static int setup(void **state)
 {
-	(void)state;
-	fixture_setup(&f, 8192, 100000);
-	return 0;
+	return fixture_setup(*state, 8192, 100000);
 }
 
 static int setup_verify(void **state)
@@ -27,13 +25,6 @@ static int setup_verify(void **state)
 	f.sb.incompat = cpu_to_le64(XP_INCOMPAT_KNOWN);
 	f.opt.verify = true;
 	fixture_reopen(&f);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
 	return 0;
 }
 
@@ -398,7 +389,6 @@ static void it_pays_or_is_not_done(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(dirty_ones_are_laid_over),
 		T(slots_side_by_side_are_one_read),
 		T(dirty_ones_at_its_end_are_not),
@@ -414,7 +404,7 @@ int main(void)
 		T(its_end_wakes_who_waits_for_a_pin),
 		T(only_so_many_have_one_at_once),
 		T(none_when_slots_are_short),
-		cmocka_unit_test_setup_teardown(none_with_sums, setup_verify, teardown),
+		TEST_WITH(none_with_sums, setup_verify, teardown),
 		T(it_pays_or_is_not_done),
 	};
 

@@ -20,13 +20,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
-}
-
 static void fail_now(void)
 {
 	struct xp_req req;
@@ -405,7 +398,6 @@ static void what_it_acknowledged_since_is_not_forgotten(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(writes_pass_behind_the_mark),
 		T(without_a_mark_nothing_passes),
 		T(a_dirty_block_keeps_writes_from_passing_through),

@@ -7,7 +7,6 @@
 #include "policy.h"
 #include "ranks.h"
 #include "run.h"
-#include "../rank_audit.h"
 
 #define LBAS	1000000u
 
@@ -684,25 +683,12 @@ static void a_write_of_it_is_none(void **state)
 
 static int setup(void **state)
 {
-	(void)state;
-	fixture_setup(&f, 2 * XP_DATA_ALIGN + 1000, LBAS);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	const char *wrong = rank_audit(f.c);
-
-	(void)state;
-	if (wrong)
-		print_error("%s\n", wrong);
-	fixture_teardown(&f);
-	return wrong ? -1 : 0;
+	return fixture_setup(*state, 2 * XP_DATA_ALIGN + 1000, LBAS);
 }
 
 int main(void)
 {
-#define TEST(name)	cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define TEST(name)	TEST_WITH(name, setup, teardown_audited)
 	const struct CMUnitTest tests[] = {
 		TEST(hits_of_a_young_block_do_not_count),
 		TEST(those_of_any_other_do_up_to_three),

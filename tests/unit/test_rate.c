@@ -26,13 +26,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
-}
-
 /* ------------------------------------------------------------- helpers ---- */
 
 static void begin_read(struct xp_req *req, u64 lba)
@@ -533,7 +526,6 @@ static void a_reader_keeps_nine_tenths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(an_idle_cache_is_drained),
 		T(an_idle_ms_of_0_drains_nothing),
 		T(hits_are_idle_and_misses_are_not),

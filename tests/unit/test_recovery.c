@@ -9,16 +9,7 @@ static struct fixture f;
 
 static int setup(void **state)
 {
-	(void)state;
-	fixture_setup(&f, 8192, 100000);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
+	return fixture_setup(*state, 8192, 100000);
 }
 
 static void flushed_writes_are_found(void **state)
@@ -775,7 +766,6 @@ static void a_leftover_is_not_the_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(flushed_writes_are_found),
 		T(unflushed_writes_may_vanish),
 		T(the_newest_mapping_counts),

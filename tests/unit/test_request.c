@@ -7,16 +7,7 @@ static struct fixture f;
 
 static int setup(void **state)
 {
-	(void)state;
-	fixture_setup(&f, 8192, 100000);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
+	return fixture_setup(*state, 8192, 100000);
 }
 
 static void a_write_is_one_run(void **state)
@@ -756,7 +747,6 @@ static void commands_without_data_are_counted_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(a_write_is_one_run),
 		T(a_hit_is_one_run),
 		T(a_read_is_split_where_the_cache_ends),

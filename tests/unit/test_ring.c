@@ -35,13 +35,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
-}
-
 /* Never more: else the place of a block comes up that a recovery may need. */
 static void check_room(void)
 {
@@ -331,7 +324,6 @@ static void a_chain_leaves_room_for_what_is_alive(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 		T(a_chain_of_held_records_leaves_room),
 		T(a_held_record_keeps_no_other),
 		T(a_ring_is_tight_in_time),

@@ -43,13 +43,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
-}
-
 /* ------------------------------------------------------------- helpers ---- */
 
 static int restart_with(u64 sectors)
@@ -416,7 +409,6 @@ static void a_size_that_cannot_be_noted_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(a_longer_one_is_taken),
 		T(a_short_last_block_is_not_cached),
 		T(a_clean_one_of_an_older_version_is_dropped),

@@ -9,16 +9,7 @@ static struct fixture f;
 
 static int setup(void **state)
 {
-	(void)state;
-	fixture_setup(&f, 8192, 100000);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
+	return fixture_setup(*state, 8192, 100000);
 }
 
 /* ------------------------------------------------------------- helpers ---- */
@@ -335,7 +326,6 @@ static void hits_between_are_asked_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(a_mixed_range_is_one_read),
 		T(hits_at_its_end_are_not),
 		T(writes_under_way_end_no_span),

@@ -22,13 +22,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
-}
-
 static bool passes(u64 at, u32 nr)
 {
 	return stream_passes(f.c, at, at + nr);
@@ -489,35 +482,35 @@ static void what_bypasses_the_cache_is_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(pieces_of_any_size_pass_beyond_the_limit, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_short_request_begins_none_but_goes_on_with_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_limit_of_zero_is_none, setup, teardown),
-		cmocka_unit_test_setup_teardown(streams_in_turn_are_each_its_own, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_one_that_rested_longest_is_forgotten, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_left_out_counts_against_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(going_back_is_no_stream, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_same_request_again_makes_it_no_longer, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_cached_does_not_end_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_passes_is_not_filled, setup, teardown),
-		cmocka_unit_test_setup_teardown(the_limit_may_change_while_it_runs, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_streamed_again_is_filled, setup, teardown),
-		cmocka_unit_test_setup_teardown(where_streams_come_again_none_passes, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_written_stream_arrives_cold, setup, teardown),
-		cmocka_unit_test_setup_teardown(as_long_as_there_is_room_it_arrives_as_any_other, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_stream_passes_while_much_is_dirty, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_short_write_goes_on_with_a_stream_of_late_only, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_cached_is_written_there, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_sync_write_never_passes, setup, teardown),
-		cmocka_unit_test_setup_teardown(nor_does_one_that_a_flush_is_expected_after, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_part_of_a_block_never_passes, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_flush_keeps_streams_in, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_flush_with_nothing_to_do_keeps_them_in_too, setup, teardown),
-		cmocka_unit_test_setup_teardown(before_writes_are_slowed_streams_pass_in_any_case, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_passes_to_a_slow_device_that_fails, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_the_slow_device_refuses_the_cache_takes, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_that_waits_is_asked_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_stream_is_seen_once, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_bypasses_the_cache_is_counted, setup, teardown),
+		T(pieces_of_any_size_pass_beyond_the_limit),
+		T(a_short_request_begins_none_but_goes_on_with_one),
+		T(a_limit_of_zero_is_none),
+		T(streams_in_turn_are_each_its_own),
+		T(the_one_that_rested_longest_is_forgotten),
+		T(what_is_left_out_counts_against_it),
+		T(going_back_is_no_stream),
+		T(the_same_request_again_makes_it_no_longer),
+		T(what_is_cached_does_not_end_it),
+		T(what_passes_is_not_filled),
+		T(the_limit_may_change_while_it_runs),
+		T(what_is_streamed_again_is_filled),
+		T(where_streams_come_again_none_passes),
+		T(a_written_stream_arrives_cold),
+		T(as_long_as_there_is_room_it_arrives_as_any_other),
+		T(a_stream_passes_while_much_is_dirty),
+		T(a_short_write_goes_on_with_a_stream_of_late_only),
+		T(what_is_cached_is_written_there),
+		T(a_sync_write_never_passes),
+		T(nor_does_one_that_a_flush_is_expected_after),
+		T(a_part_of_a_block_never_passes),
+		T(a_flush_keeps_streams_in),
+		T(a_flush_with_nothing_to_do_keeps_them_in_too),
+		T(before_writes_are_slowed_streams_pass_in_any_case),
+		T(nothing_passes_to_a_slow_device_that_fails),
+		T(what_the_slow_device_refuses_the_cache_takes),
+		T(one_that_waits_is_asked_once),
+		T(a_stream_is_seen_once),
+		T(what_bypasses_the_cache_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

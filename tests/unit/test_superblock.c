@@ -9,16 +9,7 @@ static struct fixture f;
 
 static int setup(void **state)
 {
-	(void)state;
-	fixture_setup(&f, BLOCKS, 100000);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
+	return fixture_setup(*state, BLOCKS, 100000);
 }
 
 static struct xp_sb *on_medium(u64 block)
@@ -164,7 +155,6 @@ static void memory_is_24_bytes_a_slot(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(layout_leaves_no_overlap),
 		T(too_small_is_refused),
 		T(either_copy_is_enough),

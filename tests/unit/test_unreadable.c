@@ -44,13 +44,6 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
-}
-
 /* ------------------------------------------------------------- helpers ---- */
 
 static u64 ring_blocks(void)
@@ -641,7 +634,6 @@ static void the_user_may_take_the_older_version(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 		T(a_place_that_nobody_needs_is_written_anew),
 		T(it_may_come_back),
 		T(of_many_each_is_told_apart),
@@ -664,7 +656,6 @@ int main(void)
 		T(a_refused_record_is_left_out_for_who_accepts_that),
 		T(an_unreadable_slot_is_its_block_s_error),
 		T(the_user_may_take_the_older_version),
-#undef T
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

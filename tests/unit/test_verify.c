@@ -9,33 +9,25 @@
 
 static struct fixture f;
 
-static void start_with_sums(u64 incompat)
+static int start_with_sums(u64 incompat)
 {
 	fixture_setup(&f, 8192, 100000);
 	f.sb.incompat = cpu_to_le64(incompat);
 	f.opt.verify = true;
 	fixture_reopen(&f);
+	return 0;
 }
 
 static int setup(void **state)
 {
 	(void)state;
-	start_with_sums(XP_INCOMPAT_KNOWN);
-	return 0;
+	return start_with_sums(XP_INCOMPAT_KNOWN);
 }
 
 static int setup_without(void **state)
 {
 	(void)state;
-	start_with_sums(XP_INCOMPAT_NEW);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
+	return start_with_sums(XP_INCOMPAT_NEW);
 }
 
 static struct xp_mapping mapping(u64 lba)
@@ -784,37 +776,37 @@ int main(void)
 		cmocka_unit_test(a_sum_is_never_none),
 		cmocka_unit_test(blocks_that_repeat_a_byte_differ),
 		cmocka_unit_test(one_bit_changes_it),
-		cmocka_unit_test_setup_teardown(a_write_goes_from_a_copy, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_written_and_filled_is_summed, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_recovery_finds_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(so_is_a_parallel_commit, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_fallen_back_to_keeps_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_record_that_is_relocated_keeps_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_record_without_is_not_checked, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_old_sum_is_not_taken_for_a_new_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(without_the_feature_there_are_none, setup_without, teardown),
-		cmocka_unit_test_setup_teardown(without_the_feature_a_sum_is_damage, setup_without, teardown),
-		cmocka_unit_test_setup_teardown(a_sum_where_none_may_be_is_damage, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_cache_gets_the_feature_when_it_is_wanted, setup_without, teardown),
-		cmocka_unit_test_setup_teardown(a_part_of_a_block_is_read_whole, setup, teardown),
-		cmocka_unit_test_setup_teardown(no_more_is_read_than_can_be_hashed, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_miss_is_not_cut, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_is_right_the_second_time_is_right, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_clean_one_is_read_from_the_slow_device, setup, teardown),
-		cmocka_unit_test_setup_teardown(and_its_slot_is_dropped, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_dirty_one_is_an_error, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_run_is_read_in_pieces, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_written_anew_meanwhile_is_nobodys_loss, setup, teardown),
-		cmocka_unit_test_setup_teardown(one_that_is_held_stays, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_error_of_the_device_is_one_as_ever, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_base_is_checked, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_clean_base_is_read_from_the_slow_device, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_dirty_base_is_an_error, setup, teardown),
-		cmocka_unit_test_setup_teardown(rot_is_not_written_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_was_misread_once_is_written_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_write_heals, setup, teardown),
-		cmocka_unit_test_setup_teardown(parts_of_blocks_are_read_by_whole_ones, setup_plain, teardown),
-		cmocka_unit_test_setup_teardown(whole_blocks_are_written_from_a_copy, setup_plain, teardown),
+		T(a_write_goes_from_a_copy),
+		T(what_is_written_and_filled_is_summed),
+		T(a_recovery_finds_it),
+		T(so_is_a_parallel_commit),
+		T(what_is_fallen_back_to_keeps_it),
+		T(a_record_that_is_relocated_keeps_it),
+		T(a_record_without_is_not_checked),
+		T(an_old_sum_is_not_taken_for_a_new_one),
+		TEST_WITH(without_the_feature_there_are_none, setup_without, teardown),
+		TEST_WITH(without_the_feature_a_sum_is_damage, setup_without, teardown),
+		T(a_sum_where_none_may_be_is_damage),
+		TEST_WITH(a_cache_gets_the_feature_when_it_is_wanted, setup_without, teardown),
+		T(a_part_of_a_block_is_read_whole),
+		T(no_more_is_read_than_can_be_hashed),
+		T(a_miss_is_not_cut),
+		T(what_is_right_the_second_time_is_right),
+		T(a_clean_one_is_read_from_the_slow_device),
+		T(and_its_slot_is_dropped),
+		T(a_dirty_one_is_an_error),
+		T(a_run_is_read_in_pieces),
+		T(what_was_written_anew_meanwhile_is_nobodys_loss),
+		T(one_that_is_held_stays),
+		T(an_error_of_the_device_is_one_as_ever),
+		T(a_base_is_checked),
+		T(a_clean_base_is_read_from_the_slow_device),
+		T(a_dirty_base_is_an_error),
+		T(rot_is_not_written_back),
+		T(what_was_misread_once_is_written_back),
+		T(a_write_heals),
+		TEST_WITH(parts_of_blocks_are_read_by_whole_ones, setup_plain, teardown),
+		TEST_WITH(whole_blocks_are_written_from_a_copy, setup_plain, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

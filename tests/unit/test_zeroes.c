@@ -12,16 +12,7 @@ static struct fixture f;
 
 static int setup(void **state)
 {
-	(void)state;
-	fixture_setup(&f, 8192, LBAS);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	fixture_teardown(&f);
-	return 0;
+	return fixture_setup(*state, 8192, LBAS);
 }
 
 /* Submits again what the core has let go; returns the last answer, and how many there were. */
@@ -259,17 +250,17 @@ static void a_place_that_is_not_wanted_any_more_goes_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_not_mapped_is_one_request, setup, teardown),
-		cmocka_unit_test_setup_teardown(clean_blocks_are_dropped, setup, teardown),
-		cmocka_unit_test_setup_teardown(none_is_overlooked, setup, teardown),
-		cmocka_unit_test_setup_teardown(long_zeroes_drop_them_as_well, setup, teardown),
-		cmocka_unit_test_setup_teardown(short_zeroes_are_a_record, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_run_of_dirty_ones_is_one_request_more, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_device_without_discards_gets_none, setup, teardown),
-		cmocka_unit_test_setup_teardown(others_wait_while_mappings_end, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_journal_that_fails_meanwhile_ends_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(whoever_waits_for_a_place_comes_once_and_in_order, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_place_that_is_not_wanted_any_more_goes_on, setup, teardown),
+		T(what_is_not_mapped_is_one_request),
+		T(clean_blocks_are_dropped),
+		T(none_is_overlooked),
+		T(long_zeroes_drop_them_as_well),
+		T(short_zeroes_are_a_record),
+		T(a_run_of_dirty_ones_is_one_request_more),
+		T(a_device_without_discards_gets_none),
+		T(others_wait_while_mappings_end),
+		T(a_journal_that_fails_meanwhile_ends_it),
+		T(whoever_waits_for_a_place_comes_once_and_in_order),
+		T(a_place_that_is_not_wanted_any_more_goes_on),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
