@@ -254,6 +254,14 @@ bool mapped_dirty(struct fixture *f, u64 lba)
 	return xp_lookup(f->c, XP_LBA(lba), &m) && m.dirty;
 }
 
+u32 pins_of(struct fixture *f, u64 lba)
+{
+	struct xp_mapping m;
+
+	assert_true(xp_lookup(f->c, XP_LBA(lba), &m));
+	return entry_pins(entry_of(f->c, m.slot));
+}
+
 void fail_journal(struct fixture *f)
 {
 	u32 asked = f->todo.journal;

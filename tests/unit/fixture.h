@@ -68,6 +68,8 @@ u8 *slot_data(struct fixture *f, xp_slot_t slot);
 /* First byte of the block's slot, or -1 when it is not mapped. */
 int mapped_byte(struct fixture *f, u64 lba);
 bool mapped_dirty(struct fixture *f, u64 lba);
+/* How many requests hold the slot of a block, which must be mapped. */
+u32 pins_of(struct fixture *f, u64 lba);
 struct xp_stats stats_of(const struct fixture *f);
 
 #endif

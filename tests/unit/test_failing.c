@@ -12,14 +12,6 @@ static int setup(void **state)
 	return fixture_setup(*state, 8192, 100000);
 }
 
-static u32 pins(u64 lba)
-{
-	struct xp_mapping m;
-
-	assert_true(xp_lookup(f.c, XP_LBA(lba), &m));
-	return entry_pins(entry_of(f.c, m.slot));
-}
-
 /* A read that hits, and that the fast device fails: the answer when it comes back. */
 static enum xp_act read_again(struct xp_req *req, u64 lba, u32 nr)
 {
@@ -41,7 +33,7 @@ static void a_clean_block_is_read_from_the_slow_device(void **state)
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
 	assert_int_equal(req.err, 0);
 	assert_int_equal(req.class, XP_CLASS_READ_BYPASS);
-	assert_int_equal(pins(5), 0);
+	assert_int_equal(pins_of(&f, 5), 0);
 }
 
 static void if_that_fails_too_it_is_an_error(void **state)
@@ -64,7 +56,7 @@ static void a_dirty_block_is_not(void **state)
 	assert_int_equal(submit(&f, &req, XP_READ, 40, 8, false), XP_FAST);
 	assert_int_equal(xp_end(f.c, &req, -EIO, &f.todo), XP_DONE);
 	assert_int_equal(req.err, -EIO);
-	assert_int_equal(pins(5), 0);
+	assert_int_equal(pins_of(&f, 5), 0);
 }
 
 /* The one in the middle is all that only the fast device has. */
@@ -175,7 +167,7 @@ static void a_clean_base_is_read_from_the_slow_device(void **state)
 	assert_int_equal(req.err, 0);
 	assert_int_equal(mapped_byte(&f, 5), 7);
 	assert_true(mapped_dirty(&f, 5));
-	assert_int_equal(pins(5), 0);
+	assert_int_equal(pins_of(&f, 5), 0);
 }
 
 static void if_that_base_fails_too_it_is_an_error(void **state)
@@ -188,7 +180,7 @@ static void if_that_base_fails_too_it_is_an_error(void **state)
 	assert_int_equal(xp_base_failed(f.c, &req, -EIO, &f.todo), XP_DONE);
 	assert_int_equal(req.err, -EIO);
 	assert_int_equal(mapped_byte(&f, 5), 9);
-	assert_int_equal(pins(5), 0);
+	assert_int_equal(pins_of(&f, 5), 0);
 }
 
 static void a_dirty_base_is_not(void **state)
@@ -201,7 +193,7 @@ static void a_dirty_base_is_not(void **state)
 	assert_int_equal(xp_base_failed(f.c, &req, -EIO, &f.todo), XP_DONE);
 	assert_int_equal(req.err, -EIO);
 	assert_int_equal(mapped_byte(&f, 5), 9);
-	assert_int_equal(pins(5), 0);
+	assert_int_equal(pins_of(&f, 5), 0);
 }
 
 /* A device that is gone may be written to seldom: one that failed a read is asked. */

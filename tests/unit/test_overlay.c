@@ -77,11 +77,6 @@ static void perform(struct xp_req *req)
 	assert_null(req->overlay);
 }
 
-static u32 pins_of(u64 lba)
-{
-	return entry_pins(entry_of(f.c, map_mapped(f.c, XP_LBA(lba))));
-}
-
 /* --------------------------------------------------------------- tests ---- */
 
 static void dirty_ones_are_laid_over(void **state)
@@ -108,7 +103,7 @@ static void dirty_ones_are_laid_over(void **state)
 	assert_int_equal(stats_of(&f).read_blocks_slow, 1 + 5);	/* a fill's */
 	for (u32 i = 0; i < 8; i++)
 		if (mapped_byte(&f, AT + i) >= 0)
-			assert_int_equal(pins_of(AT + i), 0);
+			assert_int_equal(pins_of(&f, AT + i), 0);
 }
 
 static void slots_side_by_side_are_one_read(void **state)
@@ -134,7 +129,7 @@ static void dirty_ones_at_its_end_are_not(void **state)
 	dirty_every_second(AT, 4);
 	assert_int_equal(ask(&req, AT, 4), XP_MIXED);
 	assert_int_equal(req.nr_blocks, 3);
-	assert_int_equal(pins_of(AT + 3), 0);
+	assert_int_equal(pins_of(&f, AT + 3), 0);
 	perform(&req);
 }
 
@@ -205,12 +200,12 @@ static void pins_are_given_back_on_error(void **state)
 		dirty_every_second(lba, 5);
 		free = f.c->nr_free;
 		assert_int_equal(ask(&req, lba, 5), XP_MIXED);
-		assert_int_equal(pins_of(lba + 1), 1);
+		assert_int_equal(pins_of(&f, lba + 1), 1);
 		write_blocks(&f, lba + 1, 1, 9);
 		flush(&f);
 		assert_int_equal(xp_end(f.c, &req, errors[e], &f.todo), XP_WAIT);
-		assert_int_equal(pins_of(lba + 1), 0);
-		assert_int_equal(pins_of(lba + 3), 0);
+		assert_int_equal(pins_of(&f, lba + 1), 0);
+		assert_int_equal(pins_of(&f, lba + 3), 0);
 		assert_int_equal(f.c->nr_free, free);	/* the older version's as well */
 		assert_ptr_equal(xp_list_pop(&f.todo.ready), &req.link);
 		assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_SLOW);
@@ -341,7 +336,7 @@ static void only_so_many_have_one_at_once(void **state)
 	assert_int_equal(ask(&req[3], AT, 3), XP_MIXED);
 	for (u32 i = 0; i < XP_OVERLAYS_MAX; i++)
 		perform(&req[i]);
-	assert_int_equal(pins_of(AT + 1), 0);
+	assert_int_equal(pins_of(&f, AT + 1), 0);
 }
 
 static void none_when_slots_are_short(void **state)
@@ -354,7 +349,7 @@ static void none_when_slots_are_short(void **state)
 		write_blocks(&f, lba, 1, 1);
 	assert_true(ask(&req, AT, 3) != XP_MIXED);
 	assert_int_equal(req.nr_blocks, 1);
-	assert_int_equal(pins_of(AT + 1), 0);
+	assert_int_equal(pins_of(&f, AT + 1), 0);
 }
 
 static void none_with_sums(void **state)
@@ -383,7 +378,7 @@ static void it_pays_or_is_not_done(void **state)
 	assert_int_equal(ask(&req, 6000, 6), XP_SLOW_FILL);
 	assert_int_equal(req.nr_blocks, 1);
 	assert_null(req.overlay);
-	assert_int_equal(pins_of(6001), 0);
+	assert_int_equal(pins_of(&f, 6001), 0);
 }
 
 int main(void)

@@ -126,11 +126,6 @@ static void cache_in_turns(void)
 		fill_block(&f, 5000 + i, 1);
 }
 
-static u32 pins_of(u64 lba)
-{
-	return entry_pins(entry_of(f.c, map_mapped(f.c, XP_LBA(lba))));
-}
-
 /* The disk's head is there, and has to be where the next one begins. */
 static void what_goes_on_has_hits_at_both_ends(void **state)
 {
@@ -140,7 +135,7 @@ static void what_goes_on_has_hits_at_both_ends(void **state)
 	assert_int_equal(asked_at_once(5008, 12), 12);
 	assert_int_equal(asked_at_once(5020, 4), 4);
 	for (u32 i = 16; i < 22; i++)
-		assert_int_equal(pins_of(5000 + i), 0);
+		assert_int_equal(pins_of(&f, 5000 + i), 0);
 }
 
 static void a_hit_that_goes_on_is_one(void **state)

@@ -58,11 +58,6 @@ static void rot(u64 lba)
 	data_of(lba)[1234] ^= 0x10;
 }
 
-static u32 pins(u64 lba)
-{
-	return entry_pins(entry_of(f.c, mapping(lba).slot));
-}
-
 /* ---- the sum ---- */
 
 static void a_sum_is_never_none(void **state)
@@ -362,7 +357,7 @@ static void a_part_of_a_block_is_read_whole(void **state)
 	assert_int_equal(check(&req, &found), XP_DONE);
 	assert_int_equal(req.err, 0);
 	assert_int_equal(found.nr, 0);
-	assert_int_equal(pins(5) + pins(6), 0);
+	assert_int_equal(pins_of(&f, 5) + pins_of(&f, 6), 0);
 	assert_int_equal(stats_of(&f).sum_errors, 0);
 	assert_int_equal(stats_of(&f).read_blocks_fast, 2);
 }
@@ -465,7 +460,7 @@ static void a_dirty_one_is_an_error(void **state)
 	assert_int_equal(found.nr, 1);
 	assert_true(found.dirty);
 	assert_int_equal(stats_of(&f).sum_errors, 1);
-	assert_int_equal(pins(5), 0);
+	assert_int_equal(pins_of(&f, 5), 0);
 	assert_true(mapped_dirty(&f, 5));
 }
 
@@ -612,7 +607,7 @@ static void a_dirty_base_is_an_error(void **state)
 	assert_int_equal(check_base(&req, &found), XP_CHECK);
 	assert_int_equal(check_base(&req, &found), XP_DONE);
 	assert_int_equal(req.err, -EIO);
-	assert_int_equal(pins(5), 0);
+	assert_int_equal(pins_of(&f, 5), 0);
 	assert_int_equal(stats_of(&f).sum_errors, 1);
 }
 
@@ -732,11 +727,11 @@ static void parts_of_blocks_are_read_by_whole_ones(void **state)
 	assert_int_equal(req.nr_blocks, 1);
 	assert_int_equal(req.nr_sectors, 2);
 	assert_int_equal(req.copy.offset, 3 * 512);
-	assert_int_equal(pins(5), 1);
+	assert_int_equal(pins_of(&f, 5), 1);
 	assert_int_equal(check(&req, &found), XP_DONE);
 	assert_int_equal(req.err, 0);
 	assert_int_equal(found.nr, 0);
-	assert_int_equal(pins(5), 0);
+	assert_int_equal(pins_of(&f, 5), 0);
 
 	/* As many as fit into a buffer; the device's error as of any hit. */
 	assert_int_equal(submit_private(&req, XP_READ, 5 * 8 + 3, 18 * 8), XP_CHECK);
