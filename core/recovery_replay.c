@@ -378,7 +378,8 @@ static void doubt(struct recovery *r)
 
 /*
  * The version that was passed over may have been durable, and the older one's slot another's since.
- * So it is with that as above; but only the block itself is in doubt.
+ * So it is with that as above; but only the block itself is in doubt. The older one's newest record may
+ * be in the same journal block, before the other: relocated when that block was open.
  */
 static void doubt_older(struct recovery *r)
 {
@@ -389,7 +390,7 @@ static void doubt_older(struct recovery *r)
 		xp_slot_t old = map_mapped(r->c, XP_LBA(d->lba));
 
 		if (d->passed_over && is_slot(old) && !entry_of(r->c, old)->dirty &&
-		    number_of(r, old) < d->passed_over)
+		    number_of(r, old) <= d->passed_over)
 			recovery_unmap(r->c, old);
 	}
 }

@@ -631,6 +631,24 @@ static void the_user_may_take_the_older_version(void **state)
 	assert_int_equal(mapped_byte(&f, 5), 7);
 }
 
+/* Its slot may be another's by now; the slow device has the same. Their records may be in one journal block. */
+static void an_older_clean_version_is_not_taken_from_its_slot(void **state)
+{
+	struct xp_mapping m;
+	xp_slot_t slot;
+	u64 seq;
+
+	(void)state;
+	write_dirty(1, 1, 1);
+	seq = stats_of(&f).seq;
+	fill_block(&f, 5, 7);
+	slot = under_way(5, 9);
+	assert_int_equal(stats_of(&f).seq, seq + 1);
+	lose(le64_to_cpu(f.sb.data_start) + xp_slot_n(slot));
+	assert_int_equal(restart(XP_ACCEPT_OLDER), 0);
+	assert_false(xp_lookup(f.c, XP_LBA(5), &m));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -656,6 +674,7 @@ int main(void)
 		T(a_refused_record_is_left_out_for_who_accepts_that),
 		T(an_unreadable_slot_is_its_block_s_error),
 		T(the_user_may_take_the_older_version),
+		T(an_older_clean_version_is_not_taken_from_its_slot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
