@@ -28,6 +28,7 @@
 #define RETRY_NS	100000000u
 #define LOCK_TRIES	50u
 #define LOCK_PAUSE_US	100000u
+#define ANSWER_TRIES	10u
 #define PATIENCE_S	5	/* with a client that does not take its replies */
 
 /* ----------------------------------------------------------------- listen ---- */
@@ -41,6 +42,16 @@ static bool somebody_answers(const struct sockaddr_un *at)
 	if (fd >= 0)
 		close(fd);
 	return answers;
+}
+
+/* A server that was killed answers until the kernel has ended what it had under way: on a busy machine for a while. */
+static bool somebody_stays(const struct sockaddr_un *at)
+{
+	u32 i;
+
+	for (i = 0; i < ANSWER_TRIES && somebody_answers(at); i++)
+		usleep(LOCK_PAUSE_US);
+	return i == ANSWER_TRIES;
 }
 
 /* The mode is right from the first moment on: by the umask. */
@@ -78,7 +89,7 @@ static enum xc take_path(const struct sockaddr_un *at)
 		return XC_OK;	/* what is wrong with it, bind() tells */
 	if (!S_ISSOCK(st.st_mode))
 		return complain(XC_REFUSED, path, "take another path", "there is a file, and it is no socket");
-	if (somebody_answers(at))
+	if (somebody_stays(at))
 		return complain(XC_REFUSED, path, "end it, or take another path", "a server listens here");
 	unlink(path);
 	return XC_OK;
