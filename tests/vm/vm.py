@@ -35,7 +35,8 @@ ALARM = re.compile(
 # module nor device mapper is in it: the kernel's own drivers have such cycles (an NVMe and a SCSI disk that is removed),
 # and leave a lock to another worker (an NVMe disk that is suspended).
 LOCKS = re.compile(r"^[^\n]*(?:WARNING: possible circular locking dependency detected|"
-                   r"BUG: workqueue leaked atomic, lock or RCU).*?</TASK>[^\n]*$", re.DOTALL | re.MULTILINE)
+                   r"BUG: workqueue leaked atomic, lock or RCU)(?:(?!BUG:|WARNING:|KASAN|Oops).)*?</TASK>[^\n]*$",
+                   re.DOTALL | re.MULTILINE)   # and of no other report
 OURS = re.compile(r"xpcache|dm[_-]|\bdm\b")
 LOCKDEP_OFF = "BUG: lockdep has turned itself off"  # tests/vm/watchers says so at the end
 
