@@ -92,6 +92,7 @@ bool xp_set_limits(struct xp *c, const struct xp_tunables *t)
 	c->opt.dirty_low = t->dirty_low;
 	c->opt.dirty_high = t->dirty_high;
 	c->opt.stream_kib = t->stream_kib;
+	c->opt.writeback_delay = t->writeback_delay;
 	if (c->opt.idle_ms != t->idle_ms)
 		rate_forget(c);
 	c->opt.idle_ms = t->idle_ms;

@@ -354,7 +354,7 @@ struct xp {
 	bool may_sum;		/* XP_INCOMPAT_SUMS: records may bear one */
 	u64 memory;
 
-	/* Of the lock; so are dirty_low, dirty_high, idle_ms and stream_kib of @opt: xp_set_limits(). */
+	/* Of the lock; so are the limits in @opt that xp_set_limits() changes. */
 	/* slots; xp_pressure() reads two of them without it */
 	u32 dirty_low, dirty_pass, dirty_press, dirty_soft, dirty_high;
 	u64 slow_sectors;

@@ -29,6 +29,8 @@ struct xp_options {
 	u32 dirty_high;		/* percent: writers are slowed towards, and held at, it */
 	/* all dirty blocks are written back once callers have sent the slow device nothing for so long; 0: never */
 	u32 idle_ms;
+	/* s: ... but not before the cache has had dirty blocks for so long, unless the device was used since the last time */
+	u32 writeback_delay;
 	bool slow_is_flash;	/* it says that it does not rotate */
 	/* a longer stream passes, of reads or of writes; 0: single reads that are longer than 256 KiB */
 	u32 stream_kib;
@@ -40,8 +42,8 @@ struct xp_options {
 };
 
 /*
- * dirty_low, dirty_high, idle_ms and stream_kib change while the cache runs. True: more is dirty than is to
- * be, and xp_writeback_wanted() may have become true; who slows writers asks xp_pressure() again by
+ * dirty_low, dirty_high, idle_ms, writeback_delay and stream_kib change while the cache runs. True: more is dirty
+ * than is to be, and xp_writeback_wanted() may have become true; who slows writers asks xp_pressure() again by
  * itself. Any context.
  */
 bool xp_set_limits(struct xp *c, const struct xp_tunables *t);

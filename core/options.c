@@ -19,6 +19,7 @@ const struct xp_tunable xp_tunable_rows[XP_TUNABLES] = {
 	{ "idle_ms", 0, 24 * 3600 * 1000, 5000, AT(idle_ms), false },
 	{ "histogram", 0, 1, 1, AT(histogram), false },
 	{ "stream_kib", 0, 1u << 30, XP_DEFAULT_STREAM_KIB, AT(stream_kib), false },
+	{ "writeback_delay", 0, 7 * 24 * 3600, 0, AT(writeback_delay), false },
 	{ "mark", 0, 0xffffffff, 0, AT(mark), true },
 	{ "verify", 0, 1, 0, AT(verify), true },
 };

@@ -24,10 +24,11 @@ struct xp_tunables {
 	u32 histogram;		/* the backend's: 1: how long requests take is recorded; 0: not */
 	u32 mark;		/* mark_lba of struct xp_options; start's, not the user's */
 	u32 stream_kib;		/* as in struct xp_options */
+	u32 writeback_delay;	/* as in struct xp_options */
 	u32 verify;		/* as in struct xp_options; the cache gets what it needs for that */
 };
 
-#define XP_TUNABLES	7u
+#define XP_TUNABLES	8u
 
 struct xp_tunable {
 	const char *name;	/* the table line's; the command line has '-' for '_' */
@@ -48,7 +49,7 @@ int xp_tunables_check(const struct xp_tunables *t, struct xp_message *msg);
  * What follows the devices in a table line: "", or " 2 dirty_low 20", each
  * option that is not at its default.
  */
-#define XP_TUNABLES_TEXT	160u
+#define XP_TUNABLES_TEXT	192u
 void xp_tunables_print(const struct xp_tunables *t, char text[XP_TUNABLES_TEXT]);
 
 /*

@@ -21,15 +21,23 @@ static u64 idle_ns(const struct xp *c)
 	return (u64)c->opt.idle_ms * 1000000;
 }
 
+static u64 delay_ns(const struct xp *c)
+{
+	return (u64)c->opt.writeback_delay * 1000000000;
+}
+
 static void look_at_disk(struct xp *c, u64 now)
 {
 	struct xp_rate *r = &c->rate;
 	u64 idle = idle_ns(c);
 
-	if (!r->quiet_since || c->disk.under_way || r->seen != c->disk.begun) {
+	if (c->disk.under_way || r->seen != c->disk.begun) {
 		r->seen = c->disk.begun;
 		r->quiet_since = now;
+		r->woken = true;
 	}
+	if (!r->quiet_since)
+		r->quiet_since = now;
 	r->quiet = now - r->quiet_since >= QUIET_NS;
 	r->idle = idle && now - r->quiet_since >= idle;
 }
@@ -43,22 +51,66 @@ static void begin_drain(struct xp *c)
 	r->rounds = 0;
 }
 
+/* A disk that is awake is asked, or one that has slept while the cache had dirty blocks for long enough. */
+static bool drain_is_due(const struct xp *c, u64 now)
+{
+	const struct xp_rate *r = &c->rate;
+	u64 age = now - r->drained;
+
+	return r->idle && !r->drains && age >= idle_ns(c) && (r->woken || age >= delay_ns(c));
+}
+
+/*
+ * Nobody has looked for a while: nothing is known of the disk. The kernel's backend does not look at a clean cache: what
+ * is dirty now is so since then.
+ */
+static void look_after_gap(struct xp *c, u64 now)
+{
+	struct xp_rate *r = &c->rate;
+
+	if (r->clean) {
+		r->drained = now;
+		r->woken &= now - r->quiet_since < idle_ns(c);
+	}
+	r->quiet_since = now;
+}
+
+/* Blocks are left that could not be written: soon again, for a while. */
+static bool is_tried_again(const struct xp *c)
+{
+	if (c->failing)
+		return c->failing < XP_PAUSES_MAX;
+	return !c->rate.clean && c->alone.nr;
+}
+
+/* Nothing is left to be done. A disk that somebody else uses is awake. */
+static void note_drained(struct xp *c, u64 now)
+{
+	struct xp_rate *r = &c->rate;
+
+	r->drains = r->drain_over = false;
+	r->drained = now;
+	if ((r->idle || !c->opt.idle_ms) && !is_tried_again(c))
+		r->woken = false;
+}
+
 /* Two that look at once may have read the clock in the other order. */
 static u64 look(struct xp *c, u64 now)
 {
 	struct xp_rate *r = &c->rate;
 
 	now = max(now, r->last);
-	if (now - r->last > STILL_NS)
-		r->quiet_since = r->drained = now;
+	if (!r->last)
+		r->drained = now;
+	else if (now - r->last > STILL_NS)
+		look_after_gap(c, now);
 	r->last = now;
 	look_at_disk(c, now);
-	if (r->drain_over || cache_is_clean(c)) {
-		r->drains = r->drain_over = false;
-		r->drained = now;
-	}
+	r->clean = cache_is_clean(c);
+	if (r->drain_over || r->clean)
+		note_drained(c, now);
 	r->drains &= r->idle;
-	if (r->idle && !r->drains && now - r->drained >= idle_ns(c))
+	if (drain_is_due(c, now))
 		begin_drain(c);
 	if (c->batch.state == BATCH_RUNNING && !c->batch.since)
 		c->batch.since = now;
@@ -141,6 +193,16 @@ void rate_run_ends(struct xp *c, const struct xp_run *run)
 	c->rate.rest = 0;
 	if (is_shared(c))
 		c->rate.rest = min(run_ns(c, run) * runs, REST_MAX_NS) * ease(c) / 1024;
+}
+
+void rate_start(struct xp *c)
+{
+	c->rate.woken = c->nr_dirty;
+}
+
+void rate_run_begins(struct xp *c)
+{
+	c->rate.woken = true;
 }
 
 void rate_forget(struct xp *c)

@@ -22,6 +22,11 @@
  * and again would keep it at work for ever; so once writeback has been round the disk, or nothing was left, an idle
  * cache waits for idle_ms before it begins again.
  *
+ * With a writeback_delay the disk may sleep meanwhile: a drain waits until the cache has had dirty blocks for that
+ * long, unless the disk was used since the last one: by callers, by a start that found dirty blocks, by a sweep, by
+ * a drain that failed or was left.
+ * (A limit of the age of what is dirty would be asked for at the same place, drain_is_due().)
+ *
  * A rest follows what a run takes, not how far the marks are: the rate is steady where the load is.
  */
 #ifndef XP_RATE_H
@@ -50,6 +55,8 @@ struct xp_rate {
 	u64 drain_from;		/* lba where the cursor was when the drain began */
 	u32 rounds;		/* times that batches came to the end of the disk since the drain began */
 	bool quiet, idle;	/* for a second; for idle_ms */
+	bool woken;		/* the disk is awake: somebody has used it, and no drain has ended well since */
+	bool clean;		/* the cache was, at the last look */
 	bool drains;		/* since it is idle */
 	bool drain_over;	/* the next look says since when */
 	bool sweeps;		/* from dirty_low to half of it */
@@ -63,6 +70,9 @@ bool rate_has_been_long(const struct xp *c);
 bool rate_wants(struct xp *c);
 /* So many, to come down to half of dirty_low; all of them where more is wanted than that. */
 u32 rate_excess(const struct xp *c);
+/* The cache begins to serve: the disk is awake, and what the last life left dirty goes home. */
+void rate_start(struct xp *c);
+void rate_run_begins(struct xp *c);
 void rate_run_ends(struct xp *c, const struct xp_run *run);
 void rate_batch_ends(struct xp *c);
 /* The idle time is another: it counts from now on. */

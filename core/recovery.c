@@ -197,6 +197,7 @@ int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	if (err)
 		return err;
 	c->tables_written = is_dirty(c, XP_LBA(0)) || is_dirty(c, XP_LBA(1));
+	rate_start(c);
 	c->running = true;
 	c->journal.grows = c->opt.store;
 	c->lost = 0;	/* the user has accepted it */

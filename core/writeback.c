@@ -315,8 +315,10 @@ enum xp_next xp_writeback_next(struct xp *c, struct xp_run *run)
 		if (run->nr_blocks)
 			next = XP_NEXT_RUN;
 	}
-	if (next == XP_NEXT_RUN)
+	if (next == XP_NEXT_RUN) {
 		disk_run_begins(c);
+		rate_run_begins(c);
+	}
 	if (next == XP_NEXT_END)
 		note_end(c);
 	xp_unlock(&c->lock);

@@ -51,6 +51,7 @@ static int make_core(struct xd_cache *cache, struct xp_message *msg)
 		.idle_ms = cache->tunables->idle_ms,
 		.slow_is_flash = !cache->slow->rotational,
 		.stream_kib = cache->tunables->stream_kib,
+		.writeback_delay = cache->tunables->writeback_delay,
 		.mark_lba = cache->tunables->mark,
 		.slow_sectors = cache->sectors,
 		.verify = cache->tunables->verify,

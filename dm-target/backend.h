@@ -207,9 +207,9 @@ struct xs_clock {
 	bool running;		/* the work is queued, or at work. Read unlocked, with a barrier */
 	bool stopped;		/* suspended: nobody winds it */
 	/* a request came since the last tick. Without the lock, with a barrier */
-	bool active;
+	u32 active;		/* xchg() */
 	/* records were placed since. Likewise: xs_clock_stir(), clock_tick() */
-	bool due;
+	u32 due;
 	u32 idle_ms;		/* the option, as it is now. Read unlocked */
 };
 
@@ -513,7 +513,7 @@ bool xs_throttle(struct xs_cache *cache, struct xs_io *io);
 /* clock.c */
 void xs_clock_setup(struct xs_cache *cache);
 void xs_clock_start(struct xs_cache *cache);
-void xs_clock_stir(struct xs_cache *cache, bool *reason);
+void xs_clock_stir(struct xs_cache *cache, u32 *reason);
 /* A request has come: the clock goes on. Any context. */
 static inline void xs_clock_request(struct xs_cache *cache)
 {

@@ -2,7 +2,7 @@
 /*
  * clock.c - a tick once a second. It commits the records of acknowledged writes,
  * and the core sees whether the cache is idle, and begins to write back (core/rate.h). The clock
- * stops when neither is due, so that an idle machine sleeps.
+ * stops when neither is due, so that an idle machine sleeps; with a writeback_delay it goes on while blocks are dirty.
  */
 #include <linux/jiffies.h>
 
@@ -37,7 +37,7 @@ static void clock_wind(struct xs_cache *cache)
 	spin_unlock_irqrestore(&k->lock, flags);
 }
 
-void xs_clock_stir(struct xs_cache *cache, bool *reason)
+void xs_clock_stir(struct xs_cache *cache, u32 *reason)
 {
 	struct xs_clock *k = &cache->clock;
 
@@ -54,13 +54,15 @@ void xs_clock_records(struct xs_cache *cache)
 	xs_clock_stir(cache, &cache->clock.due);
 }
 
-/* Whether another tick is needed. */
-static bool clock_needed(struct xs_cache *cache)
+/*
+ * Whether another tick is needed after this one. @busy: requests have come before it; a write among them may
+ * map its block yet, and its record need not wait for a tick.
+ */
+static bool clock_needed(const struct xs_cache *cache, bool busy, bool clean)
 {
 	const struct xs_clock *k = &cache->clock;
 
-	return READ_ONCE(k->due) || READ_ONCE(k->active) ||
-	       (READ_ONCE(k->idle_ms) && !xp_is_clean(cache->core));
+	return READ_ONCE(k->due) || READ_ONCE(k->active) || (READ_ONCE(k->idle_ms) && (busy || !clean));
 }
 
 static void clock_tick(struct work_struct *work)
@@ -69,6 +71,7 @@ static void clock_tick(struct work_struct *work)
 					      clock.work);
 	struct xs_clock *k = &cache->clock;
 	struct xp_todo todo;
+	bool busy, clean;
 
 	/*
 	 * Before xp_tick() takes the core's lock: a record whose writer found .due set
@@ -78,13 +81,14 @@ static void clock_tick(struct work_struct *work)
 	xp_todo_init(&todo);
 	xp_tick(cache->core, &todo);
 	xs_perform(cache, &todo);
-	WRITE_ONCE(k->active, false);
+	busy = xchg(&k->active, false);
+	clean = xp_is_clean(cache->core);	/* before the core looks: the clock does not stop before it has seen that */
 	if (xp_writeback_watch(cache->core, ktime_get_ns()))
 		xs_writeback_kick(cache);
 
 	/* Full barrier, with xs_clock_stir(): a later reason finds the clock stopped. */
 	smp_store_mb(k->running, false);
-	if (clock_needed(cache))
+	if (clock_needed(cache, busy, clean))
 		clock_wind(cache);
 }
 

@@ -192,6 +192,7 @@ static struct xp *make_core(struct xs_cache *cache, const struct xp_sb *sb)
 		.idle_ms = cache->options.idle_ms,
 		.slow_is_flash = !xs_rotational(xs_slow(cache)),
 		.stream_kib = cache->options.stream_kib,
+		.writeback_delay = cache->options.writeback_delay,
 		.mark_lba = cache->options.mark,
 		.slow_sectors = cache->slow_sectors,
 		.verify = cache->options.verify,

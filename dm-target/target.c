@@ -436,8 +436,8 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 
 static struct target_type xpcache_target = {
 	.name = "xpcache",
-	/* 1.1: mark; 1.2: no image of memory; 1.3: status names; 1.4: counts; 1.5: stream_kib; 1.6: set */
-	.version = { 1, 6, 0 },
+	/* 1.1: mark; 1.2: no image of memory; 1.3: status names; 1.4: counts; 1.5: stream_kib; 1.6: set; 1.7: writeback_delay */
+	.version = { 1, 7, 0 },
 	.features = DM_TARGET_SINGLETON | DM_TARGET_ALWAYS_WRITEABLE | DM_TARGET_NOWAIT,
 	.module = THIS_MODULE,
 	.ctr = target_ctr,

@@ -352,10 +352,10 @@ static void list_text(const struct set *s)
 {
 	char now[16], next[16];
 
-	printf("%-12s  %-10s  %-10s  %s\n", "OPTION", "NOW", "NEXT START", "DEFAULT");
+	printf("%-15s  %-10s  %-10s  %s\n", "OPTION", "NOW", "NEXT START", "DEFAULT");
 	for (const struct xp_tunable *row = xp_tunable_rows; row < rows_end; row++)
 		if (tunable_is_users(row))
-			printf("%-12s  %-10s  %-10s  %u\n", option_of(row),
+			printf("%-15s  %-10s  %-10s  %u\n", option_of(row),
 			       text_value(s->running, &s->r.tunables, row, now),
 			       text_value(s->known, &s->k.limits, row, next), row->initial);
 }

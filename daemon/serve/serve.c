@@ -96,6 +96,7 @@ static const char *tunable_help(const char *name)
 		{ "dirty_low", "percent, " }, { "dirty_high", "percent, " },
 		{ "idle_ms", "milliseconds; 0: never; " },
 		{ "stream_kib", "KiB; 0: off; " },
+		{ "writeback_delay", "seconds; 0: none; " },
 		{ "mark", "the block of the slow device, in units of 4096 bytes, for\n                    the passthrough mark; 0: none; " },
 	};
 

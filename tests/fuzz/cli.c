@@ -73,7 +73,8 @@ static void check_said(enum xc ret)
 static void check_tunables(const struct xp_tunables *t)
 {
 	MUST(t->dirty_low < t->dirty_high && t->dirty_high <= 100);
-	MUST(t->idle_ms <= 86400000 && t->histogram <= 1 && t->stream_kib <= 1u << 30);
+	MUST(t->idle_ms <= 86400000 && t->histogram <= 1 && t->stream_kib <= 1u << 30 &&
+	     t->writeback_delay <= 604800);
 }
 
 static bool is_one_of(const char *word, char **argv, int argc)

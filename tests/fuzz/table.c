@@ -72,7 +72,7 @@ static bool in_ranges(const struct xp_tunables *t)
 {
 	return t->dirty_low <= 100 && t->dirty_high >= 1 && t->dirty_high <= 100 &&
 	       t->dirty_low < t->dirty_high && t->idle_ms <= 24 * 3600 * 1000 &&
-	       t->histogram <= 1 && t->stream_kib <= 1u << 30 && t->verify <= 1;
+	       t->histogram <= 1 && t->stream_kib <= 1u << 30 && t->writeback_delay <= 7 * 24 * 3600 && t->verify <= 1;
 }
 
 /* Digits that fit. */
@@ -90,7 +90,7 @@ static bool read_value(const char *word, u32 *value)
 static bool understand(const struct words *w, struct xp_tunables *t)
 {
 	bool low = false, high = false, idle = false, record = false, stream = false, mark = false,
-	     verify = false, *given;
+	     delay = false, verify = false, *given;
 	u32 i, n, *value;
 
 	*t = (struct xp_tunables){ .dirty_low = 10, .dirty_high = 80, .idle_ms = 5000, .histogram = 1,
@@ -102,11 +102,11 @@ static bool understand(const struct words *w, struct xp_tunables *t)
 
 		given = !strcmp(name, "dirty_low") ? &low : !strcmp(name, "dirty_high") ? &high :
 			!strcmp(name, "idle_ms") ? &idle : !strcmp(name, "histogram") ? &record :
-			!strcmp(name, "stream_kib") ? &stream :
+			!strcmp(name, "stream_kib") ? &stream : !strcmp(name, "writeback_delay") ? &delay :
 			!strcmp(name, "mark") ? &mark : !strcmp(name, "verify") ? &verify : NULL;
 		value = given == &low ? &t->dirty_low : given == &high ? &t->dirty_high :
 			given == &idle ? &t->idle_ms : given == &record ? &t->histogram :
-			given == &stream ? &t->stream_kib :
+			given == &stream ? &t->stream_kib : given == &delay ? &t->writeback_delay :
 			given == &mark ? &t->mark : &t->verify;
 		if (!given || *given || !read_value(w->word[i + 1], value))
 			return false;
@@ -118,7 +118,7 @@ static bool understand(const struct words *w, struct xp_tunables *t)
 static bool is_default(const struct xp_tunables *t)
 {
 	return t->dirty_low == 10 && t->dirty_high == 80 && t->idle_ms == 5000 &&
-	       t->histogram == 1 && t->stream_kib == 4096 && !t->mark && !t->verify;
+	       t->histogram == 1 && t->stream_kib == 4096 && !t->writeback_delay && !t->mark && !t->verify;
 }
 
 static void check_print(const struct xp_tunables *t)

@@ -89,6 +89,7 @@ static void limits_are_those_of_a_start(void **state)
 	assert_int_equal(f.c->opt.dirty_low, 33);
 	assert_int_equal(f.c->opt.dirty_high, 66);
 	assert_int_equal(f.c->opt.stream_kib, XP_DEFAULT_STREAM_KIB);
+	assert_int_equal(f.c->opt.writeback_delay, 0);
 	f.opt.dirty_low = 33;
 	f.opt.dirty_high = 66;
 	fixture_reopen(&f);

@@ -47,6 +47,7 @@ static void devices_alone_mean_defaults(void **state)
 	assert_int_equal(t.tunables.idle_ms, 5000);
 	assert_int_equal(t.tunables.histogram, 1);
 	assert_int_equal(t.tunables.stream_kib, 4096);
+	assert_int_equal(t.tunables.writeback_delay, 0);
 	assert_int_equal(t.tunables.mark, 0);
 	assert_int_equal(t.tunables.verify, 0);
 	assert_int_equal(parse(&t, "a b 0"), 0);
@@ -76,6 +77,8 @@ static void each_end_of_a_range_is_in_it(void **state)
 	assert_int_equal(t.tunables.stream_kib, 0);
 	assert_int_equal(parse(&t, "a b 2 stream_kib 1073741824"), 0);
 	assert_int_equal(t.tunables.stream_kib, 1 << 30);
+	assert_int_equal(parse(&t, "a b 2 writeback_delay 604800"), 0);
+	assert_int_equal(t.tunables.writeback_delay, 604800);
 }
 
 static void missing_devices_are_refused(void **state)
@@ -109,9 +112,9 @@ static void a_wrong_name_is_refused(void **state)
 {
 	(void)state;
 	refused("a b 2 dirty 5",
-		"unknown option \"dirty\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, mark, verify");
+		"unknown option \"dirty\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mark, verify");
 	refused("a b 2 DIRTY_LOW 5",
-		"unknown option \"DIRTY_LOW\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, mark, verify");
+		"unknown option \"DIRTY_LOW\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mark, verify");
 	refused("a b 4 dirty_low 5 dirty_low 5", "option dirty_low is given twice");
 }
 
@@ -163,9 +166,9 @@ static void what_does_not_print_is_not_printed(void **state)
 {
 	(void)state;
 	refused("a b 2 \033[2J\n\177\377 5",
-		"unknown option \"?[2J???\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, mark, verify");
+		"unknown option \"?[2J???\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mark, verify");
 	refused("a b 2 abcdefghijklmnopqrstuvwxyz012345 5",
-		"unknown option \"abcdefghijklmnopqrstuvwxyz01...\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, mark, verify");
+		"unknown option \"abcdefghijklmnopqrstuvwxyz01...\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mark, verify");
 }
 
 static void only_what_is_no_default_is_printed(void **state)
@@ -188,9 +191,10 @@ static void only_what_is_no_default_is_printed(void **state)
 	xp_tunables_print(&t, text);
 	assert_string_equal(text, " 8 dirty_low 0 dirty_high 81 idle_ms 1 histogram 0");
 	t.stream_kib = 7;
+	t.writeback_delay = 600;
 	t.verify = 1;
 	xp_tunables_print(&t, text);
-	assert_string_equal(text, " 12 dirty_low 0 dirty_high 81 idle_ms 1 histogram 0 stream_kib 7 verify 1");
+	assert_string_equal(text, " 14 dirty_low 0 dirty_high 81 idle_ms 1 histogram 0 stream_kib 7 writeback_delay 600 verify 1");
 	xp_tunables_init(&t);
 	t.stream_kib = 0;
 	xp_tunables_print(&t, text);
@@ -206,8 +210,8 @@ static void the_largest_numbers_fit(void **state)
 	(void)state;
 	memset(&t, 0xff, sizeof(t));
 	xp_tunables_print(&t, text);
-	assert_string_equal(text, " 14 dirty_low 4294967295 dirty_high 4294967295 idle_ms 4294967295"
-		" histogram 4294967295 stream_kib 4294967295 mark 4294967295 verify 4294967295");
+	assert_string_equal(text, " 16 dirty_low 4294967295 dirty_high 4294967295 idle_ms 4294967295"
+		" histogram 4294967295 stream_kib 4294967295 writeback_delay 4294967295 mark 4294967295 verify 4294967295");
 }
 
 static void one_option_at_a_time(void **state)
@@ -299,6 +303,7 @@ static void a_message_has_the_range_of_its_option(void **state)
 	xp_tunables_init(&held);
 	changes("stream_kib 0", " 2 stream_kib 0");
 	changes("Stream_KiB 1073741824", " 2 stream_kib 1073741824");
+	refused("a b 2 writeback_delay 604801", "writeback_delay is a number from 0 to 604800, not \"604801\"");
 	refused("a b 2 stream_kib 1073741825", "stream_kib is a number from 0 to 1073741824, not \"1073741825\"");
 	change_refused("stream_kib 1073741825", "stream_kib is a number from 0 to 1073741824, not \"1073741825\"");
 	change_refused("stream_kib -1", "stream_kib is a number from 0 to 1073741824, not \"-1\"");
@@ -337,7 +342,7 @@ static void all_of_a_set_or_none(void **state)
 	change_refused("set idle_ms 1 dirty_high 101", "dirty_high is a number from 1 to 100, not \"101\"");
 	change_refused("set idle_ms 1 idle_ms 2", "option idle_ms is given twice");
 	change_refused("set idle_ms 1 colour 2",
-		"unknown option \"colour\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, mark, verify");
+		"unknown option \"colour\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mark, verify");
 	message_refused("set", "message set takes a name and a value, or more such pairs");
 	message_refused("set idle_ms", "message set takes a name and a value, or more such pairs");
 	message_refused("set idle_ms 1 verify", "message set takes a name and a value, or more such pairs");

@@ -120,6 +120,265 @@ static void an_idle_ms_of_0_drains_nothing(void **state)
 	assert_false(xp_writeback_wanted(f.c));
 }
 
+/* Brings home what is dirty; returns how long the clock had to wait for that, in seconds. */
+static u32 drained_after(u32 most)
+{
+	u32 waited = idle_until_watched(most);
+
+	while (xp_writeback_wanted(f.c))
+		writeback_batch(&f, 0);
+	assert_true(xp_is_clean(f.c));
+	return waited;
+}
+
+/* As long as callers leave the slow device alone, which may sleep then. */
+static void a_disk_that_sleeps_is_left_alone_for_the_delay(void **state)
+{
+	(void)state;
+	f.c->opt.writeback_delay = 600;
+	idle_until_watched(3000);
+	write_blocks(&f, 5, 1, 1);
+	assert_in_range(drained_after(3000), 599, 601);
+	write_blocks(&f, 5, 1, 2);
+	write_blocks(&f, 9, 1, 2);
+	assert_in_range(drained_after(3000), 599, 601);
+}
+
+/* Blocks that are written all the time wake it once in that time. */
+static void what_is_written_again_wakes_it_once_a_delay(void **state)
+{
+	u32 woken = 0;
+
+	(void)state;
+	f.c->opt.writeback_delay = 600;
+	for (u32 i = 0; i < 3600; i++) {
+		write_blocks(&f, 5, 1, 1);
+		now += SECOND;
+		if (!xp_writeback_watch(f.c, now))
+			continue;
+		woken++;
+		while (xp_writeback_wanted(f.c))
+			writeback_batch(&f, 0);
+	}
+	assert_in_range(woken, 5, 6);
+}
+
+/* A read has woken it: what is dirty goes along, once the reader is done. */
+static void a_read_that_wakes_the_disk_takes_along_what_is_dirty(void **state)
+{
+	(void)state;
+	f.c->opt.writeback_delay = 600;
+	write_blocks(&f, 5, 1, 1);
+	assert_int_equal(idle_until_watched(100), 101);
+	miss(50000);
+	assert_in_range(drained_after(100), 5, 6);
+	/* and once only */
+	write_blocks(&f, 5, 1, 2);
+	assert_int_equal(idle_until_watched(500), 501);
+}
+
+/* ... nor is it awake for ever, where nothing was dirty then. */
+static void a_read_of_long_ago_does_not_keep_it_awake(void **state)
+{
+	(void)state;
+	f.c->opt.writeback_delay = 600;
+	miss(50000);
+	idle_until_watched(200);
+	write_blocks(&f, 5, 1, 1);
+	assert_int_equal(idle_until_watched(500), 501);
+}
+
+/* The mark wakes it: all goes home then, not what is above the mark alone. */
+static void a_mark_wakes_the_disk_for_all_that_is_dirty(void **state)
+{
+	(void)state;
+	f.c->opt.writeback_delay = 3600;
+	idle_until_watched(100);
+	dirty_percent(11);
+	while (xp_writeback_wanted(f.c))
+		writeback_batch(&f, 0);
+	assert_false(xp_is_clean(f.c));
+	assert_in_range(drained_after(100), 1, 6);
+}
+
+/* The clock of the kernel's backend stands still while nothing is dirty: what it saw before says nothing now. */
+static void a_read_before_the_clock_stood_does_not_keep_it_awake(void **state)
+{
+	(void)state;
+	f.c->opt.writeback_delay = 600;
+	miss(50000);
+	now += SECOND;
+	xp_writeback_watch(f.c, now);
+	now += 7200 * SECOND;
+	write_blocks(&f, 5, 1, 1);
+	assert_int_equal(idle_until_watched(500), 501);
+	assert_in_range(drained_after(3000), 98, 103);
+}
+
+/* ... but who used it a moment ago does, whether or not the clock saw that. */
+static void a_read_just_before_the_clock_went_on_keeps_it_awake(void **state)
+{
+	(void)state;
+	f.c->opt.writeback_delay = 3600;
+	miss(50000);
+	now += SECOND;
+	xp_writeback_watch(f.c, now);
+	now += 3500 * MS;
+	write_blocks(&f, 5, 1, 1);
+	assert_in_range(drained_after(100), 5, 7);
+	now += 600 * SECOND;
+	miss(60000);
+	write_blocks(&f, 5, 1, 2);
+	assert_in_range(drained_after(100), 5, 7);
+}
+
+/* A reader is there when the drain ends: the disk is awake for what is dirty next. */
+static void a_drain_that_ends_beside_a_reader_leaves_the_disk_awake(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	f.c->opt.writeback_delay = 600;
+	idle_until_watched(100);
+	write_blocks(&f, 5, 1, 1);
+	assert_in_range(idle_until_watched(3000), 599, 601);
+	writeback_batch(&f, 0);
+	begin_read(&req, 50000);
+	xp_writeback_watch(f.c, now);
+	end_read(&req, ACCESS);
+	write_blocks(&f, 5, 1, 2);
+	assert_in_range(drained_after(100), 5, 7);
+}
+
+/* The idle time is turned off, and on, at once: what was brought home does not count as use. */
+static void an_idle_time_that_is_changed_does_not_wake_the_disk(void **state)
+{
+	(void)state;
+	f.c->opt.writeback_delay = 600;
+	idle_until_watched(100);
+	write_blocks(&f, 5, 1, 1);
+	drained_after(3000);
+	f.c->opt.idle_ms = 0;
+	xp_writeback_watch(f.c, now);
+	write_blocks(&f, 5, 1, 2);
+	f.c->opt.idle_ms = IDLE_MS;
+	assert_int_equal(idle_until_watched(500), 501);
+}
+
+/* Suspended again and again: dirty blocks come of age all the same. */
+static void gaps_do_not_begin_the_delay_anew(void **state)
+{
+	(void)state;
+	f.c->opt.writeback_delay = 600;
+	idle_until_watched(100);
+	write_blocks(&f, 5, 1, 1);
+	for (u32 gaps = 0; gaps < 6; gaps++) {
+		assert_int_equal(idle_until_watched(7), 8);
+		now += 90 * SECOND;
+	}
+	assert_in_range(drained_after(30), 5, 26);
+}
+
+/* One run, or its flush, has failed: the disk is awake, and asked again as without a delay. */
+static void a_drain_that_failed_does_not_wait_for_the_delay(void **state)
+{
+	(void)state;
+	f.c->opt.writeback_delay = 3600;
+	idle_until_watched(100);
+	write_blocks(&f, 5, 1, 1);
+	assert_in_range(idle_until_watched(4000), 3595, 3602);
+	writeback_batch(&f, -EIO);
+	assert_in_range(drained_after(100), 1, 12);
+}
+
+/* The first run has failed, as a disk that is slow to wake does, and all others have not. */
+static void a_drain_of_which_a_part_failed_does_not_wait_for_the_delay(void **state)
+{
+	(void)state;
+	f.c->opt.writeback_delay = 3600;
+	f.c->batch.max = 500;
+	idle_until_watched(100);
+	for (u32 i = 0; i < 1600; i++)
+		write_blocks(&f, 1000 + 2 * i, 1, 1);
+	assert_in_range(idle_until_watched(4000), 3595, 3602);
+	batch_begin(&f);
+	assert_int_equal(xp_writeback_next(f.c, &run), XP_NEXT_RUN);
+	run.err = -EIO;
+	xp_writeback_end(f.c, &run);
+	run.err = 0;
+	batch_end(&f, 0, 0, 0);
+	while (xp_writeback_wanted(f.c)) {
+		writeback_batch(&f, 0);
+		if (stats_of(&f).dirty == 1)
+			break;
+	}
+	assert_int_equal(stats_of(&f).dirty, 1);
+	f.c->rate.drain_over = true;
+	assert_in_range(drained_after(100), 1, 12);
+}
+
+/* A block that never goes home does not keep it awake. */
+static void a_block_that_always_fails_lets_the_disk_sleep(void **state)
+{
+	u32 drains = 0;
+
+	(void)state;
+	f.c->opt.writeback_delay = 3600;
+	idle_until_watched(100);
+	write_blocks(&f, 5, 1, 1);
+	for (u32 i = 0; i < 3 * 3600; i++) {
+		now += SECOND;
+		if (!xp_writeback_watch(f.c, now) || !xp_writeback_wanted(f.c))
+			continue;
+		drains++;
+		writeback_batch(&f, -EIO);
+	}
+	assert_in_range(drains, 3, 20);
+}
+
+/* A new idle time, say. */
+static void a_drain_that_was_left_does_not_wait_for_the_delay(void **state)
+{
+	(void)state;
+	f.c->opt.writeback_delay = 3600;
+	f.c->batch.max = 500;
+	idle_until_watched(100);
+	write_blocks(&f, 5, 1, 1);
+	for (u32 i = 0; i < 4; i++)
+		write_blocks(&f, 1000 + i * 225, 225, 1);
+	assert_in_range(idle_until_watched(4000), 3595, 3602);
+	writeback_batch(&f, 0);
+	assert_false(xp_is_clean(f.c));
+	xp_lock(&f.c->lock);
+	rate_forget(f.c);
+	xp_unlock(&f.c->lock);
+	assert_in_range(drained_after(100), 1, 12);
+}
+
+/* A start has used the disk: what is dirty since the last life goes home. */
+static void what_a_start_finds_dirty_does_not_wait_for_the_delay(void **state)
+{
+	(void)state;
+	write_blocks(&f, 5, 1, 1);
+	flush(&f);
+	f.opt.writeback_delay = 3600;
+	f.opt.idle_ms = IDLE_MS;
+	fixture_reopen(&f);
+	xp_writeback_watch(f.c, now);
+	assert_in_range(drained_after(100), 4, 7);
+}
+
+/* Without an idle time nothing but the marks begins it. */
+static void a_delay_without_an_idle_time_drains_nothing(void **state)
+{
+	(void)state;
+	f.c->opt.idle_ms = 0;
+	f.c->opt.writeback_delay = 10;
+	write_blocks(&f, 5, 1, 1);
+	miss(50000);
+	assert_int_equal(idle_until_watched(100), 101);
+}
+
 /* A hit asks nothing of the slow device; a miss, a write around the cache and a slow flush do. */
 static void hits_are_idle_and_misses_are_not(void **state)
 {
@@ -528,6 +787,22 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(an_idle_cache_is_drained),
 		T(an_idle_ms_of_0_drains_nothing),
+		T(a_disk_that_sleeps_is_left_alone_for_the_delay),
+		T(what_is_written_again_wakes_it_once_a_delay),
+		T(a_read_that_wakes_the_disk_takes_along_what_is_dirty),
+		T(a_read_of_long_ago_does_not_keep_it_awake),
+		T(a_mark_wakes_the_disk_for_all_that_is_dirty),
+		T(a_read_before_the_clock_stood_does_not_keep_it_awake),
+		T(a_read_just_before_the_clock_went_on_keeps_it_awake),
+		T(a_drain_that_ends_beside_a_reader_leaves_the_disk_awake),
+		T(an_idle_time_that_is_changed_does_not_wake_the_disk),
+		T(a_drain_of_which_a_part_failed_does_not_wait_for_the_delay),
+		T(a_block_that_always_fails_lets_the_disk_sleep),
+		T(gaps_do_not_begin_the_delay_anew),
+		T(a_drain_that_failed_does_not_wait_for_the_delay),
+		T(a_drain_that_was_left_does_not_wait_for_the_delay),
+		T(what_a_start_finds_dirty_does_not_wait_for_the_delay),
+		T(a_delay_without_an_idle_time_drains_nothing),
 		T(hits_are_idle_and_misses_are_not),
 		T(one_that_takes_long_is_not_idle),
 		T(what_is_written_again_is_not_chased),

@@ -40,7 +40,7 @@ mount -t securityfs security /sys/kernel/security
 create --idle-ms 0 --histogram 0
 if [ -e $IMA/ascii_runtime_measurements ]; then
 	version=$(dmsetup targets | awk '$1 == "xpcache" { sub("v", "", $2); print $2 }')
-	equal measured "target_name=xpcache,target_version=$version,fast_device=$(number_of $FAST),slow_device=$(number_of $SLOW),dirty_low=10,dirty_high=80,idle_ms=0,histogram=0,stream_kib=4096,mark=" \
+	equal measured "target_name=xpcache,target_version=$version,fast_device=$(number_of $FAST),slow_device=$(number_of $SLOW),dirty_low=10,dirty_high=80,idle_ms=0,histogram=0,stream_kib=4096,writeback_delay=0,mark=" \
 		"$(measured | tail -n 1 | sed 's/mark=[0-9]*,verify=0;$/mark=/')"
 else
 	note "this kernel has no IMA"
@@ -102,6 +102,20 @@ must dmsetup message xpcache0 0 set idle_ms 0
 must dd if=/dev/urandom of=$CACHE bs=64k count=8 oflag=direct status=none
 sleep 3
 dirty_is -gt 0 && pass set-never-idle || fail set-never-idle "none is dirty"
+
+# A disk that may sleep: a read wakes it for what is dirty, and else the delay.
+must dmsetup message xpcache0 0 set idle_ms 200 writeback_delay 3600
+sleep 3
+dirty_is -gt 0 && pass delay-sleeps || fail delay-sleeps "none is dirty"
+must dd if=$CACHE of=/dev/null bs=4k skip=$(($(blockdev --getsize64 $CACHE) / 4096 - 100)) count=1 iflag=direct status=none
+settled dirty_is -eq 0 && pass delay-woken || fail delay-woken "$(counter dirty) dirty"
+must dd if=/dev/urandom of=$CACHE bs=64k count=8 oflag=direct status=none
+sleep 2
+dirty_is -gt 0 && pass delay-sleeps-again || fail delay-sleeps-again "none is dirty"
+must dmsetup message xpcache0 0 set writeback_delay 1
+settled dirty_is -eq 0 && pass delay-over || fail delay-over "$(counter dirty) dirty"
+must dmsetup message xpcache0 0 set idle_ms 0 writeback_delay 0
+must dd if=/dev/urandom of=$CACHE bs=64k count=8 oflag=direct status=none
 
 # All of a message, or none.
 # refused NAME WHY WORD... - by that sentence, and the table line stays.
