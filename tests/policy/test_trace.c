@@ -306,6 +306,69 @@ static void vscsi(void **state)
 	is(&op[0], XP_WRITE, 1000, 5, 2);
 }
 
+#define SRT_HEAD	"$$TR_IOREC-1.3 (a title)\0\ndisks = {\n\t 3 -> {\n\t\tsectorsize  = 256,\n\t\t8 -> {\n" \
+			"\t0 -> {\n\t\tsectorsize = 512\n\f"
+
+/* Returns where the next one begins. */
+static u8 *srt_record(u8 *r, u32 type, u32 size, u32 sector, u32 bytes, u32 device, u32 flags)
+{
+	memset(r, 0xee, size);
+	set(r, 4, size, true);
+	set(r + 4, 4, 4 << 16 | type, true);
+	set(r + 8, 4, 30, true);
+	set(r + 12, 4, 184870, true);
+	set(r + 24, 4, bytes, true);
+	set(r + 28, 4, sector, true);
+	set(r + 32, 4, device, true);
+	set(r + 44, 4, flags, true);
+	return r + size;
+}
+
+static void srt(void **state)
+{
+	u8 file[512] = SRT_HEAD, *end = file + sizeof(SRT_HEAD) - 1;
+	struct trace_op op[4];
+
+	(void)state;
+	end = srt_record(end, 1, 56, 1056, 8192, 0x08000008, 1);	/* of disk 0, which is named second */
+	end = srt_record(end, 1, 56, 1056, 8192, 0x08000308, 0x1b);
+	end = srt_record(end, 4, 60, 2, 512, 0x08000308, 0);		/* a suspicious one */
+	end = srt_record(end, 1, 52, 3, 1024, 0x0800030e, 0x8010a);
+	put(file, (size_t)(end - file));
+	assert_int_equal(take("srt", op, 4), 2);
+	is(&op[0], XP_READ, 30184870000, 528, 16);
+	assert_true(op[0].sync);
+	is(&op[1], XP_WRITE, 30184870000, 1, 3);
+	assert_false(op[1].sync);
+}
+
+static void srt_malformed(void **state)
+{
+	u8 file[512] = SRT_HEAD, *first = file + sizeof(SRT_HEAD) - 1;
+	u8 *end = srt_record(first, 1, 56, 1, 512, 0x0300, 1);
+
+	(void)state;
+	put(file, (size_t)(end - file) - 1);
+	assert_string_equal(complaint(), "byte 103: the last record is cut off");
+	put(file, (size_t)(end - file) - 53);
+	assert_string_equal(complaint(), "byte 103: the last record is cut off");
+	first[5] = 5;
+	put(file, (size_t)(end - file));
+	assert_string_equal(complaint(), "byte 103: the record is of a version that is not known here");
+	srt_record(first, 1, 56, 1, 0, 0x0300, 1);
+	put(file, (size_t)(end - file));
+	assert_string_equal(complaint(), "byte 103: the record's sectors are out of range");
+	set(first, 4, 51, true);
+	put(file, (size_t)(end - file));
+	assert_string_equal(complaint(), "byte 103: the record's size is out of range");
+	put_text("$$TR_IOREC-1.3\ndisks = {\n");
+	assert_string_equal(complaint(), "byte 0: the header has no end");
+	put_text("$$TR_IOREC-1.3\n 0 -> {\f");
+	assert_string_equal(complaint(), "byte 23: the header's last line does not end");
+	put_text("$$TR_IOREC-1.3\n 0 -> {\n\f");
+	assert_string_equal(complaint(), "byte 23: the header names no disk and its sectorsize");
+}
+
 static void own(void **state)
 {
 	u8 file[72] = "xptrace\n";
@@ -365,15 +428,16 @@ static void no_trace(void **state)
 static void noise(void **state)
 {
 	static const char *const heads[] = { "xptrace\n\1\0\0\0\30\0\0", "\7tae", "eat\7", "fio version 3 iolog\n",
-					     "8,0 3 1 0.000000000 697 Q W 8 + 8 [a]\n", "1,hm,1,Read,0,512,4\n" };
-	static const u8 sizes[] = { 16, 4, 4, 20, 38, 20 };
+					     "8,0 3 1 0.000000000 697 Q W 8 + 8 [a]\n", "1,hm,1,Read,0,512,4\n",
+					     "$$TR_IOREC- 0 -> {\n sectorsize = 1\n\f" };
+	static const u8 sizes[] = { 16, 4, 4, 20, 38, 20, 36 };
 	u64 x = 88172645463325252ull;
 	struct trace_op op;
 	u8 file[4096];
 	u32 i, k;
 
 	(void)state;
-	for (i = 0; i < 600; i++) {
+	for (i = 0; i < 700; i++) {
 		struct trace *t;
 
 		for (k = 0; k < sizeof(file); k++) {
@@ -382,7 +446,7 @@ static void noise(void **state)
 			x ^= x << 17;
 			file[k] = i & 1 ? (u8)"0123456789, +QRW.\n"[x % 18] : (u8)x;
 		}
-		memcpy(file, heads[i % 6], sizes[i % 6]);
+		memcpy(file, heads[i % 7], sizes[i % 7]);
 		put(file, sizeof(file) - x % 64);
 		t = trace_open(path, &msg);
 		while (t && trace_next(t, &op, &msg) > 0)
@@ -404,6 +468,8 @@ int main(void)
 		cmocka_unit_test(msr),
 		cmocka_unit_test(msr_malformed),
 		cmocka_unit_test(vscsi),
+		cmocka_unit_test(srt),
+		cmocka_unit_test(srt_malformed),
 		cmocka_unit_test(own),
 		cmocka_unit_test(no_trace),
 		cmocka_unit_test(noise),

@@ -7,7 +7,7 @@
 
 /* By how sure its signature is: text without one comes last. */
 static const struct trace_reader *const readers[] = {
-	&trace_own, &trace_blktrace, &trace_fio, &trace_blkparse, &trace_msr, &trace_vscsi,
+	&trace_own, &trace_srt, &trace_blktrace, &trace_fio, &trace_blkparse, &trace_msr, &trace_vscsi,
 };
 
 size_t trace_look(struct trace *t, size_t n)

@@ -4,8 +4,8 @@
  * size of the file. The format is recognised by content.
  *
  * Formats: blkparse's default text, blktrace's binary (one CPU's file, or several merged by time), fio's iolog
- * versions 2 and 3, MSR Cambridge CSV, vscsi versions 1 and 2, and the format below. A trace of several devices gives
- * the requests of the first device named; trace_others() counts the rest.
+ * versions 2 and 3, MSR Cambridge CSV, vscsi versions 1 and 2, SRT of HP Laboratories, and the format below. A trace of
+ * several devices gives the requests of the first device named; trace_others() counts the rest.
  *
  * The project's own format, all integers little-endian. Header, 24 bytes:
  *	 0  8  magic "xptrace\n"

@@ -18,7 +18,8 @@ struct trace_reader {
 	int (*next)(struct trace *t, struct trace_op *op, struct xp_message *msg);
 };
 
-extern const struct trace_reader trace_own, trace_blktrace, trace_fio, trace_vscsi, trace_msr, trace_blkparse;
+extern const struct trace_reader trace_own, trace_blktrace, trace_fio, trace_vscsi, trace_msr, trace_blkparse,
+				 trace_srt;
 
 struct trace {
 	FILE *file;
@@ -35,6 +36,7 @@ struct trace {
 	u64 device;		/* number or hash of the name of the first */
 	u64 others;
 	u64 delay_ns;		/* fio: sum of its waits */
+	u32 sector_bytes;	/* srt */
 };
 
 /* At least @n bytes (at most those of the buffer) from buffer[at] on, if the file has so many: how many there are. */
