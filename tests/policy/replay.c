@@ -22,6 +22,7 @@
 #define REQUESTS_A_TICK	500u	/* "a second" */
 #define CREDIT_MAX	4096u	/* blocks that may be written back at once */
 #define STUCK		1000u	/* rounds without an answer */
+#define SECOND		1000000000ull
 
 /* A request as it was given. */
 struct whole {
@@ -39,10 +40,20 @@ struct part {
 	struct xp_fill fill;
 };
 
+/* All 0 without one. */
+struct clock {
+	u64 now;		/* begins at a second: to the core 0 is never */
+	u64 from;		/* what it was told to begin at */
+	u64 tick;		/* when the next one is due */
+	u64 rest_over;		/* when writeback goes on; 0: it does not rest */
+	u64 used;		/* when the slow device was, last */
+};
+
 struct replay {
 	struct replay_setup setup;
 	struct replay_counts counts, before;
 	struct disk disk;
+	struct clock clock;
 	struct xp *core;
 	void *memory;
 	u8 *fast;		/* what was never touched takes no memory */
@@ -53,6 +64,7 @@ struct replay {
 	struct xp_list outstanding;
 	u32 nr_outstanding, nr_unanswered;	/* parts; requests with a part that waits for the core */
 	u64 requests, credit;
+	bool has_batch;
 };
 
 void xp_assert_failed(const char *what, const char *file, int line)
@@ -100,21 +112,68 @@ static void write_journal(struct replay *r)
 	}
 }
 
-/* One batch, of as many blocks as there is credit for; false: none is wanted or can be. */
-static bool write_back(struct replay *r)
+/* ns for which the slow device has been in standby. */
+static u64 standby(const struct replay *r)
+{
+	u64 alone = r->clock.now - r->clock.used, spin_down = r->setup.spin_down * SECOND;
+
+	return alone > spin_down ? alone - spin_down : 0;
+}
+
+/* @wakes: of who uses it. */
+static void use_slow(struct replay *r, u64 *wakes)
+{
+	u64 ns = standby(r);
+
+	*wakes += ns > 0;
+	r->counts.standby_ns += ns;
+	r->clock.used = r->clock.now;
+}
+
+/* Begins one if that is wanted. */
+static bool has_batch(struct replay *r)
+{
+	if (!r->has_batch)
+		r->has_batch = xp_writeback_wanted(r->core) && xp_writeback_begin(r->core, &r->todo);
+	write_journal(r);
+	return r->has_batch;
+}
+
+static bool rests(struct replay *r)
+{
+	u64 ns = r->clock.now ? xp_writeback_turn(r->core, r->clock.now) : 0;
+
+	r->clock.rest_over = ns ? r->clock.now + ns : 0;
+	return ns;
+}
+
+static bool write_run(struct replay *r)
 {
 	static struct xp_run run;
+
+	if (xp_writeback_next(r->core, &run) != XP_NEXT_RUN)
+		return false;
+	use_slow(r, &r->counts.writeback_wakes);
+	r->counts.written_back += run.nr_blocks;
+	r->credit -= min(r->credit, (u64)run.nr_blocks);
+	run.err = 0;
+	xp_writeback_end(r->core, &run);
+	return true;
+}
+
+/* One batch, of as many blocks as there is credit for; false: none is wanted or can be, or it rests. */
+static bool write_back(struct replay *r)
+{
 	bool unlimited = r->setup.writeback == REPLAY_ALL;
 
-	if ((!unlimited && !r->credit) || !xp_writeback_wanted(r->core) || !xp_writeback_begin(r->core, &r->todo))
+	if ((!unlimited && !r->credit) || !has_batch(r))
 		return false;
-	write_journal(r);
-	while ((unlimited || r->credit) && xp_writeback_next(r->core, &run) == XP_NEXT_RUN) {
-		r->counts.written_back += run.nr_blocks;
-		r->credit -= min(r->credit, (u64)run.nr_blocks);
-		run.err = 0;
-		xp_writeback_end(r->core, &run);
-	}
+	do {
+		if (rests(r))
+			return false;
+	} while ((unlimited || r->credit) && write_run(r));
+	use_slow(r, &r->counts.writeback_wakes);	/* the flush */
+	r->has_batch = false;
 	xp_writeback_commit(r->core, 0, 1, &r->todo);
 	return true;
 }
@@ -200,8 +259,10 @@ static void count(struct replay *r, struct part *part, enum xp_act act)
 {
 	bool slow = act == XP_SLOW || act == XP_SLOW_FILL || act == XP_MIXED;
 
-	if (slow)
+	if (slow) {
 		count_slow(r, part);
+		use_slow(r, &r->counts.request_wakes);
+	}
 	if (part->req.op == XP_READ) {
 		r->counts.read_blocks += part->req.nr_blocks;
 		r->counts.missed_blocks += slow ? missed_blocks(r, part) : 0;
@@ -290,14 +351,52 @@ static void end_one(struct replay *r)
 		free(part);
 }
 
+/* As the daemon's: a short idle time needs a finer clock. */
+static u64 tick_ns(const struct replay *r)
+{
+	u64 fourth = r->setup.idle_ms * 1000000ull / 4;
+
+	return fourth ? min(max(fourth, SECOND / 100), SECOND) : SECOND;
+}
+
+static void tick(struct replay *r)
+{
+	xp_tick(r->core, &r->todo);
+	if (r->clock.now) {
+		r->todo.work |= xp_writeback_watch(r->core, r->clock.now);
+		r->clock.tick = r->clock.now + tick_ns(r);
+	}
+	perform(r);
+}
+
+/* The next thing that is due: a tick, or the end of a rest. */
+static u64 clock_next(const struct clock *c)
+{
+	return c->rest_over ? min(c->rest_over, c->tick) : c->tick;
+}
+
+/* Without a clock: a tick. */
+static void clock_step(struct replay *r)
+{
+	struct clock *c = &r->clock;
+
+	c->now = clock_next(c);
+	if (c->now == c->tick) {
+		tick(r);
+		return;
+	}
+	c->rest_over = 0;
+	r->todo.work = true;
+	perform(r);
+}
+
 /* What waits for something other than an I/O gets it: room by writeback, or a tick. */
 static void pass_time(struct replay *r)
 {
 	r->credit = CREDIT_MAX;
 	r->todo.work = true;
 	perform(r);
-	xp_tick(r->core, &r->todo);
-	perform(r);
+	clock_step(r);
 }
 
 static void end_outstanding(struct replay *r, u32 but)
@@ -306,6 +405,27 @@ static void end_outstanding(struct replay *r, u32 but)
 		end_one(r);
 		perform(r);
 	}
+}
+
+static void clock_begin(struct replay *r, u64 ns)
+{
+	r->clock = (struct clock){ .now = SECOND, .from = ns, .used = SECOND };
+	r->before.ns = SECOND;
+	tick(r);
+}
+
+void replay_until(struct replay *r, u64 ns)
+{
+	struct clock *c = &r->clock;
+	u64 until;
+
+	if (!c->now)
+		clock_begin(r, ns);
+	until = SECOND + max(ns, c->from) - c->from;
+	end_outstanding(r, 0);
+	while (clock_next(c) <= until)
+		clock_step(r);
+	c->now = max(c->now, until);
 }
 
 void replay_settle(struct replay *r)
@@ -341,10 +461,8 @@ void replay_request(struct replay *r, enum xp_op op, u64 sector, u32 nr_sectors,
 	end_outstanding(r, depth - 1);
 	if (r->nr_unanswered > depth)
 		replay_settle(r);
-	if (++r->requests % REQUESTS_A_TICK == 0) {
-		xp_tick(r->core, &r->todo);
-		perform(r);
-	}
+	if (!r->clock.now && ++r->requests % REQUESTS_A_TICK == 0)
+		tick(r);
 }
 
 /* --------------------------------------------------------------- its life ---- */
@@ -353,7 +471,8 @@ static void start_core(struct replay *r)
 {
 	const struct xp_options options = { .slow_discards = true, .dirty_low = XP_DEFAULT_DIRTY_LOW,
 					    .dirty_high = XP_DEFAULT_DIRTY_HIGH,
-					    .stream_kib = XP_DEFAULT_STREAM_KIB };
+					    .stream_kib = XP_DEFAULT_STREAM_KIB, .idle_ms = r->setup.idle_ms,
+					    .writeback_delay = r->setup.writeback_delay };
 	u64 size = (xp_memory(&r->sb, false) + 4095) / 4096 * 4096;
 	void *scratch = malloc(xp_recover_memory(&r->sb));
 	struct xp_message msg;
@@ -445,6 +564,8 @@ struct replay_counts replay_counts(struct replay *r)
 	counts.fills = stats.fills - r->before.fills;
 	counts.evicted = stats.evicted - r->before.evicted;
 	counts.flushes_slow = stats.flushes_slow - r->before.flushes_slow;
+	counts.standby_ns += standby(r) - r->before.standby_ns;
+	counts.ns = r->clock.now - r->before.ns;
 	return counts;
 }
 
@@ -458,6 +579,8 @@ void replay_reset(struct replay *r)
 	r->before.fills = stats.fills;
 	r->before.evicted = stats.evicted;
 	r->before.flushes_slow = stats.flushes_slow;
+	r->before.ns = r->clock.now;
+	r->before.standby_ns = standby(r);
 }
 
 u32 replay_slots(const struct replay *r)

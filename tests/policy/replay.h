@@ -5,6 +5,9 @@
  * Requests take no time but on the slow device, whose model is a disk with one arm: time is virtual. Data is not kept:
  * the core looks at journal blocks only. Up to @depth I/Os are outstanding, and end in the order of their beginning;
  * with 1 each has ended before the next request comes.
+ *
+ * The core has no clock, and a tick each few hundred requests, unless replay_until() gives it one: then it looks each
+ * second whether it is idle, as in a daemon, and writeback takes its rests.
  */
 #ifndef POLICY_REPLAY_H
 #define POLICY_REPLAY_H
@@ -19,6 +22,8 @@ struct replay_setup {
 	u32 depth;		/* I/Os outstanding; 0 is 1 */
 	u32 writeback;		/* blocks that may be written back a request; REPLAY_ALL: all that the core wants */
 	u64 sectors;		/* of the slow device; 0: 8 TiB */
+	u32 idle_ms, writeback_delay;	/* as in struct xp_options */
+	u32 spin_down;		/* s after which the slow device is in standby, when nobody uses it */
 };
 
 /* Of requests as they were given, and of the blocks that these touch. */
@@ -34,6 +39,9 @@ struct replay_counts {
 	u64 written_back;		/* blocks */
 	u64 fills, evicted;		/* blocks; the core's own counts */
 	u64 flushes_slow;		/* FLUSHes that the core sent to the slow device */
+	/* With a clock: */
+	u64 request_wakes, writeback_wakes;	/* times that the slow device was in standby, and was used by these */
+	u64 ns, standby_ns;		/* all, and those that it was in standby */
 };
 
 struct replay;
@@ -46,6 +54,11 @@ void replay_restart(struct replay *r);
 
 /* Each has the request's parts follow one another, as a backend splits them; ends what has to end for room. */
 void replay_request(struct replay *r, enum xp_op op, u64 sector, u32 nr_sectors, bool fua);
+/*
+ * The clock goes on to @ns, and what is due by then is done; it never goes back. At the first call, which comes before
+ * the first request, it begins there.
+ */
+void replay_until(struct replay *r, u64 ns);
 /* Ends all that is outstanding. */
 void replay_settle(struct replay *r);
 /* Since the start, or the last replay_reset(); all outstanding is ended first. */
