@@ -274,15 +274,20 @@ static bool compare_trace(const char *path, bool csv)
 {
 	struct xp_message msg;
 	struct load l;
+	bool reads;
 
 	if (!load_trace(&l, path, &msg)) {
 		progress_hide();
 		fprintf(stderr, "%s\n", msg.text);
 		return false;
 	}
-	compare(&l, csv);
+	reads = l.read_blocks;
+	if (reads)
+		compare(&l, csv);
+	else
+		fprintf(stderr, "%s: reads nothing\n", path);
 	load_free(&l);
-	return true;
+	return reads;
 }
 
 static void compare_made(bool csv)

@@ -42,7 +42,7 @@ void load_add(struct load *l, enum xp_op op, u64 sector, u32 nr_sectors)
 		if (!l->request)
 			abort();
 	}
-	l->request[l->nr++] = (struct load_request){ sector, nr_sectors, (u8)op };
+	l->request[l->nr++] = (struct load_request){ .sector = sector, .nr_sectors = nr_sectors, .op = (u8)op };
 	l->end = max(l->end, sector + nr_sectors);
 	if (op != XP_FLUSH)
 		touch(l, op == XP_READ, sector, nr_sectors);
@@ -70,9 +70,10 @@ static int read_all(struct load *l, const char *path, struct trace *t, struct xp
 			return -1;
 		}
 		load_add(l, (enum xp_op)op.op, op.sector, op.nr_sectors);
+		l->request[l->nr - 1].time_ns = op.time_ns;
 	}
-	if (!got && !l->read_blocks) {
-		snprintf(msg->text, sizeof(msg->text), "%.150s: reads nothing", path);
+	if (!got && !l->stream.nr) {
+		snprintf(msg->text, sizeof(msg->text), "%.150s: neither reads nor writes", path);
 		return -1;
 	}
 	return got;

@@ -10,6 +10,7 @@
 #include "stream.h"
 
 struct load_request {
+	u64 time_ns;		/* of a trace: as in struct trace_op; else 0 */
 	u64 sector;
 	u32 nr_sectors;
 	u8 op;			/* XP_READ, XP_WRITE; XP_FLUSH, which rivals do not see */
@@ -31,7 +32,7 @@ struct load {
 	struct stream stream;	/* an access a block of each request, in order; reads count */
 };
 
-/* False: the trace cannot be read, and *msg says why. There is nothing to free then. */
+/* False: the trace cannot be read, or nothing is touched, and *msg says why. There is nothing to free then. */
 bool load_trace(struct load *l, const char *path, struct xp_message *msg);
 void load_free(struct load *l);
 
