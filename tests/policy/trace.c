@@ -27,6 +27,15 @@ void trace_skip(struct trace *t, size_t n)
 	t->offset += n;
 }
 
+int trace_whole(struct trace *t, size_t size, struct xp_message *msg)
+{
+	size_t len = trace_look(t, size);
+
+	if (!len)
+		return 0;
+	return len < size ? trace_bad_byte(t, "the last record is cut off", msg) : 1;
+}
+
 int trace_bad_line(const struct trace *t, const char *what, struct xp_message *msg)
 {
 	snprintf(msg->text, sizeof(msg->text), "%.150s: line %llu: %s", t->path, (unsigned long long)t->line, what);

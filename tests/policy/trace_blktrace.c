@@ -99,12 +99,9 @@ static int next(struct trace *t, struct trace_op *op, struct xp_message *msg)
 	int got = 0;
 
 	while (!got) {
-		size_t len = trace_look(t, RECORD);
-
-		if (!len)
-			return 0;
-		if (len < RECORD)
-			return trace_bad_byte(t, "the last record is cut off", msg);
+		got = trace_whole(t, RECORD, msg);
+		if (got <= 0)
+			return got;
 		got = record(t, op, msg);
 	}
 	return got;

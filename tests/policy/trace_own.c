@@ -35,16 +35,14 @@ static int header(struct trace *t, struct xp_message *msg)
 
 static int next(struct trace *t, struct trace_op *op, struct xp_message *msg)
 {
-	size_t len;
 	const u8 *r;
+	int got;
 
 	if (!t->begun && header(t, msg) < 0)
 		return -1;
-	len = trace_look(t, RECORD);
-	if (!len)
-		return 0;
-	if (len < RECORD)
-		return trace_bad_byte(t, "the last record is cut off", msg);
+	got = trace_whole(t, RECORD, msg);
+	if (got <= 0)
+		return got;
 	r = t->buffer + t->at;
 	op->time_ns = le(r, 8);
 	op->op = r[20];

@@ -42,6 +42,8 @@ struct trace {
 /* At least @n bytes (at most those of the buffer) from buffer[at] on, if the file has so many: how many there are. */
 size_t trace_look(struct trace *t, size_t n);
 void trace_skip(struct trace *t, size_t n);
+/* Is a record of @size bytes, at most those of the buffer, at buffer[at]? 1, 0: there is no more, -1: it is cut off. */
+int trace_whole(struct trace *t, size_t size, struct xp_message *msg);
 /* The next line without its end, NUL-terminated, to be changed at will. 1, 0: no more, -1: too long, or has a NUL. */
 int trace_line(struct trace *t, char **line, struct xp_message *msg);
 /* Always -1, with *msg "<path>: line <n>: <what>" or "<path>: byte <offset>: <what>". */

@@ -100,15 +100,13 @@ static int next(struct trace *t, struct trace_op *op, struct xp_message *msg)
 	if (got < 0)
 		return got;
 	for (got = 0; !got;) {
-		size_t len = trace_look(t, TRACE_LINE), size;
+		size_t size = trace_look(t, 4) < 4 ? SIZE_MIN : be(t->buffer + t->at);
 
-		if (!len)
-			return 0;
-		size = len < 4 ? SIZE_MIN : be(t->buffer + t->at);
 		if (size < SIZE_MIN || size > TRACE_LINE)
 			return trace_bad_byte(t, "the record's size is out of range", msg);
-		if (len < size)
-			return trace_bad_byte(t, "the last record is cut off", msg);
+		got = trace_whole(t, size, msg);
+		if (got <= 0)
+			return got;
 		got = record(t, op, t->buffer + t->at, msg);
 		if (got >= 0)
 			trace_skip(t, size);

@@ -71,13 +71,12 @@ static int next(struct trace *t, struct trace_op *op, struct xp_message *msg)
 	while (!got) {
 		size_t len = trace_look(t, 80), size;
 
-		if (!len)
-			return 0;
 		if (!t->version)
 			t->version = version_of(t->buffer + t->at, len);
 		size = t->version == 1 ? 32 : 40;
-		if (len < size)
-			return trace_bad_byte(t, "the last record is cut off", msg);
+		got = trace_whole(t, size, msg);
+		if (got <= 0)
+			return got;
 		got = record(t, op, t->buffer + t->at, msg);
 		if (got >= 0)
 			trace_skip(t, size);
