@@ -178,7 +178,7 @@ vm-selftest: build/vm/bin/powercut build/vm/bin/ledger build/crash/replay
 	@tests/vm/selftest-age
 
 # Beside the other machines, so that no processor idles beside the last of a few (vm.turn()); the longest first.
-QUICK_CUTS := newest:raw:5 6.12:pmem-raw:3 6.12:xfs:2 6.1:raw:2 6.1:ext4:1
+QUICK_CUTS := newest:raw:5 6.12:pmem-raw:3 6.12:through-raw:2 6.1:modes-raw:2 6.12:xfs:2 6.1:raw:2 6.1:ext4:1
 
 vm-quick: vm-build ## the machines that `make test` boots: most jobs, and power cuts of each kind
 	@status=0; tests/vm/fences $(kernels) || status=1; \

@@ -5,6 +5,7 @@
 #include "badblocks.h"
 #include "ghost.h"
 #include "journal.h"
+#include "mode.h"
 #include "options.h"
 #include "pace.h"
 #include "ranks.h"
@@ -93,12 +94,13 @@ bool xp_set_limits(struct xp *c, const struct xp_tunables *t)
 	c->opt.dirty_high = t->dirty_high;
 	c->opt.stream_kib = t->stream_kib;
 	c->opt.writeback_delay = t->writeback_delay;
+	mode_set(c, t->mode);
 	if (c->opt.idle_ms != t->idle_ms)
 		rate_forget(c);
 	c->opt.idle_ms = t->idle_ms;
 	set_limits(c);
-	over = c->nr_dirty > c->dirty_low;
-	c->rate.sweeps = over;
+	c->rate.sweeps = c->nr_dirty > c->dirty_low;
+	over = c->rate.sweeps || c->settling.on;
 	xp_unlock(&c->lock);
 	return over;
 }
@@ -137,6 +139,7 @@ static void init_lists(struct xp *c)
 	xp_list_init(&c->room);
 	xp_list_init(&c->parked);
 	xp_list_init(&c->sync);
+	xp_list_init(&c->through);
 }
 
 struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *opt)

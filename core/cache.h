@@ -73,9 +73,10 @@ enum xp_state {
  */
 #define XP_WORD_FIELDS							\
 	u8 lba_high;							\
-	u8 state : 4;		/* enum xp_state */			\
+	u8 state : 3;		/* enum xp_state */			\
 	u8 dirty : 1;		/* MAPPED: the slow device does not hold it */ \
 	u8 zeros : 1;		/* MAPPED: reads as zeros, whatever the slot holds; dirty as well */ \
+	u8 home : 1;		/* dirty: the slow device was sent it, and not flushed since, as far as is known here */ \
 	u8 held : 1;		/* MAPPED: a parallel commit may supersede it or fall back to it */ \
 	u8 listed : 1;		/* on the list of a journal block */	\
 	u16 use			/* the low 4 bits are its rank, the others count its pins */
@@ -259,7 +260,7 @@ struct xp_bypass {
 struct xp_batch_entry {
 	u32 slot;
 	u8 zeros;
-	u8 written_back;		/* its data is on the slow device, not yet flushed */
+	u8 written_back;		/* its data is on the slow device, not yet flushed: by this batch, or it was home */
 };
 
 struct xp_lbas {
@@ -273,7 +274,20 @@ struct xp_lbas {
 #ifndef XP_BATCH_MIN	/* the simulator tries a few */
 #define XP_BATCH_MIN	4096u
 #define XP_BATCH_SOON	256u
+#define XP_THROUGH_BATCH	1024u	/* of what writes wait for: found with the lock held */
 #endif
+
+/* What another mode found dirty goes home: once round the disk. */
+struct xp_settling {
+	bool on;
+	bool begun;		/* with a batch that was gathered since */
+	u64 from;		/* lba where that began */
+	u32 rounds;
+};
+
+/* Of what writes wait for: then what else is due has its turn. */
+#define XP_THROUGH_TURNS	16u
+#define XP_THROUGH_TURNS_FAILING	240u	/* while that fails */
 
 enum xp_batch_state {
 	BATCH_NONE,
@@ -289,6 +303,14 @@ struct xp_batch {
 	u32 nr_written_back, nr_failed;	/* blocks */
 	struct xp_lbas failed;	/* from the first to the last of these */
 	u8 state;		/* enum xp_batch_state */
+	bool through;		/* of what writes wait for (through.c) */
+	bool flushes;		/* ends with a flush of the slow device */
+	bool unflushed;		/* it has ended without one */
+	bool flush_asked;	/* somebody but those who wait for it wants one */
+	bool settles;		/* counts for c->settling */
+	u8 in_a_row;		/* batches that were .through */
+	u32 flush_failures;	/* c->flush_failures when it began */
+	bool forgets_homes;	/* of c->homes_lost */
 	bool has_all;		/* that was dirty, from c->alone on */
 	bool ends;		/* no more runs: somebody waits for its flush */
 	bool wrapped;		/* nothing was dirty behind the cursor: it began at the first block */
@@ -396,6 +418,11 @@ struct xp {
 	u32 futile;		/* batches since one brought a block home */
 	u32 failing;		/* the same, pauses or not; 1 after one that brought home a part */
 	u64 failing_since;	/* xp_stats.writeback_failing_since */
+	u64 run_serial;		/* runs that have begun */
+	bool homes_lost;	/* a flush has failed: what is home may be there no more, and is written again */
+	u32 flush_failures;	/* of the slow device */
+	bool flush_untold;	/* the last one was a batch's, of writes that have ended: the next FLUSH fails for it */
+	struct xp_settling settling;
 	struct xp_bypass bypass[XP_BYPASS_MAX];
 	u64 bypass_done;	/* writes around the cache that ended */
 	u64 bypass_flushed;	/* of those, how many a slow flush has covered */
@@ -420,6 +447,7 @@ struct xp {
 	struct xp_list room;	/* wait for room in the journal, to be submitted again */
 	struct xp_list parked;	/* written; wait for room in the journal */
 	struct xp_list sync;	/* wait for req->point to be reached */
+	struct xp_list through;	/* wait for the slow device */
 
 	/*
 	 * Written under the lock, read without: something acknowledged may not be durable, or the

@@ -7,6 +7,7 @@
 #include "bypass.h"
 #include "policy.h"
 #include "request.h"
+#include "through.h"
 #include "writeback.h"
 
 enum xp_act flush_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
@@ -15,6 +16,11 @@ enum xp_act flush_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 
 	policy_flush(c);
 	xp_req_is(req, XP_CLASS_FLUSH);
+	if (unlikely(c->flush_untold)) {
+		c->flush_untold = false;
+		bypass_flush_failed(c, c->bypass_done, todo);
+		return req_finish(req, -EIO);
+	}
 	if (c->bypass_flushed < c->bypass_done) {
 		c->stats.flushes_slow++;
 		req->bypassed = c->bypass_done;
@@ -33,6 +39,8 @@ enum xp_act flush_slow_end(struct xp *c, struct xp_req *req, int err, struct xp_
 	disk_ends(c);
 	if (err) {
 		bypass_flush_failed(c, req->bypassed, todo);
+		writeback_flush_failed(c);
+		c->flush_untold |= through_is_on(c) && c->bypass_done > req->bypassed;
 		return req_finish(req, err);
 	}
 	bypass_note_flushed(c, req->bypassed);

@@ -56,8 +56,9 @@
 #define XP_INCOMPAT_GROWS	(1ull << 1)	/* journal blocks may have records behind their count */
 #define XP_INCOMPAT_BAD		(1ull << 2)	/* struct xp_sb_bad speaks: numbers of the journal are skipped */
 #define XP_INCOMPAT_SUMS	(1ull << 3)	/* MAP records may carry a sum of their slot's data */
+#define XP_INCOMPAT_MODE	(1ull << 4)	/* mode speaks: it is not write-back */
 #define XP_INCOMPAT_NEW		(XP_INCOMPAT_MARK | XP_INCOMPAT_GROWS)	/* of a cache as it is made */
-#define XP_INCOMPAT_KNOWN	(XP_INCOMPAT_NEW | XP_INCOMPAT_BAD | XP_INCOMPAT_SUMS)
+#define XP_INCOMPAT_KNOWN	(XP_INCOMPAT_NEW | XP_INCOMPAT_BAD | XP_INCOMPAT_SUMS | XP_INCOMPAT_MODE)
 
 /* lbas of a journal record and of the in-memory map have 40 bits: 4 PiB. */
 #define XP_MAX_LBAS		(1ull << 40)
@@ -115,7 +116,8 @@ struct xp_sb {
 	struct xp_sb_bad bad;		/* 400 */
 	__le64	slow_was;		/* 3616 sectors that it had before it was shortened to slow.sectors, while records */
 					/*      in the journal may still name blocks up to there; else 0 */
-	u8	reserved[464];		/* 3624 zero */
+	u8	mode;			/* 3624 enum xp_mode, with XP_INCOMPAT_MODE: when writes end (mode.c); else 0 */
+	u8	reserved[463];		/* 3625 zero */
 	__le64	checksum;		/* 4088 XXH64, seed 0, of bytes 0 to 4087 */
 };
 

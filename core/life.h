@@ -31,6 +31,7 @@ struct xp_options {
 	u32 idle_ms;
 	/* s: ... but not before the cache has had dirty blocks for so long, unless the device was used since the last time */
 	u32 writeback_delay;
+	u8 mode;		/* enum xp_mode */
 	bool slow_is_flash;	/* it says that it does not rotate */
 	/* a longer stream passes, of reads or of writes; 0: single reads that are longer than 256 KiB */
 	u32 stream_kib;
@@ -42,11 +43,13 @@ struct xp_options {
 };
 
 /*
- * dirty_low, dirty_high, idle_ms, writeback_delay and stream_kib change while the cache runs. True: more is dirty
+ * dirty_low, dirty_high, idle_ms, writeback_delay, stream_kib and mode change while the cache runs. True: more is dirty
  * than is to be, and xp_writeback_wanted() may have become true; who slows writers asks xp_pressure() again by
- * itself. Any context.
+ * itself. The superblock has another mode after the next xp_tick(). Any context.
  */
 bool xp_set_limits(struct xp *c, const struct xp_tunables *t);
+/* enum xp_mode, since xp_recover(): never XP_MODE_KEPT. Any context. */
+u32 xp_mode(const struct xp *c);
 
 /* A fast device that cannot be read everywhere: recovery goes on without */
 #define XP_ACCEPT_LOSS	1u	/* ... journal blocks that it needs, or that may have been the last commit */

@@ -13,15 +13,21 @@
 
 #define AT(member)	offsetof(struct xp_tunables, member)
 
+static const char *const mode_word[XP_MODES] = {
+	[XP_MODE_KEPT] = "kept", [XP_MODE_WRITEBACK] = "writeback", [XP_MODE_WRITETHROUGH] = "writethrough",
+	[XP_MODE_WRITEAROUND] = "writearound",
+};
+
 const struct xp_tunable xp_tunable_rows[XP_TUNABLES] = {
-	{ "dirty_low", 0, 100, XP_DEFAULT_DIRTY_LOW, AT(dirty_low), false },
-	{ "dirty_high", 1, 100, XP_DEFAULT_DIRTY_HIGH, AT(dirty_high), false },
-	{ "idle_ms", 0, 24 * 3600 * 1000, 5000, AT(idle_ms), false },
-	{ "histogram", 0, 1, 1, AT(histogram), false },
-	{ "stream_kib", 0, 1u << 30, XP_DEFAULT_STREAM_KIB, AT(stream_kib), false },
-	{ "writeback_delay", 0, 7 * 24 * 3600, 0, AT(writeback_delay), false },
-	{ "mark", 0, 0xffffffff, 0, AT(mark), true },
-	{ "verify", 0, 1, 0, AT(verify), true },
+	{ "dirty_low", 0, 100, XP_DEFAULT_DIRTY_LOW, AT(dirty_low), false, NULL },
+	{ "dirty_high", 1, 100, XP_DEFAULT_DIRTY_HIGH, AT(dirty_high), false, NULL },
+	{ "idle_ms", 0, 24 * 3600 * 1000, 5000, AT(idle_ms), false, NULL },
+	{ "histogram", 0, 1, 1, AT(histogram), false, NULL },
+	{ "stream_kib", 0, 1u << 30, XP_DEFAULT_STREAM_KIB, AT(stream_kib), false, NULL },
+	{ "writeback_delay", 0, 7 * 24 * 3600, 0, AT(writeback_delay), false, NULL },
+	{ "mode", XP_MODE_WRITEBACK, XP_MODES - 1, XP_MODE_WRITEBACK, AT(mode), false, mode_word },
+	{ "mark", 0, 0xffffffff, 0, AT(mark), true, NULL },
+	{ "verify", 0, 1, 0, AT(verify), true, NULL },
 };
 
 static const struct command {
@@ -112,16 +118,55 @@ static const struct xp_tunable *find_row(const char *name, struct xp_message *ms
 	return NULL;
 }
 
+static int read_word(u32 *value, const struct xp_tunable *row, const char *word, struct xp_message *msg)
+{
+	struct shown s;
+	u32 i, len;
+
+	for (i = row->min; i <= row->max; i++)
+		if (!strcmp(word, row->word[i])) {
+			*value = i;
+			return 0;
+		}
+	len = (u32)snprintf(msg->text, sizeof(msg->text), "%s is not \"%s\", but one of", row->name, show(word, &s));
+	for (i = row->min; i <= row->max; i++)
+		len += (u32)snprintf(msg->text + len, sizeof(msg->text) - len, "%s %s", i > row->min ? "," : "",
+				     row->word[i]);
+	return -EINVAL;
+}
+
 static int read_value(u32 *value, const struct xp_tunable *row, const char *word,
 		      struct xp_message *msg)
 {
 	struct shown s;
 
+	if (row->word)
+		return read_word(value, row, word, msg);
 	if (read_number(word, row->min, row->max, value))
 		return 0;
 	snprintf(msg->text, sizeof(msg->text), "%s is a number from %u to %u, not \"%s\"",
 		 row->name, row->min, row->max, show(word, &s));
 	return -EINVAL;
+}
+
+/* "writeback" goes without saying once a start has said which mode it is. */
+bool xp_tunable_is_set(const struct xp_tunables *t, const struct xp_tunable *row)
+{
+	u32 value = xp_tunable_value(t, row);
+
+	return value != row->initial && (!row->word || value != XP_MODE_KEPT);
+}
+
+bool xp_tunable_is_said(const struct xp_tunables *t, const struct xp_tunable *row)
+{
+	return xp_tunable_value(t, row) != (row->word ? XP_MODE_KEPT : row->initial);
+}
+
+u32 xp_tunable_text(const struct xp_tunable *row, u32 value, char *text, u32 room)
+{
+	if (row->word && value <= row->max)
+		return (u32)snprintf(text, room, "%s", row->word[value]);
+	return (u32)snprintf(text, room, "%u", value);
 }
 
 void xp_tunables_init(struct xp_tunables *t)
@@ -130,6 +175,7 @@ void xp_tunables_init(struct xp_tunables *t)
 
 	for (i = 0; i < XP_TUNABLES; i++)
 		*value_of(t, &xp_tunable_rows[i]) = xp_tunable_rows[i].initial;
+	t->mode = XP_MODE_KEPT;		/* nobody has said that it is the initial one */
 }
 
 int xp_tunables_set(struct xp_tunables *t, const char *name, const char *word,
@@ -149,12 +195,13 @@ int xp_tunables_check(const struct xp_tunables *t, struct xp_message *msg)
 	return -EINVAL;
 }
 
-void xp_tunables_print(const struct xp_tunables *t, char text[XP_TUNABLES_TEXT])
+static void print(const struct xp_tunables *t, char text[XP_TUNABLES_TEXT],
+		  bool (*is_printed)(const struct xp_tunables *t, const struct xp_tunable *row))
 {
 	u32 i, len = 0, nr = 0;
 
 	for (i = 0; i < XP_TUNABLES; i++)
-		nr += xp_tunable_value(t, &xp_tunable_rows[i]) != xp_tunable_rows[i].initial;
+		nr += is_printed(t, &xp_tunable_rows[i]);
 	text[0] = '\0';
 	if (nr)
 		len = (u32)snprintf(text, XP_TUNABLES_TEXT, " %u", 2 * nr);
@@ -162,10 +209,21 @@ void xp_tunables_print(const struct xp_tunables *t, char text[XP_TUNABLES_TEXT])
 		const struct xp_tunable *row = &xp_tunable_rows[i];
 		u32 value = xp_tunable_value(t, row);
 
-		if (value != row->initial)
-			len += (u32)snprintf(text + len, XP_TUNABLES_TEXT - len, " %s %u",
-					     row->name, value);
+		if (!is_printed(t, row))
+			continue;
+		len += (u32)snprintf(text + len, XP_TUNABLES_TEXT - len, " %s ", row->name);
+		len += xp_tunable_text(row, value, text + len, XP_TUNABLES_TEXT - len);
 	}
+}
+
+void xp_tunables_print(const struct xp_tunables *t, char text[XP_TUNABLES_TEXT])
+{
+	print(t, text, xp_tunable_is_set);
+}
+
+void xp_tunables_print_said(const struct xp_tunables *t, char text[XP_TUNABLES_TEXT])
+{
+	print(t, text, xp_tunable_is_said);
 }
 
 /* --------------------------------------------------------- table line ---- */

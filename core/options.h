@@ -16,6 +16,15 @@ struct xp_message;
 #define XP_DEFAULT_DIRTY_HIGH	80u
 #define XP_DEFAULT_STREAM_KIB	4096u
 
+/* When a write ends, and where it goes. The superblock has it, too: XP_INCOMPAT_MODE. */
+enum xp_mode {
+	XP_MODE_KEPT,		/* of an option: as the superblock has it; there: write-back, as it was made */
+	XP_MODE_WRITEBACK,	/* into the cache, which has it */
+	XP_MODE_WRITETHROUGH,	/* into the cache; both have it */
+	XP_MODE_WRITEAROUND,	/* to the slow device, which has it; what the cache had of it is dropped */
+	XP_MODES
+};
+
 /* What an option of the table line or of the command line sets. */
 struct xp_tunables {
 	u32 dirty_low;		/* as in struct xp_options */
@@ -25,22 +34,33 @@ struct xp_tunables {
 	u32 mark;		/* mark_lba of struct xp_options; start's, not the user's */
 	u32 stream_kib;		/* as in struct xp_options */
 	u32 writeback_delay;	/* as in struct xp_options */
+	u32 mode;		/* enum xp_mode */
 	u32 verify;		/* as in struct xp_options; the cache gets what it needs for that */
 };
 
-#define XP_TUNABLES	8u
+#define XP_TUNABLES	9u
 
 struct xp_tunable {
 	const char *name;	/* the table line's; the command line has '-' for '_' */
 	u32 min, max, initial;
 	size_t offset;		/* in struct xp_tunables */
 	bool start;		/* a start sets it, and it holds while the cache runs */
+	const char *const *word;	/* its values, up to max, by these words; NULL: numbers */
 };
 
 extern const struct xp_tunable xp_tunable_rows[XP_TUNABLES];
 
 void xp_tunables_init(struct xp_tunables *t);
 u32 xp_tunable_value(const struct xp_tunables *t, const struct xp_tunable *row);
+/* Is it another than the default? */
+bool xp_tunable_is_set(const struct xp_tunables *t, const struct xp_tunable *row);
+/*
+ * Has somebody said it? That is what a start is given, the initial mode as well: without it a start takes the mode that
+ * the superblock keeps.
+ */
+bool xp_tunable_is_said(const struct xp_tunables *t, const struct xp_tunable *row);
+/* A value as it is given: a number, or its word. Returns its length; @room: 16 are enough. */
+u32 xp_tunable_text(const struct xp_tunable *row, u32 value, char *text, u32 room);
 /* One option, by its name; then, after the last, what contradicts what. */
 int xp_tunables_set(struct xp_tunables *t, const char *name, const char *word,
 		    struct xp_message *msg);
@@ -49,8 +69,10 @@ int xp_tunables_check(const struct xp_tunables *t, struct xp_message *msg);
  * What follows the devices in a table line: "", or " 2 dirty_low 20", each
  * option that is not at its default.
  */
-#define XP_TUNABLES_TEXT	192u
+#define XP_TUNABLES_TEXT	224u
 void xp_tunables_print(const struct xp_tunables *t, char text[XP_TUNABLES_TEXT]);
+/* The same for a start: each that somebody has said. */
+void xp_tunables_print_said(const struct xp_tunables *t, char text[XP_TUNABLES_TEXT]);
 
 /*
  * "<fast device> <slow device> [<nr args> [<name> <value>]...]" in words. The

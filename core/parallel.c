@@ -11,6 +11,7 @@
 #include "busy.h"
 #include "passthrough.h"
 #include "slot.h"
+#include "through.h"
 
 /*
  * They are sealed at once (journal_room, and a ring that is not tight), so no
@@ -87,7 +88,7 @@ enum xp_act parallel_flip(struct xp *c, struct xp_req *req,
 	req_count_written(c, req);
 	requests_wake(c, req_lba(req), req->nr_blocks, todo);
 	todo->work |= c->nr_dirty > c->dirty_low;
-	return req_finish(req, 0);
+	return through_is_on(c) ? through_wait(c, req, todo) : req_finish(req, 0);
 }
 
 /* A record went out for data that did not land: say again what holds. */

@@ -8,6 +8,7 @@
  */
 #include "badblocks.h"
 #include "bypass.h"
+#include "mode.h"
 #include "passthrough.h"
 #include "policy.h"
 #include "ranks.h"
@@ -100,6 +101,8 @@ static void fail_all(struct xp *c, struct xp_todo *todo)
 			parallel_abort(c, req, todo);
 		settle(req, pass_again(c, req, -EIO, todo), todo);
 	}
+	while ((link = xp_list_pop(&c->through)))
+		settle(req_of(link), pass_again(c, req_of(link), -EIO, todo), todo);
 	xp_list_splice(&todo->ready, &c->busy);
 	bypass_fail(c, todo);
 	xp_list_splice(&todo->ready, &c->space);
@@ -196,6 +199,7 @@ void xp_tick(struct xp *c, struct xp_todo *todo)
 	/* there was no place for a block, or one is under way */
 	todo->tick |= c->fast_suspected;
 	bypass_tick(c, todo);
+	mode_note(c, todo);
 	requests_hand_on(c, todo);
 	todo->tick |= !xp_list_empty(&c->space);	/* whom no hit's end has seen */
 	xp_unlock(&c->lock);

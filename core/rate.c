@@ -2,6 +2,7 @@
 /* rate.c - when dirty blocks are written back, and how fast (rate.h). */
 #include "run.h"
 #include "slot.h"
+#include "through.h"
 #include "writeback.h"
 
 #define QUIET_NS	1000000000ull
@@ -130,7 +131,7 @@ bool rate_has_been_long(const struct xp *c)
 /* Writers are slowed, or somebody waits for what only writeback brings. */
 static bool is_awaited(const struct xp *c)
 {
-	return c->flushing || rate_starves(c) || c->nr_dirty > c->dirty_soft;
+	return c->flushing || c->settling.on || through_is_awaited(c) || rate_starves(c) || c->nr_dirty > c->dirty_soft;
 }
 
 static enum xp_rate_state rate_state(const struct xp *c)
@@ -165,7 +166,7 @@ u32 rate_excess(const struct xp *c)
 {
 	u32 keep = c->dirty_low / 2, least = min(XP_BATCH_SOON, c->nr_slots / 64);
 
-	if (c->flushing || c->rate.drains || rate_starves(c) || c->nr_dirty <= keep || !keep)
+	if (c->flushing || c->settling.on || c->rate.drains || rate_starves(c) || c->nr_dirty <= keep || !keep)
 		return ~0u;
 	return max(c->nr_dirty - keep, least);
 }

@@ -33,6 +33,7 @@
  */
 
 #include "hint.h"
+#include "mode.h"
 #include "recovery.h"
 #include "slot.h"
 #include "super.h"
@@ -158,12 +159,17 @@ static int loss_is_over(struct recovery *r)
 	return super_lose(r->c, false, r->m, r->block);
 }
 
+static int note_mode(struct recovery *r)
+{
+	return mode_begin(r->c, r->m, r->block);
+}
+
 /* In this order; the first error ends it. */
 static int write_decisions(struct recovery *r)
 {
 	static int (*const step[])(struct recovery *r) = {
 		mend, note_shorter, note_loss, recovery_erase_leftovers, recovery_restate,
-		recovery_write_back_short, note_size, loss_is_over, NULL,
+		recovery_write_back_short, note_size, loss_is_over, note_mode, NULL,
 	};
 	int err = 0;
 	u32 i;
@@ -211,6 +217,7 @@ int xp_close(struct xp *c, const struct xp_media *m)
 
 	xp_todo_init(&todo);
 	xp_lock(&c->lock);
+	mode_note(c, &todo);
 	journal_close(c, &todo);
 	xp_unlock(&c->lock);
 	if (c->failed)	/* what passed is on the slow device, as after a write around the cache */

@@ -15,6 +15,7 @@
  *               way beside the data -- xp_end --> SYNC_PARALLEL until they are
  *               written --> flip without records -- done
  *                 `-- data failed: UNDO record, SYNC_UNDO, again, into other slots
+ *   write-through: then THROUGH until the slow device has it, too (through.c)
  *   around the cache: BYPASS ---------------------------------- xp_end -> done
  *   zeroes  CLEARING until the ends of clean mappings are written; then again, BYPASS
  *   flush   SYNC, or SLOW_FLUSH -- xp_end --> SYNC ------------------> done
@@ -118,6 +119,7 @@ static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,
 	case REQ_SYNC_UNDO:
 	case REQ_DOUBTED:
 	case REQ_CLEARING:
+	case REQ_THROUGH:
 		break;
 	}
 	XP_ASSERT(!"xp_end() of a request that the core keeps");

@@ -26,6 +26,7 @@ enum xp_req_state {
 	REQ_SYNC_PARALLEL,
 	REQ_SYNC_UNDO,
 	REQ_DOUBTED,
+	REQ_THROUGH,
 };
 
 /* Slots that a write may be refused by; then the caller has the error. */

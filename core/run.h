@@ -20,9 +20,11 @@ struct xp_run {
 	/* write zeroes (fall back to a buffer of them); else read the slots */
 	bool zeroes;
 	int err;		/* of its I/O; set by the backend before xp_writeback_end() */
+	bool more;		/* the batch has others behind it; the core's answer */
 	u64 took;		/* ns, of the slow device; the same; 0: not timed */
 	u32 batch_index;	/* the core's, */
-	u32 doubted;		/* and this */
+	u32 doubted;		/* and this, */
+	u64 serial;		/* and this */
 	xp_slot_t slot[XP_RUN_MAX];
 };
 
@@ -41,8 +43,8 @@ enum xp_next {
  *		perform todo;
  *		wait for xp_writeback_turn(c, now) ns, until it is 0;
  *		while (xp_writeback_next(c, run) != XP_NEXT_END)   any number in flight
- *			read its slots, write it to the slow device, xp_writeback_end(c, run);
- *		when all have ended: err = flush the slow device;
+ *			read its slots, write it to the slow device, xp_writeback_end(c, run, todo), perform todo;
+ *		when all have ended: err = xp_writeback_flushes(c) ? flush the slow device : 0;
  *		xp_writeback_commit(c, err, now, todo);
  *	}
  *
@@ -71,7 +73,12 @@ enum xp_next xp_writeback_next(struct xp *c, struct xp_run *run);
  * failed.
  */
 int xp_writeback_checked(struct xp *c, struct xp_run *run, u32 i, u64 hash, struct xp_rot *rot);
-void xp_writeback_end(struct xp *c, struct xp_run *run);
+void xp_writeback_end(struct xp *c, struct xp_run *run, struct xp_todo *todo);
+/*
+ * Once, when all runs have ended. False: the batch ends without a flush, which is owed from then on: a caller's FLUSH or
+ * a later batch makes it. Who does not ask flushes.
+ */
+bool xp_writeback_flushes(struct xp *c);
 /* @now in seconds since 1970, for xp_stats.writeback_failing_since. */
 void xp_writeback_commit(struct xp *c, int err, u64 now, struct xp_todo *todo);
 /*

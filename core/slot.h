@@ -77,6 +77,7 @@ static inline void slot_set_dirty(struct xp *c, struct xp_entry *e, bool dirty)
 	} else {
 		c->nr_clean++;
 		c->nr_dirty--;
+		e->home = 0;
 	}
 }
 

@@ -7,6 +7,7 @@
 #include "cache.h"
 #include "media.h"
 #include "message.h"
+#include "options.h"
 #include "superblock.h"
 
 #define RING_SHARE	4u	/* a full map fills a quarter of the ring */
@@ -60,6 +61,8 @@ static int verify_features(const struct xp_sb *sb, struct xp_message *msg)
 	if (le32_to_cpu(sb->version) != XP_SB_VERSION)
 		return bad(msg, -ENOTSUP, "version unknown to this xpcache, use a newer one",
 			   le32_to_cpu(sb->version));
+	if (le64_to_cpu(sb->incompat) & XP_INCOMPAT_MODE && (sb->mode <= XP_MODE_WRITEBACK || sb->mode >= XP_MODES))
+		return bad(msg, -ENOTSUP, "mode unknown to this xpcache, use a newer one", sb->mode);
 	if (unknown) {
 		snprintf(msg->text, sizeof(msg->text),
 			 "superblock: incompat features unknown to this xpcache, use a newer one (bits 0x%llx)",

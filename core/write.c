@@ -12,6 +12,7 @@
 #include "policy.h"
 #include "run.h"
 #include "slot.h"
+#include "through.h"
 #include "writeback.h"
 
 /* Another write to the lba runs. A fill of it must not land. */
@@ -48,10 +49,10 @@ static enum xp_act write_without_slot(struct xp *c, struct xp_req *req,
 	return bypass_submit(c, req, min(req_span(req), XP_RUN_MAX));
 }
 
-/* I2 asks for it of a FUA write alone. Any other may be treated as one. */
+/* I2 asks for it of a FUA write alone. Any other may be treated as one; I3 asks for its record before it is written back. */
 static bool may_go_parallel(const struct xp *c, const struct xp_req *req, u32 nr_blocks)
 {
-	return !c->opt.fast_at_once && (req->fua || policy_sync_follows(c, nr_blocks)) &&
+	return !c->opt.fast_at_once && (req->fua || through_is_on(c) || policy_sync_follows(c, nr_blocks)) &&
 	       nr_blocks <= XP_COPY_MAX && !journal_tight(c);
 }
 
@@ -197,13 +198,44 @@ static inline bool may_stream(const struct xp *c, const struct xp_req *req)
 	return req->nr_sectors >= XP_STREAM_BEGIN * XP_BLOCK_SECTORS || stream_is_near(&c->writes, xp_lba_n(req_lba(req)));
 }
 
+/*
+ * Write-around, I8: no mapping is left of what the slow device gets. A block that is dirty, of another mode's time, is
+ * written into the cache, and through.
+ */
+static bool goes_around(struct xp *c, const struct xp_req *req)
+{
+	xp_slot_t mapped = map_mapped(c, req_lba(req));
+
+	if (req->op != XP_WRITE)
+		return false;	/* zeroes of a part of a block that is mapped (zeroes.c) */
+	return !is_slot(mapped) || !entry_of(c, mapped)->dirty;
+}
+
+static enum xp_act around_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+{
+	struct xp_found f;
+
+	if (!bypass_resume(c, req)) {
+		map_find(c, req_lba(req), &f);
+		if (is_slot(f.writing) || bypass_overlaps(c, req_lba(req)))
+			return req_wait(c, &c->busy, req);
+	}
+	xp_req_is(req, XP_CLASS_WRITE_BYPASS);
+	return zeroes_below(c, req, req_starts_partial(req) ? 1 : req->nr_sectors / XP_BLOCK_SECTORS, todo);
+}
+
 enum xp_act write_submit(struct xp *c, struct xp_req *req,
 			 struct xp_todo *todo)
 {
-	u32 want = min(req->nr_sectors / XP_BLOCK_SECTORS, XP_RUN_MAX);
+	u32 want = min(req->nr_sectors / XP_BLOCK_SECTORS, through_part(c));
 
 	req->progress = 0;
 	req->base_slot = XP_SLOT(XP_NIL);
+	if (unlikely(c->opt.mode == XP_MODE_WRITEAROUND)) {
+		if (goes_around(c, req))
+			return around_submit(c, req, todo);
+		want = 1;
+	}
 	policy_evict_ahead(c, todo);
 	if (req_starts_partial(req))
 		return write_partial(c, req, todo);
@@ -261,6 +293,8 @@ enum xp_act write_flip(struct xp *c, struct xp_req *req,
 	req_count_written(c, req);
 	requests_wake(c, req_lba(req), req->nr_blocks, todo);
 	todo->work |= c->nr_dirty > c->dirty_low;
+	if (unlikely(through_is_on(c)))
+		return through_wait(c, req, todo);
 	if (!req->fua)
 		return req_finish(req, 0);
 	point = journal_commit(c, todo);

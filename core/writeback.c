@@ -20,6 +20,7 @@
 #include "ranks.h"
 #include "slot.h"
 #include "space.h"
+#include "through.h"
 #include "writeback.h"
 
 #define SCAN_CHUNK	128u	/* slots looked at while the lock is held */
@@ -35,6 +36,7 @@ void writeback_note_arrival(struct xp *c)
 	if (!cache_is_clean(c))
 		return;
 	fails_no_more(c);	/* also by a caller's FLUSH: nothing is left that could fail */
+	c->settling.on = false;
 	rate_has_drained(c);
 	if (!c->flushing)
 		return;
@@ -50,7 +52,7 @@ static bool drains(const struct xp *c)
 /* Dirty blocks are to be written back, and not only a flush is due. */
 static bool blocks_are_due(struct xp *c)
 {
-	return c->nr_dirty && (rate_wants(c) || c->flushing || rate_starves(c));
+	return c->nr_dirty && (rate_wants(c) || c->flushing || c->settling.on || rate_starves(c));
 }
 
 bool xp_writeback_wanted(struct xp *c)
@@ -60,7 +62,7 @@ bool xp_writeback_wanted(struct xp *c)
 	xp_lock(&c->lock);
 	writeback_note_arrival(c);
 	if (c->batch.state == BATCH_NONE && (!c->failed || c->pass == PASS_ON)) {
-		wanted = blocks_are_due(c);
+		wanted = blocks_are_due(c) || through_is_awaited(c);
 		if (c->bypass_flushed < c->bypass_done)
 			wanted |= drains(c) || c->slow_flush_wanted;
 		if (!wanted)
@@ -130,21 +132,56 @@ static void heap_sort(struct xp *c)
 
 /* ----------------------------------------------------------- the batch ---- */
 
+/* What is home is not written again. */
+static struct xp_batch_entry entry_for(const struct xp *c, u32 i)
+{
+	const struct xp_entry *e = &c->entry[i];
+
+	return (struct xp_batch_entry){ i, e->zeros, e->home && !c->homes_lost };
+}
+
+void writeback_take(struct xp *c, xp_slot_t slot)
+{
+	struct xp_batch *b = &c->batch;
+
+	if (b->nr == b->limit)
+		return;
+	b->entry[b->nr] = entry_for(c, xp_slot_n(slot));
+	heap_up(c, b->nr++);
+}
+
+/* Sorted, of what writes wait for: two may wait for one block. No block is pinned twice. */
+static void pin_each_once(struct xp *c)
+{
+	struct xp_batch *b = &c->batch;
+	u32 i, nr = 0;
+
+	for (i = 0; i < b->nr; i++) {
+		if (nr && b->entry[nr - 1].slot == b->entry[i].slot)
+			continue;
+		slot_pin(c, XP_SLOT(b->entry[i].slot));
+		b->entry[nr++] = b->entry[i];
+	}
+	b->nr = nr;
+}
+
 static void consider(struct xp *c, u32 i)
 {
 	struct xp_batch *b = &c->batch;
 	struct xp_entry *e = &c->entry[i];
 
-	if (e->state != SLOT_MAPPED || !e->dirty ||
-	    xp_lba_n(entry_lba(e)) < b->cursor)
+	if (e->state != SLOT_MAPPED || !e->dirty)
+		return;
+	if (b->forgets_homes)
+		e->home = 0;
+	if (xp_lba_n(entry_lba(e)) < b->cursor)
 		return;
 	if (b->nr < b->limit) {
-		b->entry[b->nr] = (struct xp_batch_entry){ i, e->zeros, 0 };
+		writeback_take(c, XP_SLOT(i));
 		slot_pin(c, XP_SLOT(i));
-		heap_up(c, b->nr++);
 	} else if (xp_lba_n(entry_lba(e)) < heap_lba(c, 0)) {
 		slot_unpin(c, XP_SLOT(b->entry[0].slot));
-		b->entry[0] = (struct xp_batch_entry){ i, e->zeros, 0 };
+		b->entry[0] = entry_for(c, i);
 		slot_pin(c, XP_SLOT(i));
 		heap_down(c, 0, b->nr);
 	}
@@ -189,30 +226,71 @@ static void note_extent(struct xp *c)
 	b->cursor = b->to_the_end ? 0 : heap_lba(c, b->nr - 1) + 1;
 }
 
+/* In turns with all else that is due: what is home becomes clean, too. What fails comes seldom. */
+static bool goes_through(struct xp *c)
+{
+	const struct xp_batch *b = &c->batch;
+
+	u32 turns = c->failing && !c->homes_lost ? XP_THROUGH_TURNS_FAILING : XP_THROUGH_TURNS;
+
+	return through_is_awaited(c) && (b->in_a_row < turns || !blocks_are_due(c));
+}
+
+/* Returns whether what is dirty is to be looked for. */
+static bool begin_empty(struct xp *c)
+{
+	struct xp_batch *b = &c->batch;
+	bool gathers;
+
+	XP_ASSERT(b->state == BATCH_NONE);
+	b->state = BATCH_BUILDING;
+	b->through = goes_through(c);
+	b->in_a_row = b->through ? b->in_a_row + 1 : 0;
+	b->flush_failures = c->flush_failures;
+	b->flushes = true;
+	b->unflushed = false;
+	b->nr = b->next = 0;
+	b->nr_written_back = b->nr_failed = 0;
+	b->wrapped = b->to_the_end = false;
+	b->split = b->has_all = b->ends = false;
+	b->since = 0;
+	b->limit = min(b->max, b->through ? XP_THROUGH_BATCH : rate_excess(c));
+	gathers = !b->through && blocks_are_due(c);
+	b->settles = gathers && c->settling.on;
+	if (b->settles && !c->settling.begun)
+		c->settling = (struct xp_settling){ .on = true, .begun = true, .from = b->cursor };
+	b->forgets_homes = gathers && c->homes_lost;
+	c->homes_lost &= !gathers;
+	return gathers;
+}
+
+static void gather_awaited(struct xp *c, struct xp_todo *todo)
+{
+	through_gather(c, todo);
+	heap_sort(c);
+	pin_each_once(c);
+}
+
 bool xp_writeback_begin(struct xp *c, struct xp_todo *todo)
 {
 	struct xp_batch *b = &c->batch;
 	bool flush_owed, gathers;
 
 	xp_lock(&c->lock);
-	XP_ASSERT(b->state == BATCH_NONE);
-	b->state = BATCH_BUILDING;
-	b->nr = b->next = 0;
-	b->nr_written_back = b->nr_failed = 0;
-	b->wrapped = b->to_the_end = false;
-	b->split = b->has_all = b->ends = false;
-	b->since = 0;
-	gathers = blocks_are_due(c);
-	b->limit = min(b->max, rate_excess(c));
+	gathers = begin_empty(c);
 	xp_unlock(&c->lock);
 
 	if (gathers)
 		collect(c);
 
 	xp_lock(&c->lock);
-	heap_sort(c);
+	if (b->through)
+		gather_awaited(c, todo);
+	else
+		heap_sort(c);
 	b->bypassed = c->bypass_done;
 	flush_owed = c->bypass_flushed < c->bypass_done;
+	b->flush_asked = c->slow_flush_wanted;
 	c->slow_flush_wanted = false;
 	if (gathers)
 		note_extent(c);
@@ -232,6 +310,11 @@ static bool unchanged(struct xp *c, const struct xp_batch_entry *be)
 	const struct xp_entry *e = &c->entry[be->slot];
 
 	return e->state == SLOT_MAPPED && e->zeros == be->zeros;
+}
+
+static bool is_to_go(struct xp *c, const struct xp_batch_entry *be)
+{
+	return unchanged(c, be) && !be->written_back;
 }
 
 /* Where a run has failed one block of it may be all that is bad. */
@@ -254,19 +337,22 @@ static void gather(struct xp *c, struct xp_run *run)
 		struct xp_entry *e = &c->entry[be->slot];
 
 		if (!run->nr_blocks) {
-			if (!unchanged(c, be))
+			if (!is_to_go(c, be))
 				continue;
 			run->lba = entry_lba(e);
 			run->zeroes = e->zeros;
 			run->batch_index = b->next;
 			alone = goes_alone(c, run->lba);
-		} else if (!unchanged(c, be) || e->zeros != run->zeroes ||
+		} else if (!is_to_go(c, be) || e->zeros != run->zeroes ||
 			   goes_alone(c, entry_lba(e)) || xp_lba_n(entry_lba(e)) !=
 			   xp_lba_n(run->lba) + run->nr_blocks) {
 			break;
 		}
 		run->slot[run->nr_blocks++] = XP_SLOT(be->slot);
 	}
+	run->more = b->next < b->nr;
+	c->run_serial += !!run->nr_blocks;
+	run->serial = c->run_serial;
 }
 
 /*
@@ -276,7 +362,9 @@ static bool ends_early(struct xp *c)
 {
 	u32 soon = max(XP_BATCH_SOON, c->nr_slots / 4096);
 
-	return c->slow_flush_wanted || (rate_starves(c) && c->batch.nr_written_back >= soon) ||
+	if (c->batch.through)
+		return c->slow_flush_wanted;
+	return c->slow_flush_wanted || (through_is_awaited(c) && c->batch.nr_written_back) || (rate_starves(c) && c->batch.nr_written_back >= soon) ||
 	       rate_has_been_long(c) || !blocks_are_due(c);
 }
 
@@ -293,7 +381,11 @@ bool writeback_is_over(struct xp *c)
 /* I4: the flush that comes next covers the bypass writes that have ended by now. */
 static void note_end(struct xp *c)
 {
-	c->batch.bypassed = c->bypass_done;
+	struct xp_batch *b = &c->batch;
+
+	b->flush_asked |= c->slow_flush_wanted;		/* more than one worker may come here */
+	b->flushes = !b->through || b->flush_asked || through_wants_flush(c) || rate_starves(c);
+	b->bypassed = c->bypass_done;
 	c->slow_flush_wanted = false;
 }
 
@@ -338,7 +430,38 @@ static void note_failed(struct xp_batch *b, const struct xp_run *run)
 	b->nr_failed += run->nr_blocks;
 }
 
-void xp_writeback_end(struct xp *c, struct xp_run *run)
+void writeback_owes_flush(struct xp *c)
+{
+	c->bypass_done++;
+	XP_WRITE_ONCE(c->owes, true);
+}
+
+void writeback_flush_failed(struct xp *c)
+{
+	c->homes_lost = true;
+	c->flush_failures++;
+	through_lost(c);
+}
+
+void writeback_settle(struct xp *c)
+{
+	c->settling = (struct xp_settling){ .on = true };
+}
+
+/* The batch has gone well: has it come to where the first began? */
+static void note_settled(struct xp *c)
+{
+	const struct xp_batch *b = &c->batch;
+	struct xp_settling *s = &c->settling;
+
+	if (!b->settles)
+		return;
+	s->rounds += b->wrapped + (b->to_the_end && b->next == b->nr);
+	if (s->rounds && !b->nr_failed && (s->rounds > 1 || b->cursor >= s->from))
+		s->on = false;
+}
+
+void xp_writeback_end(struct xp *c, struct xp_run *run, struct xp_todo *todo)
 {
 	u32 i;
 
@@ -354,6 +477,7 @@ void xp_writeback_end(struct xp *c, struct xp_run *run)
 		c->batch.nr_written_back += run->nr_blocks;
 		c->stats.written_back += run->nr_blocks;
 	}
+	through_sent(c, run, todo);
 	xp_unlock(&c->lock);
 }
 
@@ -423,6 +547,38 @@ void writeback_progress(struct xp *c, struct xp_todo *todo)
 		journal_commit(c, todo);
 }
 
+bool xp_writeback_flushes(struct xp *c)
+{
+	bool flushes;
+
+	xp_lock(&c->lock);
+	flushes = c->batch.flushes;
+	c->batch.unflushed = !flushes;
+	xp_unlock(&c->lock);
+	return flushes;
+}
+
+/* The slow device was sent it, and the flush is owed. */
+static void leave_at_home(struct xp *c, struct xp_todo *todo)
+{
+	struct xp_batch *b = &c->batch;
+	bool any = false;
+
+	for (b->next = 0; b->next < b->nr; b->next++) {
+		const struct xp_batch_entry *be = &b->entry[b->next];
+
+		if (be->written_back && unchanged(c, be)) {
+			c->entry[be->slot].home = 1;
+			any = true;
+		}
+		slot_unpin(c, XP_SLOT(be->slot));
+	}
+	if (any)
+		writeback_owes_flush(c);
+	b->state = BATCH_NONE;
+	todo->work = true;
+}
+
 static void abandon(struct xp *c)
 {
 	struct xp_batch *b = &c->batch;
@@ -443,8 +599,12 @@ static void look_back(struct xp *c)
 
 	if (b->nr_failed)
 		c->alone = b->failed;
+	else if (b->through)
+		return;
 	else if (b->has_all && b->next == b->nr)
 		c->alone.nr = 0;	/* whatever was bad there is not dirty any more */
+	if (b->through)
+		return;
 	if (b->split)
 		b->cursor = b->failed.first;
 	else if (b->next < b->nr)
@@ -488,7 +648,8 @@ static void judge_slow(struct xp *c, int err, u64 now)
 static void judge(struct xp *c, int err, u64 now, struct xp_todo *todo)
 {
 	judge_futile(c, err);
-	judge_slow(c, err, now);
+	if (err || !c->batch.through)	/* else its writes were told */
+		judge_slow(c, err, now);
 	if (c->futile == XP_FUTILE_MAX)
 		xp_list_splice(&todo->ready, &c->space);
 }
@@ -501,13 +662,36 @@ u32 xp_writeback_pause(struct xp *c)
 	failing = c->failing;
 	if (!xp_list_empty(&c->space))	/* a writer; it is let go after XP_FUTILE_MAX */
 		failing = min(failing, 1u);
+	if (through_is_awaited(c))	/* they are told by the batch itself */
+		failing = 0;
 	xp_unlock(&c->lock);
 	return failing ? min(XP_PAUSE_MS << (failing - 1), XP_PAUSE_MS_MAX) : 0;
+}
+
+/*
+ * True: the batch's flush has failed, or a caller's FLUSH while it ran: a device tells that once, and a flush that goes
+ * well then does not say that what was sent before is there. Writes that have ended are told by the next FLUSH.
+ */
+static bool note_flush(struct xp *c, int err, struct xp_todo *todo)
+{
+	const struct xp_batch *b = &c->batch;
+	bool lost = err || b->flush_failures != c->flush_failures;
+
+	if (err) {
+		writeback_flush_failed(c);
+		c->flush_untold |= through_is_on(c) && c->bypass_flushed < b->bypassed;
+	}
+	if (err || !b->unflushed)
+		through_flushed(c, lost && !err ? -EIO : err, todo);
+	if (!lost)
+		note_settled(c);
+	return lost;
 }
 
 void xp_writeback_commit(struct xp *c, int err, u64 now, struct xp_todo *todo)
 {
 	struct xp_batch *b = &c->batch;
+	bool lost;
 
 	xp_lock(&c->lock);
 	XP_ASSERT(b->state == BATCH_RUNNING);
@@ -516,10 +700,13 @@ void xp_writeback_commit(struct xp *c, int err, u64 now, struct xp_todo *todo)
 	look_back(c);
 	rate_batch_ends(c);
 	todo->tick |= c->fast_suspected;
-	if (!err && (!c->failed || c->pass == PASS_ON))
+	if (!err && !b->unflushed && (!c->failed || c->pass == PASS_ON))
 		bypass_note_flushed(c, b->bypassed);
-	if (err || c->failed) {
+	lost = note_flush(c, err, todo);
+	if (lost || c->failed) {
 		abandon(c);
+	} else if (b->unflushed) {
+		leave_at_home(c, todo);
 	} else {
 		b->state = BATCH_CLEANING;
 		b->next = 0;

@@ -7,6 +7,14 @@
 
 /* A flush that xp_write_back_all() asked for arrives when nothing is dirty. */
 void writeback_note_arrival(struct xp *c);
+/* Of the batch that is being gathered: the block in this slot, which is dirty, if there is room. */
+void writeback_take(struct xp *c, xp_slot_t slot);	/* not pinned yet */
+/* What was written to the slow device is not flushed. */
+void writeback_owes_flush(struct xp *c);
+/* A flush of the slow device has failed: what was sent may not be there. */
+void writeback_flush_failed(struct xp *c);
+/* What is dirty by now goes home, once round the disk. */
+void writeback_settle(struct xp *c);
 /* The batch that runs has no more runs. */
 bool writeback_is_over(struct xp *c);
 /* Called by progress_advance(). */

@@ -178,9 +178,12 @@ struct xp_req {
 	u32 progress;
 	xp_slot_t slot;		/* first of nr_blocks */
 	xp_slot_t base_slot;	/* pinned: what a partial write reads; or xp_hit_free()'s first */
-	u64 point;		/* of the journal, that it waits for */
+	u64 point;		/* of the journal, that it waits for; or of the runs, in write-through */
 	xp_seq_t record_seq;	/* journal block its records went to beside the data */
-	u64 bypassed;		/* XP_FLUSH: bypassing writes its slow flush covers */
+	union {
+		u64 bypassed;	/* XP_FLUSH: bypassing writes its slow flush covers */
+		u64 sent;	/* of a write-through: bit i: the slow device has block i, or failed it */
+	};
 };
 
 /*

@@ -11,6 +11,7 @@
 #include "policy.h"
 #include "request.h"
 #include "slot.h"
+#include "through.h"
 
 /* Blocks looked at before others have the lock. */
 #ifndef XP_LOOKS	/* the simulator looks at a few */
@@ -21,7 +22,7 @@
 static bool goes_below(struct xp *c, const struct xp_req *req, xp_slot_t mapped)
 {
 	return !entry_of(c, mapped)->dirty &&
-	       (req->op == XP_DISCARD || req->nr_sectors > XP_RUN_MAX * XP_BLOCK_SECTORS);
+	       (req->op != XP_ZEROES || req->nr_sectors > XP_RUN_MAX * XP_BLOCK_SECTORS);
 }
 
 /*
@@ -48,12 +49,15 @@ static enum xp_act zeroes_mapped(struct xp *c, struct xp_req *req, u32 want,
 			break;
 		journal_add(c, XP_REC_ZERO, 0, lba, f.mapped, 0);
 		e->zeros = 1;
+		e->home = 0;
 		slot_set_dirty(c, e, true);
 	}
 	if (!n)
 		return req_wait(c, &c->room, req);
 	todo->work |= c->nr_dirty > c->dirty_low;
-	return req_finish_command(c, req, n);
+	req_trim(req, n);
+	c->stats.discard_blocks += n;
+	return through_is_on(c) ? through_wait(c, req, todo) : req_finish(req, 0);
 }
 
 /* ------------------------------------------------------------- below ---- */
@@ -127,6 +131,8 @@ static bool clear(struct xp *c, struct xp_req *req, struct xp_bypass *b, enum lo
 		req_wait(c, &c->room, req);
 	} else {
 		b->ended = false;
+		if (req->op == XP_WRITE)
+			xp_req_is(req, XP_CLASS_WRITE_STALLED);
 		req_wait_point(c, req, point, REQ_CLEARING);
 	}
 	return true;
@@ -171,6 +177,6 @@ enum xp_act zeroes_submit(struct xp *c, struct xp_req *req,
 	if (is_slot(f.mapped) && req_starts_partial(req))
 		return write_submit(c, req, todo);
 	if (is_slot(f.mapped) && !goes_below(c, req, f.mapped))
-		return zeroes_mapped(c, req, min(want, XP_RUN_MAX), todo);
+		return zeroes_mapped(c, req, min(want, through_part(c)), todo);
 	return zeroes_below(c, req, want, todo);
 }

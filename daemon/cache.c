@@ -52,6 +52,7 @@ static int make_core(struct xd_cache *cache, struct xp_message *msg)
 		.slow_is_flash = !cache->slow->rotational,
 		.stream_kib = cache->tunables->stream_kib,
 		.writeback_delay = cache->tunables->writeback_delay,
+		.mode = (u8)cache->tunables->mode,
 		.mark_lba = cache->tunables->mark,
 		.slow_sectors = cache->sectors,
 		.verify = cache->tunables->verify,

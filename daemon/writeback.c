@@ -44,7 +44,7 @@ static void run_end(struct xd_worker *h, int err)
 	h->run.err = err;
 	if (err)
 		cache->writeback.errors++;
-	xp_writeback_end(cache->core, &h->run);
+	xp_writeback_end(cache->core, &h->run, &xd_first_loop(cache)->todo);
 	cache->writeback.busy--;
 	xd_writeback_kick(cache);	/* it takes the next, or was the last */
 }
@@ -296,30 +296,41 @@ static void back_off_over(struct xd_event *event, int res)
 
 	(void)res;
 	cache->writeback.back_off.armed = false;
+	if (cache->writeback.state == XD_BACK_OFF)
+		back_off(cache);
+}
+
+static void commit_batch(struct xd_cache *cache, int err)
+{
+	struct xd_writeback *d = &cache->writeback;
+
+	xp_writeback_commit(cache->core, err, (u64)time(NULL), &xd_first_loop(cache)->todo);
+	measure(cache);
+	d->ended = xd_now();
 	back_off(cache);
 }
 
 static void flushed(struct xd_op *op, int err)
 {
 	struct xd_cache *cache = op->owner;
-	struct xd_writeback *d = &cache->writeback;
 
 	if (err)
 		xd_slow_error(cache, "flush of dirty blocks", 0, err);
 	else
-		xd_timed(op->loop, XP_CLASS_SLOW_FLUSH, d->sent);
-	xp_writeback_commit(cache->core, err, (u64)time(NULL), &op->loop->todo);
-	measure(cache);
-	d->ended = xd_now();
-	back_off(cache);
+		xd_timed(op->loop, XP_CLASS_SLOW_FLUSH, cache->writeback.sent);
+	commit_batch(cache, err);
 }
 
-/* With all runs of the batch over: the flush, and what follows from it. */
+/* With all runs of the batch over: the flush, if it needs one, and what follows from it. */
 static void finish_batch(struct xd_cache *cache)
 {
 	struct xd_writeback *d = &cache->writeback;
 
 	d->state = XD_FLUSHING;
+	if (!xp_writeback_flushes(cache->core)) {
+		commit_batch(cache, 0);
+		return;
+	}
 	xd_count(cache->counts.writeback_flushes, 1);
 	d->op = (struct xd_op){ .kind = XD_FLUSH, .consumer = XD_WRITEBACK, .registered = -1,
 				.end = flushed, .owner = cache };
@@ -371,6 +382,18 @@ static void begin_batch(struct xd_cache *cache)
 	sem_post(&d->gatherer.wanted);
 }
 
+static void go_on(struct xd_cache *cache)
+{
+	struct xd_writeback *d = &cache->writeback;
+
+	d->waiting = false;
+	for (u32 i = 0; i < XD_WORKERS; i++)
+		if (!d->worker[i]->works)
+			take_run(d->worker[i]);
+	if (!d->busy && (!d->waiting || xd_get(d->stopping)))
+		finish_batch(cache);
+}
+
 void xd_writeback_run(struct xd_cache *cache)
 {
 	struct xd_writeback *d = &cache->writeback;
@@ -378,16 +401,12 @@ void xd_writeback_run(struct xd_cache *cache)
 	if (!xd_get(cache->kicked) || !__atomic_exchange_n(&cache->kicked, 0, __ATOMIC_SEQ_CST))
 		return;
 	d->gatherer.kicked = true;
+	if (d->state == XD_BACK_OFF && !xp_writeback_pause(cache->core))
+		d->state = XD_REST;	/* somebody has come who cannot wait */
 	if (d->state == XD_REST)
 		begin_batch(cache);
-	if (d->state != XD_BATCH)
-		return;
-	d->waiting = false;
-	for (u32 i = 0; i < XD_WORKERS; i++)
-		if (!d->worker[i]->works)
-			take_run(d->worker[i]);
-	if (!d->busy && (!d->waiting || xd_get(d->stopping)))
-		finish_batch(cache);
+	if (d->state == XD_BATCH)
+		go_on(cache);
 }
 
 void xd_writeback_kick(struct xd_cache *cache)

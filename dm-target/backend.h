@@ -190,6 +190,8 @@ struct xs_writeback {
 	u64 rested_ns;		/* of take: between runs of it */
 	u32 over;		/* runs that have ended; one may be missed: who waits looks again soon */
 	bool alone;		/* of take: another worker than the first has gone home */
+	bool pausing;		/* the work is queued for the end of a pause, or has been */
+	bool joined;		/* the others have been called in this batch; of the leader */
 	unsigned long alone_since;	/* jiffies; of take */
 };
 

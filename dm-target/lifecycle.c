@@ -193,6 +193,7 @@ static struct xp *make_core(struct xs_cache *cache, const struct xp_sb *sb)
 		.slow_is_flash = !xs_rotational(xs_slow(cache)),
 		.stream_kib = cache->options.stream_kib,
 		.writeback_delay = cache->options.writeback_delay,
+		.mode = (u8)cache->options.mode,
 		.mark_lba = cache->options.mark,
 		.slow_sectors = cache->slow_sectors,
 		.verify = cache->options.verify,

@@ -231,6 +231,18 @@ static void put_info(struct line *l, struct xs_cache *cache)
 	xp_status_print(core, &backend, l->text, l->max);
 }
 
+/* The mode may be the one that the superblock keeps. */
+static struct xp_tunables options_now(struct xs_cache *cache)
+{
+	struct xp_tunables t = cache->now;
+	struct xp *core = recovered_core(cache);
+
+	lockdep_assert_held(&cache->now_lock);
+	if (core)
+		t.mode = xp_mode(core);
+	return t;
+}
+
 /* As they are now, for the next load: messages may have changed some since this one. */
 static void put_table(struct line *l, struct xs_cache *cache)
 {
@@ -238,7 +250,7 @@ static void put_table(struct line *l, struct xs_cache *cache)
 	char options[XP_TUNABLES_TEXT];
 
 	mutex_lock(&cache->now_lock);
-	tunables = cache->now;
+	tunables = options_now(cache);
 	mutex_unlock(&cache->now_lock);
 	xp_tunables_print(&tunables, options);
 	put(l, "%s %s%s", cache->fast->name, cache->slow->name, options);
@@ -258,9 +270,13 @@ static void put_measured(struct line *l, const struct dm_target *ti)
 	put(l, "target_name=%s,target_version=%u.%u.%u,fast_device=%s,slow_device=%s",
 	    type->name, type->version[0], type->version[1], type->version[2],
 	    cache->fast->name, cache->slow->name);
-	for (i = 0; i < XP_TUNABLES; i++)
-		put(l, ",%s=%u", xp_tunable_rows[i].name,
-		    xp_tunable_value(&cache->options, &xp_tunable_rows[i]));
+	for (i = 0; i < XP_TUNABLES; i++) {
+		const struct xp_tunable *row = &xp_tunable_rows[i];
+		char value[16];
+
+		xp_tunable_text(row, xp_tunable_value(&cache->options, row), value, sizeof(value));
+		put(l, ",%s=%s", row->name, value);
+	}
 	put(l, ";");
 }
 
@@ -310,6 +326,7 @@ static int apply(struct xs_cache *cache, const struct xp_tunables *t, bool switc
 		xs_writeback_kick(cache);
 	if (t->idle_ms != cache->now.idle_ms)
 		xs_clock_idle_after(cache, t->idle_ms);
+	xs_clock_records(cache);	/* the superblock is told another mode by a tick */
 	cache->now = *t;
 	return 0;
 }
@@ -321,7 +338,7 @@ static int change(struct xs_cache *cache, enum xp_command command, unsigned int 
 	int err;
 
 	mutex_lock(&cache->now_lock);
-	t = cache->now;
+	t = options_now(cache);
 	err = xp_command_change(command, &t, argc, argv, &msg);
 	if (err)
 		DMERR("%pg: %s", xs_fast(cache), msg.text);
@@ -436,8 +453,8 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 
 static struct target_type xpcache_target = {
 	.name = "xpcache",
-	/* 1.1: mark; 1.2: no image of memory; 1.3: status names; 1.4: counts; 1.5: stream_kib; 1.6: set; 1.7: writeback_delay */
-	.version = { 1, 7, 0 },
+	/* 1.1: mark; 1.2: no image of memory; 1.3: status names; 1.4: counts; 1.5: stream_kib; 1.6: set; 1.7: writeback_delay; 1.8: mode */
+	.version = { 1, 8, 0 },
 	.features = DM_TARGET_SINGLETON | DM_TARGET_ALWAYS_WRITEABLE | DM_TARGET_NOWAIT,
 	.module = THIS_MODULE,
 	.ctr = target_ctr,

@@ -303,6 +303,7 @@ static void start_others(struct xs_writeback *w)
 	u32 i;
 
 	w->alone = false;
+	w->joined = true;
 	for (i = 1; i < w->nr_workers; i++)
 		queue_work(w->wq, &w->worker[i].work);
 }
@@ -313,14 +314,17 @@ static void rest(struct xs_worker *h)
 	struct xs_writeback *w = &h->cache->writeback;
 	u64 begun = ktime_get_ns(), ns;
 	u32 over = READ_ONCE(w->over);
+	u32 kicks = (u32)atomic_read(&w->kicks);
 	bool rested = false;
 
 	while (!READ_ONCE(w->stopping) && atomic_read(&w->errors) < ERRORS_MAX &&
 	       (ns = xp_writeback_turn(h->cache->core, ktime_get_ns()))) {
 		rested = true;
-		wait_event_idle_timeout(w->kicked, READ_ONCE(w->stopping) || READ_ONCE(w->over) != over,
+		wait_event_idle_timeout(w->kicked, READ_ONCE(w->stopping) || READ_ONCE(w->over) != over ||
+					(u32)atomic_read(&w->kicks) != kicks,
 					msecs_to_jiffies((u32)div_u64(ns, NSEC_PER_MSEC) + 1));
 		over = READ_ONCE(w->over);
+		kicks = (u32)atomic_read(&w->kicks);
 	}
 	if (rested)
 		w->rested_ns += ktime_get_ns() - begun;
@@ -373,6 +377,9 @@ static bool take_run(struct xs_worker *h)
 	if (taken)
 		w->taken += h->run.nr_blocks;
 	mutex_unlock(&w->take);
+	/* a batch of one run, which a write may wait for, needs nobody else */
+	if (taken && h->run.more && is_leader(h) && !w->joined)
+		start_others(w);
 	return taken;
 }
 
@@ -381,8 +388,12 @@ static void take_runs(struct xs_worker *h)
 	struct xs_writeback *w = &h->cache->writeback;
 
 	while (take_run(h)) {
+		struct xp_todo todo;
+
+		xp_todo_init(&todo);
 		h->run.err = write_back(h);
-		xp_writeback_end(h->cache->core, &h->run);
+		xp_writeback_end(h->cache->core, &h->run, &todo);
+		xs_perform(h->cache, &todo);
 		if (h->run.err)
 			atomic_inc(&w->errors);
 		/* Who rests with the lock may wait for just that. */
@@ -405,11 +416,9 @@ static void measure(struct xs_writeback *w, u64 ns)
 		WRITE_ONCE(w->block_ns, (w->block_ns * 3 + div_u64(ns, w->taken)) / 4);
 }
 
-/* All runs of the batch have ended: flushes the slow device, and commits. */
-static void finish_batch(struct xs_cache *cache)
+static int flush_slow(struct xs_cache *cache)
 {
 	u64 sent = xs_time(cache);
-	struct xp_todo todo;
 	int err;
 
 	atomic64_inc(&cache->counts.writeback_flushes);
@@ -418,6 +427,15 @@ static void finish_batch(struct xs_cache *cache)
 		xs_slow_error(cache, "flush of dirty blocks", 0, err);
 	else
 		xs_timed(cache, XP_CLASS_SLOW_FLUSH, xs_since(sent));
+	return err;
+}
+
+/* All runs of the batch have ended: flushes the slow device, and commits. */
+static void finish_batch(struct xs_cache *cache)
+{
+	struct xp_todo todo;
+	int err = xp_writeback_flushes(cache->core) ? flush_slow(cache) : 0;
+
 	xp_todo_init(&todo);
 	xp_writeback_commit(cache->core, err, ktime_get_real_seconds(), &todo);
 	xs_perform(cache, &todo);
@@ -436,10 +454,10 @@ static void run_batch(struct xs_cache *cache)
 	atomic_set(&w->errors, 0);
 	w->taken = 0;
 	w->rested_ns = 0;
-	start_others(w);
+	w->alone = w->joined = false;
 	take_runs(&w->worker[0]);
 	/* A worker that has no thread yet is cancelled. */
-	for (i = 1; i < w->nr_workers; i++)
+	for (i = 1; i < w->nr_workers && w->joined; i++)
 		cancel_work_sync(&w->worker[i].work);
 	finish_batch(cache);
 	measure(w, ktime_get_ns() - begun - w->rested_ns);	/* rests say nothing of the device */
@@ -475,10 +493,12 @@ static void lead(struct work_struct *work)
 		if (READ_ONCE(w->stopping))
 			return;
 		if (pauses(cache)) {
-			/* A kick that comes later finds the work queued. */
+			/* A kick that comes later finds the work queued, but for one that cannot wait. */
 			mod_delayed_work(w->wq, &w->work, BACK_OFF);
+			WRITE_ONCE(w->pausing, true);
 			return;
 		}
+		WRITE_ONCE(w->pausing, false);
 		if (!xp_writeback_wanted(cache->core) || !begin_batch(cache))
 			return;
 		run_batch(cache);
@@ -492,7 +512,11 @@ void xs_writeback_kick(struct xs_cache *cache)
 	atomic_inc(&w->kicks);
 	if (wq_has_sleeper(&w->kicked))
 		wake_up_all(&w->kicked);
-	if (!READ_ONCE(w->stopping))
+	if (READ_ONCE(w->stopping))
+		return;
+	if (READ_ONCE(w->pausing) && !xp_writeback_pause(cache->core))
+		mod_delayed_work(w->wq, &w->work, 0);
+	else
 		queue_delayed_work(w->wq, &w->work, 0);
 }
 

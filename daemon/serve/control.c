@@ -289,6 +289,7 @@ int xd_control_start(struct xd_control *c)
 	int err;
 
 	c->now = *c->cache->tunables;
+	c->now.mode = xp_mode(c->cache->core);
 	err = pthread_create(&c->thread, NULL, control_main, c);
 
 	c->running = !err;

@@ -157,7 +157,7 @@ static bool write_run(struct replay *r)
 	r->counts.written_back += run.nr_blocks;
 	r->credit -= min(r->credit, (u64)run.nr_blocks);
 	run.err = 0;
-	xp_writeback_end(r->core, &run);
+	xp_writeback_end(r->core, &run, &r->todo);
 	return true;
 }
 

@@ -781,12 +781,12 @@ static void dispatch(struct event *e, int err, struct xp_todo *todo)
 		break;
 	case IO_RUN_READ:
 		if (err)
-			writeback_run_end(e->run, err);
+			writeback_run_end(e->run, err, todo);
 		else
-			writeback_run_read(e);
+			writeback_run_read(e, todo);
 		break;
 	case IO_RUN_WRITE:
-		writeback_run_end(e->run, err);
+		writeback_run_end(e->run, err, todo);
 		break;
 	case IO_MARK_READ:
 		mark_read(e, err, todo);
@@ -816,6 +816,7 @@ void backend_complete(u64 *rng)
 	step.thread = e.thread;
 	xp_todo_init(&todo);
 	dispatch(&e, err, &todo);
+	sim.untold |= sim.c->flush_untold;
 	backend_perform(&todo);
 }
 

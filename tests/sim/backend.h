@@ -111,8 +111,8 @@ void writeback_new_life(void);
 bool writeback_under_way(void);
 /* There may be something to do. */
 void writeback_kick(void);
-void writeback_run_read(const struct event *e);
-void writeback_run_end(struct xp_run *run, int err);
+void writeback_run_read(const struct event *e, struct xp_todo *todo);
+void writeback_run_end(struct xp_run *run, int err, struct xp_todo *todo);
 void writeback_batch_end(int err, struct xp_todo *todo);
 
 #endif /* BACKEND_H */

@@ -2,6 +2,7 @@
 /* life.c - the core starts: on what the devices hold, or on what a cut or a kill leaves of it. */
 #include "image.h"
 #include "message.h"
+#include "options.h"
 #include "statistics.h"
 
 /* Of the devices as they are: it may have to be asked. */
@@ -28,12 +29,19 @@ static void choose_to_verify(void)
 		       (sim.geometry.rot_one_in || mix(sim.seed ^ 0x11fe ^ sim.step << 16) % 4);
 }
 
+static void choose_mode(void)
+{
+	sim.mode = sim.geometry.modes ? mix(sim.seed ^ 0x30de ^ sim.step << 16) % XP_MODES : XP_MODE_KEPT;
+	sim.settled = sim.untold = false;
+}
+
 void life_start(void)
 {
 	struct xp_message msg;
 	int err;
 
 	choose_to_verify();
+	choose_mode();
 	size_new_life();
 	sim.now++;
 	disk_flush(&sim.slow, sim.now);		/* core/life.h: before the first request */
@@ -112,6 +120,7 @@ void life_cut(u64 *rng)
 	size_of_image(rng);
 	right = check_once();
 	choose_to_verify();
+	choose_mode();
 	ask_anew(0);
 	recover_image(&sim.arena, sim.memory, &sim.c, chance(rng, 3) ? 1 + below(rng, 2) : 0,
 		      below(rng, 4), rng);

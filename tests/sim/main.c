@@ -17,7 +17,7 @@ static const char * const property_name[NR_PROPERTIES] = {
 	"what no device and no core does", "1 allowed values", "2 unwritten sectors",
 	"3 whole blocks", "4 preflush", "5 errors", "6 discard and zeroes",
 	"7 what was seen stays", "8 reads", "9 reads after errors", "10 everything ends",
-	"11 classes", [P_UNREADABLE] = "13 unreadable sectors",
+	"11 classes", [P_UNREADABLE] = "13 unreadable sectors", [P_THROUGH] = "14 the slow device alone",
 };
 
 static struct {

@@ -327,6 +327,20 @@ static bool is_older(struct xp *c, const struct image *im, u64 block, const u64 
 	return older;
 }
 
+/* 14. Half a write, if one was under way, is what any disk leaves. */
+static void check_slow_alone(const struct image *im, u64 first, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		u64 tag = im->slow[first + i]->tag;
+		struct verdict j = judge(first + i, tag, 0, 0);
+
+		if (!j.v && tag != TAG_OTHER)
+			complain(P_THROUGH, "after a cut, on the slow device alone", first + i, tag, &j, 0, 0);
+	}
+}
+
 /* 1: it is older by the loss of a journal block. */
 static u32 check_block(struct xp *c, const struct image *im, u64 block, u64 *tags,
 		       struct version **found)
@@ -351,6 +365,8 @@ static u32 check_block(struct xp *c, const struct image *im, u64 block, u64 *tag
 		found[s + i] = j.unsure || is_error(c, im, s + i, m) ? NULL : j.v;
 	}
 	check_untouched(im, s, nr);
+	if (sim.settled && !sim.geometry.bad && !sim.geometry.rot_one_in)
+		check_slow_alone(im, s, nr);
 	if (nr == XP_BLOCK_SECTORS)
 		check_whole(block, found + s);
 	return 0;
@@ -574,6 +590,10 @@ void oracle_end(const struct user *u)
 {
 	bool well = !u->err;
 
+	if (u->err && u->op == XP_FLUSH && sim.untold) {
+		sim.untold = false;	/* backend_complete() sets it again */
+		sim.faulted = true;	/* and ordered writes may fail for it, now */
+	}
 	if (u->err && !sim.faulted && !rot_excuses(u))
 		violation(P_ERRORS, "%s of sector %llu ended with error %d, and no device had one",
 			  op_name(u->op), (unsigned long long)u->sector, u->err);

@@ -10,6 +10,7 @@
 #include "look.h"
 #include "mark.h"
 #include "message.h"
+#include "options.h"
 #include "rest.h"
 #include "witness.h"
 
@@ -290,6 +291,7 @@ static struct xp *core_new(void *memory, const struct xp_media *fast, u32 accept
 		.store = g->grows && memory == sim.memory ? store_now : NULL,
 		.dirty_low = g->dirty_low, .dirty_high = g->dirty_high, .stream_kib = g->stream_kib,
 		.idle_ms = g->idle_ms,
+		.mode = memory == sim.memory ? sim.mode : XP_MODE_KEPT,
 		.mark_lba = g->has_place ? place() : 0,
 		.slow_sectors = sim.present,
 		.verify = sim.verifies,

@@ -309,6 +309,7 @@ static void draw_geometry(u64 *rng)
 	g->whole = !g->memory && mix(sim.seed ^ 0x4096) % 4 == 0;
 	g->refuses = mix(sim.seed ^ 0xbadd) % 3 ? 0 : 1 + mix(sim.seed ^ 0xbadc) % 3;
 	g->verifies = mix(sim.seed ^ 0x5e51f) % 3 == 0;
+	g->modes = mix(sim.seed ^ 0x30de5) % 3 == 0;
 	if (g->verifies && mix(sim.seed ^ 0x2073e) % 2 && !g->bad)
 		g->rot_one_in = 10 + (u32)(mix(sim.seed ^ 0x2073f) % 200);
 	/* A quarter holds a full map, as xp_sb_verify() has it, and two windows: it wants three. */
@@ -328,7 +329,7 @@ static void make_superblock(void)
 	memcpy(sb->magic, XP_SB_MAGIC, sizeof(sb->magic));
 	memset(sb->uuid, 0x5a, sizeof(sb->uuid));
 	sb->version = cpu_to_le32(XP_SB_VERSION);
-	sb->incompat = cpu_to_le64(XP_INCOMPAT_KNOWN);
+	sb->incompat = cpu_to_le64(XP_INCOMPAT_KNOWN & ~XP_INCOMPAT_MODE);
 	sb->fast_blocks = cpu_to_le64(FAST_HEAD + g->ring + g->slots);
 	sb->journal_start = cpu_to_le64(FAST_HEAD);
 	sb->journal_blocks = cpu_to_le64(g->ring);

@@ -207,6 +207,7 @@ enum property {
 	P_CLASS,		/* 11: a request is in the class of what was done for it, its blocks are counted so */
 	P_RESERVED,
 	P_UNREADABLE,		/* 13: unreadable sectors: nothing is refused for good, what is lost is named */
+	P_THROUGH,		/* 14: without the fast device: the slow one is not behind what was flushed */
 	NR_PROPERTIES,
 };
 
@@ -339,6 +340,7 @@ struct geometry {
 	bool bad_stays;		/* some of them whatever is written, */
 	bool bad_returns;	/* some of them for a while only */
 	u32 bad_one_in;		/* steps, while running */
+	bool modes;		/* lives are in other modes than write-back, and change them */
 	bool verifies;		/* xp_options.verify, in most lives, */
 	u32 rot_one_in;		/* or in all, as sectors rot: steps; 0: never */
 	u32 check_one_in;	/* steps that end in crash_check() */
@@ -414,6 +416,9 @@ struct sim {
 	u64 hint_incarnation;	/* of the life that was the last to write one */
 	u64 hint_life;		/* that one, by figures.lives */
 	bool verifies;		/* this life does */
+	u8 mode;		/* the option of this life: enum xp_mode */
+	bool untold;		/* a batch's flush has failed, of writes that have ended: one FLUSH says so */
+	bool settled;		/* since nothing was dirty the mode has not been write-back */
 	u64 present;		/* sectors that the slow device has, whoever knows */
 	bool overlooked;	/* a complaint of a property that is turned off */
 	bool tracing;

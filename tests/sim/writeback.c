@@ -4,7 +4,11 @@
  * simulator's backend.
  */
 #include "backend.h"
+#include "cache.h"
 #include "checksum.h"
+#include "life.h"
+#include "look.h"
+#include "options.h"
 #include "run.h"
 #include "verify.h"
 
@@ -88,29 +92,29 @@ static int read_slot(struct xp_run *run, u32 i, u8 *to)
 	return err;
 }
 
-void writeback_run_read(const struct event *e)
+void writeback_run_read(const struct event *e, struct xp_todo *todo)
 {
 	int err = 0;
 	u32 i;
 
 	for (i = 0; i < e->run->nr_blocks; i++)
 		if (disk_unreadable(&sim.fast, xp_slot_sector(sim.c, e->run->slot[i]), XP_BLOCK_SECTORS)) {
-			writeback_run_end(e->run, -EIO);
+			writeback_run_end(e->run, -EIO, todo);
 			return;
 		}
 	for (i = 0; i < e->run->nr_blocks && !err; i++)
 		err = read_slot(e->run, i, e->data + i * XP_BLOCK_SIZE);
 	if (err)
-		writeback_run_end(e->run, err);
+		writeback_run_end(e->run, err, todo);
 	else
 		run_write(e->run, e->data);
 }
 
-void writeback_run_end(struct xp_run *run, int err)
+void writeback_run_end(struct xp_run *run, int err, struct xp_todo *todo)
 {
 	run->err = err;
 	batch.errors += !!err;
-	xp_writeback_end(sim.c, run);
+	xp_writeback_end(sim.c, run, todo);
 	batch.runs--;
 }
 
@@ -136,6 +140,22 @@ static bool pauses(void)
 	return true;
 }
 
+/* Somebody changes the mode. From when on is the slow device alone enough? */
+static void look_at_mode(u64 *rng)
+{
+	struct xp_tunables t = { .dirty_low = sim.geometry.dirty_low, .dirty_high = sim.geometry.dirty_high,
+				 .idle_ms = sim.geometry.idle_ms, .stream_kib = sim.geometry.stream_kib };
+	u64 own = mix(*rng ^ 0x30de6);
+
+	if (own % 64 == 0) {
+		t.mode = XP_MODE_WRITEBACK + own / 64 % 3;
+		batch.wanted |= xp_set_limits(sim.c, &t) && !batch.open && xp_writeback_wanted(sim.c);
+		sim.settled &= t.mode != XP_MODE_WRITEBACK;
+		trace("--- mode %u", t.mode);
+	}
+	sim.settled |= sim.c->opt.mode != XP_MODE_WRITEBACK && xp_is_clean(sim.c);
+}
+
 void backend_writeback(u64 *rng)
 {
 	static struct xp_run run;
@@ -146,6 +166,8 @@ void backend_writeback(u64 *rng)
 	step.thread = ++sim.next_thread;
 	batch.chances++;
 	batch.clock_ns += CHANCE_NS;
+	if (sim.geometry.modes)
+		look_at_mode(rng);
 	if (batch.chances % 16 == 0 && xp_writeback_watch(sim.c, batch.clock_ns))
 		batch.wanted = true;
 	if (chance(step.rng, 100)) {
@@ -178,8 +200,14 @@ void backend_writeback(u64 *rng)
 	}
 	if (next != XP_NEXT_END || batch.runs)
 		return;
-	start_flush(event_add(IO_BATCH_FLUSH, NULL), &sim.slow);
-	batch.flushing = true;
+	if (xp_writeback_flushes(sim.c)) {
+		start_flush(event_add(IO_BATCH_FLUSH, NULL), &sim.slow);
+		batch.flushing = true;
+		return;
+	}
+	xp_todo_init(&todo);
+	writeback_batch_end(0, &todo);
+	backend_perform(&todo);
 }
 
 void writeback_batch_end(int err, struct xp_todo *todo)

@@ -192,7 +192,7 @@ void batch_end(struct fixture *f, int run_err, int flush_err, u64 now)
 
 	while (xp_writeback_next(f->c, run) == XP_NEXT_RUN) {
 		run->err = run_err;
-		xp_writeback_end(f->c, run);
+		xp_writeback_end(f->c, run, &f->todo);
 	}
 	xp_writeback_commit(f->c, flush_err, now, &f->todo);
 	write_journal(f);

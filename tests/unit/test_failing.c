@@ -428,7 +428,7 @@ static void a_batch_that_wrote_something_back_has_the_shortest(void **state)
 	write_journal(&f);
 	while (xp_writeback_next(f.c, run) == XP_NEXT_RUN) {
 		run->err = n++ ? 0 : -EIO;
-		xp_writeback_end(f.c, run);
+		xp_writeback_end(f.c, run, &f.todo);
 	}
 	assert_int_equal(n, 2);
 	xp_writeback_commit(f.c, 0, 0, &f.todo);
@@ -449,7 +449,7 @@ static void batch_with_bad(u64 first, u64 nr, u32 most)
 
 		run->err = lba < first + nr && first < lba + run->nr_blocks ? -EIO : 0;
 		errors += !!run->err;
-		xp_writeback_end(f.c, run);
+		xp_writeback_end(f.c, run, &f.todo);
 	}
 	xp_writeback_commit(f.c, 0, 0, &f.todo);
 	write_journal(&f);
@@ -499,7 +499,7 @@ static void after_a_bad_block_runs_are_long_again(void **state)
 	write_journal(&f);
 	assert_int_equal(xp_writeback_next(f.c, run), XP_NEXT_RUN);
 	assert_int_equal(run->nr_blocks, 16);
-	xp_writeback_end(f.c, run);
+	xp_writeback_end(f.c, run, &f.todo);
 	assert_int_equal(xp_writeback_next(f.c, run), XP_NEXT_END);
 	xp_writeback_commit(f.c, 0, 0, &f.todo);
 	free(run);
@@ -529,7 +529,7 @@ static void batch_with_two_bad(u64 first, u64 second)
 		u64 lba = xp_lba_n(run->lba);
 
 		run->err = first - lba < run->nr_blocks || second - lba < run->nr_blocks ? -EIO : 0;
-		xp_writeback_end(f.c, run);
+		xp_writeback_end(f.c, run, &f.todo);
 	}
 	xp_writeback_commit(f.c, 0, 0, &f.todo);
 	write_journal(&f);

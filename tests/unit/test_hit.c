@@ -223,7 +223,7 @@ static void bring_home(struct xp_run *run)
 					 SLOT_WORD(&slot_words(xp_slot_sector(f.c, run->slot[i]))[k]),
 					 __ATOMIC_RELAXED);
 	run->err = 0;
-	xp_writeback_end(f.c, run);
+	xp_writeback_end(f.c, run, &f.todo);
 }
 
 static void *writeback_thread(void *run)

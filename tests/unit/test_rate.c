@@ -84,7 +84,7 @@ static void write_run(u64 ns)
 	assert_int_equal(xp_writeback_next(f.c, &run), XP_NEXT_RUN);
 	now += ns;
 	run.took = ns;
-	xp_writeback_end(f.c, &run);
+	xp_writeback_end(f.c, &run, &f.todo);
 }
 
 /* From now on, by a backend that asks as often as it is told. */
@@ -304,7 +304,7 @@ static void a_drain_of_which_a_part_failed_does_not_wait_for_the_delay(void **st
 	batch_begin(&f);
 	assert_int_equal(xp_writeback_next(f.c, &run), XP_NEXT_RUN);
 	run.err = -EIO;
-	xp_writeback_end(f.c, &run);
+	xp_writeback_end(f.c, &run, &f.todo);
 	run.err = 0;
 	batch_end(&f, 0, 0, 0);
 	while (xp_writeback_wanted(f.c)) {
@@ -486,8 +486,8 @@ static void one_at_a_time_where_it_is_used(void **state)
 	now += 2 * SECOND;	/* nobody uses it any more */
 	assert_int_equal(xp_writeback_turn(f.c, now), 0);
 	assert_int_equal(xp_writeback_next(f.c, &second), XP_NEXT_RUN);
-	xp_writeback_end(f.c, &run);
-	xp_writeback_end(f.c, &second);
+	xp_writeback_end(f.c, &run, &f.todo);
+	xp_writeback_end(f.c, &second, &f.todo);
 	assert_int_equal(xp_writeback_turn(f.c, now), 0);
 	batch_end(&f, 0, 0, 0);
 }
@@ -583,7 +583,7 @@ static u32 batches_of_a_minute(u32 nr, u64 bad)
 			batch_begin(&f);
 			while (xp_writeback_next(f.c, &run) == XP_NEXT_RUN) {
 				run.err = bad - xp_lba_n(run.lba) < run.nr_blocks ? -EIO : 0;
-				xp_writeback_end(f.c, &run);
+				xp_writeback_end(f.c, &run, &f.todo);
 			}
 			xp_writeback_commit(f.c, 0, 0, &f.todo);
 			write_journal(&f);
@@ -630,7 +630,7 @@ static void a_rest_has_a_bound(void **state)
 	run.took = 60 * SECOND;
 	miss(950000);
 	xp_writeback_turn(f.c, now);
-	xp_writeback_end(f.c, &run);
+	xp_writeback_end(f.c, &run, &f.todo);
 	miss(900000);
 	assert_int_not_equal(xp_writeback_turn(f.c, now), 0);	/* a batch of such runs lasts too long in any case */
 	f.c->batch.since = now;
@@ -654,7 +654,7 @@ static void a_batch_does_not_last_for_ever(void **state)
 			break;
 		now += 10 * MS;
 		run.took = 10 * MS;
-		xp_writeback_end(f.c, &run);
+		xp_writeback_end(f.c, &run, &f.todo);
 	}
 	assert_in_range(runs, 100, 400);
 	xp_writeback_commit(f.c, 0, 0, &f.todo);
@@ -702,7 +702,7 @@ static void end_of_run(struct backend *b)
 {
 	run.took = b->ends - now;
 	now = b->ends;
-	xp_writeback_end(f.c, &run);
+	xp_writeback_end(f.c, &run, &f.todo);
 	b->running = false;
 	b->written += run.nr_blocks;
 	b->ask = now;

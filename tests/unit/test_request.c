@@ -348,7 +348,7 @@ static void writeback_waits_for_the_record(void **state)
 	assert_int_equal(xp_writeback_next(f.c, run), XP_NEXT_RUN);
 	assert_int_equal(xp_lba_n(run->lba), 5);	/* in lba order, merged */
 	assert_int_equal(run->nr_blocks, 3);
-	xp_writeback_end(f.c, run);
+	xp_writeback_end(f.c, run, &f.todo);
 	assert_int_equal(xp_writeback_next(f.c, run), XP_NEXT_END);
 	assert_true(mapped_dirty(&f, 5));
 	xp_writeback_commit(f.c, 0, 0, &f.todo);
@@ -372,7 +372,7 @@ static void a_moment_without_dirty_is_clean(void **state)
 	assert_true(xp_writeback_begin(f.c, &f.todo));
 	write_journal(&f);
 	assert_int_equal(xp_writeback_next(f.c, run), XP_NEXT_RUN);
-	xp_writeback_end(f.c, run);
+	xp_writeback_end(f.c, run, &f.todo);
 	assert_int_equal(xp_writeback_next(f.c, run), XP_NEXT_END);
 	xp_get_stats(f.c, &s);
 	assert_true(s.flushing && !s.slow_complete && !s.flushes_completed);

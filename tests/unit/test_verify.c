@@ -646,7 +646,7 @@ static void rot_is_not_written_back(void **state)
 	assert_int_equal(xp_lba_n(found.lba), 6);
 	assert_true(found.dirty);
 	run.err = -EIO;
-	xp_writeback_end(f.c, &run);
+	xp_writeback_end(f.c, &run, &f.todo);
 	xp_writeback_commit(f.c, 0, 1, &f.todo);
 	write_journal(&f);
 	assert_int_equal(stats_of(&f).dirty, 3);
@@ -656,7 +656,7 @@ static void rot_is_not_written_back(void **state)
 	batch_begin(&f);
 	while (xp_writeback_next(f.c, &run) == XP_NEXT_RUN) {
 		run.err = check_run(&run, &found);
-		xp_writeback_end(f.c, &run);
+		xp_writeback_end(f.c, &run, &f.todo);
 	}
 	xp_writeback_commit(f.c, 0, 2, &f.todo);
 	write_journal(&f);

@@ -40,7 +40,7 @@ mount -t securityfs security /sys/kernel/security
 create --idle-ms 0 --histogram 0
 if [ -e $IMA/ascii_runtime_measurements ]; then
 	version=$(dmsetup targets | awk '$1 == "xpcache" { sub("v", "", $2); print $2 }')
-	equal measured "target_name=xpcache,target_version=$version,fast_device=$(number_of $FAST),slow_device=$(number_of $SLOW),dirty_low=10,dirty_high=80,idle_ms=0,histogram=0,stream_kib=4096,writeback_delay=0,mark=" \
+	equal measured "target_name=xpcache,target_version=$version,fast_device=$(number_of $FAST),slow_device=$(number_of $SLOW),dirty_low=10,dirty_high=80,idle_ms=0,histogram=0,stream_kib=4096,writeback_delay=0,mode=kept,mark=" \
 		"$(measured | tail -n 1 | sed 's/mark=[0-9]*,verify=0;$/mark=/')"
 else
 	note "this kernel has no IMA"
@@ -117,6 +117,22 @@ settled dirty_is -eq 0 && pass delay-over || fail delay-over "$(counter dirty) d
 must dmsetup message xpcache0 0 set idle_ms 0 writeback_delay 0
 must dd if=/dev/urandom of=$CACHE bs=64k count=8 oflag=direct status=none
 
+# A mode: what is dirty is written back at once, and the line has it until it is the default again.
+first() { dd if="$1" bs=64k count=8 iflag=direct status=none; }
+must dmsetup message xpcache0 0 set mode writethrough
+settled dirty_is -eq 0 && pass mode-writes-back || fail mode-writes-back "$(counter dirty) dirty"
+equal mode-told "dirty_low 5 dirty_high 90 idle_ms 0 histogram 0 mode writethrough" "$(options)"
+must dd if=/dev/urandom of=$CACHE bs=64k count=8 oflag=direct status=none
+try mode-through cmp <(first $CACHE) <(first $SLOW)
+must xpcache set xpcache0 mode=writearound
+equal mode-verb "writearound:writearound " "$(xpcache set xpcache0 | awk '$1 == "mode" { printf "%s:%s ", $2, $3 }')"
+must dd if=/dev/urandom of=$CACHE bs=64k count=8 oflag=direct status=none
+try mode-around cmp <(first $CACHE) <(first $SLOW)
+must xpcache set xpcache0 mode=default
+equal mode-default "dirty_low 5 dirty_high 90 idle_ms 0 histogram 0" "$(options)"
+must dd if=/dev/urandom of=$CACHE bs=64k count=8 oflag=direct status=none
+dirty_is -gt 0 && pass mode-back || fail mode-back "none is dirty"
+
 # All of a message, or none.
 # refused NAME WHY WORD... - by that sentence, and the table line stays.
 refused()
@@ -129,6 +145,7 @@ refused()
 refused contradiction "dirty_low, 95, is not below dirty_high, 90" stream_kib 0 dirty_low 95
 refused range 'dirty_high is a number from 1 to 100, not "0"' stream_kib 0 dirty_high 0
 refused twice "option idle_ms is given twice" idle_ms 1 idle_ms 2
+refused mode 'mode is not "kept", but one of writeback, writethrough, writearound' idle_ms 1 mode kept
 refused verify "verify stays while the cache runs: stop it, and start it with the other value" idle_ms 1 verify 1
 refused none "message set takes a name and a value, or more such pairs"
 

@@ -90,7 +90,7 @@ bad_table()
 }
 bad_table table-no-slow 'expected <fast device> <slow device> [<nr args> [<name> <value>]...]' $FAST
 bad_table table-count 'the count of option words is "4", but 2 follow' "$FAST $SLOW 4 dirty_low 5"
-bad_table table-name 'unknown option "dirty"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mark, verify' "$FAST $SLOW 2 dirty 5"
+bad_table table-name 'unknown option "dirty"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify' "$FAST $SLOW 2 dirty 5"
 bad_table table-value 'dirty_low is a number from 0 to 100, not "1e1"' "$FAST $SLOW 2 dirty_low 1e1"
 bad_table table-contradiction 'dirty_low, 80, is not below dirty_high, 80' "$FAST $SLOW 2 dirty_low 80"
 
@@ -133,9 +133,9 @@ restore
 must xpcache start xpcache0 --idle-ms 0 --dirty-low 0
 equal nothing-lost "$within" "$(checksum $CACHE)"
 equal table-read-back '4 dirty_low 0 idle_ms 0' "$(dmsetup table xpcache0 | cut -d ' ' -f 6-)"
-equal status-limits 'dirty-low 0 (default 10), dirty-high 80, idle-ms 0 (default 5000), histogram 1, stream-kib 4096, writeback-delay 0, verify 0' \
+equal status-limits 'dirty-low 0 (default 10), dirty-high 80, idle-ms 0 (default 5000), histogram 1, stream-kib 4096, writeback-delay 0, mode writeback, verify 0' \
 	"$(xpcache status xpcache0 | sed -n 's/^  limits  *//p')"
-equal json-limits '"dirty_low":0,"dirty_high":80,"idle_ms":0,"histogram":1,"stream_kib":4096,"writeback_delay":0,"mark":0,"verify":0' \
+equal json-limits '"dirty_low":0,"dirty_high":80,"idle_ms":0,"histogram":1,"stream_kib":4096,"writeback_delay":0,"mode":"writeback","mark":0,"verify":0' \
 	"$(xpcache status xpcache0 --json | tr -d ' \n' | sed 's/.*"limits":{\([^}]*\)}.*/\1/')"
 equal json-limits-set '["dirty_low","idle_ms"]' "$(xpcache status xpcache0 --json | tr -d ' \n' | sed 's/.*"limits_set":\(\[[^]]*\]\).*/\1/')"
 dmsetup message xpcache0 0 flush now 2>/dev/null && fail bad-message "it was taken"
