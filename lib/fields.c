@@ -3,6 +3,8 @@
 #include "lib/fields.h"
 #include "lib/figures.h"
 #include "core/format.h"
+#include "core/mode.h"
+#include "core/options.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,6 +34,7 @@ const struct field sb_fields[NR_FIELDS] = {
 	FIELD(slow.hwid, TEXT),
 	FIELD(slow.content, TEXT),
 	FIELD(slow.path, TEXT),
+	FIELD(mode, MODE),
 #undef FIELD
 };
 
@@ -49,12 +52,24 @@ u64 field_number(const struct field *f, const struct xp_sb *sb)
 	return le64_to_cpu(n64);
 }
 
+static const struct xp_tunable *row_of_mode(void)
+{
+	const struct xp_tunable *row = xp_tunable_rows;
+
+	while (row->offset != offsetof(struct xp_tunables, mode))
+		row++;	/* there is one */
+	return row;
+}
+
 const char *field_text(const struct field *f, const struct xp_sb *sb)
 {
 	static char text[128];
 	const u8 *p = (const u8 *)sb + f->offset;
 
 	switch (f->kind) {
+	case FIELD_MODE:
+		xp_tunable_text(row_of_mode(), xp_sb_mode(sb), text, sizeof(text));
+		break;
 	case FIELD_NUMBER:
 		snprintf(text, sizeof(text), "%" PRIu64, field_number(f, sb));
 		break;

@@ -7,7 +7,7 @@
 
 struct xp_sb;
 
-enum field_kind { FIELD_NUMBER, FIELD_TEXT, FIELD_UUID, FIELD_HEX };
+enum field_kind { FIELD_NUMBER, FIELD_TEXT, FIELD_UUID, FIELD_HEX, FIELD_MODE };
 
 struct field {
 	const char *name;	/* "slow.sectors" for one of the slow device */
@@ -15,7 +15,7 @@ struct field {
 	size_t offset, len;
 };
 
-#define NR_FIELDS	21
+#define NR_FIELDS	22
 
 extern const struct field sb_fields[NR_FIELDS];
 

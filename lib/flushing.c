@@ -98,9 +98,16 @@ struct watch {
 	double moved;
 	u64 completed;		/* flushes before ours, */
 	u64 incarnation;	/* since it was started: this time */
+	bool goes_on;		/* also without us */
 	u64 enough;		/* blocks that may be left; and when to give up; 0: never */
 	double end;
 };
+
+static void give_up(const struct watch *w)
+{
+	if (!w->goes_on)
+		running_message(w->name, XP_COMMAND_FLUSH_STOP);
+}
 
 /* Blocks stay dirty until the slow device was flushed after a whole batch, which
  * may take minutes: what of it is written already does not count as left. */
@@ -126,7 +133,7 @@ static enum xc check_stuck(struct watch *w, const struct status *s, u64 left)
 	}
 	if (seconds_now() - w->moved < STUCK_SECONDS)
 		return XC_OK;
-	running_message(w->name, XP_COMMAND_FLUSH_STOP);
+	give_up(w);
 	return complain(XC_FAILED, w->name, running_log(w->name, text_todo("; nothing is lost, xpcache flush %s goes on", w->name)),
 			"I/O errors, and %s stay dirty", text_blocks(w->dirty));
 }
@@ -143,17 +150,25 @@ static u64 life_of(const struct status *s)
 	return status_number(s, "incarnation") - status_number(s, "reroutes");
 }
 
+static enum xc interrupted(const struct watch *w, u64 dirty)
+{
+	give_up(w);
+	if (w->goes_on)
+		return complain(XC_INTERRUPTED, w->name,
+				text_todo("writeback goes on, and new writes are in the new mode already; xpcache flush %s shows when it is done",
+					  w->name), "not waited for, %s are dirty still", text_blocks(dirty));
+	return complain(XC_INTERRUPTED, w->name, text_todo("nothing is lost, xpcache flush %s goes on", w->name),
+			"stopped, %s stay dirty", text_blocks(dirty));
+}
+
 /* Does anything end the wait before they are written back? */
 static enum xc check_goes_on(struct watch *w, const struct status *s, u64 left, u64 dirty)
 {
 	if (!strcmp(s->state, "failed"))
 		return complain(XC_FAILED, w->name, running_log(w->name, ""),
 				"its journal cannot be written, and %s stay dirty", text_blocks(dirty));
-	if (signals_came()) {
-		running_message(w->name, XP_COMMAND_FLUSH_STOP);
-		return complain(XC_INTERRUPTED, w->name, text_todo("nothing is lost, xpcache flush %s goes on", w->name),
-				"stopped, %s stay dirty", text_blocks(dirty));
-	}
+	if (signals_came())
+		return interrupted(w, dirty);
 	if (w->end && seconds_now() > w->end)
 		return complain(XC_FAILED, w->name, text_todo("that goes on; try again, or xpcache flush %s shows when it is done", w->name),
 				"%s could not be written back in time", text_blocks(dirty));
@@ -182,10 +197,10 @@ static enum xc look(struct watch *w, bool *complete)
 	return *complete ? XC_OK : check_goes_on(w, &s, left, dirty);
 }
 
-static enum xc watch(const char *name, u64 enough, double end)
+static enum xc watch(struct watch w)
 {
 	const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
-	struct watch w = { .name = name, .least = UINT64_MAX, .dirty = UINT64_MAX, .enough = enough, .end = end };
+	const char *name = w.name;
 	struct status s;
 	enum xc ret = XC_OK;
 	bool complete = false;
@@ -195,6 +210,7 @@ static enum xc watch(const char *name, u64 enough, double end)
 		err = running_message(name, XP_COMMAND_FLUSH);
 	if (err)
 		return complain_errno(err, name, "cannot ask for a flush");
+	w.least = w.dirty = UINT64_MAX;
 	w.completed = status_number(&s, "flushes_completed");
 	w.incarnation = life_of(&s);
 	progress_begin(&w.bar, status_number(&s, "dirty"));
@@ -226,7 +242,7 @@ enum xc flush_to_end(const char *name)
 	if (!ret)
 		ret = sync_device(name);
 	if (!ret)
-		ret = watch(name, 0, 0);
+		ret = watch((struct watch){ .name = name });
 	return ret ? ret : check_kept(name);
 }
 
@@ -241,13 +257,26 @@ enum xc flush_home(const char *name)
 	return ret;
 }
 
+enum xc flush_of_mode(const char *name)
+{
+	struct sigaction was[NR_CAUGHT];
+	enum xc ret = flush_awake(name);
+
+	if (ret)
+		return ret;
+	signals_catch(was);
+	ret = watch((struct watch){ .name = name, .goes_on = true });
+	signals_let(was);
+	return ret ? ret : check_kept(name);
+}
+
 enum xc flush_nearly(const char *name, u64 enough, double end)
 {
 	struct sigaction was[NR_CAUGHT];
 	enum xc ret;
 
 	signals_catch(was);
-	ret = watch(name, enough, end);
+	ret = watch((struct watch){ .name = name, .enough = enough, .end = end });
 	signals_let(was);
 	return ret;
 }

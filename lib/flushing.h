@@ -16,6 +16,8 @@ enum xc flush_pages(const char *node);
 enum xc flush_home(const char *name);
 /* The same for who has caught the signals. */
 enum xc flush_to_end(const char *name);
+/* The same where another mode has begun it: it goes on if the wait is interrupted. */
+enum xc flush_of_mode(const char *name);
 /* Until @enough are left or fewer; by @end (seconds_now()), or it complains. */
 enum xc flush_nearly(const char *name, u64 enough, double end);
 /* The same as flush_home() of a cache that does not run: by a daemon that has no clients, and ends after it. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* json.c - what a file holds, if all of it is one value: json-c is content with a beginning. */
 #include "lib/json.h"
+#include "core/options.h"
 #include "core/words.h"
 
 #include <ctype.h>
@@ -105,4 +106,14 @@ struct json_object *json_load(const char *path)
 	clean(value);
 	errno = err;
 	return value;
+}
+
+struct json_object *json_tunable(const struct xp_tunable *row, u32 value)
+{
+	char text[16];
+
+	if (!row->word)
+		return json_object_new_int64(value);
+	xp_tunable_text(row, value, text, sizeof(text));
+	return json_object_new_string(text);
 }

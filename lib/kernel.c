@@ -17,6 +17,7 @@
 #include "lib/offline.h"
 #include "lib/partitions.h"
 #include "lib/running.h"
+#include "lib/user.h"
 #include "lib/uuid.h"
 #include "core/options.h"
 #include "core/words.h"
@@ -176,6 +177,7 @@ void table_read(char *params, struct running *r)
 		word[n++] = w;
 	r->tunables_known = !xp_table_parse(&table, n, word, &msg);
 	r->tunables = table.tunables;
+	tunables_of_running(&r->tunables);
 	if (!table.fast || !device_number(table.fast, &r->fast) ||
 	    !device_number(table.slow, &r->slow))
 		r->fast = r->slow = 0;
@@ -299,7 +301,9 @@ static void table_line(char *line, size_t len, const struct device *fast,
 
 	if (kernel_target_minor() < 1)	/* loaded before an upgrade, and other caches keep it */
 		tunables.mark = 0;
-	xp_tunables_print(&tunables, options);
+	if (kernel_target_minor() < 8 && tunables.mode == XP_MODE_WRITEBACK)
+		tunables.mode = XP_MODE_KEPT;	/* it has no other */
+	xp_tunables_print_said(&tunables, options);
 	snprintf(line, len, "%u:%u %u:%u%s", major(fast->dev), minor(fast->dev),
 		 major(slow->dev), minor(slow->dev), options);
 }

@@ -304,13 +304,11 @@ static struct json_object *limits_of(const struct xp_tunables *t)
 
 	for (u32 i = 0; i < XP_TUNABLES; i++) {
 		const struct xp_tunable *row = &xp_tunable_rows[i];
-		u32 value = xp_tunable_value(t, row);
-
-		if (value == row->initial)
+		if (!xp_tunable_is_said(t, row))
 			continue;
 		if (!o)
 			o = json_object_new_object();
-		json_object_object_add(o, row->name, json_object_new_int64(value));
+		json_object_object_add(o, row->name, json_tunable(row, xp_tunable_value(t, row)));
 	}
 	return o;
 }

@@ -307,6 +307,7 @@ static int learn(const char *name, struct running *r)
 		r->tunables_known = true;
 		for (line = strtok_r(answer, "\n", &next); line; line = strtok_r(NULL, "\n", &next))
 			learn_line(r, line);
+		tunables_of_running(&r->tunables);
 		r->fast = r->slow = 0;
 	}
 	free(answer);
@@ -491,17 +492,24 @@ bool tunable_is_users(const struct xp_tunable *row)
 	return row->offset != offsetof(struct xp_tunables, mark);
 }
 
+/* It goes without saying, and so does an engine that knows no modes. */
+void tunables_of_running(struct xp_tunables *t)
+{
+	if (t->mode == XP_MODE_KEPT)
+		t->mode = XP_MODE_WRITEBACK;
+}
+
 static void add_tunables(struct words *w, const struct xp_tunables *t)
 {
 	for (u32 i = 0; i < XP_TUNABLES; i++) {
 		const struct xp_tunable *row = &xp_tunable_rows[i];
-		char option[TUNABLE_OPTION], number[16];
+		char option[TUNABLE_OPTION], value[16];
 
-		if (xp_tunable_value(t, row) == row->initial)
+		if (!xp_tunable_is_said(t, row))
 			continue;
 		tunable_option(row, option);
-		snprintf(number, sizeof(number), "%u", xp_tunable_value(t, row));
-		add(w, keep(w, "--%s%s", option, ""), keep(w, "%s%s", number, ""));
+		xp_tunable_text(row, xp_tunable_value(t, row), value, sizeof(value));
+		add(w, keep(w, "--%s%s", option, ""), keep(w, "%s%s", value, ""));
 	}
 }
 

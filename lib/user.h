@@ -29,6 +29,7 @@ void user_log(const char *name, char *path, size_t len);
 #define TUNABLE_OPTION	32u
 void tunable_option(const struct xp_tunable *row, char text[TUNABLE_OPTION]);
 bool tunable_is_users(const struct xp_tunable *row);	/* else each start chooses it */
+void tunables_of_running(struct xp_tunables *t);	/* as its table line says: in write-back, if that has no mode */
 bool user_can_start(void);	/* is xpcached installed? */
 
 /* How xpcached runs a cache. */

@@ -41,6 +41,7 @@
 #include "tools/verbs.h"
 #include "core/layout.h"
 #include "core/life.h"
+#include "core/mode.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -79,7 +80,7 @@ static enum xc check_devices_given(struct making *k)
 }
 
 static const struct rule rules[] = {
-	{ GIVEN_NO_START, GIVEN_TUNED, 0,
+	{ GIVEN_NO_START, GIVEN_TUNED_RUN, 0,
 	  "--no-start", "give them to xpcache start", "the limits are those of a running cache" },
 	{ GIVEN_NO_START, GIVEN_UBLK, 0,
 	  "--no-start", "give --ublk to xpcache start", "a cache that does not run has no device" },
@@ -344,6 +345,8 @@ static enum xc prepare_superblock(struct making *k)
 		k->sb.compat |= cpu_to_le64(XP_COMPAT_PART);
 	if (k->opt->tunables.verify)
 		k->sb.incompat |= cpu_to_le64(XP_INCOMPAT_SUMS);
+	if (k->opt->tunables.mode != XP_MODE_KEPT)
+		xp_sb_keep_mode(&k->sb, k->opt->tunables.mode);
 	if (err)
 		return complain(err == -ENOSPC ? XC_REFUSED : XC_FAILED, k->fast.path,
 				"take a bigger one", "%s", msg.text);
@@ -578,7 +581,7 @@ enum xc create_adopted(const struct options *from, const char *slow, struct xp_s
 
 	opt.slow = slow;
 	opt.no_start = true;
-	opt.tuned = false;	/* they are for later */
+	opt.tuned_run = false;	/* they are for later */
 	ret = check(&k);
 	if (!ret)
 		ret = make(&k);

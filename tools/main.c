@@ -89,6 +89,8 @@ static const struct option_row {
 	  "do not add to the cache what a program reads in one go, beyond this many KiB; 0: no single read of more than 256 KiB" },
 	{ "writeback-delay", "SECONDS", OPT_LIMITS, TUNABLE, AT(tunables.writeback_delay),
 	  "let the slow device sleep: dirty blocks wait for so long, unless a program has used it meanwhile; 0: for --idle-ms alone" },
+	{ "mode", "writeback|writethrough|writearound", OPT_LIMITS, TUNABLE, AT(tunables.mode),
+	  "when a write ends. writeback: the cache has it; writethrough: the slow device has it, too; writearound: the slow device has it, and the cache drops its copy" },
 	{ "verify", "0|1", OPT_LIMITS, TUNABLE, AT(tunables.verify),
 	  "1: keep a checksum of each cached block and compare it with what is read; 0: do not" },
 	{ "engine", "kernel|user|auto", OPT_ENGINE, TEXT, AT(engine),
@@ -215,7 +217,7 @@ static const struct verb_text {
 	{ "start", "force",
 	  "accept a slow device that is an exact copy of the known one; start a fast file without room for all its blocks; erase the memory image of a hibernation" },
 	{ "start", NULL,
-	  "Without --dirty-low, --dirty-high, --idle-ms, --histogram, --stream-kib, --writeback-delay and --verify, a cache runs with those that are recorded in /etc/xpcache. With one of them, none of the recorded ones is used in this run." },
+	  "Without --dirty-low, --dirty-high, --idle-ms, --histogram, --stream-kib, --writeback-delay, --mode and --verify, a cache runs with those that are recorded in /etc/xpcache. With one of them, none of the recorded ones is used in this run; without --mode the cache keeps the mode that it had last." },
 	{ "resize", "fast-size",
 	  "how much of the fast device the cache is to use, from its start: 50G, for example (default: all of it; for a cache with a --fast-size: no more than before)" },
 	{ "resize", NULL, "All options are for a stopped cache." },
@@ -361,15 +363,16 @@ static const char *verb_text(const struct verb *v, const char *option, const cha
 static void help_option(const struct verb *v, const struct option_row *o)
 {
 	bool word = v->options & OPT_SET && o->bit == OPT_LIMITS;
-	char name[64], text[256];
+	char name[64], text[256], initial[16];
 	size_t len;
 
 	len = (size_t)snprintf(name, sizeof(name), "  %s%s%s%s", word ? "" : "--", o->name, word ? "=" : o->value ? " " : "",
 			       o->value ? o->value : "");
-	if (o->kind == TUNABLE)
-		snprintf(text, sizeof(text), "%s (default %u)", o->help, tunable_of(o)->initial);
-	else
-		snprintf(text, sizeof(text), "%s", verb_text(v, o->name, o->help));
+	snprintf(text, sizeof(text), "%s", o->kind == TUNABLE ? o->help : verb_text(v, o->name, o->help));
+	if (o->kind == TUNABLE) {
+		xp_tunable_text(tunable_of(o), tunable_of(o)->initial, initial, sizeof(initial));
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), " (default %s)", initial);
+	}
 	fputs(name, stdout);
 	if (len >= HELP_INDENT) {	/* it has a line of its own */
 		putchar('\n');
@@ -442,15 +445,17 @@ static enum xc version_run(struct options *opt)
 
 static enum xc set_tunable(struct options *opt, const struct option_row *row, const char *text)
 {
+	const struct xp_tunable *t = tunable_of(row);
 	char option[64], todo[64];
 	struct xp_message msg;
 
 	opt->tuned = true;
-	if (!xp_tunables_set(&opt->tunables, tunable_of(row)->name, text, &msg))
+	opt->tuned_run |= !t->word;
+	if (!xp_tunables_set(&opt->tunables, t->name, text, &msg))
 		return XC_OK;
 	snprintf(option, sizeof(option), "--%s", row->name);
 	snprintf(todo, sizeof(todo), "give another %s", row->value);
-	return complain(XC_USAGE, option, todo, "%s", msg.text);
+	return complain(XC_USAGE, option, t->word ? "give one of them" : todo, "%s", msg.text);
 }
 
 static enum xc set_seconds(double *to, const struct option_row *row, const char *text)

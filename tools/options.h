@@ -26,7 +26,8 @@ struct options {
 		const char *engine, *places, *output, *resume, *html;
 		bool quick, destructive, buffered, precondition;
 	} bench;
-	bool tuned;		/* one of the tunables was given */
+	bool tuned;		/* one of the tunables was given, */
+	bool tuned_run;		/* one that no superblock keeps: another than the mode */
 	bool csv, hgrm, total;
 	int class;		/* enum xp_class; -1: none was given */
 	double interval, wait;	/* seconds; 0: none was given */

@@ -21,7 +21,7 @@ static u32 given_of(const struct options *opt)
 		{ GIVEN_JSON, opt->json },
 		{ GIVEN_FAST_SIZE, opt->fast_size },
 		{ GIVEN_NO_START, opt->no_start },
-		{ GIVEN_TUNED, opt->tuned },
+		{ GIVEN_TUNED_RUN, opt->tuned_run },
 		{ GIVEN_UBLK, opt->ublk },
 	};
 	u32 given = 0;

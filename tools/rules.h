@@ -24,7 +24,7 @@ enum {
 	GIVEN_JSON	= 1 << 11,
 	GIVEN_FAST_SIZE	= 1 << 12,
 	GIVEN_NO_START	= 1 << 13,
-	GIVEN_TUNED	= 1 << 14,
+	GIVEN_TUNED_RUN	= 1 << 14,
 	GIVEN_UBLK	= 1 << 15,
 
 	GIVEN_ANY	= 0,	/* as @given of a rule: whatever was given */

@@ -10,6 +10,7 @@
 #include "lib/caches.h"
 #include "lib/complain.h"
 #include "lib/exit.h"
+#include "lib/flushing.h"
 #include "lib/json.h"
 #include "lib/known.h"
 #include "lib/offline.h"
@@ -49,6 +50,20 @@ static const char *option_of(const struct xp_tunable *row)
 	return text;
 }
 
+/* Of a word that sets it, or of a list. Static. */
+static const char *text_value(const struct xp_tunable *row, u32 value)
+{
+	static char text[16];
+
+	xp_tunable_text(row, value, text, sizeof(text));
+	return text;
+}
+
+static const char *value_of(const struct xp_tunables *t, const struct xp_tunable *row)
+{
+	return text_value(row, xp_tunable_value(t, row));
+}
+
 /* ------------------------------------------------------------------ words ---- */
 
 /* Is @word that option and its value? */
@@ -82,14 +97,15 @@ static enum xc apply_word(const char *word, struct xp_tunables *t)
 	const struct xp_tunable *row = row_of(word);
 	const char *value = strchr(word, '=');
 	struct xp_message msg;
-	char number[16];
+	char initial[16];
 
 	if (!row || !value)
 		return refuse_word(word);
-	snprintf(number, sizeof(number), "%u", row->initial);
-	if (!xp_tunables_set(t, row->name, strcmp(++value, "default") ? value : number, &msg))
+	xp_tunable_text(row, row->initial, initial, sizeof(initial));
+	if (!xp_tunables_set(t, row->name, strcmp(++value, "default") ? value : initial, &msg))
 		return XC_OK;
-	return complain(XC_USAGE, word, "give another value, or default", "%s", msg.text);
+	return complain(XC_USAGE, word, row->word ? "give one of them, or default" : "give another value, or default",
+			"%s", msg.text);
 }
 
 static enum xc apply_words(const struct options *opt, struct xp_tunables *t)
@@ -121,19 +137,33 @@ static bool is_named(const struct options *opt, const struct xp_tunable *row)
 	return false;
 }
 
+static bool names_mode(const struct options *opt)
+{
+	for (const struct xp_tunable *row = xp_tunable_rows; row < rows_end; row++)
+		if (row->word && is_named(opt, row))
+			return true;
+	return false;
+}
+
 /* ------------------------------------------------------------------- find ---- */
 
+/* A mode that was not asked for need not be said: the superblock has it. */
+static bool is_given(const struct set *s, const struct xp_tunables *t, const struct xp_tunable *row)
+{
+	return tunable_is_users(row) &&
+	       (xp_tunable_is_set(t, row) || (row->word && is_named(s->opt, row) && xp_tunable_is_said(t, row)));
+}
+
 /* What a start is to be given, where nothing is noted. */
-static const char *text_given(const struct xp_tunables *t)
+static const char *text_given(const struct set *s, const struct xp_tunables *t)
 {
 	static char text[XP_TUNABLES_TEXT + 2 * XP_TUNABLES];
 	size_t len = 0;
 
 	text[0] = '\0';
 	for (const struct xp_tunable *row = xp_tunable_rows; row < rows_end; row++)
-		if (tunable_is_users(row) && xp_tunable_value(t, row) != row->initial)
-			len += (size_t)snprintf(text + len, sizeof(text) - len, " --%s %u", option_of(row),
-						xp_tunable_value(t, row));
+		if (is_given(s, t, row))
+			len += (size_t)snprintf(text + len, sizeof(text) - len, " --%s %s", option_of(row), value_of(t, row));
 	return text;
 }
 
@@ -143,7 +173,7 @@ static enum xc refuse_stopped(const struct set *s, const struct cache *c)
 
 	xp_tunables_init(&t);
 	apply_words(s->opt, &t);
-	return complain(XC_REFUSED, c->name, text_todo("%s%s", text_start(c->name, c->fast.path, NULL), text_given(&t)),
+	return complain(XC_REFUSED, c->name, text_todo("%s%s", text_start(c->name, c->fast.path, NULL), text_given(s, &t)),
 			"it does not run, and nothing is noted of it here");
 }
 
@@ -232,7 +262,7 @@ static enum xc check_noted(const struct set *s)
 		if (waits_for_start(s, row))
 			return complain(XC_REFUSED, s->r.name,
 					text_todo("xpcache stop %s, then %s%s", s->r.name,
-						  text_start(s->r.name, s->r.fast_path, s->r.slow_path), text_given(&s->live)),
+						  text_start(s->r.name, s->r.fast_path, s->r.slow_path), text_given(s, &s->live)),
 					"%s is set by a start, and nothing is noted here for the next one", option_of(row));
 	return s->known && s->k.limits_wrong ? XC_FAILED : XC_OK;	/* known_find() has said why */
 }
@@ -266,14 +296,14 @@ static enum xc tell_running(const struct set *s)
 
 	for (const struct xp_tunable *row = xp_tunable_rows; row < rows_end; row++)
 		if (!row->start && xp_tunable_value(&s->live, row) != xp_tunable_value(&s->r.tunables, row))
-			len += (size_t)snprintf(message + len, sizeof(message) - len, " %s %u", row->name,
-						xp_tunable_value(&s->live, row));
+			len += (size_t)snprintf(message + len, sizeof(message) - len, " %s %s", row->name,
+						value_of(&s->live, row));
 	if (len > none)
 		err = running_tell(s->r.name, message);
 	if (err == -EINVAL)
 		return complain(XC_FAILED, s->r.name,
 				text_todo("xpcache stop %s, then %s%s", s->r.name,
-					  text_start(s->r.name, s->r.fast_path, s->r.slow_path), text_given(&s->live)),
+					  text_start(s->r.name, s->r.fast_path, s->r.slow_path), text_given(s, &s->live)),
 				"what runs it is of an older version, and changes no options");
 	return err ? complain_errno(err, s->r.name, "cannot change its options") : XC_OK;
 }
@@ -309,28 +339,40 @@ static enum xc apply(struct set *s)
 
 /* -------------------------------------------------------------------- say ---- */
 
-/* Those that wait for a start, or the others: "dirty-low 20, idle-ms 0"; "": there are none. */
-static const char *text_named(const struct set *s, bool waiting)
+enum when { NOW_AND_LATER, NOW_ALONE, NEXT_START };
+
+/* The superblock keeps the mode, whatever is noted. */
+static enum when when_of(const struct set *s, const struct xp_tunable *row)
+{
+	if (waits_for_start(s, row))
+		return NEXT_START;
+	return s->known || row->word ? NOW_AND_LATER : NOW_ALONE;
+}
+
+/* "dirty-low 20, idle-ms 0"; "": there are none. */
+static const char *text_named(const struct set *s, enum when when)
 {
 	static char text[XP_TUNABLES_TEXT];
 	size_t len = 0;
 
 	text[0] = '\0';
 	for (const struct xp_tunable *row = xp_tunable_rows; row < rows_end; row++)
-		if (is_named(s->opt, row) && waits_for_start(s, row) == waiting)
-			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %u", len ? ", " : "", option_of(row),
-						xp_tunable_value(s->running ? &s->live : &s->noted, row));
+		if (is_named(s->opt, row) && when_of(s, row) == when)
+			len += (size_t)snprintf(text + len, sizeof(text) - len, "%s%s %s", len ? ", " : "", option_of(row),
+						value_of(s->running ? &s->live : &s->noted, row));
 	return text;
 }
 
 static void say_changed(const struct set *s)
 {
-	const char *text = text_named(s, false);
+	const char *text = text_named(s, NOW_ALONE);
 
 	if (*text)
-		printf("%s: %s, now and %s\n", s->r.name, text, s->known ? "from each start on" :
-		       "until it is stopped: nothing is noted of it here");
-	text = text_named(s, true);
+		printf("%s: %s, now and until it is stopped: nothing is noted of it here\n", s->r.name, text);
+	text = text_named(s, NOW_AND_LATER);
+	if (*text)
+		printf("%s: %s, now and from each start on\n", s->r.name, text);
+	text = text_named(s, NEXT_START);
 	if (!*text)
 		return;
 	printf("%s: %s, from the next start on", name_of(s), text);
@@ -339,31 +381,22 @@ static void say_changed(const struct set *s)
 	putchar('\n');
 }
 
-/* "-": there is none. */
-static const char *text_value(bool is, const struct xp_tunables *t, const struct xp_tunable *row, char text[16])
-{
-	snprintf(text, 16, "-");
-	if (is)
-		snprintf(text, 16, "%u", xp_tunable_value(t, row));
-	return text;
-}
-
 static void list_text(const struct set *s)
 {
-	char now[16], next[16];
-
-	printf("%-15s  %-10s  %-10s  %s\n", "OPTION", "NOW", "NEXT START", "DEFAULT");
-	for (const struct xp_tunable *row = xp_tunable_rows; row < rows_end; row++)
-		if (tunable_is_users(row))
-			printf("%-15s  %-10s  %-10s  %u\n", option_of(row),
-			       text_value(s->running, &s->r.tunables, row, now),
-			       text_value(s->known, &s->k.limits, row, next), row->initial);
+	printf("%-15s  %-12s  %-12s  %s\n", "OPTION", "NOW", "NEXT START", "DEFAULT");
+	for (const struct xp_tunable *row = xp_tunable_rows; row < rows_end; row++) {
+		if (!tunable_is_users(row))
+			continue;
+		printf("%-15s  %-12s", option_of(row), s->running ? value_of(&s->r.tunables, row) : "-");
+		printf("  %-12s", s->known ? value_of(&s->k.limits, row) : "-");
+		printf("  %s\n", text_value(row, row->initial));
+	}
 }
 
 static void json_value(struct json_object *o, const char *key, bool is, const struct xp_tunables *t,
 		       const struct xp_tunable *row)
 {
-	json_object_object_add(o, key, is ? json_object_new_int64(xp_tunable_value(t, row)) : NULL);
+	json_object_object_add(o, key, is ? json_tunable(row, xp_tunable_value(t, row)) : NULL);
 }
 
 static void list_json(const struct set *s)
@@ -380,7 +413,7 @@ static void list_json(const struct set *s)
 		one = json_object_new_object();
 		json_value(one, "now", s->running, &s->r.tunables, row);
 		json_value(one, "next_start", s->known, &s->k.limits, row);
-		json_object_object_add(one, "default", json_object_new_int64(row->initial));
+		json_object_object_add(one, "default", json_tunable(row, row->initial));
 		json_object_object_add(all, row->name, one);
 	}
 	json_object_object_add(o, "options", all);
@@ -416,10 +449,32 @@ static enum xc change(struct set *s)
 	return ret;
 }
 
+static enum xc make_images(const struct set *s)
+{
+	if (!s->images)
+		return XC_OK;
+	printf("the initramfs is made again: it starts the cache, and is to know its options\n");
+	return initramfs_make();
+}
+
+/* What was dirty when it began is written back at once: when nothing is dirty, the slow device alone is right from then on. */
+static enum xc wait_for_mode(const struct set *s)
+{
+	enum xc ret;
+
+	if (!s->running || !names_mode(s->opt) || s->live.mode == XP_MODE_WRITEBACK)
+		return XC_OK;
+	fflush(stdout);	/* it may take long */
+	ret = flush_of_mode(s->r.name);
+	if (!ret)
+		printf("%s: every block is written back: from now on the slow device alone is complete\n", s->r.name);
+	return ret;
+}
+
 enum xc set_run(struct options *opt)
 {
 	static struct set s;
-	enum xc ret;
+	enum xc ret, waited;
 
 	s.opt = opt;
 	ret = find(&s);
@@ -433,8 +488,7 @@ enum xc set_run(struct options *opt)
 	if (ret)
 		return ret;
 	say_changed(&s);
-	if (!s.images)
-		return XC_OK;
-	printf("the initramfs is made again: it starts the cache, and is to know its options\n");
-	return initramfs_make();
+	ret = make_images(&s);
+	waited = wait_for_mode(&s);
+	return ret ? ret : waited;
 }

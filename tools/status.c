@@ -240,15 +240,16 @@ static void show_limits(const struct xp_tunables *t)
 	const char *before = "  limits    ";
 
 	for (const struct xp_tunable *row = xp_tunable_rows; row < xp_tunable_rows + XP_TUNABLES; row++) {
-		u32 value = xp_tunable_value(t, row);
-		char option[TUNABLE_OPTION];
+		char option[TUNABLE_OPTION], value[16];
 
 		if (!tunable_is_users(row))
 			continue;
 		tunable_option(row, option);
-		printf("%s%s %u", before, option, value);
-		if (value != row->initial)
-			printf(" (default %u)", row->initial);
+		xp_tunable_text(row, xp_tunable_value(t, row), value, sizeof(value));
+		printf("%s%s %s", before, option, value);
+		xp_tunable_text(row, row->initial, value, sizeof(value));
+		if (xp_tunable_is_set(t, row))
+			printf(" (default %s)", value);
 		before = ", ";
 	}
 	putchar('\n');
@@ -366,7 +367,7 @@ static struct json_object *json_limits(const struct xp_tunables *t)
 
 	for (u32 i = 0; i < XP_TUNABLES; i++)
 		json_object_object_add(o, xp_tunable_rows[i].name,
-				       json_object_new_int64(xp_tunable_value(t, &xp_tunable_rows[i])));
+				       json_tunable(&xp_tunable_rows[i], xp_tunable_value(t, &xp_tunable_rows[i])));
 	return o;
 }
 
@@ -376,7 +377,7 @@ static struct json_object *json_limits_set(const struct xp_tunables *t)
 	struct json_object *array = json_object_new_array();
 
 	for (const struct xp_tunable *row = xp_tunable_rows; row < xp_tunable_rows + XP_TUNABLES; row++)
-		if (tunable_is_users(row) && xp_tunable_value(t, row) != row->initial)
+		if (tunable_is_users(row) && xp_tunable_is_set(t, row))
 			json_object_array_add(array, json_object_new_string(row->name));
 	return array;
 }

@@ -106,6 +106,14 @@ static const char *tunable_help(const char *name)
 	return "";
 }
 
+static void help_words(const struct xp_tunable *t, const char *name)
+{
+	printf("  --%-15s ", name);
+	for (u32 i = t->min; i <= t->max; i++)
+		printf("%s%s", i == t->min ? "" : i < t->max ? ", " : " or ", t->word[i]);
+	printf("\n                    (default: the one that the cache had last)\n");
+}
+
 static void help(void)
 {
 	printf("usage: xpcached serve --fast DEV --slow DEV [OPTION...]\n\n"
@@ -131,7 +139,10 @@ static void help(void)
 		char name[TUNABLE_OPTION];
 
 		tunable_option(t, name);
-		printf("  --%-15s %s%u to %u (default %u)\n", name, tunable_help(t->name), t->min, t->max, t->initial);
+		if (t->word)
+			help_words(t, name);
+		else
+			printf("  --%-15s %s%u to %u (default %u)\n", name, tunable_help(t->name), t->min, t->max, t->initial);
 	}
 }
 

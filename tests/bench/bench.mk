@@ -3,7 +3,7 @@
 
 bench-unit-sources := tools/bench/bench_headline.c tools/bench/bench_places.c tools/bench/bench_engine.c \
 	tools/bench/bench_io.c tools/bench/bench_nbd.c lib/nbd.c tools/bench/bench_chance.c lib/latency/timing.c \
-	lib/json.c core/histogram.c core/words.c
+	lib/json.c core/histogram.c core/words.c core/options.c
 
 build/bench/test_%: tests/bench/test_%.c $(bench-unit-sources) $(wildcard tools/bench/*.h lib/latency/timing.h core/*.h)
 	@mkdir -p $(@D)

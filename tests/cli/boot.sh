@@ -103,11 +103,13 @@ limits()
 		"0 XPCACHE_FENCED=good xpcache: $1; the cache has the defaults until then: $XPCACHE_ETC/$two.json: mend it"
 }
 mv "$XPCACHE_ETC/$one.json" .
-limits 'unknown option "speed"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mark, verify' '{"speed": 1}'
+limits 'unknown option "speed"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify' '{"speed": 1}'
 limits 'idle_ms is a number from 0 to 86400000, not "-1"' '{"idle_ms": -1}'
 limits 'idle_ms is a number from 0 to 86400000, not "null"' '{"idle_ms": null}'
 limits 'idle_ms is a number from 0 to 86400000, not "[ ]"' '{"idle_ms": []}'
 limits 'dirty_low, 50, is not below dirty_high, 40' '{"dirty_low": 50, "dirty_high": 40}'
+limits 'mode is not "kept", but one of writeback, writethrough, writearound' '{"mode": "kept"}'
+limits 'mode is not "2", but one of writeback, writethrough, writearound' '{"mode": 2}'
 limits 'limits is no object' 7
 mv "$one.json" "$XPCACHE_ETC/"
 record $two good boot	# what other files there are is nobody's

@@ -30,9 +30,12 @@ same "completion: engines of bench" "$(offers bench --engine '')" "io_uring psyn
 same "completion: classes" "$(offers histogram xpcache0 --class read-)" "$("$xpcache" histogram x --class '?' 2>&1 | sed 's/.*one of//' | tr ' ' '\n' | grep '^read-' | sort | xargs)"
 same "completion: tests of bench" "$(offers bench --test crys)" "crystal"
 same "completion: of bench" "$(offers bench re)" "report"
-same "completion: options to set" "$(offers set quick '')" "dirty-high= dirty-low= histogram= idle-ms= stream-kib= verify= writeback-delay="
+same "completion: options to set" "$(offers set quick '')" "dirty-high= dirty-low= histogram= idle-ms= mode= stream-kib= verify= writeback-delay="
 same "completion: one option to set" "$(offers set quick str)" "stream-kib="
 same "completion: a value to set" "$(offers set quick idle-ms = d) $(offers set quick idle-ms =)" "default default"
+same "completion: words to set" "$(offers set quick mode = w) $(offers set quick mode =)" \
+	"writearound writeback writethrough default writearound writeback writethrough"
+same "completion: modes" "$(offers start quick --mode writet)" "writethrough"
 same "completion: verbs of help" "$(offers help rem)" "remove"
 # Nothing of what a file is called is run.
 touch 'disk one' '$(touch run)'

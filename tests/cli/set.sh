@@ -22,7 +22,7 @@ untouched()
 expect "set: what" 2 "a name or a device is missing: set" set
 expect "set: no name" 2 "the name of the cache comes first: idle-ms=1: xpcache set NAME" set idle-ms=1
 for word in colour=1 dirty_low=1 --dirty-low=1 mark=1 =1; do
-	expect "set: $word" 2 "no such option: $word: one of dirty-low= dirty-high= idle-ms= histogram= stream-kib= writeback-delay= verify=$|wrong option" set demo "$word"
+	expect "set: $word" 2 "no such option: $word: one of dirty-low= dirty-high= idle-ms= histogram= stream-kib= writeback-delay= mode= verify=$|wrong option" set demo "$word"
 done
 expect "set: no value" 2 "an option has a value: idle-ms: one of" set demo idle-ms
 for value in "" x -1 1.5 86400001 Default; do
@@ -38,12 +38,12 @@ expect "set: none of this name, with an option" 5 "no cache of this name runs" s
 fresh --name demo
 expect "set: start" 0 "started" start --fast fast --slow slow --dirty-low 15
 same "set: status has each, and the defaults of those that differ" "$(now demo)" \
-	"dirty-low 15 (default 10), dirty-high 80, idle-ms 5000, histogram 1, stream-kib 4096, writeback-delay 0, verify 0"
+	"dirty-low 15 (default 10), dirty-high 80, idle-ms 5000, histogram 1, stream-kib 4096, writeback-delay 0, mode writeback, verify 0"
 same "set: JSON has their names" "$(json "['limits_set']")" "['dirty_low']"
-same "set: a list" "$(shown)" "dirty-low:15:-:10 dirty-high:80:-:80 idle-ms:5000:-:5000 histogram:1:-:1 stream-kib:4096:-:4096 writeback-delay:0:-:0 verify:0:-:0"
+same "set: a list" "$(shown)" "dirty-low:15:-:10 dirty-high:80:-:80 idle-ms:5000:-:5000 histogram:1:-:1 stream-kib:4096:-:4096 writeback-delay:0:-:0 mode:writeback:-:writeback verify:0:-:0"
 expect "set: it runs" 0 "^demo: dirty-low 20, idle-ms 0, now and until it is stopped: nothing is noted of it here$" set demo idle-ms=0 dirty-low=20
 same "set: at once" "$(now demo)" \
-	"dirty-low 20 (default 10), dirty-high 80, idle-ms 0 (default 5000), histogram 1, stream-kib 4096, writeback-delay 0, verify 0"
+	"dirty-low 20 (default 10), dirty-high 80, idle-ms 0 (default 5000), histogram 1, stream-kib 4096, writeback-delay 0, mode writeback, verify 0"
 same "set: and JSON says so" "$(json "['limits_set']") $(json "['limits']['dirty_low']")" "['dirty_low', 'idle_ms'] 20"
 expect "set: again" 0 "^demo: dirty-low 20, now" set demo dirty-low=20
 expect "set: the last of two" 0 "^demo: dirty-low 25, now" set demo dirty-low=90 dirty-low=25
@@ -61,7 +61,7 @@ expect "set: JSON" 0 '"name": *"demo"' set demo --json
 same "set: JSON of a list" "$(python3 -c 'import json
 o = json.load(open("stdout"))["options"]
 print(sorted(o), list(o["dirty_low"].items()))')" \
-	"['dirty_high', 'dirty_low', 'histogram', 'idle_ms', 'stream_kib', 'verify', 'writeback_delay'] [('now', 85), ('next_start', None), ('default', 10)]"
+	"['dirty_high', 'dirty_low', 'histogram', 'idle_ms', 'mode', 'stream_kib', 'verify', 'writeback_delay'] [('now', 85), ('next_start', None), ('default', 10)]"
 rests demo
 expect "set: it does not run, and a file is not found by its name" 5 "no cache of this name runs" set demo idle-ms=1
 
@@ -73,7 +73,7 @@ record=$XPCACHE_ETC/$uuid.json
 noted() { echo '{"name": "demo", "uuid": "'"$uuid"'", "start": "no", "limits": '"$1"', "slow": {"hardware": "DISK", "sectors": 524288, "logical_size": 512}}' >"$record"; }
 limits() { python3 -c 'import json,sys; r = json.load(open(sys.argv[1])); print(r.get("limits"), r["start"], r["slow"]["hardware"])' "$record"; }
 noted '{"idle_ms": 0}'
-same "set: a list of one that does not run" "$(shown)" "dirty-low:-:10:10 dirty-high:-:80:80 idle-ms:-:0:5000 histogram:-:1:1 stream-kib:-:4096:4096 writeback-delay:-:0:0 verify:-:0:0"
+same "set: a list of one that does not run" "$(shown)" "dirty-low:-:10:10 dirty-high:-:80:80 idle-ms:-:0:5000 histogram:-:1:1 stream-kib:-:4096:4096 writeback-delay:-:0:0 mode:-:kept:writeback verify:-:0:0"
 expect "set: one that does not run" 0 "^demo: dirty-low 30, verify 1, from the next start on$" set demo verify=1 dirty-low=30
 same "set: the record has it" "$(limits)" "{'dirty_low': 30, 'idle_ms': 0, 'verify': 1} no DISK"
 untouched "set: against what is noted" 2 "as noted for its starts: dirty_low, 30, is not below dirty_high, 20" dirty-high=20
@@ -84,13 +84,13 @@ same "set: in what runs" "$(json "['limits']['dirty_low']")" 40
 same "set: and in the record" "$(limits)" "{'dirty_low': 40, 'idle_ms': 0, 'verify': 1} no DISK"
 expect "set: one now, the other later" 0 "^demo: idle-ms 5, now and from each start on$" set demo verify=default idle-ms=5
 same "set: and how" "$(sed -n 2p stdout)" "demo: verify 0, from the next start on: xpcache stop demo, then xpcache start demo --fast $dir/fast --slow $dir/slow"
-same "set: both are noted" "$(shown)" "dirty-low:40:40:10 dirty-high:80:80:80 idle-ms:5:5:5000 histogram:1:1:1 stream-kib:4096:4096:4096 writeback-delay:0:0:0 verify:1:0:0"
+same "set: both are noted" "$(shown)" "dirty-low:40:40:10 dirty-high:80:80:80 idle-ms:5:5:5000 histogram:1:1:1 stream-kib:4096:4096:4096 writeback-delay:0:0:0 mode:writeback:kept:writeback verify:1:0:0"
 expect "set: it may stay as it is" 0 "^demo: verify 1, now and from each start on$" set demo verify=1
 # It runs otherwise than it is noted: only what is named changes, here and there.
 rests demo
 expect "set: a start with one of its own" 0 "started" start --fast fast --slow slow --stream-kib 8 --dirty-high 50
 expect "set: of that" 0 "^demo: histogram 0, now and from each start on$" set demo histogram=0
-same "set: each has its others" "$(shown)" "dirty-low:10:40:10 dirty-high:50:80:80 idle-ms:5000:5:5000 histogram:0:0:1 stream-kib:8:4096:4096 writeback-delay:0:0:0 verify:0:1:0"
+same "set: each has its others" "$(shown)" "dirty-low:10:40:10 dirty-high:50:80:80 idle-ms:5000:5:5000 histogram:0:0:1 stream-kib:8:4096:4096 writeback-delay:0:0:0 mode:writeback:kept:writeback verify:0:1:0"
 untouched "set: against what runs" 2 "as it runs: dirty_low, 60, is not below dirty_high, 50" dirty-low=60
 untouched "set: against what is noted alone" 2 "as noted for its starts: dirty_low, 40, is not below dirty_high, 35" dirty-high=35
 expect "set: both of them" 0 "^demo: dirty-low 20, dirty-high 35, now and from each start on$" set demo dirty-high=35 dirty-low=20

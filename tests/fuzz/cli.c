@@ -74,7 +74,7 @@ static void check_tunables(const struct xp_tunables *t)
 {
 	MUST(t->dirty_low < t->dirty_high && t->dirty_high <= 100);
 	MUST(t->idle_ms <= 86400000 && t->histogram <= 1 && t->stream_kib <= 1u << 30 &&
-	     t->writeback_delay <= 604800);
+	     t->writeback_delay <= 604800 && t->mode < XP_MODES);
 }
 
 static bool is_one_of(const char *word, char **argv, int argc)

@@ -72,7 +72,8 @@ static bool in_ranges(const struct xp_tunables *t)
 {
 	return t->dirty_low <= 100 && t->dirty_high >= 1 && t->dirty_high <= 100 &&
 	       t->dirty_low < t->dirty_high && t->idle_ms <= 24 * 3600 * 1000 &&
-	       t->histogram <= 1 && t->stream_kib <= 1u << 30 && t->writeback_delay <= 7 * 24 * 3600 && t->verify <= 1;
+	       t->histogram <= 1 && t->stream_kib <= 1u << 30 && t->writeback_delay <= 7 * 24 * 3600 &&
+	       t->mode <= 3 && t->verify <= 1;
 }
 
 /* Digits that fit. */
@@ -86,11 +87,22 @@ static bool read_value(const char *word, u32 *value)
 	return *word && !word[strspn(word, "0123456789")] && !errno && n <= UINT32_MAX;
 }
 
+static bool read_mode(const char *word, u32 *value)
+{
+	static const char *const mode[] = { "writeback", "writethrough", "writearound" };
+	u32 i;
+
+	for (i = 0; i < 3 && strcmp(word, mode[i]) != 0; i++)
+		;
+	*value = i + 1;
+	return i < 3;
+}
+
 /* What the words mean, without a sentence; false: not to be taken. */
 static bool understand(const struct words *w, struct xp_tunables *t)
 {
 	bool low = false, high = false, idle = false, record = false, stream = false, mark = false,
-	     delay = false, verify = false, *given;
+	     delay = false, mode = false, verify = false, *given;
 	u32 i, n, *value;
 
 	*t = (struct xp_tunables){ .dirty_low = 10, .dirty_high = 80, .idle_ms = 5000, .histogram = 1,
@@ -103,12 +115,12 @@ static bool understand(const struct words *w, struct xp_tunables *t)
 		given = !strcmp(name, "dirty_low") ? &low : !strcmp(name, "dirty_high") ? &high :
 			!strcmp(name, "idle_ms") ? &idle : !strcmp(name, "histogram") ? &record :
 			!strcmp(name, "stream_kib") ? &stream : !strcmp(name, "writeback_delay") ? &delay :
-			!strcmp(name, "mark") ? &mark : !strcmp(name, "verify") ? &verify : NULL;
+			!strcmp(name, "mode") ? &mode : !strcmp(name, "mark") ? &mark : !strcmp(name, "verify") ? &verify : NULL;
 		value = given == &low ? &t->dirty_low : given == &high ? &t->dirty_high :
 			given == &idle ? &t->idle_ms : given == &record ? &t->histogram :
 			given == &stream ? &t->stream_kib : given == &delay ? &t->writeback_delay :
-			given == &mark ? &t->mark : &t->verify;
-		if (!given || *given || !read_value(w->word[i + 1], value))
+			given == &mode ? &t->mode : given == &mark ? &t->mark : &t->verify;
+		if (!given || *given || !(given == &mode ? read_mode : read_value)(w->word[i + 1], value))
 			return false;
 		*given = true;
 	}
@@ -118,25 +130,39 @@ static bool understand(const struct words *w, struct xp_tunables *t)
 static bool is_default(const struct xp_tunables *t)
 {
 	return t->dirty_low == 10 && t->dirty_high == 80 && t->idle_ms == 5000 &&
-	       t->histogram == 1 && t->stream_kib == 4096 && !t->writeback_delay && !t->mark && !t->verify;
+	       t->histogram == 1 && t->stream_kib == 4096 && !t->writeback_delay && t->mode <= 1 && !t->mark && !t->verify;
 }
 
-static void check_print(const struct xp_tunables *t)
+static void check_line(const char *text, const struct xp_tunables *t)
 {
-	char text[XP_TUNABLES_TEXT], again[XP_TUNABLES_TEXT], line[XP_TUNABLES_TEXT + 8];
+	char again[XP_TUNABLES_TEXT], line[XP_TUNABLES_TEXT + 8];
 	struct xp_message msg;
 	struct xp_table back;
 	struct words w;
 
-	xp_tunables_print(t, text);
-	MUST(is_default(t) == !*text);
 	snprintf(line, sizeof(line), "a b%s", text);
 	split(line, &w);
 	MUST(!xp_table_parse(&back, w.n, w.word, &msg));
 	MUST(!memcmp(&back.tunables, t, sizeof(*t)));
 	drop(&w);
-	xp_tunables_print(&back.tunables, again);
+	xp_tunables_print_said(&back.tunables, again);
 	MUST(!strcmp(text, again));
+}
+
+/* A start's line has all that was said; that of a running cache what differs from the defaults. */
+static void check_print(const struct xp_tunables *t)
+{
+	struct xp_tunables running = *t;
+	char text[XP_TUNABLES_TEXT];
+
+	xp_tunables_print_said(t, text);
+	MUST((is_default(t) && !t->mode) == !*text);
+	check_line(text, t);
+	if (running.mode == 1)
+		running.mode = 0;
+	xp_tunables_print(t, text);
+	MUST(is_default(t) == !*text);
+	check_line(text, &running);
 }
 
 static void try_table(struct words *w)

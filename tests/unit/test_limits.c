@@ -100,6 +100,31 @@ static void limits_are_those_of_a_start(void **state)
 	assert_int_equal(f.c->low_free, free);
 }
 
+static void set_mode(u32 mode)
+{
+	struct xp_tunables t;
+
+	xp_tunables_init(&t);
+	t.mode = mode;
+	xp_set_limits(f.c, &t);
+}
+
+/* Limits alone leave the mode as it is; and what is dirty goes home from another mode on. */
+static void a_mode_changes_and_writeback_begins(void **state)
+{
+	(void)state;
+	dirty(5);
+	assert_int_equal(xp_mode(f.c), XP_MODE_WRITEBACK);
+	assert_false(xp_writeback_wanted(f.c));
+	set_mode(XP_MODE_WRITETHROUGH);
+	assert_int_equal(xp_mode(f.c), XP_MODE_WRITETHROUGH);
+	assert_true(xp_writeback_wanted(f.c));
+	set(10, 80);
+	assert_int_equal(xp_mode(f.c), XP_MODE_WRITETHROUGH);
+	set_mode(XP_MODE_WRITEBACK);
+	assert_int_equal(xp_mode(f.c), XP_MODE_WRITEBACK);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -107,6 +132,7 @@ int main(void)
 		T(a_higher_limit_lets_it_rest),
 		T(writers_are_slowed_by_the_limits_of_now),
 		T(limits_are_those_of_a_start),
+		T(a_mode_changes_and_writeback_begins),
 	};
 
 	return cmocka_run_group_tests_name("limits", tests, NULL, NULL);

@@ -48,6 +48,7 @@ static void devices_alone_mean_defaults(void **state)
 	assert_int_equal(t.tunables.histogram, 1);
 	assert_int_equal(t.tunables.stream_kib, 4096);
 	assert_int_equal(t.tunables.writeback_delay, 0);
+	assert_int_equal(t.tunables.mode, XP_MODE_KEPT);
 	assert_int_equal(t.tunables.mark, 0);
 	assert_int_equal(t.tunables.verify, 0);
 	assert_int_equal(parse(&t, "a b 0"), 0);
@@ -112,9 +113,9 @@ static void a_wrong_name_is_refused(void **state)
 {
 	(void)state;
 	refused("a b 2 dirty 5",
-		"unknown option \"dirty\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mark, verify");
+		"unknown option \"dirty\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify");
 	refused("a b 2 DIRTY_LOW 5",
-		"unknown option \"DIRTY_LOW\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mark, verify");
+		"unknown option \"DIRTY_LOW\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify");
 	refused("a b 4 dirty_low 5 dirty_low 5", "option dirty_low is given twice");
 }
 
@@ -130,6 +131,58 @@ static void a_wrong_value_is_refused(void **state)
 	refused("a b 2 dirty_low 5%", "dirty_low is a number from 0 to 100, not \"5%\"");
 	refused("a b 2 idle_ms 18446744073709551621",
 		"idle_ms is a number from 0 to 86400000, not \"18446744073709551621\"");
+}
+
+static const struct xp_tunable *row_of(const char *name)
+{
+	const struct xp_tunable *row = xp_tunable_rows;
+
+	while (strcmp(row->name, name) != 0)
+		row++;
+	return row;
+}
+
+static void a_mode_is_a_word(void **state)
+{
+	static const char *const word[] = { "writeback", "writethrough", "writearound" };
+	char line[64], text[16];
+	struct xp_table t;
+
+	(void)state;
+	for (u32 i = 0; i < 3; i++) {
+		snprintf(line, sizeof(line), "a b 2 mode %s", word[i]);
+		assert_int_equal(parse(&t, line), 0);
+		assert_int_equal(t.tunables.mode, XP_MODE_WRITEBACK + i);
+		xp_tunable_text(row_of("mode"), t.tunables.mode, text, sizeof(text));
+		assert_string_equal(text, word[i]);
+	}
+	refused("a b 2 mode kept", "mode is not \"kept\", but one of writeback, writethrough, writearound");
+	refused("a b 2 mode 2", "mode is not \"2\", but one of writeback, writethrough, writearound");
+	refused("a b 2 mode Writeback", "mode is not \"Writeback\", but one of writeback, writethrough, writearound");
+	refused("a b 2 mode \033", "mode is not \"?\", but one of writeback, writethrough, writearound");
+}
+
+/* What a start is told: that it is write-back, too, if somebody has said so. Else it is what the superblock has. */
+static void a_start_is_told_what_was_said(void **state)
+{
+	char text[XP_TUNABLES_TEXT];
+	struct xp_tunables t;
+
+	(void)state;
+	xp_tunables_init(&t);
+	xp_tunables_print_said(&t, text);
+	assert_string_equal(text, "");
+	assert_false(xp_tunable_is_said(&t, row_of("mode")));
+	t.mode = XP_MODE_WRITEBACK;
+	xp_tunables_print_said(&t, text);
+	assert_string_equal(text, " 2 mode writeback");
+	assert_true(xp_tunable_is_said(&t, row_of("mode")));
+	assert_false(xp_tunable_is_set(&t, row_of("mode")));
+	t.idle_ms = 0;
+	t.mode = XP_MODE_WRITEAROUND;
+	xp_tunables_print_said(&t, text);
+	assert_string_equal(text, " 4 idle_ms 0 mode writearound");
+	assert_true(xp_tunable_is_set(&t, row_of("mode")));
 }
 
 static void a_word_may_be_empty(void **state)
@@ -166,9 +219,9 @@ static void what_does_not_print_is_not_printed(void **state)
 {
 	(void)state;
 	refused("a b 2 \033[2J\n\177\377 5",
-		"unknown option \"?[2J???\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mark, verify");
+		"unknown option \"?[2J???\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify");
 	refused("a b 2 abcdefghijklmnopqrstuvwxyz012345 5",
-		"unknown option \"abcdefghijklmnopqrstuvwxyz01...\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mark, verify");
+		"unknown option \"abcdefghijklmnopqrstuvwxyz01...\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify");
 }
 
 static void only_what_is_no_default_is_printed(void **state)
@@ -192,9 +245,14 @@ static void only_what_is_no_default_is_printed(void **state)
 	assert_string_equal(text, " 8 dirty_low 0 dirty_high 81 idle_ms 1 histogram 0");
 	t.stream_kib = 7;
 	t.writeback_delay = 600;
+	t.mode = XP_MODE_WRITEBACK;
 	t.verify = 1;
 	xp_tunables_print(&t, text);
 	assert_string_equal(text, " 14 dirty_low 0 dirty_high 81 idle_ms 1 histogram 0 stream_kib 7 writeback_delay 600 verify 1");
+	t.mode = XP_MODE_WRITETHROUGH;
+	xp_tunables_print(&t, text);
+	assert_string_equal(text, " 16 dirty_low 0 dirty_high 81 idle_ms 1 histogram 0 stream_kib 7 writeback_delay 600"
+		" mode writethrough verify 1");
 	xp_tunables_init(&t);
 	t.stream_kib = 0;
 	xp_tunables_print(&t, text);
@@ -210,8 +268,9 @@ static void the_largest_numbers_fit(void **state)
 	(void)state;
 	memset(&t, 0xff, sizeof(t));
 	xp_tunables_print(&t, text);
-	assert_string_equal(text, " 16 dirty_low 4294967295 dirty_high 4294967295 idle_ms 4294967295"
-		" histogram 4294967295 stream_kib 4294967295 writeback_delay 4294967295 mark 4294967295 verify 4294967295");
+	assert_string_equal(text, " 18 dirty_low 4294967295 dirty_high 4294967295 idle_ms 4294967295"
+		" histogram 4294967295 stream_kib 4294967295 writeback_delay 4294967295 mode 4294967295 mark 4294967295"
+		" verify 4294967295");
 }
 
 static void one_option_at_a_time(void **state)
@@ -328,6 +387,8 @@ static void a_message_sets_any_of_a_running_cache(void **state)
 	changes("set dirty_low 30", " 2 dirty_low 30");
 	changes("SET idle_ms 0 stream_kib 8", " 6 dirty_low 30 idle_ms 0 stream_kib 8");
 	/* the first of them alone would contradict what holds */
+	changes("set mode writearound", " 8 dirty_low 30 idle_ms 0 stream_kib 8 mode writearound");
+	changes("set mode writeback", " 6 dirty_low 30 idle_ms 0 stream_kib 8");
 	changes("set dirty_low 90 dirty_high 95", " 8 dirty_low 90 dirty_high 95 idle_ms 0 stream_kib 8");
 	changes("set idle_ms 5000 stream_kib 4096", " 4 dirty_low 90 dirty_high 95");
 }
@@ -342,7 +403,7 @@ static void all_of_a_set_or_none(void **state)
 	change_refused("set idle_ms 1 dirty_high 101", "dirty_high is a number from 1 to 100, not \"101\"");
 	change_refused("set idle_ms 1 idle_ms 2", "option idle_ms is given twice");
 	change_refused("set idle_ms 1 colour 2",
-		"unknown option \"colour\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mark, verify");
+		"unknown option \"colour\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify");
 	message_refused("set", "message set takes a name and a value, or more such pairs");
 	message_refused("set idle_ms", "message set takes a name and a value, or more such pairs");
 	message_refused("set idle_ms 1 verify", "message set takes a name and a value, or more such pairs");
@@ -382,6 +443,8 @@ int main(void)
 		cmocka_unit_test(a_wrong_count_is_refused),
 		cmocka_unit_test(a_wrong_name_is_refused),
 		cmocka_unit_test(a_wrong_value_is_refused),
+		cmocka_unit_test(a_mode_is_a_word),
+		cmocka_unit_test(a_start_is_told_what_was_said),
 		cmocka_unit_test(a_word_may_be_empty),
 		cmocka_unit_test(a_contradiction_is_refused),
 		cmocka_unit_test(devices_are_known_where_options_are_not),
