@@ -42,14 +42,32 @@ static void print_status(struct xp *c, bool running)
 	printf("status %s\n", text);
 }
 
+/* Its name, its default, what it is where nobody has said it, and its range: two numbers, or the words. */
+static void print_option(const struct xp_tunable *row)
+{
+	struct xp_tunables t;
+	char text[16];
+	u32 i;
+
+	xp_tunables_init(&t);
+	xp_tunable_text(row, row->initial, text, sizeof(text));
+	printf("option %s %s", row->name, text);
+	xp_tunable_text(row, xp_tunable_value(&t, row), text, sizeof(text));
+	printf(" %s", text);
+	if (!row->word)
+		printf(" %u to %u", row->min, row->max);
+	for (i = row->min; row->word && i <= row->max; i++)
+		printf(" %s%s", row->word[i], i < row->max ? "," : "");
+	printf("\n");
+}
+
 static void print_all(void)
 {
 	struct xp *c = make_cache();
 	u32 i;
 
 	for (i = 0; i < XP_TUNABLES; i++)
-		printf("option %s %u %u %u\n", xp_tunable_rows[i].name, xp_tunable_rows[i].min,
-		       xp_tunable_rows[i].max, xp_tunable_rows[i].initial);
+		print_option(&xp_tunable_rows[i]);
 	for (i = 0; i < XP_COMMANDS; i++)
 		printf("message %s\n", xp_command_name((enum xp_command)i));
 	for (i = 0; i < XP_CLASSES; i++)
