@@ -344,6 +344,7 @@ struct xp_super {
 	u8 copy, tries;
 	bool whole[2];		/* these copies, as far as is known */
 	u64 changes, writing, written;	/* how many @sb has had, and those two copies */
+	u8 rest_ticks;		/* until another mode is written again */
 	u64 resized;		/* the change that is the slow device's new size */
 };
 
@@ -421,7 +422,7 @@ struct xp {
 	u64 run_serial;		/* runs that have begun */
 	bool homes_lost;	/* a flush has failed: what is home may be there no more, and is written again */
 	u32 flush_failures;	/* of the slow device */
-	bool flush_untold;	/* the last one was a batch's, of writes that have ended: the next FLUSH fails for it */
+	bool flush_untold;	/* nobody has heard of it who is to: the next FLUSH fails for it */
 	struct xp_settling settling;
 	struct xp_bypass bypass[XP_BYPASS_MAX];
 	u64 bypass_done;	/* writes around the cache that ended */

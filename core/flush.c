@@ -10,24 +10,38 @@
 #include "through.h"
 #include "writeback.h"
 
+enum xp_act flush_tell(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+{
+	c->flush_untold = false;
+	bypass_flush_failed(c, c->bypass_done, todo);
+	return req_finish(req, -EIO);
+}
+
+/*
+ * Of two that are under way together the device may tell one alone what both are about. So it fails as well if
+ * another's failure is seen before its own end.
+ */
+enum xp_act flush_slow(struct xp *c, struct xp_req *req)
+{
+	c->stats.flushes_slow++;
+	req->bypassed = c->bypass_done;
+	req->progress = c->flush_failures;
+	req->state = REQ_SLOW_FLUSH;
+	disk_begins(c);
+	return XP_SLOW;
+}
+
 enum xp_act flush_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
 	u64 point = journal_commit(c, todo);
 
 	policy_flush(c);
 	xp_req_is(req, XP_CLASS_FLUSH);
-	if (unlikely(c->flush_untold)) {
-		c->flush_untold = false;
-		bypass_flush_failed(c, c->bypass_done, todo);
-		return req_finish(req, -EIO);
-	}
+	if (unlikely(c->flush_untold))
+		return flush_tell(c, req, todo);
 	if (c->bypass_flushed < c->bypass_done) {
-		c->stats.flushes_slow++;
-		req->bypassed = c->bypass_done;
 		req->point = point;
-		req->state = REQ_SLOW_FLUSH;
-		disk_begins(c);
-		return XP_SLOW;
+		return flush_slow(c, req);
 	}
 	if (c->journal.grows && journal_is_written(c, point))
 		XP_WRITE_ONCE(c->owes, false);
@@ -36,12 +50,14 @@ enum xp_act flush_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 
 enum xp_act flush_slow_end(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
 {
+	bool told_another = req->progress != c->flush_failures;
+
 	disk_ends(c);
-	if (err) {
+	if (err)
+		writeback_flush_failed(c, req->bypassed);
+	if (err || told_another) {
 		bypass_flush_failed(c, req->bypassed, todo);
-		writeback_flush_failed(c);
-		c->flush_untold |= through_is_on(c) && c->bypass_done > req->bypassed;
-		return req_finish(req, err);
+		return req_finish(req, err ? err : -EIO);
 	}
 	bypass_note_flushed(c, req->bypassed);
 	writeback_note_arrival(c);

@@ -14,6 +14,8 @@
 #include "through.h"
 #include "writeback.h"
 
+#define MODE_TICKS	60u	/* until a write of the superblock is tried again: of a cache that is in use */
+
 u32 xp_sb_mode(const struct xp_sb *sb)
 {
 	return le64_to_cpu(sb->incompat) & XP_INCOMPAT_MODE ? sb->mode : XP_MODE_WRITEBACK;
@@ -40,6 +42,7 @@ u32 xp_mode(const struct xp *c)
 static void begin_to_send(struct xp *c)
 {
 	c->settling.on = false;
+	c->batch.settles = false;	/* it knows nothing of what was written since */
 	if (through_is_on(c) && !cache_is_clean(c))
 		writeback_settle(c);
 }
@@ -52,21 +55,39 @@ void mode_set(struct xp *c, u32 mode)
 	begin_to_send(c);
 }
 
-void mode_note(struct xp *c, struct xp_todo *todo)
+/* What could not be written is tried again. */
+void mode_note(struct xp *c, bool last, struct xp_todo *todo)
 {
-	if (c->failed || !xp_sb_keep_mode(c->super.sb, c->opt.mode))
+	struct xp_super *s = &c->super;
+
+	if (c->failed)
 		return;
-	c->super.changes++;
+	if (xp_sb_keep_mode(s->sb, c->opt.mode)) {
+		s->changes++;
+		s->rest_ticks = 0;
+	}
+	if (s->written == s->changes)
+		return;
+	if (c->journal.rerouting)	/* which writes it */
+		return;
+	if (s->rest_ticks && !last) {
+		s->rest_ticks--;
+		return;
+	}
+	s->rest_ticks = MODE_TICKS;
 	super_write(c, todo);
 }
 
 int mode_begin(struct xp *c, const struct xp_media *m, void *block)
 {
+	int err;
+
 	if (c->opt.mode == XP_MODE_KEPT)
 		c->opt.mode = (u8)xp_sb_mode(c->super.sb);
 	begin_to_send(c);
 	if (!xp_sb_keep_mode(c->super.sb, c->opt.mode))
 		return 0;
 	c->super.changes++;
-	return super_write_now(c, m, block);
+	err = super_write_now(c, m, block);
+	return error_of_place(err) ? 0 : err;	/* mode_note() tries again */
 }

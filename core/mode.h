@@ -15,8 +15,8 @@ bool xp_sb_keep_mode(struct xp_sb *sb, u32 mode);
 
 /* While it runs. XP_MODE_KEPT: stays. */
 void mode_set(struct xp *c, u32 mode);
-/* The superblock is written, if it keeps another. */
-void mode_note(struct xp *c, struct xp_todo *todo);
+/* The superblock is written, if it keeps another; of a write that failed now and then, or where this is the @last look. */
+void mode_note(struct xp *c, bool last, struct xp_todo *todo);
 /* At rest, before the first request: the option, or what is kept. The error of a write. @block: scratch. */
 int mode_begin(struct xp *c, const struct xp_media *m, void *block);
 

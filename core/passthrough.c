@@ -85,16 +85,14 @@ void xp_mark_end(struct xp *c, int err, struct xp_todo *todo)
 
 /* ------------------------------------------------------------ requests ---- */
 
-static enum xp_act pass_flush(struct xp *c, struct xp_req *req)
+static enum xp_act pass_flush(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
 	xp_req_is(req, XP_CLASS_FLUSH);
+	if (c->flush_untold)
+		return flush_tell(c, req, todo);
 	if (c->bypass_flushed == c->bypass_done)
 		return req_finish(req, 0);
-	c->stats.flushes_slow++;
-	req->bypassed = c->bypass_done;
-	req->state = REQ_SLOW_FLUSH;
-	disk_begins(c);
-	return XP_SLOW;
+	return flush_slow(c, req);
 }
 
 /* The mark must stay. */
@@ -123,7 +121,7 @@ enum xp_act pass_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 	if (req->ordered && bypass_in_doubt(c))
 		return req_finish(req, -EIO);
 	if (req->op == XP_FLUSH)
-		return pass_flush(c, req);
+		return pass_flush(c, req, todo);
 	if (req->op == XP_WRITE)
 		return bypass_submit(c, req, min(req_span(req), XP_RUN_MAX));
 	return pass_zeroes(c, req, todo);

@@ -199,7 +199,7 @@ void xp_tick(struct xp *c, struct xp_todo *todo)
 	/* there was no place for a block, or one is under way */
 	todo->tick |= c->fast_suspected;
 	bypass_tick(c, todo);
-	mode_note(c, todo);
+	mode_note(c, false, todo);
 	requests_hand_on(c, todo);
 	todo->tick |= !xp_list_empty(&c->space);	/* whom no hit's end has seen */
 	xp_unlock(&c->lock);

@@ -217,7 +217,7 @@ int xp_close(struct xp *c, const struct xp_media *m)
 
 	xp_todo_init(&todo);
 	xp_lock(&c->lock);
-	mode_note(c, &todo);
+	mode_note(c, true, &todo);
 	journal_close(c, &todo);
 	xp_unlock(&c->lock);
 	if (c->failed)	/* what passed is on the slow device, as after a write around the cache */

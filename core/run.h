@@ -79,6 +79,11 @@ void xp_writeback_end(struct xp *c, struct xp_run *run, struct xp_todo *todo);
  * a later batch makes it. Who does not ask flushes.
  */
 bool xp_writeback_flushes(struct xp *c);
+/*
+ * The slow device may have lost what it was sent since its last flush (a server came back without it, say): before
+ * any run ends that was under way then. Any context; takes the lock.
+ */
+void xp_slow_lost(struct xp *c);
 /* @now in seconds since 1970, for xp_stats.writeback_failing_since. */
 void xp_writeback_commit(struct xp *c, int err, u64 now, struct xp_todo *todo);
 /*

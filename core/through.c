@@ -175,10 +175,12 @@ void through_lost(struct xp *c)
 	for (link = c->through.head; link; link = link->next) {
 		struct xp_req *req = req_of(link);
 
-		if (is_sent(req) || req->err)
-			continue;
-		req->sent = 0;
-		req->point = c->run_serial;
+		if (is_sent(req)) {	/* and waits for a flush */
+			req->err = req->err ? req->err : -EIO;
+		} else if (!req->err) {
+			req->sent = 0;
+			req->point = c->run_serial;
+		}
 	}
 }
 

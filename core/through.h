@@ -39,7 +39,7 @@ void through_gather(struct xp *c, struct xp_todo *todo);
 void through_sent(struct xp *c, const struct xp_run *run, struct xp_todo *todo);
 /* Who waits for a flush, too? */
 bool through_wants_flush(const struct xp *c);
-/* A flush of the slow device has failed: what was sent of writes that go on waiting is sent again. */
+/* What was sent may not be there: of writes that go on waiting it is sent again, and who waits for a flush alone fails. */
 void through_lost(struct xp *c);
 /* All that was sent is durable on the slow device; or @err. */
 void through_flushed(struct xp *c, int err, struct xp_todo *todo);

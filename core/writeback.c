@@ -436,11 +436,22 @@ void writeback_owes_flush(struct xp *c)
 	XP_WRITE_ONCE(c->owes, true);
 }
 
-void writeback_flush_failed(struct xp *c)
+void writeback_flush_failed(struct xp *c, u64 told)
 {
 	c->homes_lost = true;
 	c->flush_failures++;
+	c->flush_untold |= through_is_on(c) && c->bypass_done > told;
 	through_lost(c);
+}
+
+void xp_slow_lost(struct xp *c)
+{
+	xp_lock(&c->lock);
+	if (through_is_on(c))
+		writeback_flush_failed(c, c->bypass_flushed);
+	else
+		c->homes_lost = true;	/* of another mode's time */
+	xp_unlock(&c->lock);
 }
 
 void writeback_settle(struct xp *c)
@@ -448,16 +459,20 @@ void writeback_settle(struct xp *c)
 	c->settling = (struct xp_settling){ .on = true };
 }
 
-/* The batch has gone well: has it come to where the first began? */
-static void note_settled(struct xp *c)
+/* Has the batch come to where the first began? Once more round the disk if something of it is not home. */
+static void note_settled(struct xp *c, bool lost)
 {
 	const struct xp_batch *b = &c->batch;
 	struct xp_settling *s = &c->settling;
 
 	if (!b->settles)
 		return;
+	if (lost || b->nr_failed) {
+		writeback_settle(c);
+		return;
+	}
 	s->rounds += b->wrapped + (b->to_the_end && b->next == b->nr);
-	if (s->rounds && !b->nr_failed && (s->rounds > 1 || b->cursor >= s->from))
+	if (s->rounds && (s->rounds > 1 || b->cursor >= s->from))
 		s->on = false;
 }
 
@@ -677,14 +692,11 @@ static bool note_flush(struct xp *c, int err, struct xp_todo *todo)
 	const struct xp_batch *b = &c->batch;
 	bool lost = err || b->flush_failures != c->flush_failures;
 
-	if (err) {
-		writeback_flush_failed(c);
-		c->flush_untold |= through_is_on(c) && c->bypass_flushed < b->bypassed;
-	}
+	if (err)
+		writeback_flush_failed(c, c->bypass_flushed);
 	if (err || !b->unflushed)
 		through_flushed(c, lost && !err ? -EIO : err, todo);
-	if (!lost)
-		note_settled(c);
+	note_settled(c, lost);
 	return lost;
 }
 

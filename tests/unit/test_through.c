@@ -109,6 +109,41 @@ static void flush_slow(int err)
 	assert_int_equal(req.err, err);
 }
 
+/* A block that the slow device was sent, and no flush since. */
+static void write_home(u64 lba)
+{
+	struct xp_req req;
+
+	write_in(&req, lba, 1, 1, false);
+	begin();
+	begin_run(lba, 1);
+	end_run(0);
+	assert_true(has_ended(&req));
+	assert_false(end_batch(0));
+}
+
+static void batch_well(void)
+{
+	batch_begin(&f);
+	while (xp_writeback_next(f.c, &run) == XP_NEXT_RUN)
+		end_run(0);
+	xp_writeback_flushes(f.c);
+	xp_writeback_commit(f.c, 0, 1, &f.todo);
+	write_journal(&f);
+}
+
+/* Does a FLUSH end well, of a slow device that is well? */
+static bool is_flushed(void)
+{
+	struct xp_req req;
+
+	if (submit(&f, &req, XP_FLUSH, 0, 0, false) == XP_SLOW) {
+		write_journal(&f);
+		xp_end(f.c, &req, 0, &f.todo);
+	}
+	return !req.err;
+}
+
 static void set_mode(enum xp_mode mode)
 {
 	struct xp_tunables t;
@@ -622,6 +657,238 @@ static void a_write_that_waits_fails_with_the_cache(void **state)
 	assert_false(xp_writeback_wanted(f.c));
 }
 
+/* Two FLUSHes are under way: the device tells the first alone what both are about. */
+static void a_flush_fails_beside_one_that_failed(void **state)
+{
+	struct xp_req first, second, write;
+
+	(void)state;
+	write_home(3);
+	assert_int_equal(submit(&f, &first, XP_FLUSH, 0, 0, false), XP_SLOW);
+	write_in(&write, 9, 1, 1, false);
+	begin();
+	begin_run(9, 1);
+	end_run(0);
+	assert_true(has_ended(&write));
+	end_batch(0);
+	assert_int_equal(submit(&f, &second, XP_FLUSH, 0, 0, false), XP_SLOW);
+	write_journal(&f);
+	assert_int_equal(xp_end(f.c, &first, -EIO, &f.todo), XP_DONE);
+	assert_int_equal(xp_end(f.c, &second, 0, &f.todo), XP_DONE);
+	assert_int_equal(second.err, -EIO);
+	assert_false(is_flushed());
+}
+
+/* It was sent, and waits for the flush of a batch to come, when a caller's FLUSH fails. */
+static void fua_that_waits_fails_with_a_flush(void **state)
+{
+	struct xp_req req, flush;
+	struct xp_run last;
+
+	(void)state;
+	write_home(3);
+	assert_int_equal(submit(&f, &flush, XP_FLUSH, 0, 0, false), XP_SLOW);
+	write_in(&req, 5, 1, 1, true);
+	begin();
+	begin_run(5, 1);
+	last = run;
+	assert_int_equal(xp_writeback_next(f.c, &run), XP_NEXT_END);	/* another worker's, which is done first */
+	xp_writeback_end(f.c, &last, &f.todo);
+	assert_false(xp_writeback_flushes(f.c));
+	xp_writeback_commit(f.c, 0, 1, &f.todo);
+	assert_int_equal(xp_end(f.c, &flush, -EIO, &f.todo), XP_DONE);
+	while (xp_writeback_wanted(f.c) && !has_ended(&req))
+		batch_well();
+	assert_int_equal(req.err, -EIO);
+}
+
+/* The server is there again, without what it was sent. */
+static void what_a_device_has_lost_is_told_and_sent_again(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	write_home(5);
+	xp_slow_lost(f.c);
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+	xp_write_back_all(f.c, true);
+	begin();
+	begin_run(5, 1);
+	end_run(0);
+	end_batch(0);
+	assert_true(xp_is_clean(f.c));
+}
+
+/* It may have been what the device has lost: it has another run. */
+static void a_run_beside_a_loss_does_not_count(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	write_in(&req, 5, 1, 1, false);
+	begin();
+	begin_run(5, 1);
+	xp_slow_lost(f.c);
+	end_run(0);
+	assert_false(has_ended(&req));
+	end_batch(0);
+	begin();
+	begin_run(5, 1);
+	end_run(0);
+	assert_true(has_ended(&req));
+	end_batch(0);
+}
+
+/* Of write-back's time: once round the disk. */
+static void dirty_apart(u32 nr)
+{
+	for (u32 i = 0; i < nr; i++)
+		write_blocks(&f, 10 * i, 1, 1);
+	flush(&f);
+}
+
+static u32 dirty_of(u32 nr)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < nr; i++)
+		n += (u32)mapped_dirty(&f, 10 * i);
+	return n;
+}
+
+/* The first batch's flush fails with @flush, and of its runs that of block 50 with @bad. */
+static void settle(int bad, int flush)
+{
+	u32 n;
+
+	set_mode(XP_MODE_WRITETHROUGH);
+	for (n = 0; xp_writeback_wanted(f.c) && n < 20; n++) {
+		batch_begin(&f);
+		while (xp_writeback_next(f.c, &run) == XP_NEXT_RUN)
+			end_run(!n && xp_lba_n(run.lba) == 50 ? bad : 0);
+		assert_true(xp_writeback_flushes(f.c));
+		xp_writeback_commit(f.c, n ? 0 : flush, 1, &f.todo);
+		write_journal(&f);
+	}
+	assert_in_range(n, 2, 19);
+	assert_int_equal(dirty_of(700), 0);
+}
+
+static void a_switch_goes_on_after_a_flush_that_failed(void **state)
+{
+	(void)state;
+	dirty_apart(700);
+	settle(0, -EIO);
+}
+
+static void a_switch_goes_on_after_a_run_that_failed(void **state)
+{
+	(void)state;
+	dirty_apart(700);
+	settle(-EIO, 0);
+}
+
+static void a_batch_of_the_switch_before_settles_nothing(void **state)
+{
+	(void)state;
+	write_blocks(&f, 5, 1, 1);
+	set_mode(XP_MODE_WRITETHROUGH);
+	begin();
+	begin_run(5, 1);
+	set_mode(XP_MODE_WRITEBACK);
+	write_blocks(&f, 70, 1, 2);
+	set_mode(XP_MODE_WRITETHROUGH);
+	end_run(0);
+	end_batch(0);
+	assert_true(xp_writeback_wanted(f.c));
+	begin();
+	begin_run(70, 1);
+	end_run(0);
+	end_batch(0);
+	assert_int_equal(stats_of(&f).dirty, 0);
+}
+
+/* Its error may be about a write that ended since the flush was sent. */
+static void around_hears_of_a_flush_that_it_ended_beside(void **state)
+{
+	struct xp_req req;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 1);
+	flush(&f);
+	set_mode(XP_MODE_WRITEAROUND);
+	begin();
+	begin_run(5, 1);
+	end_run(0);
+	assert_int_equal(xp_writeback_next(f.c, &run), XP_NEXT_END);
+	assert_true(xp_writeback_flushes(f.c));
+	assert_int_equal(submit(&f, &req, XP_WRITE, 800, 8, false), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	xp_writeback_commit(f.c, -EIO, 1, &f.todo);
+	write_journal(&f);
+	assert_false(is_flushed());
+}
+
+/* ------------------------------------------------------------- the superblock ---- */
+
+static void a_mode_that_was_not_written_is_written_later(void **state)
+{
+	struct xp_tunables t;
+
+	(void)state;
+	xp_tunables_init(&t);
+	t.mode = XP_MODE_WRITETHROUGH;
+	xp_set_limits(f.c, &t);
+	xp_tick(f.c, &f.todo);
+	for (u32 i = 0; i < 2; i++)
+		fail_journal(&f);
+	assert_int_equal(f.c->failed, 0);
+	for (u32 i = 0; i < 61; i++) {
+		xp_tick(f.c, &f.todo);
+		write_journal(&f);
+	}
+	f.opt.mode = XP_MODE_KEPT;
+	assert_int_equal(fixture_restart(&f), 0);
+	assert_int_equal(xp_mode(f.c), XP_MODE_WRITETHROUGH);
+}
+
+static void a_mode_that_was_not_written_is_written_at_the_stop(void **state)
+{
+	struct xp_tunables t;
+
+	(void)state;
+	xp_tunables_init(&t);
+	t.mode = XP_MODE_WRITETHROUGH;
+	xp_set_limits(f.c, &t);
+	xp_tick(f.c, &f.todo);
+	for (u32 i = 0; i < 2; i++)
+		fail_journal(&f);
+	assert_int_equal(xp_close(f.c, &f.media), 0);
+	f.opt.mode = XP_MODE_KEPT;
+	fixture_reopen(&f);
+	assert_int_equal(xp_mode(f.c), XP_MODE_WRITETHROUGH);
+}
+
+static int (*write_of_media)(void *ctx, u64 block, u32 nr, const void *data);
+
+static int all_but_copy_a(void *ctx, u64 block, u32 nr, const void *data)
+{
+	return block == XP_SB_BLOCK_A ? -EIO : write_of_media(ctx, block, nr, data);
+}
+
+static void it_starts_in_a_mode_that_cannot_be_kept(void **state)
+{
+	(void)state;
+	write_of_media = f.media.write;
+	f.media.write = all_but_copy_a;
+	memset(f.fast + XP_SB_BLOCK_A * XP_BLOCK_SIZE, 0xff, XP_BLOCK_SIZE);
+	f.opt.mode = XP_MODE_WRITETHROUGH;
+	assert_int_equal(fixture_restart(&f), 0);
+	assert_int_equal(xp_mode(f.c), XP_MODE_WRITETHROUGH);
+	f.media.write = write_of_media;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -650,6 +917,17 @@ int main(void)
 		TEST_WITH(around_leaves_alone_what_is_not_mapped, setup_around, teardown),
 		TEST_WITH(around_writes_what_is_dirty_through, setup_back, teardown),
 		T(a_write_that_waits_fails_with_the_cache),
+		T(a_flush_fails_beside_one_that_failed),
+		T(fua_that_waits_fails_with_a_flush),
+		T(what_a_device_has_lost_is_told_and_sent_again),
+		T(a_run_beside_a_loss_does_not_count),
+		TEST_WITH(a_switch_goes_on_after_a_flush_that_failed, setup_back, teardown),
+		TEST_WITH(a_switch_goes_on_after_a_run_that_failed, setup_back, teardown),
+		TEST_WITH(a_batch_of_the_switch_before_settles_nothing, setup_back, teardown),
+		TEST_WITH(around_hears_of_a_flush_that_it_ended_beside, setup_back, teardown),
+		TEST_WITH(a_mode_that_was_not_written_is_written_later, setup_back, teardown),
+		TEST_WITH(a_mode_that_was_not_written_is_written_at_the_stop, setup_back, teardown),
+		TEST_WITH(it_starts_in_a_mode_that_cannot_be_kept, setup_back, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
