@@ -270,6 +270,14 @@ static void release(struct xd_cache *cache)
 	close_devices(cache);
 }
 
+/* A client's FLUSH hears of clients' writes by itself, but not of those that writeback sent for them. */
+static void slow_lost(void *owner)
+{
+	struct xd_cache *cache = owner;
+
+	xp_slow_lost(cache->core);
+}
+
 int xd_cache_start(struct xd_cache *cache, const struct xd_setup *setup, struct xp_message *msg)
 {
 	int err;
@@ -288,6 +296,8 @@ int xd_cache_start(struct xd_cache *cache, const struct xd_setup *setup, struct 
 	err = load(cache, setup->force, msg);
 	if (!err)
 		err = make_parts(cache, msg);
+	cache->slow->owner = cache;
+	cache->slow->on_loss = slow_lost;
 	for (u32 i = 0; !err && i < cache->nr_loops; i++)
 		err = xd_loop_start(&cache->loop[i]);
 	if (!err) {

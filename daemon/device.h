@@ -82,6 +82,8 @@ struct xd_device {
 	u64 answered;		/* when it did last, to a second; atomic */
 	bool hurried;		/* atomic */
 
+	void (*on_loss)(void *owner);	/* xd_device_lost(); NULL: nobody asks */
+	void *owner;
 	u32 losses;		/* atomic; written with the lock held */
 	pthread_mutex_t lock;	/* what follows */
 	struct xd_writes writes[XD_CONSUMERS];

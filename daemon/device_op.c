@@ -77,6 +77,8 @@ void xd_device_lost(struct xd_device *d)
 	pthread_mutex_lock(&d->lock);
 	lose(d);
 	pthread_mutex_unlock(&d->lock);
+	if (d->on_loss)
+		d->on_loss(d->owner);
 }
 
 u64 xd_device_mark(struct xd_device *d, enum xd_consumer consumer)

@@ -346,11 +346,31 @@ static void a_sync_that_failed_is_the_end(void **state)
 	assert_int_equal(data->err, 0);
 }
 
+static void count(void *owner)
+{
+	++*(u32 *)owner;
+}
+
+/* What the core has sent by itself for a client is the core's to tell. */
+static void its_owner_hears_of_a_loss_at_once(void **state)
+{
+	u32 losses = 0;
+
+	(void)state;
+	dev.owner = &losses;
+	dev.on_loss = count;
+	write_now(XD_WRITEBACK);
+	assert_int_equal(losses, 0);
+	xd_device_lost(&dev);
+	assert_int_equal(losses, 1);
+}
+
 int main(void)
 {
 #define T(name)	cmocka_unit_test_setup(name, setup)
 	const struct CMUnitTest tests[] = {
 		T(each_hears_of_a_loss_once),
+		T(its_owner_hears_of_a_loss_at_once),
 		T(a_write_is_doubted_whose_reply_may_be_older_than_the_loss),
 		T(one_flush_at_a_time),
 		T(a_durable_write_is_a_write_and_a_flush_in_its_turn),
