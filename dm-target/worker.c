@@ -492,10 +492,13 @@ static void lead(struct work_struct *work)
 	for (;;) {
 		if (READ_ONCE(w->stopping))
 			return;
+		/* A kick that comes later finds the work queued, but for one that cannot wait: it is seen there, or here. */
+		WRITE_ONCE(w->pausing, true);
+		smp_mb();
 		if (pauses(cache)) {
-			/* A kick that comes later finds the work queued, but for one that cannot wait. */
 			mod_delayed_work(w->wq, &w->work, BACK_OFF);
-			WRITE_ONCE(w->pausing, true);
+			if (!xp_writeback_pause(cache->core))
+				mod_delayed_work(w->wq, &w->work, 0);
 			return;
 		}
 		WRITE_ONCE(w->pausing, false);
