@@ -98,15 +98,14 @@ struct watch {
 	double moved;
 	u64 completed;		/* flushes before ours, */
 	u64 incarnation;	/* since it was started: this time */
-	bool goes_on;		/* also without us */
+	bool of_mode;		/* that goes home without us, too */
 	u64 enough;		/* blocks that may be left; and when to give up; 0: never */
 	double end;
 };
 
 static void give_up(const struct watch *w)
 {
-	if (!w->goes_on)
-		running_message(w->name, XP_COMMAND_FLUSH_STOP);
+	running_message(w->name, XP_COMMAND_FLUSH_STOP);
 }
 
 /* Blocks stay dirty until the slow device was flushed after a whole batch, which
@@ -153,7 +152,7 @@ static u64 life_of(const struct status *s)
 static enum xc interrupted(const struct watch *w, u64 dirty)
 {
 	give_up(w);
-	if (w->goes_on)
+	if (w->of_mode)
 		return complain(XC_INTERRUPTED, w->name,
 				text_todo("writeback goes on, and new writes are in the new mode already; xpcache flush %s shows when it is done",
 					  w->name), "not waited for, %s are dirty still", text_blocks(dirty));
@@ -235,39 +234,41 @@ static enum xc check_kept(const char *name)
 			"writes that bypassed the full cache may be lost: %s", strerror(-err));
 }
 
-enum xc flush_to_end(const char *name)
+static enum xc sync_and_watch(struct watch w)
 {
-	enum xc ret = flush_awake(name);
+	enum xc ret = flush_awake(w.name);
 
 	if (!ret)
-		ret = sync_device(name);
+		ret = sync_device(w.name);
 	if (!ret)
-		ret = watch((struct watch){ .name = name });
-	return ret ? ret : check_kept(name);
+		ret = watch(w);
+	return ret ? ret : check_kept(w.name);
 }
 
-enum xc flush_home(const char *name)
+static enum xc catch_and_watch(struct watch w)
 {
 	struct sigaction was[NR_CAUGHT];
 	enum xc ret;
 
 	signals_catch(was);
-	ret = flush_to_end(name);
+	ret = sync_and_watch(w);
 	signals_let(was);
 	return ret;
 }
 
+enum xc flush_to_end(const char *name)
+{
+	return sync_and_watch((struct watch){ .name = name });
+}
+
+enum xc flush_home(const char *name)
+{
+	return catch_and_watch((struct watch){ .name = name });
+}
+
 enum xc flush_of_mode(const char *name)
 {
-	struct sigaction was[NR_CAUGHT];
-	enum xc ret = flush_awake(name);
-
-	if (ret)
-		return ret;
-	signals_catch(was);
-	ret = watch((struct watch){ .name = name, .goes_on = true });
-	signals_let(was);
-	return ret ? ret : check_kept(name);
+	return catch_and_watch((struct watch){ .name = name, .of_mode = true });
 }
 
 enum xc flush_nearly(const char *name, u64 enough, double end)

@@ -457,6 +457,27 @@ static enum xc make_images(const struct set *s)
 	return initramfs_make();
 }
 
+static const char *text_mode(const struct set *s)
+{
+	const struct xp_tunable *row = xp_tunable_rows;
+
+	while (!row->word)
+		row++;
+	return value_of(&s->live, row);
+}
+
+/* Somebody else may have set another meanwhile. */
+static enum xc check_mode(const struct set *s)
+{
+	static struct running r;
+	enum xc ret = caches_find_running(s->r.name, &r);
+
+	if (ret || r.tunables.mode != XP_MODE_WRITEBACK)
+		return ret;
+	return complain(XC_FAILED, s->r.name, text_todo("xpcache set %s mode=%s, once more", s->r.name, text_mode(s)),
+			"it was set to writeback meanwhile");
+}
+
 /* What was dirty when it began is written back at once: when nothing is dirty, the slow device alone is right from then on. */
 static enum xc wait_for_mode(const struct set *s)
 {
@@ -466,6 +487,8 @@ static enum xc wait_for_mode(const struct set *s)
 		return XC_OK;
 	fflush(stdout);	/* it may take long */
 	ret = flush_of_mode(s->r.name);
+	if (!ret)
+		ret = check_mode(s);
 	if (!ret)
 		printf("%s: every block is written back: from now on the slow device alone is complete\n", s->r.name);
 	return ret;

@@ -66,6 +66,7 @@ xpcache list shows the caches | a device mapper's device of another kind
 dmsetup clear | of the kernel's engine: another program's table for it
 xpcache resize %s tries again | of the kernel's engine: tests/vm/jobs/resize.sh
 xpcache flush %s shows when | of a hibernation: tests/vm/jobs/hibernate.sh
+xpcache set %s mode=%s, once more | of a mode that somebody else has changed meanwhile: tests/cli/mode.sh
 LIST
 
 advice_dir="$dir/it's here"

@@ -102,6 +102,25 @@ same "mode: has the default" "$(limits demo)" "mode writeback"
 rests demo
 rm -r "$XPCACHE_ETC"
 
+flushing_is() { test "$(json "['counters']['flushing']")" = "$1"; }
+brought_home() { test "$(json "['counters']['dirty']")" = 0; }
+
+# ---- somebody else sets another meanwhile ----
+fresh --name demo
+LD_PRELOAD=$faulty FAULTY="/slow 2 1 $dir/broken" expect "mode: a start before a disk that is broken for a while" 0 "started" start --fast fast --slow slow --idle-ms 0
+client 'h.pwrite(b"s" * 65536, 0); h.flush()'
+touch broken
+"$xpcache" set demo mode=writethrough >out.set 2>said &
+set=$!
+wait_until 20 flushing_is 1
+expect "mode: somebody else's" 0 "^demo: mode writeback, now" set demo mode=writeback
+rm broken
+wait $set
+same "mode: who waits hears of it" "$? $(cat said)" \
+	"1 xpcache: it was set to writeback meanwhile: demo: xpcache set demo mode=writethrough, once more"
+expect "mode: typed once more" 0 "^demo: every block is written back" set demo mode=writethrough
+rests demo
+
 # ---- the waiting ends, by a signal ----
 fresh --name demo
 LD_PRELOAD=$faulty FAULTY="/slow 2 1 $dir/broken" expect "mode: a start before a disk that will fail" 0 "started" start --fast fast --slow slow --idle-ms 0
@@ -115,7 +134,9 @@ kill -INT $set
 wait $set
 same "mode: the waiting is interrupted" "$? $(cat said)" \
 	"130 xpcache: not waited for, 16 blocks (64.0 KiB) are dirty still: demo: writeback goes on, and new writes are in the new mode already; xpcache flush demo shows when it is done"
-same "mode: the mode is the new one" "$(limits demo) $(json "['counters']['dirty']") $(json "['counters']['flushing']")" "mode writethrough (default writeback) 16 1"
+same "mode: the mode is the new one" "$(limits demo) $(json "['counters']['dirty']") $(json "['counters']['flushing']")" "mode writethrough (default writeback) 16 0"
 rm broken
+wait_until 20 brought_home
+same "mode: and is written back all the same" "$(json "['counters']['dirty']")" 0
 expect "mode: once more" 0 "^demo: every block is written back: from now on the slow device alone is complete$" set demo mode=writethrough
 rests demo
