@@ -274,6 +274,8 @@ struct xp_lbas {
 #ifndef XP_BATCH_MIN	/* the simulator tries a few */
 #define XP_BATCH_MIN	4096u
 #define XP_BATCH_SOON	256u
+#define XP_SOON_SHARE	4096u	/* or this part of the slots, where that is more */
+#define XP_LONG_NS	30000000000ull	/* one that takes as long gives way to the next */
 #define XP_THROUGH_BATCH	1024u	/* of what writes wait for: found with the lock held */
 #endif
 
@@ -286,8 +288,10 @@ struct xp_settling {
 };
 
 /* Of what writes wait for: then what else is due has its turn. */
+#ifndef XP_THROUGH_TURNS
 #define XP_THROUGH_TURNS	16u
 #define XP_THROUGH_TURNS_FAILING	240u	/* while that fails */
+#endif
 
 enum xp_batch_state {
 	BATCH_NONE,

@@ -10,7 +10,6 @@
 #define LOOK_NS		100000000ull	/* a rest is looked at anew so often */
 #define SLACK_NS	1000000ull	/* less is not worth a sleep */
 #define REST_MAX_NS	2000000000ull	/* whatever a run may take */
-#define LONG_NS		30000000000ull
 #define STILL_NS	2500000000ull	/* nobody has looked for so long: suspended, or there was nothing to look after */
 
 /* A rest, in runs: reads keep 11 twelfths of a disk that seeks, and half of another. */
@@ -125,7 +124,7 @@ bool rate_starves(const struct xp *c)
 
 bool rate_has_been_long(const struct xp *c)
 {
-	return c->batch.since && c->rate.last - c->batch.since >= LONG_NS;
+	return c->batch.since && c->rate.last - c->batch.since >= XP_LONG_NS;
 }
 
 /* Writers are slowed, or somebody waits for what only writeback brings. */

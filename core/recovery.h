@@ -17,8 +17,8 @@ struct decided {
 	u64 lba;
 	u32 slot;
 	u32 reserved;
-	/* the block of this record, if the user took the older version; 0: no */
-	u64 passed_over;
+	/* the slot cannot be read, and the user takes the older version */
+	bool passed_over;
 };
 
 /* The caller's scratch memory, and what the steps hand on. */

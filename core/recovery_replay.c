@@ -168,13 +168,13 @@ static int replay_checked(struct recovery *r, struct xp_said *p)
 	p->verdict = landed(r, p);
 	d->lba = xp_lba_n(p->lba);
 	d->slot = xp_slot_n(p->slot);
-	d->passed_over = 0;
+	d->passed_over = false;
 	r->nr_decided++;
 	if (p->verdict == XP_REPLAYED ||
 	    (p->verdict == XP_UNREADABLE_DATA && !recovery_accepts(r, XP_ACCEPT_OLDER)))
 		return replay_map(r, p);
 	if (p->verdict == XP_UNREADABLE_DATA)
-		d->passed_over = p->seq;
+		d->passed_over = true;
 	fall_back(r->c, p->lba);
 	return 0;
 }
@@ -378,8 +378,8 @@ static void doubt(struct recovery *r)
 
 /*
  * The version that was passed over may have been durable, and the older one's slot another's since.
- * So it is with that as above; but only the block itself is in doubt. The older one's newest record may
- * be in the same journal block, before the other: relocated when that block was open.
+ * So it is with that as above; but only the block itself is in doubt. What is clean need not be in the
+ * cache: whether its record came before the other or after it is not asked.
  */
 static void doubt_older(struct recovery *r)
 {
@@ -389,8 +389,7 @@ static void doubt_older(struct recovery *r)
 		const struct decided *d = &r->decided[i];
 		xp_slot_t old = map_mapped(r->c, XP_LBA(d->lba));
 
-		if (d->passed_over && is_slot(old) && !entry_of(r->c, old)->dirty &&
-		    number_of(r, old) <= d->passed_over)
+		if (d->passed_over && is_slot(old) && !entry_of(r->c, old)->dirty)
 			recovery_unmap(r->c, old);
 	}
 }

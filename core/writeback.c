@@ -207,7 +207,7 @@ static void collect(struct xp *c)
 	struct xp_batch *b = &c->batch;
 
 	scan(c);
-	if (!b->nr && b->cursor) {
+	if (!b->nr) {
 		b->wrapped = true;
 		xp_lock(&c->lock);
 		b->cursor = 0;
@@ -360,7 +360,7 @@ static void gather(struct xp *c, struct xp_run *run)
  */
 static bool ends_early(struct xp *c)
 {
-	u32 soon = max(XP_BATCH_SOON, c->nr_slots / 4096);
+	u32 soon = max(XP_BATCH_SOON, c->nr_slots / XP_SOON_SHARE);
 
 	if (c->batch.through)
 		return c->slow_flush_wanted;
@@ -372,8 +372,6 @@ bool writeback_is_over(struct xp *c)
 {
 	struct xp_batch *b = &c->batch;
 
-	if (b->state != BATCH_RUNNING)
-		return false;
 	b->ends |= ends_early(c);
 	return b->ends || b->next == b->nr;
 }

@@ -516,9 +516,9 @@ static void pressed_it_rests_less(void **state)
 	for (u32 i = 0; i < 4; i++) {
 		miss(900000 + i * 50000);
 		dirty_percent(steps[i].percent);
+		batch_begin(&f);
 		xp_writeback_turn(f.c, now);	/* the rest that the batch before owes begins */
 		now += SECOND / 2;
-		batch_begin(&f);
 		miss(905000 + i * 50000);
 		write_run(20 * MS);
 		miss(910000 + i * 50000);
