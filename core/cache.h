@@ -426,7 +426,8 @@ struct xp {
 	u64 run_serial;		/* runs that have begun */
 	bool homes_lost;	/* a flush has failed: what is home may be there no more, and is written again */
 	u32 flush_failures;	/* of the slow device */
-	bool flush_untold;	/* nobody has heard of it who is to: the next FLUSH fails for it */
+	u64 flush_lost;		/* of the bypass writes up to here any may be gone: a flush has failed, say; */
+	u64 flush_told;		/* and up to here a FLUSH that failed has said so, or they were durable */
 	struct xp_settling settling;
 	struct xp_bypass bypass[XP_BYPASS_MAX];
 	u64 bypass_done;	/* writes around the cache that ended */

@@ -317,7 +317,7 @@ static bool store(struct xp *c, struct xp_todo *todo)
 	w->stored = w->nr;
 	j->reached = journal_point(w->seq, w->nr);
 	j->tail_written = w->tail;
-	XP_WRITE_ONCE(c->owes, c->bypass_flushed < c->bypass_done);
+	XP_WRITE_ONCE(c->owes, c->bypass_flushed < c->bypass_done || c->flush_told < c->flush_lost);
 	set_free(c, w, todo);
 	return true;
 }

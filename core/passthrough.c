@@ -88,8 +88,8 @@ void xp_mark_end(struct xp *c, int err, struct xp_todo *todo)
 static enum xp_act pass_flush(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
 	xp_req_is(req, XP_CLASS_FLUSH);
-	if (c->flush_untold)
-		return flush_tell(c, req, todo);
+	if (flush_is_doomed(c, c->bypass_done))
+		return flush_tell(c, req, c->bypass_done, todo);
 	if (c->bypass_flushed == c->bypass_done)
 		return req_finish(req, 0);
 	return flush_slow(c, req);

@@ -194,8 +194,10 @@ enum xp_act zeroes_below(struct xp *c, struct xp_req *req, u32 want, struct xp_t
 enum xp_act flush_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 /* What it covers goes there: the slow device is flushed. */
 enum xp_act flush_slow(struct xp *c, struct xp_req *req);
-/* c->flush_untold: it fails for that, and the next one does not. */
-enum xp_act flush_tell(struct xp *c, struct xp_req *req, struct xp_todo *todo);
+/* Bypass writes up to @bypassed may be gone, and nobody has said so yet. */
+bool flush_is_doomed(const struct xp *c, u64 bypassed);
+/* It fails for that, and the next one does not. */
+enum xp_act flush_tell(struct xp *c, struct xp_req *req, u64 bypassed, struct xp_todo *todo);
 
 /*
  * Nothing is owed. What it covers was acknowledged before it came, and what is acknowledged is

@@ -438,17 +438,15 @@ void writeback_flush_failed(struct xp *c, u64 told)
 {
 	c->homes_lost = true;
 	c->flush_failures++;
-	c->flush_untold |= through_is_on(c) && c->bypass_done > told;
+	c->flush_lost = c->bypass_done;
+	c->flush_told = max(c->flush_told, told);
 	through_lost(c);
 }
 
 void xp_slow_lost(struct xp *c)
 {
 	xp_lock(&c->lock);
-	if (through_is_on(c))
-		writeback_flush_failed(c, c->bypass_flushed);
-	else
-		c->homes_lost = true;	/* of another mode's time */
+	writeback_flush_failed(c, 0);
 	xp_unlock(&c->lock);
 }
 
@@ -691,7 +689,7 @@ static bool note_flush(struct xp *c, int err, struct xp_todo *todo)
 	bool lost = err || b->flush_failures != c->flush_failures;
 
 	if (err)
-		writeback_flush_failed(c, c->bypass_flushed);
+		writeback_flush_failed(c, 0);
 	if (err || !b->unflushed)
 		through_flushed(c, lost && !err ? -EIO : err, todo);
 	note_settled(c, lost);

@@ -51,13 +51,20 @@ static void io_account(struct xd_io *io)
 		xd_timed(io->loop, io->class, io->begun);
 }
 
+/* The core may have known of nothing to flush: writeback's flush was for all. What it has told itself is told. */
+static void hear(struct xd_io *io)
+{
+	int err = xd_device_tell(io->loop->cache->slow, XD_CLIENTS, io->mark, io->aside);
+
+	io->err = io->err ? io->err : err;
+}
+
 static void io_ended(struct xd_io *io)
 {
 	struct xd_loop *loop = io->loop;
 
-	/* The core may have known of nothing to flush: writeback's flush was for all. */
-	if (io->op == XP_FLUSH && !io->err)
-		io->err = xd_device_tell(loop->cache->slow, XD_CLIENTS, io->mark, io->aside);
+	if (io->op == XP_FLUSH)
+		hear(io);
 	if (!io->own)
 		io_account(io);
 	loop->ios--;

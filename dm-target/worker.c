@@ -494,7 +494,7 @@ static void lead(struct work_struct *work)
 			return;
 		/* A kick that comes later finds the work queued, but for one that cannot wait: it is seen there, or here. */
 		WRITE_ONCE(w->pausing, true);
-		smp_mb();
+		smp_mb();	/* between it and who waits, as in a kick */
 		if (pauses(cache)) {
 			mod_delayed_work(w->wq, &w->work, BACK_OFF);
 			if (!xp_writeback_pause(cache->core))

@@ -816,7 +816,7 @@ void backend_complete(u64 *rng)
 	step.thread = e.thread;
 	xp_todo_init(&todo);
 	dispatch(&e, err, &todo);
-	sim.untold |= sim.c->flush_untold;
+	sim.untold |= sim.c->flush_lost > sim.c->flush_told;
 	backend_perform(&todo);
 }
 

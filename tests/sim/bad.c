@@ -339,13 +339,27 @@ void bad_turn(u64 *rng)
 	}
 }
 
+/* A record was believed whose slot could not be read, and what is read there now is not what it names. */
+static bool is_not_its_own(const struct xp_mapping *m)
+{
+	static u8 bytes[XP_BLOCK_SIZE];
+
+	disk_read(&sim.fast, xp_slot_sector(sim.c, m->slot), XP_BLOCK_SECTORS, bytes);
+	return !xp_mapping_holds(m, bytes);
+}
+
+static bool is_stuck(const struct xp_mapping *m)
+{
+	return m->dirty && !m->zeros && (unreadable(sim.fast.seen, true, xp_slot_sector(sim.c, m->slot), 1) || is_not_its_own(m));
+}
+
 u32 bad_stuck(u64 *lba, u32 max)
 {
 	struct xp_mapping m;
 	u32 cursor = 0, n = 0;
 
 	while (sim.geometry.bad && n < max && xp_walk(sim.c, &cursor, &m))
-		if (m.dirty && !m.zeros && unreadable(sim.fast.seen, true, xp_slot_sector(sim.c, m.slot), 1))
+		if (is_stuck(&m))
 			lba[n++] = xp_lba_n(m.lba);
 	return n;
 }

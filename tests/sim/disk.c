@@ -5,7 +5,8 @@
  * Writes complete in any order. Until a write is certain each of its sectors
  * may or may not be there after a power cut. It is certain when it completes, on
  * a device without a volatile cache or with FUA; else when a FLUSH completes
- * that was submitted after it had completed.
+ * that was submitted after it had completed. Where a FLUSH fails, each of the slow device's
+ * that completed before is certain, or gone for good: the next FLUSH ends well all the same.
  *
  * Memory takes stores of 8 bytes. Whoever reads finds the newest; until its line was
  * flushed, and the thread that flushed it came past a fence, each may be on the medium
@@ -189,6 +190,38 @@ void disk_flush(struct disk *d, u64 submitted)
 	for (w = d->pending; w; w = w->next)
 		if (w->completed && w->completed < submitted)
 			settle(d, w);
+	drop_settled(d);
+}
+
+/* Durable, or nothing of it will ever be there. */
+static void decide(struct disk *d, struct write *w, bool durable)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr; i++) {
+		if (!w->content[i])
+			continue;
+		if (!durable)
+			oracle_lost(w->sector + i, w->content[i]->tag);
+		d->seen[w->sector + i] = durable ? w->content[i] : d->floor[w->sector + i];
+	}
+	if (w->nr)
+		trace("--- the slow device %s %llu+%u", durable ? "keeps" : "forgets", (unsigned long long)w->sector, w->nr);
+	figures.forgotten += !durable && w->nr;
+	if (durable)
+		settle(d, w);
+	w->nr = 0;
+}
+
+void disk_flush_fails(struct disk *d, u64 *rng)
+{
+	struct write *w;
+
+	if (d != &sim.slow || (!sim.geometry.forgets && chance(rng, 2)))
+		return;
+	for (w = d->pending; w; w = w->next)
+		if (w->completed)
+			decide(d, w, !sim.geometry.forgets && chance(rng, 2));
 	drop_settled(d);
 }
 

@@ -174,6 +174,8 @@ static int finish_io(struct event *e)
 	if (in_memory(e) ? e->failed : error_hits(e) || cannot_be_read(e)) {
 		if (e->op == OP_WRITE)
 			disk_fail(e->disk, e->w, step.rng);
+		if (e->op == OP_FLUSH)
+			disk_flush_fails(e->disk, step.rng);
 		if (e->op == OP_READ)
 			memset(e->data, 0xee, e->nr * SECTOR);
 		return -EIO;

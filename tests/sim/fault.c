@@ -84,6 +84,11 @@ void fault_turn(u64 *rng)
 		f->ops = 7;
 		f->left = UINT32_MAX;
 	}
+	if (sim.geometry.forgets && !chance(rng, 4)) {
+		f->disk = 1;
+		f->ops = 1 << OP_FLUSH;
+		f->left = 1;
+	}
 	f->after = 0;
 	f->spot = !f->disk && !sim.geometry.fast_goes && chance(rng, 4);
 	trace("--- errors of the %s device%s: ops %u, %s", f->disk ? "slow" : "fast",

@@ -70,6 +70,7 @@ static u64 print_faults(void)
 	u64 all = 0;
 	u32 d, o;
 
+	printf("slow device: %llu writes forgotten by a flush that failed\n", (unsigned long long)figures.forgotten);
 	printf("errors, once / until healed / of a device that was gone:");
 	for (d = 0; d < 2; d++)
 		for (o = 0; o < 3; o++) {

@@ -25,6 +25,8 @@ struct version {
 	u64 ended, acked, seen;	/* 0: not */
 	u64 preflush;		/* submitted with a preflush: when */
 	bool covered;
+	bool lost;		/* the slow device had it, and forgot it */
+	bool told;		/* a FLUSH after it has failed: no later one is about it */
 	bool maybe;		/* discard: zeros or what was before */
 	bool whole;		/* of a write of all of its aligned 4 KiB */
 	bool recovered;		/* what the last recovery showed */
@@ -118,10 +120,10 @@ static bool precedes(const struct version *a, const struct version *b)
  * before that counts as covered. */
 static bool certain(const struct version *w, u64 since, u64 flushed)
 {
-	if (w->maybe)
+	if (w->maybe || (w->lost && w->told))
 		return false;
 	if (since)
-		return w->seen && w->seen < since;
+		return w->seen && w->seen < since && !w->lost;
 	return w->covered || (w->acked && w->acked < flushed);
 }
 
@@ -586,11 +588,39 @@ static void flush_end(const struct user *u)
 	}
 }
 
+/* Was it acknowledged and not flushed? Else it was there, and the cache is to have it still. */
+void oracle_lost(u64 sector, u64 tag)
+{
+	struct history *h;
+	u32 i;
+
+	if (sector >= sim.slow.sectors)
+		return;
+	h = &history[sector];
+	for (i = h->nr; i-- > 0 && h->v[i].id != tag_id(tag);)
+		;
+	for (i++; i-- > 0;)	/* with those that it was over */
+		h->v[i].lost |= !h->v[i].covered;
+}
+
+/* Also of what was under way: the part of it that the device had may be all that it forgot, and nobody can tell. */
+void oracle_tell_lost(u64 submitted)
+{
+	u64 s;
+	u32 i;
+
+	for (s = 0; s < sim.slow.sectors; s++)
+		for (i = 0; i < history[s].nr; i++)
+			history[s].v[i].told |= !history[s].v[i].covered && history[s].v[i].submitted < submitted;
+}
+
 void oracle_end(const struct user *u)
 {
 	bool well = !u->err;
 
-	if (u->err && u->op == XP_FLUSH && sim.untold) {
+	if (u->err && (u->op == XP_FLUSH || u->preflush))
+		oracle_tell_lost(u->submitted);
+	if (u->err && (u->op == XP_FLUSH || u->preflush) && sim.untold) {
 		sim.untold = false;	/* backend_complete() sets it again */
 		sim.faulted = true;	/* and ordered writes may fail for it, now */
 	}

@@ -310,6 +310,7 @@ static void draw_geometry(u64 *rng)
 	g->refuses = mix(sim.seed ^ 0xbadd) % 3 ? 0 : 1 + mix(sim.seed ^ 0xbadc) % 3;
 	g->verifies = mix(sim.seed ^ 0x5e51f) % 3 == 0;
 	g->modes = mix(sim.seed ^ 0x30de5) % 3 == 0;
+	g->forgets = mix(sim.seed ^ 0xf0f9e7) % 4 == 0;
 	if (g->verifies && mix(sim.seed ^ 0x2073e) % 2 && !g->bad)
 		g->rot_one_in = 10 + (u32)(mix(sim.seed ^ 0x2073f) % 200);
 	/* A quarter holds a full map, as xp_sb_verify() has it, and two windows: it wants three. */

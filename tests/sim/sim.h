@@ -142,6 +142,8 @@ void disk_read(const struct disk *d, u64 sector, u32 nr, u8 *bytes);
 bool disk_unreadable(const struct disk *d, u64 sector, u32 nr);
 /* What had completed at @submitted is durable. */
 void disk_flush(struct disk *d, u64 submitted);
+/* What had completed by now is durable, or never will be. */
+void disk_flush_fails(struct disk *d, u64 *rng);
 
 /* Memory: a write is stores, a flush of what they stored, and a fence, each by whoever
  * writes, and then its completion, which makes nothing certain. */
@@ -252,6 +254,10 @@ const struct content *oracle_answer(struct xp *c, const struct image *im, u64 se
 /* Drops the versions that will never be allowed again, so that long runs stay quick.
  * @oldest: when the oldest request under way was submitted. */
 void oracle_forget(u64 oldest);
+/* The slow device has forgotten what it was sent. It may be read as it was before, from now on. */
+void oracle_lost(u64 sector, u64 tag);
+/* Somebody hears that what was submitted before @submitted may be lost, then or later: no later FLUSH is about that. */
+void oracle_tell_lost(u64 submitted);
 /* The newer of two whole copies of the superblock. */
 void superblock_read(const struct xp_media *fast, struct xp_sb *sb);
 /* A sector of the slow device is not what it was: somebody else's. */
@@ -341,6 +347,7 @@ struct geometry {
 	bool bad_returns;	/* some of them for a while only */
 	u32 bad_one_in;		/* steps, while running */
 	bool modes;		/* lives are in other modes than write-back, and change them */
+	bool forgets;		/* mostly it is a FLUSH of the slow device that fails, and that has forgotten all it was sent */
 	bool verifies;		/* xp_options.verify, in most lives, */
 	u32 rot_one_in;		/* or in all, as sectors rot: steps; 0: never */
 	u32 check_one_in;	/* steps that end in crash_check() */
@@ -440,6 +447,7 @@ struct figures {
 	u64 stores, stores_refused, kills_storing;
 	u64 bad_runs, bad_places, bad_slots, bad_slow, bad_heads;	/* made; heads: superblocks, fingerprints */
 	u64 bad_reads[2];		/* of requests and writeback, by disk */
+	u64 forgotten;			/* writes by the slow device */
 	u64 healed, came_back;		/* sectors written, blocks that were read again as they were */
 	u64 unneeded, refusals, losses, unended, doubtful, older, undecided, took_older, rested, rewritten;
 	u64 written_again, refused, rerouted, given_up;

@@ -361,6 +361,15 @@ static void a_callers_flush_may_be_faster(void **state)
 	assert_int_equal(failing_since(), 0);
 }
 
+/* What was around the cache may be gone, of which a caller is told first. */
+static void flush_told(void)
+{
+	struct xp_req req;
+
+	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+}
+
 /* What writeback could not flush the caller's FLUSH has: nothing is left that could fail. */
 static void a_callers_flush_ends_it_with_the_cache_clean(void **state)
 {
@@ -368,6 +377,7 @@ static void a_callers_flush_ends_it_with_the_cache_clean(void **state)
 	discard_around();
 	assert_int_equal(pause_after(0, -EIO), 1000);
 	assert_int_equal(failing_since(), clock_now);
+	flush_told();
 	flush_slow();
 	assert_int_equal(xp_writeback_pause(f.c), 0);
 	assert_int_equal(failing_since(), 0);
