@@ -105,14 +105,20 @@ rm -r "$XPCACHE_ETC"
 flushing_is() { test "$(json "['counters']['flushing']")" = "$1"; }
 brought_home() { test "$(json "['counters']['dirty']")" = 0; }
 
+# A change that waits, before a disk that fails until ./broken is gone: its process is $set.
+switch_waits()
+{
+	fresh --name demo
+	LD_PRELOAD=$faulty FAULTY="/slow 2 1 $dir/broken" expect "mode: a start before a disk that will fail" 0 "started" start --fast fast --slow slow --idle-ms 0
+	client 'h.pwrite(b"s" * 65536, 0); h.flush()'
+	touch broken
+	"$xpcache" set demo mode=writethrough >out.set 2>said &
+	set=$!
+	wait_until 20 flushing_is 1
+}
+
 # ---- somebody else sets another meanwhile ----
-fresh --name demo
-LD_PRELOAD=$faulty FAULTY="/slow 2 1 $dir/broken" expect "mode: a start before a disk that is broken for a while" 0 "started" start --fast fast --slow slow --idle-ms 0
-client 'h.pwrite(b"s" * 65536, 0); h.flush()'
-touch broken
-"$xpcache" set demo mode=writethrough >out.set 2>said &
-set=$!
-wait_until 20 flushing_is 1
+switch_waits
 expect "mode: somebody else's" 0 "^demo: mode writeback, now" set demo mode=writeback
 rm broken
 wait $set
@@ -122,14 +128,7 @@ expect "mode: typed once more" 0 "^demo: every block is written back" set demo m
 rests demo
 
 # ---- the waiting ends, by a signal ----
-fresh --name demo
-LD_PRELOAD=$faulty FAULTY="/slow 2 1 $dir/broken" expect "mode: a start before a disk that will fail" 0 "started" start --fast fast --slow slow --idle-ms 0
-client 'h.pwrite(b"s" * 65536, 0); h.flush()'
-touch broken
-"$xpcache" set demo mode=writethrough >out.set 2>said &
-set=$!
-wait_until 20 grep -q "from each start on" out.set
-sleep 0.3
+switch_waits
 kill -INT $set
 wait $set
 same "mode: the waiting is interrupted" "$? $(cat said)" \

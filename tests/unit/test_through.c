@@ -86,6 +86,14 @@ static void end_run(int err)
 	xp_writeback_end(f.c, &run, &f.todo);
 }
 
+/* A batch begins, and its first run is there. */
+static void send(u64 lba, u32 nr)
+{
+	begin();
+	begin_run(lba, nr);
+	end_run(0);
+}
+
 /* Returns whether it was flushed. */
 static bool end_batch(int err)
 {
@@ -115,9 +123,7 @@ static void write_home(u64 lba)
 	struct xp_req req;
 
 	write_in(&req, lba, 1, 1, false);
-	begin();
-	begin_run(lba, 1);
-	end_run(0);
+	send(lba, 1);
 	assert_true(has_ended(&req));
 	assert_false(end_batch(0));
 }
@@ -194,15 +200,8 @@ static void its_record_is_durable_before(void **state)
 /* I2, I7: a FLUSH goes to both, and nothing is clean without one; what was sent is not sent again. */
 static void what_is_home_is_clean_behind_a_flush(void **state)
 {
-	struct xp_req req;
-
 	(void)state;
-	write_in(&req, 5, 1, 1, false);
-	begin();
-	begin_run(5, 1);
-	end_run(0);
-	assert_true(has_ended(&req));
-	assert_false(end_batch(0));
+	write_home(5);
 	assert_true(mapped_dirty(&f, 5));
 	flush_slow(0);
 	flush(&f);
@@ -217,20 +216,11 @@ static void what_is_home_is_clean_behind_a_flush(void **state)
 /* A flush that fails may have lost it. */
 static void what_is_home_is_sent_again_after_a_flush_that_failed(void **state)
 {
-	struct xp_req req;
-
 	(void)state;
-	write_in(&req, 5, 1, 1, false);
-	begin();
-	begin_run(5, 1);
-	end_run(0);
-	assert_true(has_ended(&req));
-	assert_false(end_batch(0));
+	write_home(5);
 	flush_slow(-EIO);
 	xp_write_back_all(f.c, true);
-	begin();
-	begin_run(5, 1);
-	end_run(0);
+	send(5, 1);
 	assert_true(end_batch(0));
 	assert_true(xp_is_clean(f.c));
 }
@@ -242,9 +232,7 @@ static void fua_waits_for_the_flush(void **state)
 	(void)state;
 	write_in(&req, 5, 1, 1, true);
 	write_in(&other, 9, 1, 1, false);
-	begin();
-	begin_run(5, 1);
-	end_run(0);
+	send(5, 1);
 	assert_false(has_ended(&req));
 	begin_run(9, 1);
 	end_run(0);
@@ -261,9 +249,7 @@ static void fua_fails_with_the_flush(void **state)
 
 	(void)state;
 	write_in(&req, 5, 1, 1, true);
-	begin();
-	begin_run(5, 1);
-	end_run(0);
+	send(5, 1);
 	assert_true(end_batch(-EIO));
 	assert_true(has_ended(&req));
 	assert_int_equal(req.err, -EIO);
@@ -292,9 +278,7 @@ static void a_run_that_fails_is_told(void **state)
 	assert_int_equal(mapped_byte(&f, 5), 1);
 	write_in(&req, 7, 1, 2, false);
 	assert_int_equal(xp_writeback_pause(f.c), 0);	/* somebody waits to be told */
-	begin();
-	begin_run(7, 1);
-	end_run(0);
+	send(7, 1);
 	assert_true(has_ended(&req));
 	assert_int_equal(req.err, 0);
 }
@@ -331,9 +315,7 @@ static void a_flush_of_a_batch_that_failed_is_told(void **state)
 	(void)state;
 	write_in(&req, 5, 1, 1, false);
 	write_in(&fua, 9, 1, 1, true);
-	begin();
-	begin_run(5, 1);
-	end_run(0);
+	send(5, 1);
 	assert_true(has_ended(&req));
 	begin_run(9, 1);
 	end_run(0);
@@ -348,15 +330,10 @@ static void a_flush_of_a_batch_that_failed_is_told(void **state)
 /* I7: ... and what a caller's FLUSH that failed was about is not clean behind a batch that ran meanwhile. */
 static void nothing_is_clean_beside_a_flush_that_failed(void **state)
 {
-	struct xp_req req, caller;
+	struct xp_req caller;
 
 	(void)state;
-	write_in(&req, 5, 1, 1, false);
-	begin();
-	begin_run(5, 1);
-	end_run(0);
-	assert_true(has_ended(&req));
-	assert_false(end_batch(0));
+	write_home(5);
 	assert_int_equal(submit(&f, &caller, XP_FLUSH, 0, 0, false), XP_SLOW);
 	write_journal(&f);
 	xp_write_back_all(f.c, true);
@@ -364,9 +341,7 @@ static void nothing_is_clean_beside_a_flush_that_failed(void **state)
 	assert_int_equal(xp_end(f.c, &caller, -EIO, &f.todo), XP_DONE);
 	assert_true(end_batch(0));
 	assert_true(mapped_dirty(&f, 5));
-	begin();
-	begin_run(5, 1);
-	end_run(0);
+	send(5, 1);
 	assert_true(end_batch(0));
 	assert_false(mapped_dirty(&f, 5));
 }
@@ -377,12 +352,7 @@ static void zeroes_are_sent_again_after_a_flush_that_failed(void **state)
 	struct xp_req req;
 
 	(void)state;
-	write_in(&req, 5, 1, 1, false);
-	begin();
-	begin_run(5, 1);
-	end_run(0);
-	assert_true(has_ended(&req));
-	end_batch(0);
+	write_home(5);
 	for (u32 i = 0; i < 2; i++) {
 		assert_int_equal(submit(&f, &req, XP_ZEROES, 40, 8, false), XP_WAIT);
 		begin();
@@ -437,9 +407,7 @@ static void a_newer_version_waits_for_a_run_of_its_own(void **state)
 	assert_false(has_ended(&second));
 	end_batch(0);
 	assert_true(mapped_dirty(&f, 5));
-	begin();
-	begin_run(5, 1);
-	end_run(0);
+	send(5, 1);
 	assert_true(has_ended(&second));
 }
 
@@ -456,9 +424,7 @@ static void one_run_is_enough_for_all_versions_before_it(void **state)
 	end_run(0);
 	assert_false(has_ended(&first));	/* the newer one of block 6 is not in the batch */
 	end_batch(0);
-	begin();
-	begin_run(6, 1);
-	end_run(0);
+	send(6, 1);
 	assert_ptr_equal(xp_list_pop(&f.todo.done), &first.link);
 	assert_ptr_equal(xp_list_pop(&f.todo.done), &second.link);
 }
@@ -483,15 +449,10 @@ static void two_that_wait_for_a_block_have_one_run(void **state)
 
 static void zeroes_and_discards_wait_too(void **state)
 {
-	struct xp_req req, zeroes;
+	struct xp_req zeroes;
 
 	(void)state;
-	write_in(&req, 5, 1, 1, false);
-	begin();
-	begin_run(5, 1);
-	end_run(0);
-	assert_true(has_ended(&req));
-	end_batch(0);
+	write_home(5);
 	assert_int_equal(submit(&f, &zeroes, XP_ZEROES, 40, 8, false), XP_WAIT);
 	begin();
 	begin_run(5, 1);
@@ -511,9 +472,7 @@ static void a_long_write_across_the_switch_waits(void **state)
 	assert_int_equal(req.nr_blocks, 200);
 	set_mode(XP_MODE_WRITETHROUGH);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_WAIT);
-	begin();
-	begin_run(0, 200);
-	end_run(0);
+	send(0, 200);
 	assert_true(has_ended(&req));
 	end_batch(0);
 }
@@ -525,9 +484,7 @@ static void a_switch_brings_home_what_is_dirty(void **state)
 	write_blocks(&f, 5, 1, 1);
 	assert_false(xp_writeback_wanted(f.c));
 	set_mode(XP_MODE_WRITETHROUGH);
-	begin();
-	begin_run(5, 1);
-	end_run(0);
+	send(5, 1);
 	assert_true(end_batch(0));
 	assert_true(xp_is_clean(f.c));
 	assert_false(stats_of(&f).flushing);
@@ -541,9 +498,7 @@ static void a_start_brings_home_what_is_dirty(void **state)
 	flush(&f);
 	f.opt.mode = XP_MODE_WRITEAROUND;
 	fixture_reopen(&f);
-	begin();
-	begin_run(5, 1);
-	end_run(0);
+	send(5, 1);
 	assert_true(end_batch(0));
 }
 
@@ -635,9 +590,7 @@ static void around_writes_what_is_dirty_through(void **state)
 	xp_copied(f.c, &req, &(u64){ 1 }, &f.todo);
 	write_journal(&f);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_WAIT);
-	begin();
-	begin_run(5, 1);
-	end_run(0);
+	send(5, 1);
 	assert_true(has_ended(&req));
 	end_batch(0);
 }
@@ -666,9 +619,7 @@ static void a_flush_fails_beside_one_that_failed(void **state)
 	write_home(3);
 	assert_int_equal(submit(&f, &first, XP_FLUSH, 0, 0, false), XP_SLOW);
 	write_in(&write, 9, 1, 1, false);
-	begin();
-	begin_run(9, 1);
-	end_run(0);
+	send(9, 1);
 	assert_true(has_ended(&write));
 	end_batch(0);
 	assert_int_equal(submit(&f, &second, XP_FLUSH, 0, 0, false), XP_SLOW);
@@ -713,9 +664,7 @@ static void what_a_device_has_lost_is_told_and_sent_again(void **state)
 	assert_int_equal(submit(&f, &req, XP_FLUSH, 0, 0, false), XP_DONE);
 	assert_int_equal(req.err, -EIO);
 	xp_write_back_all(f.c, true);
-	begin();
-	begin_run(5, 1);
-	end_run(0);
+	send(5, 1);
 	end_batch(0);
 	assert_true(xp_is_clean(f.c));
 }
@@ -733,9 +682,7 @@ static void a_run_beside_a_loss_does_not_count(void **state)
 	end_run(0);
 	assert_false(has_ended(&req));
 	end_batch(0);
-	begin();
-	begin_run(5, 1);
-	end_run(0);
+	send(5, 1);
 	assert_true(has_ended(&req));
 	end_batch(0);
 }
@@ -802,9 +749,7 @@ static void a_batch_of_the_switch_before_settles_nothing(void **state)
 	end_run(0);
 	end_batch(0);
 	assert_true(xp_writeback_wanted(f.c));
-	begin();
-	begin_run(70, 1);
-	end_run(0);
+	send(70, 1);
 	end_batch(0);
 	assert_int_equal(stats_of(&f).dirty, 0);
 }
@@ -818,9 +763,7 @@ static void around_hears_of_a_flush_that_it_ended_beside(void **state)
 	write_blocks(&f, 5, 1, 1);
 	flush(&f);
 	set_mode(XP_MODE_WRITEAROUND);
-	begin();
-	begin_run(5, 1);
-	end_run(0);
+	send(5, 1);
 	assert_int_equal(xp_writeback_next(f.c, &run), XP_NEXT_END);
 	assert_true(xp_writeback_flushes(f.c));
 	assert_int_equal(submit(&f, &req, XP_WRITE, 800, 8, false), XP_SLOW);
