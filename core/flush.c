@@ -12,7 +12,6 @@
 #include "bypass.h"
 #include "policy.h"
 #include "request.h"
-#include "through.h"
 #include "writeback.h"
 
 bool flush_is_doomed(const struct xp *c, u64 bypassed)

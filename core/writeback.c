@@ -230,7 +230,6 @@ static void note_extent(struct xp *c)
 static bool goes_through(struct xp *c)
 {
 	const struct xp_batch *b = &c->batch;
-
 	u32 turns = c->failing && !c->homes_lost ? XP_THROUGH_TURNS_FAILING : XP_THROUGH_TURNS;
 
 	return through_is_awaited(c) && (b->in_a_row < turns || !blocks_are_due(c));

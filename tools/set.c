@@ -137,12 +137,14 @@ static bool is_named(const struct options *opt, const struct xp_tunable *row)
 	return false;
 }
 
-static bool names_mode(const struct options *opt)
+/* The one whose values are words. */
+static const struct xp_tunable *mode_row(void)
 {
-	for (const struct xp_tunable *row = xp_tunable_rows; row < rows_end; row++)
-		if (row->word && is_named(opt, row))
-			return true;
-	return false;
+	const struct xp_tunable *row = xp_tunable_rows;
+
+	while (!row->word)
+		row++;
+	return row;
 }
 
 /* ------------------------------------------------------------------- find ---- */
@@ -457,15 +459,6 @@ static enum xc make_images(const struct set *s)
 	return initramfs_make();
 }
 
-static const char *text_mode(const struct set *s)
-{
-	const struct xp_tunable *row = xp_tunable_rows;
-
-	while (!row->word)
-		row++;
-	return value_of(&s->live, row);
-}
-
 /* Somebody else may have set another meanwhile. */
 static enum xc check_mode(const struct set *s)
 {
@@ -474,7 +467,7 @@ static enum xc check_mode(const struct set *s)
 
 	if (ret || r.tunables.mode != XP_MODE_WRITEBACK)
 		return ret;
-	return complain(XC_FAILED, s->r.name, text_todo("xpcache set %s mode=%s, once more", s->r.name, text_mode(s)),
+	return complain(XC_FAILED, s->r.name, text_todo("xpcache set %s mode=%s, once more", s->r.name, value_of(&s->live, mode_row())),
 			"it was set to writeback meanwhile");
 }
 
@@ -483,7 +476,7 @@ static enum xc wait_for_mode(const struct set *s)
 {
 	enum xc ret;
 
-	if (!s->running || !names_mode(s->opt) || s->live.mode == XP_MODE_WRITEBACK)
+	if (!s->running || !is_named(s->opt, mode_row()) || s->live.mode == XP_MODE_WRITEBACK)
 		return XC_OK;
 	fflush(stdout);	/* it may take long */
 	ret = flush_of_mode(s->r.name);
