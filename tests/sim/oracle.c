@@ -616,11 +616,11 @@ void oracle_tell_lost(u64 submitted)
 
 void oracle_end(const struct user *u)
 {
-	bool well = !u->err;
+	bool well = !u->err, tells = u->err && (u->op == XP_FLUSH || u->preflush);
 
-	if (u->err && (u->op == XP_FLUSH || u->preflush))
+	if (tells)
 		oracle_tell_lost(u->submitted);
-	if (u->err && (u->op == XP_FLUSH || u->preflush) && sim.untold) {
+	if (tells && sim.untold) {
 		sim.untold = false;	/* backend_complete() sets it again */
 		sim.faulted = true;	/* and ordered writes may fail for it, now */
 	}
