@@ -44,6 +44,12 @@ static inline enum xp_class xp_leg_class(enum xp_op op, bool fast)
 	return (enum xp_class)leg[op][fast];
 }
 
+/* What a device is asked for by an answer about @req. */
+static inline enum xp_op xp_op_below(const struct xp_req *req, enum xp_act act)
+{
+	return act == XP_SLOW_FLUSH ? XP_FLUSH : (enum xp_op)req->op;
+}
+
 /*
  * What callers sent, each counted once by the backend, when its last part has ended, in the class
  * that was worst in it (docs/MEASURING.md, "What a cache counts").

@@ -15,6 +15,7 @@
  */
 #include "busy.h"
 #include "bypass.h"
+#include "flush.h"
 #include "request.h"
 #include "slot.h"
 
@@ -134,7 +135,7 @@ bool xp_crowded(const struct xp *c)
 enum xp_act bypass_begin(struct xp *c, struct xp_bypass *b, struct xp_req *req, u32 nr)
 {
 	c->bypass_held--;
-	*b = (struct xp_bypass){ .lba = xp_lba_n(req_lba(req)), .nr = nr };
+	*b = (struct xp_bypass){ .lba = xp_lba_n(req_lba(req)), .nr = nr, .flush_failures = c->flush_failures };
 	req_trim(req, nr);
 	req->bypass = (u8)(b - c->bypass);
 	req->state = REQ_BYPASS;
@@ -209,22 +210,33 @@ static enum xp_act stream_refused(struct xp_req *req, struct xp_todo *todo)
 	return XP_WAIT;
 }
 
+/* Also after an error: part of it may be there. The device had it, perhaps, when a flush failed that was under way with it. */
+static void note_ended(struct xp *c, const struct xp_bypass *b, int err)
+{
+	unflushed_add(&c->unflushed, XP_LBA(b->lba), b->nr, ++c->bypass_done);
+	XP_WRITE_ONCE(c->owes, true);
+	if (!err && b->flush_failures != c->flush_failures)
+		c->flush_lost = c->bypass_done;
+}
+
 enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 		       struct xp_todo *todo)
 {
 	const struct xp_bypass *b = &c->bypass[req->bypass];
+	u32 failures = b->flush_failures;
+	bool fua = req->fua && req->op == XP_WRITE;
 
 	disk_ends(c);
-	/* Also after an error: part of it may be there. */
-	unflushed_add(&c->unflushed, XP_LBA(b->lba), b->nr, ++c->bypass_done);
-	XP_WRITE_ONCE(c->owes, true);
+	note_ended(c, b, err);
 	todo->work |= c->flushing || c->rate.drains;
 	if (!err)
 		count_passed(c, req);
 	leave(c, &c->bypass[req->bypass], todo);
 	if (err && req->stream == STREAM_LONG)
 		return stream_refused(req, todo);
-	return req_finish(req, err);
+	if (err || !fua || c->opt.slow_fua)
+		return req_finish(req, err);
+	return flush_behind(c, req, failures, todo);
 }
 
 /* --------------------------------------------------- their slow flush ---- */

@@ -140,6 +140,7 @@ static void init_lists(struct xp *c)
 	xp_list_init(&c->parked);
 	xp_list_init(&c->sync);
 	xp_list_init(&c->through);
+	xp_list_init(&c->turn.waiting);
 }
 
 struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *opt)

@@ -234,6 +234,16 @@ struct xp_journal {
 	struct xp_window window[XP_WINDOW];	/* seq % XP_WINDOW */
 };
 
+/* Who flushes the slow device (flush.c). */
+struct xp_turn {
+	bool taken;		/* a flush is under way */
+	bool batch_waits, mark_waits;	/* they come before callers */
+	u64 bypassed;		/* c->bypass_done when it began, */
+	u64 lost_before;	/* c->flush_lost, */
+	u32 failures;		/* and c->flush_failures */
+	struct xp_list waiting;	/* until it ends: FLUSHes, and FUA writes that went around the cache */
+};
+
 /* A place in the table of writes around the cache: free if of nobody and no block. */
 struct xp_bypass {
 	u64 lba;
@@ -241,6 +251,7 @@ struct xp_bypass {
 	struct xp_req *holder;	/* it has the place, but has not been sent */
 	bool clearing;		/* ... and waits for the journal: mappings end there first */
 	bool ended;		/* the records of some that end may not be on the medium */
+	u32 flush_failures;	/* c->flush_failures when it was sent */
 };
 #ifndef XP_BYPASS_MAX	/* the simulator tries a few */
 #define XP_BYPASS_MAX	32u
@@ -310,6 +321,7 @@ struct xp_batch {
 	bool through;		/* of what writes wait for (through.c) */
 	bool flushes;		/* ends with a flush of the slow device */
 	bool unflushed;		/* it has ended without one */
+	bool has_turn;		/* ... which is under way */
 	bool flush_asked;	/* somebody but those who wait for it wants one */
 	bool settles;		/* counts for c->settling */
 	u8 in_a_row;		/* batches that were .through */
@@ -425,6 +437,7 @@ struct xp {
 	u64 failing_since;	/* xp_stats.writeback_failing_since */
 	u64 run_serial;		/* runs that have begun */
 	bool homes_lost;	/* a flush has failed: what is home may be there no more, and is written again */
+	struct xp_turn turn;
 	u32 flush_failures;	/* of the slow device */
 	u64 flush_lost;		/* of the bypass writes up to here any may be gone: a flush has failed, say; */
 	u64 flush_told;		/* and up to here a FLUSH that failed has said so, or they were durable */

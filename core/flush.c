@@ -4,67 +4,237 @@
  *
  * It waits for the journal, and flushes the slow device first if bypass writes have ended there.
  *
- * A device tells once that it has forgotten what it was sent, and the next flush ends well all the same. Who is told may
- * be another: a FLUSH that was submitted before some of these writes ended, or a batch's. So bypass writes are numbered as
- * they end. Of a failure that may be about writes up to c->flush_lost one FLUSH of a caller is to hear that covers what
- * is beyond c->flush_told: whether it comes later, or was under way then.
+ *	caller's FLUSH --its turn--> sent --end--> journal --> done
+ *	         `-- wait: another is under way --its end covers it--> journal --> done
+ *	                                `-- it does not: once more from the beginning
+ *
+ * One flush of the slow device is under way at a time, a batch's, a caller's or the mark's (c->turn). A device tells once
+ * that it has forgotten what it was sent, and the next flush ends well all the same: of two that are together one may
+ * take the error of both, and the other's success be seen first. So the end of each is noted before the next begins.
+ *
+ * Who is told may be another all the same: a FLUSH that was submitted before some of these writes ended, or a batch's.
+ * So bypass writes are numbered as they end. Of a failure that may be about writes up to c->flush_lost one FLUSH of a
+ * caller is to hear that covers what is beyond c->flush_told: whether it comes later, or was under way then. All that
+ * were under way hear: they may be of several callers. One that is aside, of no caller, takes nothing that another is to
+ * hear.
+ *
+ * A FUA write that goes around the cache is a write, and then such a flush, unless the device makes one write durable by
+ * itself (xp_options.slow_fua). It speaks for itself alone.
  */
 #include "bypass.h"
+#include "flush.h"
 #include "policy.h"
 #include "request.h"
+#include "through.h"
 #include "writeback.h"
 
-bool flush_is_doomed(const struct xp *c, u64 bypassed)
+/* -------------------------------------------------------------- a loss ---- */
+
+void flush_note_loss(struct xp *c)
 {
-	return min(bypassed, c->flush_lost) > c->flush_told;
+	if (c->flush_told >= c->flush_lost)	/* else somebody has yet to hear, whatever is durable by now */
+		c->flush_told = max(c->flush_told, c->bypass_flushed);
+	c->homes_lost = true;
+	c->flush_failures++;
+	c->flush_lost = c->bypass_done;
+	through_lost(c);
 }
 
-enum xp_act flush_tell(struct xp *c, struct xp_req *req, u64 bypassed, struct xp_todo *todo)
+/* It waits for the flush behind it. */
+static bool is_write(const struct xp_req *req)
 {
-	c->flush_told = max(c->flush_told, bypassed);
-	bypass_flush_failed(c, bypassed, todo);
-	return req_finish(req, -EIO);
+	return req->op == XP_WRITE;
 }
 
-enum xp_act flush_slow(struct xp *c, struct xp_req *req)
+/* What it is about may be gone. Of FLUSHes up to @told somebody has heard. */
+static bool is_lost(const struct xp *c, const struct xp_req *req, u64 told)
 {
+	if (is_write(req))
+		return c->flush_lost >= req->bypassed;
+	return min(req->bypassed, c->flush_lost) > told;
+}
+
+static enum xp_act finish(struct xp_req *req, int err)
+{
+	req->written = false;
+	return req_finish(req, err);
+}
+
+/* It fails for that, and a later one does not. */
+static enum xp_act tell(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
+{
+	if (!is_write(req) && !req->aside) {
+		c->flush_told = max(c->flush_told, req->bypassed);
+		bypass_flush_failed(c, req->bypassed, todo);
+	}
+	return finish(req, err);
+}
+
+/* ------------------------------------------------------------ its turn ---- */
+
+static bool is_taken(const struct xp *c)
+{
+	return c->turn.taken || c->turn.batch_waits || c->turn.mark_waits;
+}
+
+static enum xp_act wait_for_turn(struct xp *c, struct xp_req *req)
+{
+	c->stats.waits++;
+	req->state = REQ_TURN;
+	xp_list_add(&c->turn.waiting, &req->link);
+	return XP_WAIT;
+}
+
+bool flush_takes_turn(struct xp *c)
+{
+	if (c->turn.taken)
+		return false;
+	c->turn.taken = true;
+	c->turn.bypassed = c->bypass_done;
+	c->turn.lost_before = c->flush_lost;
+	c->turn.failures = c->flush_failures;
+	return true;
+}
+
+/* Of those that were under way together all hear, whoever was told first. */
+static u64 told_before(const struct xp *c)
+{
+	return min(c->flush_told, c->turn.lost_before);
+}
+
+static void come_again(struct xp_req *req, struct xp_todo *todo)
+{
+	req->tries |= !is_write(req);	/* its writes are counted already */
+	xp_list_add(&todo->ready, &req->link);
+}
+
+/* It is on the slow device, durably. */
+static enum xp_act is_there(struct xp *c, struct xp_req *req)
+{
+	return is_write(req) ? finish(req, 0) : req_sync(c, req, req->point);
+}
+
+/* Another's flush has ended. */
+static void waited(struct xp *c, struct xp_req *req, u64 told, struct xp_todo *todo)
+{
+	enum xp_act act = XP_WAIT;
+
+	if (is_lost(c, req, told))
+		act = tell(c, req, -EIO, todo);
+	else if (c->bypass_flushed < req->bypassed || (c->failed && !is_write(req)))
+		come_again(req, todo);
+	else
+		act = is_there(c, req);
+	if (act == XP_DONE)
+		xp_list_add(&todo->done, &req->link);
+}
+
+void flush_wants_mark(struct xp *c, struct xp_todo *todo)
+{
+	c->turn.mark_waits = !flush_takes_turn(c);
+	todo->mark |= !c->turn.mark_waits;
+}
+
+void flush_turn_ends(struct xp *c, struct xp_todo *todo)
+{
+	u64 told = told_before(c);
+	struct xp_list all;
+	struct xp_link *link;
+
+	xp_list_take(&all, &c->turn.waiting);
+	while ((link = xp_list_pop(&all)))
+		waited(c, req_of(link), told, todo);
+	c->turn.taken = false;
+	if (c->turn.mark_waits)
+		flush_wants_mark(c, todo);
+	todo->work |= c->turn.batch_waits;
+}
+
+/* -------------------------------------------------------------- callers ---- */
+
+/* Of the first req->bypassed writes that went around the cache. */
+static enum xp_act begin(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+{
+	if (unlikely(is_lost(c, req, c->flush_told)))
+		return tell(c, req, -EIO, todo);
+	if (c->bypass_flushed >= req->bypassed)
+		return finish(req, 0);
+	if (is_taken(c))
+		return wait_for_turn(c, req);
+	flush_takes_turn(c);
 	c->stats.flushes_slow++;
-	req->bypassed = c->bypass_done;
 	req->state = REQ_SLOW_FLUSH;
 	disk_begins(c);
-	return XP_SLOW;
+	return is_write(req) ? XP_SLOW_FLUSH : XP_SLOW;
+}
+
+enum xp_act flush_below(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+{
+	req->bypassed = c->bypass_done;
+	return begin(c, req, todo);
 }
 
 enum xp_act flush_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
-	u64 point = journal_commit(c, todo);
+	enum xp_act act;
 
-	policy_flush(c);
+	req->point = journal_commit(c, todo);
+	if (!req->tries)
+		policy_flush(c);
 	xp_req_is(req, XP_CLASS_FLUSH);
-	if (unlikely(flush_is_doomed(c, c->bypass_done)))
-		return flush_tell(c, req, c->bypass_done, todo);
-	if (c->bypass_flushed < c->bypass_done) {
-		req->point = point;
-		return flush_slow(c, req);
-	}
-	if (c->journal.grows && journal_is_written(c, point))
+	act = flush_below(c, req, todo);
+	if (act != XP_DONE || req->err)
+		return act;
+	if (c->journal.grows && journal_is_written(c, req->point))
 		XP_WRITE_ONCE(c->owes, false);
-	return req_sync(c, req, point);
+	return req_sync(c, req, req->point);
+}
+
+/* It went well, and so did all that was under way with it. */
+static enum xp_act flushed(struct xp *c, struct xp_req *req)
+{
+	bypass_note_flushed(c, c->turn.bypassed);
+	writeback_note_arrival(c);
+	if (!c->failed || is_write(req))
+		return is_there(c, req);
+	if (c->pass == PASS_MARKING)
+		return req_wait(c, &c->room, req);
+	/* all that was acknowledged is there now, or it is not known to be */
+	return req_finish(req, c->pass == PASS_OFF ? -EIO : 0);
 }
 
 enum xp_act flush_slow_end(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
 {
+	enum xp_act act;
+
 	disk_ends(c);
-	if (err) {
-		bypass_flush_failed(c, req->bypassed, todo);
-		writeback_flush_failed(c, req->bypassed);
-		return req_finish(req, err);
-	}
-	if (unlikely(flush_is_doomed(c, req->bypassed)))
-		return flush_tell(c, req, req->bypassed, todo);
-	bypass_note_flushed(c, req->bypassed);
-	writeback_note_arrival(c);
-	if (c->failed)	/* all that was acknowledged is there now, or it is not known to be */
-		return req_finish(req, c->pass == PASS_OFF ? -EIO : 0);
-	return req_sync(c, req, req->point);
+	if (err)
+		flush_note_loss(c);
+	if (err || is_lost(c, req, told_before(c)))
+		act = tell(c, req, err ? err : -EIO, todo);
+	else
+		act = flushed(c, req);
+	flush_turn_ends(c, todo);
+	return act;
+}
+
+/* ------------------------------------------------------- behind a write ---- */
+
+/* What failed meanwhile may have been about it. */
+enum xp_act flush_behind(struct xp *c, struct xp_req *req, u32 failures, struct xp_todo *todo)
+{
+	if (failures != c->flush_failures)
+		return req_finish(req, -EIO);
+	req->bypassed = c->bypass_done;
+	req->written = true;
+	if (is_taken(c))
+		return wait_for_turn(c, req);
+	come_again(req, todo);
+	return XP_WAIT;
+}
+
+enum xp_act flush_behind_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+{
+	req_trim(req, req->nr_blocks);
+	return begin(c, req, todo);
 }

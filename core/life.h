@@ -15,6 +15,7 @@ struct xp_options {
 	bool volatile_fast;	/* the fast device has a volatile write cache */
 	bool fast_at_once;	/* a write of it has ended as soon as it is submitted: it costs less
 				 * than the copy and the checksum of one that goes beside its record */
+	bool slow_fua;		/* a FUA write to the slow device is durable by itself, and fails for itself alone */
 	bool slow_discards;	/* pass discards of unmapped blocks to the slow device */
 	/*
 	 * With fast_at_once, of a cache with XP_INCOMPAT_GROWS; NULL: journal blocks are written
@@ -91,7 +92,8 @@ int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 
 /*
  * After the last request has ended: nothing acknowledged is still only in
- * memory when this returns 0. May sleep; writes through @m.
+ * memory when this returns 0. -EIO also where the slow device has lost what it was sent around
+ * the cache, and no FLUSH has said so. May sleep; writes through @m.
  */
 int xp_close(struct xp *c, const struct xp_media *m);
 

@@ -55,4 +55,11 @@ static inline void xp_list_splice(struct xp_list *to, struct xp_list *from)
 	xp_list_init(from);
 }
 
+/* All of @from is in @to, which nobody else knows: to go through it while @from fills again. */
+static inline void xp_list_take(struct xp_list *to, struct xp_list *from)
+{
+	xp_list_init(to);
+	xp_list_splice(to, from);
+}
+
 #endif /* XP_LIST_H */

@@ -15,12 +15,13 @@ struct xp_todo;
  *  1. reads the block at slow sector xp_mark_sector();
  *  2. asks xp_mark_make(), which makes the mark of it; false: it is somebody's, -EEXIST;
  *  3. writes it there, and when that has ended flushes the slow device;
- *  4. says xp_mark_end(), with the first error.
+ *  4. says xp_mark_end(), with the first error. The answer is that, or -EIO: meanwhile the device
+ *     has lost what it was sent.
  * It may allocate nothing for that, as somebody waits.
  */
 u64 xp_mark_sector(const struct xp *c);
 bool xp_mark_make(struct xp *c, void *block);
-void xp_mark_end(struct xp *c, int err, struct xp_todo *todo);
+int xp_mark_end(struct xp *c, int err, struct xp_todo *todo);
 /* Is it one, of this cache? Then it must not start before xp_unmark(). */
 bool xp_mark_is(const struct xp_sb *sb, const void *block);
 

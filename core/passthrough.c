@@ -14,6 +14,7 @@
  * Writes that were under way come again, and are acknowledged when the slow device has them.
  */
 #include "bypass.h"
+#include "flush.h"
 #include "mark.h"
 #include "passthrough.h"
 
@@ -33,7 +34,7 @@ void pass_begin(struct xp *c, struct xp_todo *todo)
 	if (!pass_possible(c))
 		return;
 	c->pass = PASS_MARKING;
-	todo->mark = true;
+	flush_wants_mark(c, todo);
 }
 
 /* ------------------------------------------------------------ the mark ---- */
@@ -74,13 +75,17 @@ bool xp_mark_is(const struct xp_sb *sb, const void *block)
 	       le64_to_cpu(m->checksum) == xp_xxh64(m, offsetof(struct xp_mark, checksum));
 }
 
-void xp_mark_end(struct xp *c, int err, struct xp_todo *todo)
+int xp_mark_end(struct xp *c, int err, struct xp_todo *todo)
 {
 	xp_lock(&c->lock);
+	if (c->turn.failures != c->flush_failures)	/* the device may have had the mark, and forgotten it */
+		err = err ? err : -EIO;
 	XP_ASSERT(c->pass == PASS_MARKING);
 	c->pass = err ? PASS_OFF : PASS_ON;
 	xp_list_splice(&todo->ready, &c->room);
+	flush_turn_ends(c, todo);
 	xp_unlock(&c->lock);
+	return err;
 }
 
 /* ------------------------------------------------------------ requests ---- */
@@ -88,11 +93,7 @@ void xp_mark_end(struct xp *c, int err, struct xp_todo *todo)
 static enum xp_act pass_flush(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
 	xp_req_is(req, XP_CLASS_FLUSH);
-	if (flush_is_doomed(c, c->bypass_done))
-		return flush_tell(c, req, c->bypass_done, todo);
-	if (c->bypass_flushed == c->bypass_done)
-		return req_finish(req, 0);
-	return flush_slow(c, req);
+	return flush_below(c, req, todo);
 }
 
 /* The mark must stay. */

@@ -32,6 +32,7 @@
  * request.
  */
 
+#include "flush.h"
 #include "hint.h"
 #include "mode.h"
 #include "recovery.h"
@@ -220,12 +221,12 @@ int xp_close(struct xp *c, const struct xp_media *m)
 	mode_note(c, true, &todo);
 	journal_close(c, &todo);
 	xp_unlock(&c->lock);
-	if (c->failed)	/* what passed is on the slow device, as after a write around the cache */
-		return c->pass == PASS_ON ? 0 : c->failed;
-	err = recovery_write_out(c, m, &todo);
-	if (!err)
+	if (c->failed && c->pass != PASS_ON)
+		return c->failed;
+	err = c->failed ? 0 : recovery_write_out(c, m, &todo);
+	if (!err && !c->failed)
 		err = hint_write(c, m);
 	if (c->pass == PASS_MARKING)	/* nobody is left to write the mark */
 		c->pass = PASS_OFF;
-	return err;
+	return err ? err : flush_is_untold(c) ? -EIO : 0;
 }

@@ -17,8 +17,11 @@
  *                 `-- data failed: UNDO record, SYNC_UNDO, again, into other slots
  *   write-through: then THROUGH until the slow device has it, too (through.c)
  *   around the cache: BYPASS ---------------------------------- xp_end -> done
+ *                                 `-- FUA: again, SLOW_FLUSH --- xp_end -> done
+ *                                       `-- TURN as below
  *   zeroes  CLEARING until the ends of clean mappings are written; then again, BYPASS
  *   flush   SYNC, or SLOW_FLUSH -- xp_end --> SYNC ------------------> done
+ *                 `-- TURN while another's is under way, whose end may do for it
  *
  * True in DATA, PARALLEL, PARKED: no other write to those lbas runs.
  * True at "done" of a FUA write or a FLUSH: what it covers is on the medium (I2).
@@ -27,6 +30,7 @@
  * here are the entry points. flush.c is FLUSH; progress.c goes on with requests that wait.
  */
 #include "bypass.h"
+#include "flush.h"
 #include "passthrough.h"
 #include "progress.h"
 #include "slot.h"
@@ -63,6 +67,8 @@ static noinline enum xp_act submit_locked(struct xp *c, struct xp_req *req,
 		c->tables_written = true;
 	if (req->op == XP_READ)
 		act = read_submit(c, req, todo);
+	else if (unlikely(req->written))
+		act = flush_behind_submit(c, req, todo);
 	else if (unlikely(c->failed))
 		act = pass_submit(c, req, todo);
 	else if (req->ordered && bypass_in_doubt(c))
@@ -120,6 +126,7 @@ static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,
 	case REQ_DOUBTED:
 	case REQ_CLEARING:
 	case REQ_THROUGH:
+	case REQ_TURN:
 		break;
 	}
 	XP_ASSERT(!"xp_end() of a request that the core keeps");

@@ -22,6 +22,7 @@ enum xp_req_state {
 	REQ_PARKED,
 	REQ_UNDO,
 	REQ_SLOW_FLUSH,
+	REQ_TURN,
 	REQ_SYNC,
 	REQ_SYNC_PARALLEL,
 	REQ_SYNC_UNDO,
@@ -192,12 +193,8 @@ enum xp_act zeroes_below(struct xp *c, struct xp_req *req, u32 want, struct xp_t
 
 /* flush.c */
 enum xp_act flush_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo);
-/* What it covers goes there: the slow device is flushed. */
-enum xp_act flush_slow(struct xp *c, struct xp_req *req);
-/* Bypass writes up to @bypassed may be gone, and nobody has said so yet. */
-bool flush_is_doomed(const struct xp *c, u64 bypassed);
-/* It fails for that, and the next one does not. */
-enum xp_act flush_tell(struct xp *c, struct xp_req *req, u64 bypassed, struct xp_todo *todo);
+/* Of the slow device alone: XP_DONE also where nothing is owed there, or -EIO. */
+enum xp_act flush_below(struct xp *c, struct xp_req *req, struct xp_todo *todo);
 
 /*
  * Nothing is owed. What it covers was acknowledged before it came, and what is acknowledged is

@@ -44,7 +44,8 @@ enum xp_next {
  *		wait for xp_writeback_turn(c, now) ns, until it is 0;
  *		while (xp_writeback_next(c, run) != XP_NEXT_END)   any number in flight
  *			read its slots, write it to the slow device, xp_writeback_end(c, run, todo), perform todo;
- *		when all have ended: err = xp_writeback_flushes(c) ? flush the slow device : 0;
+ *		when all have ended, while (xp_writeback_flushes(c) == XP_FLUSH_LATER)   wait for a todo with .work set;
+ *		err = XP_FLUSH_NOW ? flush the slow device : 0;
  *		xp_writeback_commit(c, err, now, todo);
  *	}
  *
@@ -74,11 +75,14 @@ enum xp_next xp_writeback_next(struct xp *c, struct xp_run *run);
  */
 int xp_writeback_checked(struct xp *c, struct xp_run *run, u32 i, u64 hash, struct xp_rot *rot);
 void xp_writeback_end(struct xp *c, struct xp_run *run, struct xp_todo *todo);
-/*
- * Once, when all runs have ended. False: the batch ends without a flush, which is owed from then on: a caller's FLUSH or
- * a later batch makes it. Who does not ask flushes.
- */
-bool xp_writeback_flushes(struct xp *c);
+enum xp_flush {
+	XP_FLUSH_NONE,		/* it is owed from then on: a caller's FLUSH or a later batch makes it */
+	XP_FLUSH_NOW,
+	XP_FLUSH_LATER,		/* a caller's is under way: ask again after a todo with .work set */
+};
+
+/* When all runs have ended: does the batch end with a flush of the slow device? */
+enum xp_flush xp_writeback_flushes(struct xp *c);
 /*
  * The slow device may have lost what it was sent since its last flush (a server came back without it, say): before
  * any run ends that was under way then. Any context; takes the lock.

@@ -120,8 +120,7 @@ void through_gather(struct xp *c, struct xp_todo *todo)
 	struct xp_list all;
 	struct xp_link *link;
 
-	xp_list_init(&all);
-	xp_list_splice(&all, &c->through);
+	xp_list_take(&all, &c->through);
 	while (c->batch.nr < c->batch.limit && (link = xp_list_pop(&all))) {
 		gather_of(c, req_of(link));
 		settle(c, req_of(link), todo);
@@ -160,8 +159,7 @@ void through_sent(struct xp *c, const struct xp_run *run, struct xp_todo *todo)
 		writeback_owes_flush(c);	/* before anybody is told that it is there */
 	else if (run->nr_blocks > 1)
 		return;
-	xp_list_init(&all);
-	xp_list_splice(&all, &c->through);
+	xp_list_take(&all, &c->through);
 	while ((link = xp_list_pop(&all))) {
 		note_sent(req_of(link), run);
 		settle(c, req_of(link), todo);
@@ -199,8 +197,7 @@ void through_flushed(struct xp *c, int err, struct xp_todo *todo)
 	struct xp_list all;
 	struct xp_link *link;
 
-	xp_list_init(&all);
-	xp_list_splice(&all, &c->through);
+	xp_list_take(&all, &c->through);
 	while ((link = xp_list_pop(&all))) {
 		struct xp_req *req = req_of(link);
 

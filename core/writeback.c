@@ -15,6 +15,7 @@
  * block that turned to zeros since: gather() leaves it to the next batch.
  */
 #include "bypass.h"
+#include "flush.h"
 #include "journal.h"
 #include "run.h"
 #include "ranks.h"
@@ -248,6 +249,7 @@ static bool begin_empty(struct xp *c)
 	b->flush_failures = c->flush_failures;
 	b->flushes = true;
 	b->unflushed = false;
+	b->has_turn = false;
 	b->nr = b->next = 0;
 	b->nr_written_back = b->nr_failed = 0;
 	b->wrapped = b->to_the_end = false;
@@ -433,19 +435,10 @@ void writeback_owes_flush(struct xp *c)
 	XP_WRITE_ONCE(c->owes, true);
 }
 
-void writeback_flush_failed(struct xp *c, u64 told)
-{
-	c->homes_lost = true;
-	c->flush_failures++;
-	c->flush_lost = c->bypass_done;
-	c->flush_told = max(c->flush_told, told);
-	through_lost(c);
-}
-
 void xp_slow_lost(struct xp *c)
 {
 	xp_lock(&c->lock);
-	writeback_flush_failed(c, 0);
+	flush_note_loss(c);
 	xp_unlock(&c->lock);
 }
 
@@ -557,15 +550,22 @@ void writeback_progress(struct xp *c, struct xp_todo *todo)
 		journal_commit(c, todo);
 }
 
-bool xp_writeback_flushes(struct xp *c)
+/* I4: it covers the bypass writes that have ended by now. */
+enum xp_flush xp_writeback_flushes(struct xp *c)
 {
-	bool flushes;
+	struct xp_batch *b = &c->batch;
+	enum xp_flush flush = XP_FLUSH_NONE;
 
 	xp_lock(&c->lock);
-	flushes = c->batch.flushes;
-	c->batch.unflushed = !flushes;
+	b->unflushed = !b->flushes;
+	if (b->flushes) {
+		b->has_turn = !c->turn.mark_waits && flush_takes_turn(c);
+		c->turn.batch_waits = !b->has_turn;
+		b->bypassed = c->bypass_done;
+		flush = b->has_turn ? XP_FLUSH_NOW : XP_FLUSH_LATER;
+	}
 	xp_unlock(&c->lock);
-	return flushes;
+	return flush;
 }
 
 /* The slow device was sent it, and the flush is owed. */
@@ -688,7 +688,7 @@ static bool note_flush(struct xp *c, int err, struct xp_todo *todo)
 	bool lost = err || b->flush_failures != c->flush_failures;
 
 	if (err)
-		writeback_flush_failed(c, 0);
+		flush_note_loss(c);
 	if (err || !b->unflushed)
 		through_flushed(c, lost && !err ? -EIO : err, todo);
 	note_settled(c, lost);
@@ -719,6 +719,9 @@ void xp_writeback_commit(struct xp *c, int err, u64 now, struct xp_todo *todo)
 		b->next = 0;
 		writeback_progress(c, todo);
 	}
+	if (b->has_turn)
+		flush_turn_ends(c, todo);
+	b->has_turn = false;
 	if (!c->failed)
 		requests_relieve(c, todo);	/* unpinned slots */
 	xp_unlock(&c->lock);

@@ -11,8 +11,6 @@ void writeback_note_arrival(struct xp *c);
 void writeback_take(struct xp *c, xp_slot_t slot);	/* not pinned yet */
 /* What was written to the slow device is not flushed. */
 void writeback_owes_flush(struct xp *c);
-/* What the slow device was sent may not be there: a flush has failed, say. A caller hears of bypass writes up to @told (0: nobody). */
-void writeback_flush_failed(struct xp *c, u64 told);
 /* What is dirty by now goes home, once round the disk. */
 void writeback_settle(struct xp *c);
 /* The batch that runs has no more runs. */

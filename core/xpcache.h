@@ -27,7 +27,7 @@
  *        |-- XP_ZERO -- clear the caller's buffer ----> end it
  *        |-- XP_WAIT -- the core keeps it ------------> comes back in todo:
  *        |                 .ready: xp_submit() it again; .done: end it
- *        |-- XP_FAST, XP_SLOW, XP_SLOW_FILL - the I/O -> xp_end()
+ *        |-- XP_FAST, XP_SLOW, XP_SLOW_FILL, XP_SLOW_FLUSH - the I/O -> xp_end()
  *        |-- XP_MIXED - I/O of both devices ----------> xp_end()
  *        |-- XP_CHECK - private buffer, the I/O ------> xp_checked(), or xp_end() with its error
  *        `-- XP_COPY -- private buffer, base, merge,
@@ -78,7 +78,8 @@ enum xp_act {
 	XP_FAST,
 	XP_SLOW,		/* the same operation at the same sector of the slow device; then
 				 * xp_end(). An XP_FLUSH so answered flushes the slow device. A FUA
-				 * write keeps its FUA. */
+				 * write keeps its FUA where xp_options.slow_fua says so, and only there. */
+	XP_SLOW_FLUSH,		/* a write that has gone to the slow device so is durable when that is flushed; then xp_end() */
 	XP_SLOW_FILL,		/* as XP_SLOW, for a read whose req->fill the cache wants: read what
 				 * xp_fill_read() says, which may be more, into a buffer of the
 				 * backend's own and copy the caller's part of it to the caller. After
@@ -146,6 +147,7 @@ struct xp_req {
 	u32 nr_sectors;		/* xp_submit() lowers it to what its answer is about */
 	u8 op;			/* enum xp_op */
 	bool fua;		/* XP_WRITE: durable when it ends (zeroes: flush after them) */
+	bool aside;		/* XP_FLUSH: of no caller. What it hears was lost, a caller's has yet to hear */
 	bool ordered;		/* XP_WRITE: it may come behind an XP_FLUSH of whose error its
 				 * sender was not told; -EIO then */
 	bool private;		/* before each xp_submit(): the fast device must not see the caller's buffer, as it takes
@@ -160,6 +162,8 @@ struct xp_req {
 	bool alone;
 	/* the same: enum xp_stream_told; of a write of whole blocks alone */
 	u8 stream;
+	/* false at first. The core's since: it is on the slow device, and a flush comes behind it */
+	bool written;
 	/* the core's: what was read is not what its sum says, and is read again */
 	bool doubted;
 

@@ -45,6 +45,7 @@ static int make_core(struct xd_cache *cache, struct xp_message *msg)
 		.fast_at_once = cache->fast->map,
 		.store = cache->fast->map ? xd_memory_store : NULL,
 		.store_ctx = cache,
+		.slow_fua = cache->slow->fua || !cache->slow->volatile_cache,
 		.slow_discards = cache->slow->discard_max != 0,
 		.dirty_low = cache->tunables->dirty_low,
 		.dirty_high = cache->tunables->dirty_high,

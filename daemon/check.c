@@ -81,8 +81,6 @@ void xd_check_begin(struct xd_part *part)
 	struct xd_op *op = &part->op;
 
 	op->kind = XD_READ;
-	op->consumer = XD_CLIENTS;
-	op->aside = false;
 	op->fua = op->preflush = false;
 	op->bytes = part->req.nr_blocks << XP_BLOCK_SHIFT;
 	op->offset = part->req.target << XP_SECTOR_SHIFT;

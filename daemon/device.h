@@ -3,7 +3,7 @@
  * device.h - a fast or slow device, as the engine sees it: bytes, and operations that end.
  *
  *	device.c          opening, by what it is; blocking access for metadata
- *	device_op.c       operations, and what a flush may say
+ *	device_op.c       operations, and whose turn it is to flush
  *	device_uring.c    a block device or a plain file, through the loop's io_uring
  *	device_memory.c   persistent memory, or a file that lies in memory: mapped
  *	device_nbd.c      a remote disk, through libnbd; connects again
@@ -13,8 +13,7 @@
  *
  * A slow device can lose what it has acknowledged: a flush fails, and the next one succeeds over
  * pages that were thrown away; a server crashes, and comes back without what it held in memory.
- * So each write, and each flush, says who relies on it (enum xd_consumer), and every one of them
- * hears of what it may have lost, by a flush of its own that fails: once.
+ * The core hears of it by the error of an operation, or by .on_loss, and says who else is to (core/flush.c).
  */
 #ifndef XD_DEVICE_H
 #define XD_DEVICE_H
@@ -48,13 +47,6 @@ struct xd_device_ops {
 	void (*close)(struct xd_device *d);
 };
 
-/* A consumer's writes, numbered as they end. */
-struct xd_writes {
-	u64 ended;
-	u64 told;		/* up to here they are durable, or it has heard that they may not be */
-	u64 lost;		/* up to here they may be lost; it has yet to hear if that is more */
-};
-
 struct xd_device {
 	const struct xd_device_ops *ops;
 	const char *what;	/* "fast", "slow": for messages */
@@ -84,10 +76,10 @@ struct xd_device {
 
 	void (*on_loss)(void *owner);	/* xd_device_lost(); NULL: nobody asks */
 	void *owner;
-	u32 losses;		/* atomic; written with the lock held */
+	u32 losses;		/* atomic */
 	pthread_mutex_t lock;	/* what follows */
-	struct xd_writes writes[XD_CONSUMERS];
-	struct xd_op *flushing, *flushes, **flushes_tail;	/* under way; and who waits for it */
+	bool flushing;		/* one is under way; */
+	struct xd_op *flushes, **flushes_tail;	/* who waits for it */
 };
 
 /* @path: a block device, a plain file, or for the slow one nbd://..., nbd+unix://... Nobody

@@ -105,7 +105,7 @@ struct xd_io {
 	struct xd_loop *loop;	/* it is submitted on, and ends on */
 	u8 op;			/* enum xp_op */
 	bool fua, ordered;	/* as in struct xp_req */
-	bool aside;		/* XP_FLUSH: not a client's; those hear of a loss for themselves */
+	bool aside;		/* XP_FLUSH: the same */
 	bool own;		/* no request of a caller's, or the rest of one that is counted already */
 	u64 sector;
 	u32 nr_sectors;		/* 0 for a flush */
@@ -119,7 +119,6 @@ struct xd_io {
 	u32 parts;
 	u8 class;
 	u64 begun;
-	u64 mark;		/* XP_FLUSH: xd_device_mark() */
 	struct xd_part first;
 };
 
@@ -198,7 +197,7 @@ struct xd_gatherer {
 
 struct xd_writeback {
 	struct xd_worker *worker[XD_WORKERS];
-	enum { XD_REST, XD_GATHERING, XD_BATCH, XD_FLUSHING, XD_BACK_OFF } state;
+	enum { XD_REST, XD_GATHERING, XD_BATCH, XD_TURN, XD_FLUSHING, XD_BACK_OFF } state;
 	struct xd_gatherer gatherer;
 	u32 busy;		/* workers with a run */
 	u32 errors, taken;	/* of this batch: runs that failed; blocks */

@@ -22,13 +22,13 @@ static void mark_end(struct xd_op *op, int err)
 	struct xd_cache *cache = op->owner;
 	u64 sector = xp_mark_sector(cache->core);
 
+	err = xp_mark_end(cache->core, err, &op->loop->todo);
 	if (err)
 		xd_log_event("%s: no write passes to the slow device: sector %llu of it cannot be marked: %s",
 			     cache->fast->dev.path, (unsigned long long)sector, strerror(-err));
 	else
 		xd_log_event("%s: failed with nothing dirty: from now on writes pass to the slow device, whose sector %llu says so",
 			     cache->fast->dev.path, (unsigned long long)sector);
-	xp_mark_end(cache->core, err, &op->loop->todo);
 }
 
 static void next(struct xd_op *op, enum xd_kind kind, void (*end)(struct xd_op *op, int err))
@@ -75,7 +75,7 @@ int xd_mark_setup(struct xd_cache *cache)
 {
 	void *block;
 
-	cache->mark.op = (struct xd_op){ .consumer = XD_MARK, .registered = -1, .owner = cache };
+	cache->mark.op = (struct xd_op){ .registered = -1, .owner = cache };
 	if (posix_memalign(&block, XP_BLOCK_SIZE, XP_BLOCK_SIZE))
 		return -ENOMEM;
 	cache->mark.block = block;

@@ -38,7 +38,7 @@ static void part_error(struct xd_cache *cache, const struct xd_part *part, int e
 	if (part->act == XP_FAST)
 		xd_fast_error(cache, xp_op_name[part->req.op], part->req.target, err);
 	else
-		xd_slow_error(cache, xp_op_name[part->req.op], part->req.sector, err);
+		xd_slow_error(cache, xp_op_name[xp_op_below(&part->req, part->act)], part->req.sector, err);
 }
 
 /* ------------------------------------------------------------------- end ---- */
@@ -51,20 +51,10 @@ static void io_account(struct xd_io *io)
 		xd_timed(io->loop, io->class, io->begun);
 }
 
-/* The core may have known of nothing to flush: writeback's flush was for all. What it has told itself is told. */
-static void hear(struct xd_io *io)
-{
-	int err = xd_device_tell(io->loop->cache->slow, XD_CLIENTS, io->mark, io->aside);
-
-	io->err = io->err ? io->err : err;
-}
-
 static void io_ended(struct xd_io *io)
 {
 	struct xd_loop *loop = io->loop;
 
-	if (io->op == XP_FLUSH)
-		hear(io);
 	if (!io->own)
 		io_account(io);
 	loop->ios--;
@@ -110,7 +100,7 @@ static void part_ended(struct xd_op *op, int err)
 	struct xd_part *part = container_of(op, struct xd_part, op);
 	struct xd_loop *loop = part->io->loop;
 	struct xd_cache *cache = loop->cache;
-	enum xp_class leg = xp_leg_class(part->req.op, part->act == XP_FAST);
+	enum xp_class leg = xp_leg_class(xp_op_below(&part->req, part->act), part->act == XP_FAST);
 
 	if (err)
 		part_error(cache, part, err);
@@ -151,13 +141,11 @@ static void operate(struct xd_part *part, void (*end)(struct xd_op *op, int err)
 	struct xd_loop *loop = part->io->loop;
 	struct xd_cache *cache = loop->cache;
 	const struct xp_req *req = &part->req;
-	bool fast = part->act == XP_FAST, data = req->op == XP_READ || req->op == XP_WRITE;
+	bool fast = part->act == XP_FAST, data = part->act != XP_SLOW_FLUSH && (req->op == XP_READ || req->op == XP_WRITE);
 	struct xd_op *op = &part->op;
 
-	op->kind = kind_of[req->op];
-	op->consumer = XD_CLIENTS;
-	op->aside = part->io->aside;
-	op->fua = req->fua && req->op == XP_WRITE;
+	op->kind = kind_of[xp_op_below(req, part->act)];
+	op->fua = req->fua && op->kind == XD_WRITE && (fast || cache->slow->fua);
 	op->preflush = false;
 	op->bytes = req->nr_sectors << XP_SECTOR_SHIFT;
 	op->offset = (fast ? req->target : req->sector) << XP_SECTOR_SHIFT;
@@ -193,6 +181,7 @@ static void follow(struct xd_part *part, enum xp_act act)
 		if (!xd_fill_read(part))	/* it comes again, in pieces */
 			xp_end(cache->core, &part->req, -ENOMEM, &part->io->loop->todo);
 		return;
+	case XP_SLOW_FLUSH:
 	case XP_FAST:
 		operate(part, part_ended);
 		return;
@@ -234,6 +223,8 @@ void xd_part_init(struct xd_part *part, struct xd_io *io, u64 sector, u64 end)
 	part->merge = part->over = NULL;
 	part->req.op = io->op;
 	part->req.fua = io->fua;
+	part->req.aside = io->aside;
+	part->req.written = false;
 	part->req.ordered = io->ordered;
 	part->req.class = 0;
 	part->req.fast_failed = false;
@@ -301,8 +292,6 @@ void xd_submit(struct xd_io *io)
 	io->class = 0;
 	io->parts = 1;
 	io->begun = xd_time(cache);
-	if (io->op == XP_FLUSH)
-		io->mark = xd_device_mark(cache->slow, XD_CLIENTS);
 	loop->ios++;
 	xd_part_init(&io->first, io, io->sector, io->sector + io->nr_sectors);
 	if ((io->op == XP_WRITE || io->op == XP_ZEROES) && xd_throttle(&io->first))

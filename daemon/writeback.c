@@ -71,7 +71,7 @@ static void slow_operation(struct xd_worker *h, enum xd_kind kind, void (*end)(s
 	struct xd_cache *cache = h->cache;
 	struct xd_op *op = &h->op[0];
 
-	*op = (struct xd_op){ .kind = kind, .consumer = XD_WRITEBACK, .registered = -1, .end = end, .owner = h,
+	*op = (struct xd_op){ .kind = kind, .registered = -1, .end = end, .owner = h,
 			      .data = kind == XD_WRITE ? h->data : NULL,
 			      .bytes = xd_slow_bytes(cache, run_sector(h), h->run.nr_blocks),
 			      .offset = run_sector(h) << XP_SECTOR_SHIFT };
@@ -326,13 +326,19 @@ static void finish_batch(struct xd_cache *cache)
 {
 	struct xd_writeback *d = &cache->writeback;
 
-	d->state = XD_FLUSHING;
-	if (!xp_writeback_flushes(cache->core)) {
+	switch (xp_writeback_flushes(cache->core)) {
+	case XP_FLUSH_NONE:
 		commit_batch(cache, 0);
 		return;
+	case XP_FLUSH_LATER:
+		d->state = XD_TURN;	/* a client's ends with a kick */
+		return;
+	case XP_FLUSH_NOW:
+		break;
 	}
+	d->state = XD_FLUSHING;
 	xd_count(cache->counts.writeback_flushes, 1);
-	d->op = (struct xd_op){ .kind = XD_FLUSH, .consumer = XD_WRITEBACK, .registered = -1,
+	d->op = (struct xd_op){ .kind = XD_FLUSH, .registered = -1,
 				.end = flushed, .owner = cache };
 	d->sent = xd_time(cache);
 	xd_device_submit(cache->slow, xd_first_loop(cache), &d->op);
@@ -407,6 +413,8 @@ void xd_writeback_run(struct xd_cache *cache)
 		begin_batch(cache);
 	if (d->state == XD_BATCH)
 		go_on(cache);
+	else if (d->state == XD_TURN)
+		finish_batch(cache);
 }
 
 void xd_writeback_kick(struct xd_cache *cache)

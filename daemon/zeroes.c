@@ -26,7 +26,6 @@ static void write_on(struct xd_part *part)
 	struct xd_op *op = &part->op;
 
 	op->kind = XD_WRITE;
-	op->consumer = XD_CLIENTS;
 	op->data = (u8 *)(uintptr_t)zeros;
 	op->registered = -1;
 	op->bytes = min(bytes - part->zeroed, (u64)sizeof(zeros));

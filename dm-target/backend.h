@@ -250,6 +250,7 @@ struct xs_cache {
 	u64 memory_bytes;	/* of the core and of the backend */
 	u8 uuid[16];
 	bool volatile_fast;
+	bool slow_fua;		/* xp_options.slow_fua */
 	bool flush_apart;	/* journal_io.c: never PREFLUSH with data */
 	struct dax_device *dax;	/* memory.c: the fast device is memory; or NULL */
 	u64 dax_start;		/* bytes: where it begins there */

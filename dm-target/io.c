@@ -34,14 +34,15 @@ void xs_slow_error(struct xs_cache *cache, const char *what, u64 sector, int err
 
 static void io_error(struct xs_cache *cache, const struct xs_io *io, int err)
 {
+	enum xp_op op = xp_op_below(&io->req, io->act);
+
 	/* Not every device can do these: a caller tries, and falls back. */
-	if (err == -EOPNOTSUPP &&
-	    (io->req.op == XP_DISCARD || io->req.op == XP_ZEROES))
+	if (err == -EOPNOTSUPP && (op == XP_DISCARD || op == XP_ZEROES))
 		return;
 	if (io->act == XP_FAST)
-		xs_fast_error(cache, xp_op_name[io->req.op], io->req.target, err);
+		xs_fast_error(cache, xp_op_name[op], io->req.target, err);
 	else
-		xs_slow_error(cache, xp_op_name[io->req.op], io->req.sector, err);
+		xs_slow_error(cache, xp_op_name[op], io->req.sector, err);
 }
 
 static bool io_is_slow_read(const struct xs_io *io)
@@ -74,7 +75,7 @@ void xs_io_done(struct xs_cache *cache, struct xs_io *io)
 
 noinline bool xs_io_below_ended(struct xs_cache *cache, struct xs_io *io, int err)
 {
-	enum xp_class leg = xp_leg_class(io->req.op, io->act == XP_FAST);
+	enum xp_class leg = xp_leg_class(xp_op_below(&io->req, io->act), io->act == XP_FAST);
 	u64 took = err || leg == XP_CLASSES ? 0 : xs_since(io->sent);
 	struct xp_todo todo;
 	bool over = false;
@@ -108,6 +109,20 @@ noinline bool xs_io_below_ended(struct xs_cache *cache, struct xs_io *io, int er
 
 /* ------------------------------------------------------------ perform ---- */
 
+/* The slow device is sent a write, and then a bio without data, where that is what the block layer makes of FUA. */
+static void io_set_fua(struct xs_cache *cache, struct xs_io *io)
+{
+	struct bio *bio = io->bio;
+
+	bio->bi_opf &= ~(REQ_FUA | REQ_PREFLUSH);
+	if (io->act == XP_SLOW_FLUSH) {
+		bio->bi_iter.bi_size = 0;
+		bio->bi_opf |= REQ_PREFLUSH;
+	} else if (io->act == XP_FAST || cache->slow_fua) {
+		bio->bi_opf |= REQ_FUA;
+	}
+}
+
 /* Points the bio at a device, for the present part. */
 static __always_inline void io_remap(struct xs_cache *cache, struct xs_io *io, bool mapping)
 {
@@ -126,7 +141,7 @@ static __always_inline void io_remap(struct xs_cache *cache, struct xs_io *io, b
 		bio->bi_opf |= xs_fast_opf(cache);
 	/* The block layer strips both for a device without a volatile cache. */
 	if (io->req.fua)
-		bio->bi_opf |= REQ_FUA;
+		io_set_fua(cache, io);
 	if (io->req.op == XP_FLUSH)
 		bio->bi_opf |= REQ_PREFLUSH;
 
@@ -233,6 +248,7 @@ noinline bool xs_io_follow(struct xs_cache *cache, struct xs_io *io, enum xp_act
 			return false;
 		fallthrough;
 	case XP_SLOW:
+	case XP_SLOW_FLUSH:
 		io_remap_slow(cache, io, mapping);
 		return true;
 	case XP_MIXED:
@@ -405,6 +421,7 @@ int xs_commit(struct xs_cache *cache)
 	own.io.begun = 0;
 	own.io.whole = NULL;
 	own.io.req.op = XP_FLUSH;
+	own.io.req.aside = true;
 	xp_todo_init(&todo);
 	xs_io_submit(cache, &own.io, &todo);
 	xs_perform(cache, &todo);

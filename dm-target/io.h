@@ -66,6 +66,8 @@ bool xs_io_is_private(struct bio *bio, struct bvec_iter part);
 static __always_inline void io_init_state(struct xs_io *io, struct bio *bio)
 {
 	io->req.fua = false;
+	io->req.aside = false;
+	io->req.written = false;
 	io->req.ordered = false;
 	io->req.fast_failed = false;
 	io->req.alone = false;

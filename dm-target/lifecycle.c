@@ -186,6 +186,7 @@ static struct xp *make_core(struct xs_cache *cache, const struct xp_sb *sb)
 		.fast_at_once = cache->dax,
 		.store = cache->dax ? xs_memory_store_now : NULL,
 		.store_ctx = cache,
+		.slow_fua = cache->slow_fua,
 		.slow_discards = bdev_max_discard_sectors(xs_slow(cache)) != 0,
 		.dirty_low = cache->options.dirty_low,
 		.dirty_high = cache->options.dirty_high,
@@ -273,6 +274,8 @@ static void learn_devices(struct xs_cache *cache, const struct xp_sb *sb)
 {
 	memcpy(cache->uuid, sb->uuid, sizeof(cache->uuid));
 	cache->volatile_fast = !cache->dax && bdev_write_cache(xs_fast(cache));
+	/* the block layer makes a write and a flush of FUA where the device knows none */
+	cache->slow_fua = bdev_fua(xs_slow(cache)) || !bdev_write_cache(xs_slow(cache));
 	cache->flush_apart = cache->volatile_fast && is_mapped(cache, xs_fast(cache));
 }
 
@@ -405,7 +408,7 @@ void xs_postsuspend(struct dm_target *ti)
 	err = xp_close(cache->core, &media);
 	memalloc_noio_restore(noio);
 	if (err)
-		DMERR("%pg: what was acknowledged and not flushed may not be durable: closing the journal failed, error %d",
+		DMERR("%pg: what was acknowledged and not flushed may not be durable: closing the cache failed, error %d",
 		      xs_fast(cache), err);
 
 	cache->close_err = err;

@@ -40,13 +40,20 @@ static int write_mark(struct xs_cache *cache)
 		err = mark_io(cache, sector, cache->mark_block, REQ_OP_WRITE | REQ_SYNC | REQ_META);
 	if (!err)
 		err = blkdev_issue_flush(xs_slow(cache));
+	return err;
+}
+
+static void mark_end(struct xs_cache *cache, int err, struct xp_todo *todo)
+{
+	u64 sector = xp_mark_sector(cache->core);
+
+	err = xp_mark_end(cache->core, err, todo);
 	if (err)
 		DMERR("%pg: no write passes to the slow device: sector %llu of it cannot be marked, error %d",
 		      xs_fast(cache), sector, err);
 	else
 		DMWARN("%pg: failed with nothing dirty: from now on writes pass to the slow device, whose sector %llu says so",
 		       xs_fast(cache), sector);
-	return err;
 }
 
 static void mark_work(struct work_struct *work)
@@ -55,7 +62,7 @@ static void mark_work(struct work_struct *work)
 	struct xp_todo todo;
 
 	xp_todo_init(&todo);
-	xp_mark_end(cache->core, write_mark(cache), &todo);
+	mark_end(cache, write_mark(cache), &todo);
 	xs_perform(cache, &todo);
 	xs_own_end(cache);
 }

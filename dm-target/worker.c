@@ -430,11 +430,24 @@ static int flush_slow(struct xs_cache *cache)
 	return err;
 }
 
+/* The todo of a caller's flush that ends has .work set, and kicks the worker. */
+static bool wait_for_turn(struct xs_cache *cache)
+{
+	struct xs_writeback *w = &cache->writeback;
+	enum xp_flush flush;
+	u32 kicks;
+
+	while (kicks = (u32)atomic_read(&w->kicks),
+	       (flush = xp_writeback_flushes(cache->core)) == XP_FLUSH_LATER)
+		wait_event_idle(w->kicked, (u32)atomic_read(&w->kicks) != kicks);
+	return flush == XP_FLUSH_NOW;
+}
+
 /* All runs of the batch have ended: flushes the slow device, and commits. */
 static void finish_batch(struct xs_cache *cache)
 {
 	struct xp_todo todo;
-	int err = xp_writeback_flushes(cache->core) ? flush_slow(cache) : 0;
+	int err = wait_for_turn(cache) ? flush_slow(cache) : 0;
 
 	xp_todo_init(&todo);
 	xp_writeback_commit(cache->core, err, ktime_get_real_seconds(), &todo);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a flush may say, whatever the order in which a device's answers come: device_op.c before a
+ * Whose turn it is to flush, whatever the order in which a device's answers come: device_op.c before a
  * device whose operations end when the test says so.
  */
 #include <setjmp.h>
@@ -68,14 +68,14 @@ static struct answer *submit(struct xd_op op)
 	return a;
 }
 
-static struct answer *begin_write(enum xd_consumer who, bool fua)
+static struct answer *begin_write(bool fua)
 {
-	return submit((struct xd_op){ .kind = XD_WRITE, .consumer = who, .fua = fua });
+	return submit((struct xd_op){ .kind = XD_WRITE, .fua = fua });
 }
 
-static struct answer *begin_flush(enum xd_consumer who)
+static struct answer *begin_flush(void)
 {
-	return submit((struct xd_op){ .kind = XD_FLUSH, .consumer = who });
+	return submit((struct xd_op){ .kind = XD_FLUSH });
 }
 
 /* The device's answer. */
@@ -90,81 +90,75 @@ static void answer(struct answer *a, int err)
 	fail_msg("it was not asked of the device");
 }
 
-static void write_now(enum xd_consumer who)
+/* What a flush says whose own answer is good. */
+static int flush_now(void)
 {
-	struct answer *a = begin_write(who, false);
+	struct answer *a = begin_flush();
 
 	answer(a, 0);
-	assert_true(a->ended && !a->err);
-}
-
-/* What a flush says whose own answer is good. */
-static int flush_now(enum xd_consumer who)
-{
-	struct answer *a = begin_flush(who);
-
-	if (!a->ended)
-		answer(a, 0);
 	assert_true(a->ended);
 	return a->err;
 }
 
-/* -------------------------------------------------------------- consumers ---- */
-
-static void each_hears_of_a_loss_once(void **state)
-{
-	struct answer *a;
-
-	(void)state;
-	write_now(XD_CLIENTS);
-	write_now(XD_WRITEBACK);
-	a = begin_flush(XD_WRITEBACK);
-	answer(a, -EIO);
-	assert_int_equal(a->err, -EIO);
-	assert_int_equal(flush_now(XD_WRITEBACK), 0);
-	assert_int_equal(flush_now(XD_CLIENTS), -EIO);
-	assert_int_equal(flush_now(XD_CLIENTS), 0);
-}
-
-static void a_write_is_doubted_whose_reply_may_be_older_than_the_loss(void **state)
-{
-	struct answer *w = begin_write(XD_CLIENTS, false);
-
-	(void)state;
-	xd_device_lost(&dev);
-	answer(w, 0);
-	assert_int_equal(w->err, 0);
-	assert_int_equal(flush_now(XD_CLIENTS), -EIO);
-	assert_int_equal(flush_now(XD_CLIENTS), 0);
-}
+/* ---------------------------------------------------------------- flushes ---- */
 
 static void one_flush_at_a_time(void **state)
 {
 	struct answer *first, *second;
 
 	(void)state;
-	write_now(XD_CLIENTS);
-	write_now(XD_WRITEBACK);
-	first = begin_flush(XD_CLIENTS);
-	second = begin_flush(XD_WRITEBACK);
+	first = begin_flush();
+	second = begin_flush();
 	assert_int_equal(nr_under_way, 1);
-	answer(first, 0);
+	answer(first, -EIO);
 	assert_int_equal(nr_under_way, 1);
 	answer(second, 0);
-	assert_true(!first->err && !second->err);
+	assert_int_equal(first->err, -EIO);
+	assert_int_equal(second->err, 0);
+	assert_int_equal(flush_now(), 0);
+}
+
+static u32 asked;
+
+static void asks(struct xd_op *op, int err)
+{
+	assert_int_equal(asked, 1);
+	ended(op, err);
+}
+
+static void counts(struct xd_op *op)
+{
+	asked++;
+	submitted(op);
+}
+
+/* What its end means is known by then. */
+static void the_next_begins_when_the_end_of_one_was_heard(void **state)
+{
+	static const struct xd_device_ops counting = { .submit = counts };
+	struct answer *first, *second;
+
+	(void)state;
+	dev.ops = &counting;
+	asked = 0;
+	first = begin_flush();
+	second = begin_flush();
+	first->op.end = asks;
+	answer(first, 0);
+	assert_int_equal(asked, 2);
+	answer(second, 0);
 }
 
 /* --------------------------------------------------------- durable writes ---- */
 
-/* It could take the error that is writeback's, or that writeback must hear of, too. */
+/* It could take the error that another is to hear. */
 static void a_durable_write_is_a_write_and_a_flush_in_its_turn(void **state)
 {
 	struct answer *flush, *fua;
 
 	(void)state;
-	write_now(XD_WRITEBACK);
-	flush = begin_flush(XD_WRITEBACK);
-	fua = begin_write(XD_CLIENTS, true);
+	flush = begin_flush();
+	fua = begin_write(true);
 	assert_int_equal(nr_under_way, 2);
 	answer(fua, 0);
 	assert_false(fua->ended);
@@ -176,81 +170,13 @@ static void a_durable_write_is_a_write_and_a_flush_in_its_turn(void **state)
 	assert_int_equal(flush->err, 0);
 }
 
-static void its_flush_that_fails_is_a_loss_for_all(void **state)
-{
-	struct answer *fua;
-
-	(void)state;
-	write_now(XD_CLIENTS);
-	write_now(XD_WRITEBACK);
-	fua = begin_write(XD_CLIENTS, true);
-	answer(fua, 0);
-	answer(fua, -EIO);
-	assert_int_equal(fua->err, -EIO);
-	assert_int_equal(flush_now(XD_WRITEBACK), -EIO);
-	assert_int_equal(flush_now(XD_CLIENTS), -EIO);
-	assert_int_equal(flush_now(XD_CLIENTS), 0);
-}
-
-/* And leaves what was lost before it to the next flush. */
-static void it_speaks_for_itself_alone(void **state)
-{
-	struct answer *fua;
-
-	(void)state;
-	write_now(XD_CLIENTS);
-	xd_device_lost(&dev);
-	for (u32 i = 0; i < 2; i++) {
-		fua = begin_write(XD_CLIENTS, true);
-		answer(fua, 0);
-		answer(fua, 0);
-		assert_true(fua->ended && !fua->err);
-	}
-	assert_int_equal(flush_now(XD_CLIENTS), -EIO);
-	assert_int_equal(flush_now(XD_CLIENTS), 0);
-}
-
-static void a_loss_before_its_flush_ends_is_its_own(void **state)
-{
-	struct answer *fua;
-
-	(void)state;
-	fua = begin_write(XD_CLIENTS, true);
-	xd_device_lost(&dev);
-	answer(fua, 0);
-	assert_true(fua->ended && fua->err == -EIO);
-	fua = begin_write(XD_CLIENTS, true);
-	answer(fua, 0);
-	xd_device_lost(&dev);
-	answer(fua, 0);
-	assert_true(fua->ended && fua->err == -EIO);
-}
-
-/* It waits behind a flush that takes the error, and a client hears of what was lost before. */
-static void another_flush_takes_its_error(void **state)
-{
-	struct answer *retry, *fua;
-
-	(void)state;
-	write_now(XD_CLIENTS);
-	write_now(XD_WRITEBACK);
-	answer(begin_flush(XD_WRITEBACK), -EIO);
-	retry = begin_flush(XD_WRITEBACK);
-	fua = begin_write(XD_CLIENTS, true);
-	answer(fua, 0);
-	assert_int_equal(flush_now(XD_CLIENTS), -EIO);
-	answer(retry, -EIO);
-	answer(fua, 0);
-	assert_true(fua->ended && fua->err == -EIO);
-}
-
 static void without_a_volatile_cache_it_is_a_write(void **state)
 {
 	struct answer *fua;
 
 	(void)state;
 	dev.volatile_cache = false;
-	fua = begin_write(XD_CLIENTS, true);
+	fua = begin_write(true);
 	answer(fua, 0);
 	assert_true(fua->ended && !fua->err);
 }
@@ -275,7 +201,7 @@ static void a_journal_block_has_a_flush_before_and_one_behind(void **state)
 
 	(void)state;
 	fast_device(false);
-	data = begin_write(XD_CLIENTS, true);
+	data = begin_write(true);
 	journal = begin_journal();
 	assert_int_equal(journal->op.kind, XD_FLUSH);
 	answer(data, 0);
@@ -312,7 +238,7 @@ static void a_write_that_failed_is_no_sync_that_failed(void **state)
 	(void)state;
 	for (u32 fua = 0; fua < 2; fua++) {
 		fast_device(fua);
-		data = begin_write(XD_CLIENTS, true);
+		data = begin_write(true);
 		journal = begin_journal();
 		answer(data, -EIO);
 		assert_true(data->ended && data->err == -EIO);
@@ -329,7 +255,7 @@ static void a_sync_that_failed_is_the_end(void **state)
 
 	(void)state;
 	fast_device(false);
-	data = begin_write(XD_CLIENTS, true);
+	data = begin_write(true);
 	journal = begin_journal();
 	answer(journal, 0);
 	answer(data, 0);
@@ -341,7 +267,7 @@ static void a_sync_that_failed_is_the_end(void **state)
 		assert_int_equal(journal->err, -EIO);
 		journal = begin_journal();
 	}
-	data = begin_write(XD_CLIENTS, false);
+	data = begin_write(false);
 	answer(data, 0);
 	assert_int_equal(data->err, 0);
 }
@@ -359,7 +285,6 @@ static void its_owner_hears_of_a_loss_at_once(void **state)
 	(void)state;
 	dev.owner = &losses;
 	dev.on_loss = count;
-	write_now(XD_WRITEBACK);
 	assert_int_equal(losses, 0);
 	xd_device_lost(&dev);
 	assert_int_equal(losses, 1);
@@ -369,15 +294,10 @@ int main(void)
 {
 #define T(name)	cmocka_unit_test_setup(name, setup)
 	const struct CMUnitTest tests[] = {
-		T(each_hears_of_a_loss_once),
 		T(its_owner_hears_of_a_loss_at_once),
-		T(a_write_is_doubted_whose_reply_may_be_older_than_the_loss),
 		T(one_flush_at_a_time),
+		T(the_next_begins_when_the_end_of_one_was_heard),
 		T(a_durable_write_is_a_write_and_a_flush_in_its_turn),
-		T(its_flush_that_fails_is_a_loss_for_all),
-		T(it_speaks_for_itself_alone),
-		T(a_loss_before_its_flush_ends_is_its_own),
-		T(another_flush_takes_its_error),
 		T(without_a_volatile_cache_it_is_a_write),
 		T(a_journal_block_has_a_flush_before_and_one_behind),
 		T(one_that_knows_fua_is_asked_for_it),

@@ -56,6 +56,7 @@ static struct part *part_new(struct user *u, u8 op, u64 sector, u64 end)
 	p->req.fast_failed = false;
 	p->req.alone = false;
 	p->req.tries = 0;
+	p->req.aside = p->req.written = false;
 	p->req.stream = 0;
 	p->req.fua = u->fua;
 	p->req.ordered = u->fua || u->preflush;
@@ -136,7 +137,7 @@ static void check_class(const struct part *p)
 /* The blocks of an answer, by what was done for it. */
 static void count(const struct part *p)
 {
-	bool below = p->act == XP_SLOW || p->act == XP_SLOW_FILL || p->act == XP_MIXED;
+	bool below = p->act == XP_SLOW || p->act == XP_SLOW_FLUSH || p->act == XP_SLOW_FILL || p->act == XP_MIXED;
 	u32 laid_over = p->act == XP_MIXED ? p->laid_over : 0;
 
 	if (p->req.op == XP_READ) {
@@ -289,13 +290,13 @@ static void start_part(struct part *p, struct disk *d, u64 sector)
 
 	if (p->req.op == XP_READ) {
 		start_read(e, d, sector, p->req.nr_sectors, part_bytes(p));
-	} else if (p->req.op == XP_FLUSH) {
+	} else if (p->req.op == XP_FLUSH || p->act == XP_SLOW_FLUSH) {
 		start_flush(e, d);
 	} else {
 		const u8 *bytes = p->req.op == XP_WRITE ? part_bytes(p) :
 				  arena_alloc(&sim.arena, p->req.nr_sectors * SECTOR);
 
-		start_write(e, d, sector, p->req.nr_sectors, bytes, p->req.fua && d == &sim.slow);
+		start_write(e, d, sector, p->req.nr_sectors, bytes, p->req.fua && d == &sim.slow && sim.geometry.slow_fua);
 		/* Around the cache a write is as whole as the device keeps it. */
 		e->w->whole_blocks = d == &sim.slow;
 		e->w->fragile = d != &sim.slow;
@@ -341,6 +342,10 @@ static void part_perform(struct part *p, enum xp_act act, struct xp_todo *todo)
 		break;
 	case XP_SLOW:
 		figures.spans += p->req.op == XP_READ && hits_of(p);
+		start_part(p, &sim.slow, p->req.sector);
+		break;
+	case XP_SLOW_FLUSH:
+		figures.behind++;
 		start_part(p, &sim.slow, p->req.sector);
 		break;
 	case XP_SLOW_FILL:
@@ -419,6 +424,7 @@ static bool is_private(const struct part *p)
 static void part_submit(struct part *p, struct xp_todo *todo)
 {
 	u64 end = p->end;
+	bool behind = p->req.written;
 	enum xp_act act;
 
 	p->req.nr_sectors = (u32)(end - p->req.sector);
@@ -426,9 +432,10 @@ static void part_submit(struct part *p, struct xp_todo *todo)
 	if (p->req.tries)
 		once_more(p);
 	act = xp_submit(sim.c, &p->req, todo);
-	p->act = (u8)act;
+	if (!behind || act == XP_SLOW_FLUSH)
+		p->act = (u8)act;
 	if (act == XP_WAIT) {
-		p->waited |= p->req.op == XP_WRITE;
+		p->waited |= p->req.op == XP_WRITE && !behind;
 		return;
 	}
 	if (act == XP_SLOW && p->req.op != XP_READ && passes_through())

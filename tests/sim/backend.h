@@ -68,6 +68,8 @@ struct event {
 	u64 flush;		/* when it was submitted */
 	u8 *data;		/* of a read */
 	bool sampled;		/* a read has looked already */
+	bool decided;		/* the slow device has done it, and the answer is on its way: */
+	int err;
 	/* By kind. */
 	u32 index;		/* journal; a run of an overlay */
 	u64 held;		/* until then others go first */

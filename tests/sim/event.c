@@ -208,6 +208,16 @@ static u32 draw_event(void)
 	return i;
 }
 
+/* What the slow device does is seen in another order than it does it. */
+static bool is_on_its_way(struct event *e)
+{
+	if (e->disk != &sim.slow || e->op == OP_READ || e->decided || !chance(step.rng, 4))
+		return false;
+	e->err = finish_io(e);
+	e->decided = true;
+	return true;
+}
+
 bool event_next(struct event *e, int *err)
 {
 	u32 i;
@@ -218,9 +228,14 @@ bool event_next(struct event *e, int *err)
 	sim.now++;
 	if (in_memory(&event[i]) && !memory_goes_on(&event[i]))
 		return false;
+	if (is_on_its_way(&event[i]))
+		return false;
 	*e = event[i];
 	memmove(&event[i], &event[i + 1], (--nr_events - i) * sizeof(*e));
 	/* A run's slots are read one by one, in writeback_run_read(). */
-	*err = e->disk ? finish_io(e) : 0;
+	if (e->decided)
+		*err = e->err;
+	else
+		*err = e->disk ? finish_io(e) : 0;
 	return true;
 }

@@ -45,7 +45,6 @@ void life_start(void)
 	size_new_life();
 	sim.now++;
 	disk_flush(&sim.slow, sim.now);		/* core/life.h: before the first request */
-	oracle_tell_lost(sim.now);		/* a stop that met errors; whoever starts it again knows */
 	sim.faulted = false;
 	err = recover(&live_media, &live_slow, sim.memory, &sim.c, true, 0, &msg);
 	if (err && sim.faulted) {
@@ -160,6 +159,7 @@ void life_kill(u64 *rng)
 	}
 	disk_abandon(&sim.fast, rng);
 	disk_abandon(&sim.slow, rng);
+	oracle_tell_lost(sim.now);		/* whoever it served is cut off */
 	size_new_life();
 	image_of_seen();
 	right = check_once();

@@ -84,6 +84,7 @@ static u64 print_faults(void)
 	printf("failed: %llu commits, %llu starts, %llu closes; a tight ring in %llu steps\n",
 	       (unsigned long long)figures.failed_commits, (unsigned long long)figures.failed_starts,
 	       (unsigned long long)figures.failed_closes, (unsigned long long)figures.tight);
+	printf("FUA around the cache: %llu flushes behind a write\n", (unsigned long long)figures.behind);
 	printf("gone with nothing dirty: %llu marks, %llu operations passed, %llu recoveries took a mark back\n",
 	       (unsigned long long)figures.marks, (unsigned long long)figures.passed,
 	       (unsigned long long)figures.unmarked);

@@ -5,6 +5,7 @@
  */
 #include "accounting.h"
 #include "cache.h"
+#include "flush.h"
 #include "image.h"
 #include "life.h"
 #include "look.h"
@@ -53,11 +54,17 @@ static void note_hint(u64 block)
 int recover_close(u64 *rng)
 {
 	u64 own = mix(*rng ^ 0x41e7);
+	bool faults = sim.fault.on;
 	int err;
 
 	fire.closing = &own;
 	err = xp_close(sim.c, &live_media);
 	fire.closing = NULL;
+	/* Whoever stops it is told. */
+	if (err == -EIO && !(faults && sim.faulted) && flush_is_untold(sim.c) && (!sim.c->failed || sim.c->pass == PASS_ON)) {
+		oracle_tell_lost(sim.now);
+		return 0;
+	}
 	return err;
 }
 
@@ -286,7 +293,7 @@ static struct xp *core_new(void *memory, const struct xp_media *fast, u32 accept
 {
 	const struct geometry *g = &sim.geometry;
 	struct xp_options opt = {
-		.volatile_fast = g->fast_volatile, .slow_discards = g->slow_discards,
+		.volatile_fast = g->fast_volatile, .slow_discards = g->slow_discards, .slow_fua = g->slow_fua,
 		.fast_at_once = g->at_once,
 		.store = g->grows && memory == sim.memory ? store_now : NULL,
 		.dirty_low = g->dirty_low, .dirty_high = g->dirty_high, .stream_kib = g->stream_kib,

@@ -306,6 +306,7 @@ static void draw_geometry(u64 *rng)
 	g->at_once = g->memory && mix(sim.seed ^ 0x5a1d) % 4;
 	g->grows = g->at_once && mix(sim.seed ^ 0x6707) % 4;
 	g->fast_volatile &= !g->memory;
+	g->slow_fua = mix(sim.seed ^ 0xf0a) % 2;
 	g->whole = !g->memory && mix(sim.seed ^ 0x4096) % 4 == 0;
 	g->refuses = mix(sim.seed ^ 0xbadd) % 3 ? 0 : 1 + mix(sim.seed ^ 0xbadc) % 3;
 	g->verifies = mix(sim.seed ^ 0x5e51f) % 3 == 0;

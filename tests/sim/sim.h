@@ -321,7 +321,7 @@ struct geometry {
 	u64 first_sectors;	/* and at first */
 	bool resizes;		/* it has others in between, */
 	bool older;		/* and some lives are those of a version that cached its last block */
-	bool fast_volatile, slow_discards;
+	bool fast_volatile, slow_discards, slow_fua;
 	bool memory;		/* the fast device, */
 	bool at_once;		/* and no record goes beside its data, as another engine's may have */
 	bool grows;		/* and journal blocks are stored bit by bit */
@@ -441,6 +441,7 @@ struct figures {
 	    recovery_cuts, lives;
 	u64 faults[2][3][3];	/* by disk, enum disk_op, enum fault_kind */
 	u64 failed_commits, failed_starts, failed_closes, tight;
+	u64 behind;		/* flushes of FUA writes around the cache */
 	u64 marks, passed, unmarked;
 	u64 flushes_completed, pauses;
 	u64 memory_runs, kills, kills_again, kept;

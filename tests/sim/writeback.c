@@ -156,6 +156,22 @@ static void look_at_mode(u64 *rng)
 	sim.settled |= sim.c->opt.mode != XP_MODE_WRITEBACK && xp_is_clean(sim.c);
 }
 
+/* Its runs are over. */
+static void finish_batch(void)
+{
+	enum xp_flush flush = xp_writeback_flushes(sim.c);
+	struct xp_todo todo;
+
+	if (flush == XP_FLUSH_NOW) {
+		start_flush(event_add(IO_BATCH_FLUSH, NULL), &sim.slow);
+		batch.flushing = true;
+	} else if (flush == XP_FLUSH_NONE) {
+		xp_todo_init(&todo);
+		writeback_batch_end(0, &todo);
+		backend_perform(&todo);
+	}
+}
+
 void backend_writeback(u64 *rng)
 {
 	static struct xp_run run;
@@ -200,14 +216,7 @@ void backend_writeback(u64 *rng)
 	}
 	if (next != XP_NEXT_END || batch.runs)
 		return;
-	if (xp_writeback_flushes(sim.c)) {
-		start_flush(event_add(IO_BATCH_FLUSH, NULL), &sim.slow);
-		batch.flushing = true;
-		return;
-	}
-	xp_todo_init(&todo);
-	writeback_batch_end(0, &todo);
-	backend_perform(&todo);
+	finish_batch();
 }
 
 void writeback_batch_end(int err, struct xp_todo *todo)

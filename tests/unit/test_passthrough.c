@@ -224,7 +224,11 @@ static void the_write_that_fails_first_passes_too(void **state)
 	assert_ptr_equal(xp_list_pop(&f.todo.ready), &fua.link);
 	assert_int_equal(xp_submit(f.c, &plain, &f.todo), XP_WAIT);
 	mark(0);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &plain.link);
 	assert_int_equal(xp_submit(f.c, &fua, &f.todo), XP_SLOW);
+	assert_int_equal(xp_end(f.c, &fua, 0, &f.todo), XP_WAIT);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &fua.link);
+	assert_int_equal(xp_submit(f.c, &fua, &f.todo), XP_SLOW_FLUSH);
 	assert_int_equal(xp_end(f.c, &fua, 0, &f.todo), XP_DONE);
 	assert_int_equal(fua.err, 0);
 }

@@ -125,7 +125,7 @@ static void a_short_last_block_is_not_cached(void **state)
 	assert_int_equal(restart_with(SHORT), 0);
 	assert_int_equal(submit(&f, &req, XP_WRITE, LAST * 8, 5, false), XP_SLOW);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
-	assert_int_equal(submit(&f, &req, XP_WRITE, LAST * 8 + 1, 2, true), XP_SLOW);
+	assert_int_equal(submit(&f, &req, XP_WRITE, LAST * 8 + 1, 2, false), XP_SLOW);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
 	assert_int_equal(submit(&f, &req, XP_READ, LAST * 8, 5, false), XP_SLOW);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);

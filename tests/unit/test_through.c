@@ -97,13 +97,14 @@ static void send(u64 lba, u32 nr)
 /* Returns whether it was flushed. */
 static bool end_batch(int err)
 {
-	bool flushes;
+	enum xp_flush flush;
 
 	assert_int_equal(xp_writeback_next(f.c, &run), XP_NEXT_END);
-	flushes = xp_writeback_flushes(f.c);
-	xp_writeback_commit(f.c, flushes ? err : 0, 1, &f.todo);
+	flush = xp_writeback_flushes(f.c);
+	assert_int_not_equal(flush, XP_FLUSH_LATER);
+	xp_writeback_commit(f.c, flush == XP_FLUSH_NOW ? err : 0, 1, &f.todo);
 	write_journal(&f);
-	return flushes;
+	return flush == XP_FLUSH_NOW;
 }
 
 /* A FLUSH of a caller goes to the slow device, which fails it with @err. */
@@ -610,26 +611,6 @@ static void a_write_that_waits_fails_with_the_cache(void **state)
 	assert_false(xp_writeback_wanted(f.c));
 }
 
-/* Two FLUSHes are under way: the device tells the first alone what both are about. */
-static void a_flush_fails_beside_one_that_failed(void **state)
-{
-	struct xp_req first, second, write;
-
-	(void)state;
-	write_home(3);
-	assert_int_equal(submit(&f, &first, XP_FLUSH, 0, 0, false), XP_SLOW);
-	write_in(&write, 9, 1, 1, false);
-	send(9, 1);
-	assert_true(has_ended(&write));
-	end_batch(0);
-	assert_int_equal(submit(&f, &second, XP_FLUSH, 0, 0, false), XP_SLOW);
-	write_journal(&f);
-	assert_int_equal(xp_end(f.c, &first, -EIO, &f.todo), XP_DONE);
-	assert_int_equal(xp_end(f.c, &second, 0, &f.todo), XP_DONE);
-	assert_int_equal(second.err, -EIO);
-	assert_true(is_flushed());	/* it was told once */
-}
-
 /* It was sent, and waits for the flush of a batch to come, when a caller's FLUSH fails. */
 static void fua_that_waits_fails_with_a_flush(void **state)
 {
@@ -645,7 +626,7 @@ static void fua_that_waits_fails_with_a_flush(void **state)
 	last = run;
 	assert_int_equal(xp_writeback_next(f.c, &run), XP_NEXT_END);	/* another worker's, which is done first */
 	xp_writeback_end(f.c, &last, &f.todo);
-	assert_false(xp_writeback_flushes(f.c));
+	assert_int_equal(xp_writeback_flushes(f.c), XP_FLUSH_NONE);
 	xp_writeback_commit(f.c, 0, 1, &f.todo);
 	assert_int_equal(xp_end(f.c, &flush, -EIO, &f.todo), XP_DONE);
 	while (xp_writeback_wanted(f.c) && !has_ended(&req))
@@ -714,7 +695,7 @@ static void settle(int bad, int flush)
 		batch_begin(&f);
 		while (xp_writeback_next(f.c, &run) == XP_NEXT_RUN)
 			end_run(!n && xp_lba_n(run.lba) == 50 ? bad : 0);
-		assert_true(xp_writeback_flushes(f.c));
+		assert_int_equal(xp_writeback_flushes(f.c), XP_FLUSH_NOW);
 		xp_writeback_commit(f.c, n ? 0 : flush, 1, &f.todo);
 		write_journal(&f);
 	}
@@ -765,7 +746,7 @@ static void around_hears_of_a_flush_that_it_ended_beside(void **state)
 	set_mode(XP_MODE_WRITEAROUND);
 	send(5, 1);
 	assert_int_equal(xp_writeback_next(f.c, &run), XP_NEXT_END);
-	assert_true(xp_writeback_flushes(f.c));
+	assert_int_equal(xp_writeback_flushes(f.c), XP_FLUSH_NOW);
 	assert_int_equal(submit(&f, &req, XP_WRITE, 800, 8, false), XP_SLOW);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
 	xp_writeback_commit(f.c, -EIO, 1, &f.todo);
@@ -860,7 +841,6 @@ int main(void)
 		TEST_WITH(around_leaves_alone_what_is_not_mapped, setup_around, teardown),
 		TEST_WITH(around_writes_what_is_dirty_through, setup_back, teardown),
 		T(a_write_that_waits_fails_with_the_cache),
-		T(a_flush_fails_beside_one_that_failed),
 		T(fua_that_waits_fails_with_a_flush),
 		T(what_a_device_has_lost_is_told_and_sent_again),
 		T(a_run_beside_a_loss_does_not_count),
