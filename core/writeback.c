@@ -695,6 +695,13 @@ static bool note_flush(struct xp *c, int err, struct xp_todo *todo)
 	return lost;
 }
 
+static void give_turn(struct xp *c, struct xp_todo *todo)
+{
+	if (c->batch.has_turn)
+		flush_turn_ends(c, todo);
+	c->batch.has_turn = false;
+}
+
 void xp_writeback_commit(struct xp *c, int err, u64 now, struct xp_todo *todo)
 {
 	struct xp_batch *b = &c->batch;
@@ -719,9 +726,7 @@ void xp_writeback_commit(struct xp *c, int err, u64 now, struct xp_todo *todo)
 		b->next = 0;
 		writeback_progress(c, todo);
 	}
-	if (b->has_turn)
-		flush_turn_ends(c, todo);
-	b->has_turn = false;
+	give_turn(c, todo);
 	if (!c->failed)
 		requests_relieve(c, todo);	/* unpinned slots */
 	xp_unlock(&c->lock);

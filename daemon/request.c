@@ -136,16 +136,23 @@ static const u8 kind_of[] = {
 	[XP_DISCARD] = XD_DISCARD, [XP_ZEROES] = XD_ZERO,
 };
 
+/* Around the cache the core asks for a flush behind the write, where that is not done by the device. */
+static bool is_durable(const struct xd_part *part)
+{
+	return part->req.fua && (part->act == XP_FAST || part->io->loop->cache->slow->fua);
+}
+
 static void operate(struct xd_part *part, void (*end)(struct xd_op *op, int err))
 {
 	struct xd_loop *loop = part->io->loop;
 	struct xd_cache *cache = loop->cache;
 	const struct xp_req *req = &part->req;
-	bool fast = part->act == XP_FAST, data = part->act != XP_SLOW_FLUSH && (req->op == XP_READ || req->op == XP_WRITE);
+	enum xd_kind kind = kind_of[xp_op_below(req, part->act)];
+	bool fast = part->act == XP_FAST, data = kind == XD_READ || kind == XD_WRITE;
 	struct xd_op *op = &part->op;
 
-	op->kind = kind_of[xp_op_below(req, part->act)];
-	op->fua = req->fua && op->kind == XD_WRITE && (fast || cache->slow->fua);
+	op->kind = (u8)kind;
+	op->fua = kind == XD_WRITE && is_durable(part);
 	op->preflush = false;
 	op->bytes = req->nr_sectors << XP_SECTOR_SHIFT;
 	op->offset = (fast ? req->target : req->sector) << XP_SECTOR_SHIFT;
