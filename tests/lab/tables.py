@@ -17,6 +17,7 @@ CASES = ["read-hit", "read-miss", "write-new", "write-again", "sync-new", "sync-
          *[f"{op}-qd{depth}" for depth in (4, 32) for op in ("read", "write")],
          *[f"busy-{op}" for op in ("read", "write", "sync", "dsync")], "overflow",
          *[f"volatile-{op}" for op in ("write", "sync", "dsync")],
+         *[f"through-{disk}-{op}" for disk in ("flash", "disk") for op in ("read", "write", "sync", "dsync", "write-64k")],
          *[f"histogram-{op}-{state}" for op in ("read", "new", "write", "sync") for state in ("off", "on")],
          *[f"verify-{op}-{state}" for op in ("read", "part", "miss", "new", "write", "sync", "merge", "big-read", "big-write")
            for state in ("off", "on")]]
@@ -178,6 +179,8 @@ SECTIONS = {
     "busy": (["busy"], lambda results, _: each_kernel(results, "busy", busy)),
     "overflow": (["busy"], lambda results, _: each_kernel(results, "busy", overflow)),
     "volatile": (["volatile"], lambda results, _: each_kernel(results, "volatile", volatile)),
+    "through": (["through"], lambda results, _: each_kernel(
+        results, "through", lambda rows: grid(rows, median, [c for c in CASES if "through" in c]))),
     "histogram": (["histogram"], lambda results, _: each_kernel(results, "histogram", HISTOGRAM)),
     "verify": (["verify"], lambda results, _: each_kernel(results, "verify", VERIFY)),
     "wear": (["wear"], lambda results, _: values(results, "wear", {

@@ -104,7 +104,7 @@ up_dmcache()
 	local meta
 	meta=$(disk meta 16 completion_nsec=10000)
 	must dmsetup create dmcache --table \
-		"0 $(sectors "$SLOWDEV") cache $meta $FASTDEV $SLOWDEV 64 1 writeback smq 0"
+		"0 $(sectors "$SLOWDEV") cache $meta $FASTDEV $SLOWDEV 64 1 ${PEER_MODE:-writeback} smq 0"
 	DEV=/dev/mapper/dmcache
 }
 down_dmcache() { must dmsetup remove dmcache; }
@@ -123,6 +123,7 @@ up_bcache()
 	for name in read write; do
 		echo 0 >"$(echo /sys/fs/bcache/*-*/congested_${name}_threshold_us)"
 	done
+	echo "${PEER_MODE:-writeback}" >/sys/block/bcache0/bcache/cache_mode
 	DEV=/dev/bcache0
 }
 down_bcache()
