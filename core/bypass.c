@@ -246,7 +246,7 @@ void bypass_note_flushed(struct xp *c, u64 bypassed)
 	if (bypassed <= c->bypass_flushed)
 		return;
 	c->bypass_flushed = bypassed;
-	if (c->flush_told >= c->flush_lost)	/* else somebody has yet to hear, whatever is durable now */
+	if (!flush_is_untold(c))	/* else somebody has yet to hear, whatever is durable now */
 		c->flush_told = max(c->flush_told, bypassed);
 	unflushed_drop(&c->unflushed, bypassed);
 }

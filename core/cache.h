@@ -239,7 +239,6 @@ struct xp_turn {
 	bool taken;		/* a flush is under way */
 	bool batch_waits, mark_waits;	/* they come before callers */
 	u64 bypassed;		/* c->bypass_done when it began, */
-	u64 lost_before;	/* c->flush_lost, */
 	u32 failures;		/* and c->flush_failures */
 	struct xp_list waiting;	/* until it ends: FLUSHes, and FUA writes that went around the cache */
 };
@@ -440,7 +439,8 @@ struct xp {
 	struct xp_turn turn;
 	u32 flush_failures;	/* of the slow device */
 	u64 flush_lost;		/* of the bypass writes up to here any may be gone: a flush has failed, say; */
-	u64 flush_told;		/* and up to here a FLUSH that failed has said so, or they were durable */
+	u64 flush_told;		/* and up to here a FLUSH that failed has said so to a caller, or they were durable; */
+	u64 flush_told_aside;	/* and so far it was said to the command line */
 	struct xp_settling settling;
 	struct xp_bypass bypass[XP_BYPASS_MAX];
 	u64 bypass_done;	/* writes around the cache that ended */

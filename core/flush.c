@@ -13,10 +13,9 @@
  * take the error of both, and the other's success be seen first. So the end of each is noted before the next begins.
  *
  * Who is told may be another all the same: a FLUSH that was submitted before some of these writes ended, or a batch's.
- * So bypass writes are numbered as they end. Of a failure that may be about writes up to c->flush_lost one FLUSH of a
- * caller is to hear that covers what is beyond c->flush_told: whether it comes later, or was under way then. All that
- * were under way hear: they may be of several callers. One that is aside, of no caller, takes nothing that another is to
- * hear.
+ * So all FLUSHes of callers fail that are under way at a failure. And bypass writes are numbered as they end: where a
+ * failure may be about writes up to c->flush_lost, and callers have heard of those up to c->flush_told alone, the next
+ * FLUSH fails. One that is aside, of no caller, hears of it once as well, and takes nothing that a caller is to hear.
  *
  * A FUA write that goes around the cache is a write, and then such a flush, unless the device makes one write durable by
  * itself (xp_options.slow_fua). It speaks for itself alone.
@@ -32,7 +31,7 @@
 
 void flush_note_loss(struct xp *c)
 {
-	if (c->flush_told >= c->flush_lost)	/* else somebody has yet to hear, whatever is durable by now */
+	if (!flush_is_untold(c))	/* else somebody has yet to hear, whatever is durable by now */
 		c->flush_told = max(c->flush_told, c->bypass_flushed);
 	c->homes_lost = true;
 	c->flush_failures++;
@@ -46,12 +45,16 @@ static bool is_write(const struct xp_req *req)
 	return req->op == XP_WRITE;
 }
 
-/* What it is about may be gone. Of FLUSHes up to @told somebody has heard. */
-static bool is_lost(const struct xp *c, const struct xp_req *req, u64 told)
+/* A flush has failed since it is under way. */
+static bool is_doubted(const struct xp *c, const struct xp_req *req)
 {
-	if (is_write(req))
-		return c->flush_lost >= req->bypassed;
-	return min(req->bypassed, c->flush_lost) > told;
+	return req->failures != c->flush_failures;
+}
+
+/* One has failed before, and nobody has said so whom it would tell. */
+static bool is_news(const struct xp *c, const struct xp_req *req)
+{
+	return flush_is_untold(c) && (!req->aside || c->flush_told_aside < c->flush_lost);
 }
 
 static enum xp_act finish(struct xp_req *req, int err)
@@ -63,7 +66,9 @@ static enum xp_act finish(struct xp_req *req, int err)
 /* It fails for that, and a later one does not. */
 static enum xp_act tell(struct xp *c, struct xp_req *req, int err, struct xp_todo *todo)
 {
-	if (!is_write(req) && !req->aside) {
+	if (req->aside) {
+		c->flush_told_aside = max(c->flush_told_aside, req->bypassed);
+	} else if (!is_write(req)) {
 		c->flush_told = max(c->flush_told, req->bypassed);
 		bypass_flush_failed(c, req->bypassed, todo);
 	}
@@ -91,21 +96,8 @@ bool flush_takes_turn(struct xp *c)
 		return false;
 	c->turn.taken = true;
 	c->turn.bypassed = c->bypass_done;
-	c->turn.lost_before = c->flush_lost;
 	c->turn.failures = c->flush_failures;
 	return true;
-}
-
-/* Of those that were under way together all hear, whoever was told first. */
-static u64 told_before(const struct xp *c)
-{
-	return min(c->flush_told, c->turn.lost_before);
-}
-
-static void come_again(struct xp_req *req, struct xp_todo *todo)
-{
-	req->tries |= !is_write(req);	/* its writes are counted already */
-	xp_list_add(&todo->ready, &req->link);
 }
 
 /* It is on the slow device, durably. */
@@ -115,14 +107,14 @@ static enum xp_act is_there(struct xp *c, struct xp_req *req)
 }
 
 /* Another's flush has ended. */
-static void waited(struct xp *c, struct xp_req *req, u64 told, struct xp_todo *todo)
+static void waited(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
 	enum xp_act act = XP_WAIT;
 
-	if (is_lost(c, req, told))
+	if (is_doubted(c, req))
 		act = tell(c, req, -EIO, todo);
 	else if (c->bypass_flushed < req->bypassed || (c->failed && !is_write(req)))
-		come_again(req, todo);
+		xp_list_add(&todo->ready, &req->link);
 	else
 		act = is_there(c, req);
 	if (act == XP_DONE)
@@ -137,13 +129,12 @@ void flush_wants_mark(struct xp *c, struct xp_todo *todo)
 
 void flush_turn_ends(struct xp *c, struct xp_todo *todo)
 {
-	u64 told = told_before(c);
 	struct xp_list all;
 	struct xp_link *link;
 
 	xp_list_take(&all, &c->turn.waiting);
 	while ((link = xp_list_pop(&all)))
-		waited(c, req_of(link), told, todo);
+		waited(c, req_of(link), todo);
 	c->turn.taken = false;
 	if (c->turn.mark_waits)
 		flush_wants_mark(c, todo);
@@ -155,7 +146,7 @@ void flush_turn_ends(struct xp *c, struct xp_todo *todo)
 /* Of the first req->bypassed writes that went around the cache. */
 static enum xp_act begin(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
-	if (unlikely(is_lost(c, req, c->flush_told)))
+	if (unlikely(is_doubted(c, req)))
 		return tell(c, req, -EIO, todo);
 	if (c->bypass_flushed >= req->bypassed)
 		return finish(req, 0);
@@ -168,24 +159,36 @@ static enum xp_act begin(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 	return is_write(req) ? XP_SLOW_FLUSH : XP_SLOW;
 }
 
+/* It is about what has ended by now, however often it comes again. */
+static void number(struct xp *c, struct xp_req *req)
+{
+	req->tries = 1;
+	req->bypassed = c->bypass_done;
+	req->failures = c->flush_failures;
+}
+
 enum xp_act flush_below(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
-	req->bypassed = c->bypass_done;
-	return begin(c, req, todo);
+	if (req->tries)
+		return begin(c, req, todo);
+	number(c, req);
+	return is_news(c, req) ? tell(c, req, -EIO, todo) : begin(c, req, todo);
 }
 
 enum xp_act flush_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
+	bool again = req->tries;
 	enum xp_act act;
 
-	req->point = journal_commit(c, todo);
-	if (!req->tries)
+	if (!again) {
+		req->point = journal_commit(c, todo);
 		policy_flush(c);
+	}
 	xp_req_is(req, XP_CLASS_FLUSH);
 	act = flush_below(c, req, todo);
 	if (act != XP_DONE || req->err)
 		return act;
-	if (c->journal.grows && journal_is_written(c, req->point))
+	if (c->journal.grows && !again && !flush_is_untold(c) && journal_is_written(c, req->point))
 		XP_WRITE_ONCE(c->owes, false);
 	return req_sync(c, req, req->point);
 }
@@ -210,7 +213,7 @@ enum xp_act flush_slow_end(struct xp *c, struct xp_req *req, int err, struct xp_
 	disk_ends(c);
 	if (err)
 		flush_note_loss(c);
-	if (err || is_lost(c, req, told_before(c)))
+	if (err || is_doubted(c, req))
 		act = tell(c, req, err ? err : -EIO, todo);
 	else
 		act = flushed(c, req);
@@ -220,16 +223,16 @@ enum xp_act flush_slow_end(struct xp *c, struct xp_req *req, int err, struct xp_
 
 /* ------------------------------------------------------- behind a write ---- */
 
-/* What failed meanwhile may have been about it. */
 enum xp_act flush_behind(struct xp *c, struct xp_req *req, u32 failures, struct xp_todo *todo)
 {
-	if (failures != c->flush_failures)
-		return req_finish(req, -EIO);
 	req->bypassed = c->bypass_done;
+	req->failures = failures;
+	if (is_doubted(c, req))
+		return req_finish(req, -EIO);
 	req->written = true;
 	if (is_taken(c))
 		return wait_for_turn(c, req);
-	come_again(req, todo);
+	xp_list_add(&todo->ready, &req->link);
 	return XP_WAIT;
 }
 

@@ -8,7 +8,7 @@
 /* What the slow device was sent may not be there: a flush has failed, say. A caller's FLUSH is to hear of it. */
 void flush_note_loss(struct xp *c);
 
-/* A loss that no caller has heard of. */
+/* What went around the cache may be gone, and no caller has heard of it. */
 static inline bool flush_is_untold(const struct xp *c)
 {
 	return c->flush_told < c->flush_lost;

@@ -20,6 +20,7 @@
 #include "badblocks.h"
 #include "busy.h"
 #include "checksum.h"
+#include "flush.h"
 #include "journal.h"
 #include "slot.h"
 #include "super.h"
@@ -317,7 +318,7 @@ static bool store(struct xp *c, struct xp_todo *todo)
 	w->stored = w->nr;
 	j->reached = journal_point(w->seq, w->nr);
 	j->tail_written = w->tail;
-	XP_WRITE_ONCE(c->owes, c->bypass_flushed < c->bypass_done || c->flush_told < c->flush_lost);
+	XP_WRITE_ONCE(c->owes, c->bypass_flushed < c->bypass_done || flush_is_untold(c));
 	set_free(c, w, todo);
 	return true;
 }

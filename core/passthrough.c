@@ -78,8 +78,10 @@ bool xp_mark_is(const struct xp_sb *sb, const void *block)
 int xp_mark_end(struct xp *c, int err, struct xp_todo *todo)
 {
 	xp_lock(&c->lock);
-	if (c->turn.failures != c->flush_failures)	/* the device may have had the mark, and forgotten it */
-		err = err ? err : -EIO;
+	if (!err && c->turn.failures != c->flush_failures)	/* the device may have had the mark, and forgotten it */
+		err = -EIO;
+	if (err)	/* it may be its flush's */
+		flush_note_loss(c);
 	XP_ASSERT(c->pass == PASS_MARKING);
 	c->pass = err ? PASS_OFF : PASS_ON;
 	xp_list_splice(&todo->ready, &c->room);

@@ -154,7 +154,7 @@ struct xp_req {
 				 * whole blocks alone, and this is of parts of some, or its memory is (xp_is_partial()).
 				 * Never XP_FAST then, but XP_CHECK or XP_COPY */
 	u8 class;		/* enum xp_class; 0 at first. Of all its parts, when it has ended */
-	/* 0 at first. The core's since: so often a device has refused it */
+	/* 0 at first. The core's since: so often a device has refused it; XP_FLUSH: it was here before */
 	u8 tries;
 	/* false at first. The core's since: what is clean, from the slow device */
 	bool fast_failed;
@@ -178,8 +178,11 @@ struct xp_req {
 	/* The core's own. */
 	u8 state;		/* enum xp_req_state, request.c */
 	u8 bypass;		/* place in the table of bypassing writes */
-	/* blocks whose records are placed; slots from base_slot on, to be freed */
-	u32 progress;
+	union {
+		/* blocks whose records are placed; slots from base_slot on, to be freed */
+		u32 progress;
+		u32 failures;	/* of slow flushes, before a FLUSH or a write around the cache */
+	};
 	xp_slot_t slot;		/* first of nr_blocks */
 	xp_slot_t base_slot;	/* pinned: what a partial write reads; or xp_hit_free()'s first */
 	u64 point;		/* of the journal, that it waits for; or of the runs, in write-through */

@@ -271,7 +271,7 @@ static void release(struct xd_cache *cache)
 	close_devices(cache);
 }
 
-/* A client's FLUSH hears of clients' writes by itself, but not of those that writeback sent for them. */
+/* The core says who is to hear of it. */
 static void slow_lost(void *owner)
 {
 	struct xd_cache *cache = owner;

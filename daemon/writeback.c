@@ -216,6 +216,13 @@ static enum xp_next next_run(struct xd_worker *h)
 	return xp_writeback_next(h->cache->core, &h->run);
 }
 
+static void rest_ends(struct xd_writeback *d, u64 now)
+{
+	if (d->rests_since)
+		d->rested_ns += now - d->rests_since;
+	d->rests_since = 0;
+}
+
 /* As long as the core says: callers use the slow device, too. */
 static bool rests(struct xd_cache *cache)
 {
@@ -226,10 +233,8 @@ static bool rests(struct xd_cache *cache)
 		xd_timer_arm(xd_first_loop(cache), &d->rest, ns);
 	if (ns && !d->busy && !d->rests_since)
 		d->rests_since = now;
-	if (!ns && d->rests_since) {
-		d->rested_ns += now - d->rests_since;
-		d->rests_since = 0;
-	}
+	if (!ns)
+		rest_ends(d, now);
 	return ns;
 }
 
@@ -331,11 +336,13 @@ static void finish_batch(struct xd_cache *cache)
 		commit_batch(cache, 0);
 		return;
 	case XP_FLUSH_LATER:
+		d->rests_since = d->rests_since ? d->rests_since : xd_now();
 		d->state = XD_TURN;	/* a client's ends with a kick */
 		return;
 	case XP_FLUSH_NOW:
 		break;
 	}
+	rest_ends(d, xd_now());
 	d->state = XD_FLUSHING;
 	xd_count(cache->counts.writeback_flushes, 1);
 	d->op = (struct xd_op){ .kind = XD_FLUSH, .registered = -1,

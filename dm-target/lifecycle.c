@@ -270,12 +270,20 @@ static int read_superblock(struct xs_cache *cache, const struct xp_media *media,
 	return err ? err : check_size(cache);
 }
 
+/*
+ * The block layer makes a write and a flush of FUA where the disk knows none. What is made of other devices says that it
+ * knows, and so it may be done below.
+ */
+static bool knows_fua(struct block_device *bdev)
+{
+	return !bdev_write_cache(bdev) || (bdev_fua(bdev) && queue_is_mq(bdev_get_queue(bdev)));
+}
+
 static void learn_devices(struct xs_cache *cache, const struct xp_sb *sb)
 {
 	memcpy(cache->uuid, sb->uuid, sizeof(cache->uuid));
 	cache->volatile_fast = !cache->dax && bdev_write_cache(xs_fast(cache));
-	/* the block layer makes a write and a flush of FUA where the device knows none */
-	cache->slow_fua = bdev_fua(xs_slow(cache)) || !bdev_write_cache(xs_slow(cache));
+	cache->slow_fua = knows_fua(xs_slow(cache));
 	cache->flush_apart = cache->volatile_fast && is_mapped(cache, xs_fast(cache));
 }
 

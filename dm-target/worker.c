@@ -434,12 +434,14 @@ static int flush_slow(struct xs_cache *cache)
 static bool wait_for_turn(struct xs_cache *cache)
 {
 	struct xs_writeback *w = &cache->writeback;
+	u64 begun = ktime_get_ns();
 	enum xp_flush flush;
 	u32 kicks;
 
 	while (kicks = (u32)atomic_read(&w->kicks),
 	       (flush = xp_writeback_flushes(cache->core)) == XP_FLUSH_LATER)
 		wait_event_idle(w->kicked, (u32)atomic_read(&w->kicks) != kicks);
+	w->rested_ns += ktime_get_ns() - begun;
 	return flush == XP_FLUSH_NOW;
 }
 

@@ -469,7 +469,7 @@ void replay_request(struct replay *r, enum xp_op op, u64 sector, u32 nr_sectors,
 
 static void start_core(struct replay *r)
 {
-	const struct xp_options options = { .slow_discards = true, .dirty_low = XP_DEFAULT_DIRTY_LOW,
+	const struct xp_options options = { .slow_discards = true, .slow_fua = true, .dirty_low = XP_DEFAULT_DIRTY_LOW,
 					    .dirty_high = XP_DEFAULT_DIRTY_HIGH,
 					    .stream_kib = XP_DEFAULT_STREAM_KIB, .idle_ms = r->setup.idle_ms,
 					    .writeback_delay = r->setup.writeback_delay };

@@ -2,6 +2,7 @@
 /* test_flush.c - flushes of the slow device, one at a time, and who hears of what it has lost. */
 #include "fixture.h"
 #include "cache.h"
+#include "mark.h"
 #include "options.h"
 #include "run.h"
 
@@ -82,6 +83,16 @@ static int flush_now(void)
 
 	if (begin_flush(&req) == XP_SLOW)
 		end_slow(&req, 0);
+	return req.err;
+}
+
+/* The command line's, which goes to the device; that ends it with @err. */
+static int flush_aside(int err)
+{
+	struct xp_req req = { .op = XP_FLUSH, .aside = true };
+
+	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_SLOW);
+	end_slow(&req, err);
 	return req.err;
 }
 
@@ -181,6 +192,44 @@ static void a_loss_beside_a_flush_is_told_to_it(void **state)
 	assert_int_equal(flush_now(), 0);
 }
 
+/* It is about what had ended when it came: what ended since is another's to tell. */
+static void a_flush_that_comes_again_tells_no_more(void **state)
+{
+	struct xp_req first, again;
+
+	(void)state;
+	written(3);
+	assert_int_equal(begin_flush(&first), XP_SLOW);
+	written(9);
+	assert_int_equal(begin_flush(&again), XP_WAIT);
+	written(12);
+	end_slow(&first, 0);
+	assert_comes_again(&again);
+	end_slow(&again, -EIO);
+	assert_int_equal(again.err, -EIO);
+	assert_int_equal(flush_now(), -EIO);
+	assert_int_equal(flush_now(), 0);
+}
+
+/* ... nor is it held up by them. */
+static void a_flush_that_comes_again_waits_for_no_more(void **state)
+{
+	struct xp_req first, again, other;
+
+	(void)state;
+	written(3);
+	assert_int_equal(begin_flush(&first), XP_SLOW);
+	written(9);
+	assert_int_equal(begin_flush(&again), XP_WAIT);
+	end_slow(&first, 0);
+	assert_int_equal(begin_flush(&other), XP_SLOW);
+	written(12);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &again.link);
+	assert_int_equal(xp_submit(f.c, &again, &f.todo), XP_WAIT);
+	end_slow(&other, 0);
+	assert_ended(&again, 0);
+}
+
 /* --------------------------------------------------------------- batches ---- */
 
 /* I7: else its success may be seen before the failure of the other, which is about both. */
@@ -204,6 +253,26 @@ static void a_batch_waits_for_a_callers_flush(void **state)
 	assert_ended(&next, 0);
 	assert_true(mapped_dirty(&f, 5));
 	assert_int_equal(flush_now(), 0);
+}
+
+/* Between two turns, too. */
+static void a_loss_before_a_batch_is_told_to_who_waits(void **state)
+{
+	struct xp_req caller, waits, late;
+
+	(void)state;
+	batch_up_to_its_flush(5);
+	assert_int_equal(begin_flush(&caller), XP_SLOW);
+	assert_int_equal(xp_writeback_flushes(f.c), XP_FLUSH_LATER);
+	end_slow(&caller, 0);
+	written(901);
+	assert_int_equal(begin_flush(&waits), XP_WAIT);
+	xp_slow_lost(f.c);
+	assert_int_equal(begin_flush(&late), XP_DONE);
+	assert_int_equal(late.err, -EIO);
+	assert_int_equal(xp_writeback_flushes(f.c), XP_FLUSH_NOW);
+	commit(0);
+	assert_ended(&waits, -EIO);
 }
 
 static void a_callers_flush_waits_for_a_batch(void **state)
@@ -295,6 +364,31 @@ static void fua_that_was_under_way_may_be_lost(void **state)
 	assert_int_equal(behind.err, -EIO);
 }
 
+/* What ends late may be lost, but nothing that began since is. */
+static void a_straggler_fails_nobody_else(void **state)
+{
+	struct xp_req flush, slow, fua, behind;
+
+	(void)state;
+	written(3);
+	begin_write(&slow, 8, false);
+	assert_int_equal(begin_flush(&flush), XP_SLOW);
+	end_slow(&flush, -EIO);
+	assert_int_equal(flush_now(), 0);
+	for (u32 i = 0; i < 2; i++)	/* then FUA is taken again */
+		xp_tick(f.c, &f.todo);
+	begin_write(&fua, 9, true);
+	assert_int_equal(xp_end(f.c, &fua, 0, &f.todo), XP_WAIT);
+	assert_is_flushed_next(&fua);
+	assert_int_equal(begin_flush(&behind), XP_WAIT);
+	end_slow(&slow, 0);
+	end_slow(&fua, 0);
+	assert_int_equal(fua.err, 0);
+	assert_ended(&behind, 0);
+	assert_int_equal(flush_now(), -EIO);
+	assert_int_equal(flush_now(), 0);
+}
+
 /* It was told of itself; what else is gone is a FLUSH's to tell. */
 static void its_flush_that_fails_is_a_loss(void **state)
 {
@@ -314,6 +408,28 @@ static void its_flush_that_fails_is_a_loss(void **state)
 	assert_int_equal(write.err, 0);
 	assert_int_equal(flush_now(), -EIO);
 	assert_int_equal(flush_now(), 0);
+}
+
+/* The mark's flush may have been told of it. */
+static void fua_beside_a_mark_that_failed_may_be_lost(void **state)
+{
+	struct xp_req write, read;
+
+	(void)state;
+	f.opt.mark_lba = 700;
+	fixture_reopen(&f);
+	fill_block(&f, 5, 9);
+	flush(&f);
+	begin_write(&write, 9, true);
+	assert_int_equal(submit(&f, &read, XP_READ, 40, 8, false), XP_FAST);
+	assert_int_equal(xp_end(f.c, &read, -EIO, &f.todo), XP_WAIT);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &read.link);
+	xp_tick(f.c, &f.todo);
+	fail_journal_for_good(&f);
+	assert_true(f.todo.mark);
+	assert_int_equal(xp_end(f.c, &write, 0, &f.todo), XP_WAIT);
+	assert_int_equal(xp_mark_end(f.c, -EIO, &f.todo), -EIO);
+	assert_ended(&write, -EIO);
 }
 
 /* A bad sector is nobody else's loss. */
@@ -353,16 +469,14 @@ static void one_that_is_aside_takes_nothing(void **state)
 	(void)state;
 	written(3);
 	xp_slow_lost(f.c);
-	for (u32 i = 0; i < 2; i++) {
-		req = (struct xp_req){ .op = XP_FLUSH, .aside = true };
-		assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_DONE);
-		assert_int_equal(req.err, -EIO);
-	}
+	req = (struct xp_req){ .op = XP_FLUSH, .aside = true };
+	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_DONE);
+	assert_int_equal(req.err, -EIO);
+	assert_int_equal(flush_aside(0), 0);	/* it hears once, too */
 	assert_int_equal(flush_now(), -EIO);
 	written(4);
-	req = (struct xp_req){ .op = XP_FLUSH, .aside = true };
-	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_SLOW);
-	end_slow(&req, -EIO);
+	assert_int_equal(flush_aside(-EIO), -EIO);
+	assert_int_equal(flush_aside(0), 0);
 	assert_int_equal(flush_now(), -EIO);
 	assert_int_equal(flush_now(), 0);
 }
@@ -396,13 +510,18 @@ int main(void)
 		T(a_flush_of_more_comes_again),
 		T(all_that_were_under_way_hear_of_a_loss),
 		T(a_loss_beside_a_flush_is_told_to_it),
+		T(a_flush_that_comes_again_tells_no_more),
+		T(a_flush_that_comes_again_waits_for_no_more),
 		T(a_batch_waits_for_a_callers_flush),
+		T(a_loss_before_a_batch_is_told_to_who_waits),
 		T(a_callers_flush_waits_for_a_batch),
 		T(a_write_that_was_under_way_may_be_lost),
 		T(fua_that_was_under_way_may_be_lost),
 		T(fua_has_a_flush_behind_it),
 		T(fua_waits_for_its_turn),
+		T(a_straggler_fails_nobody_else),
 		T(its_flush_that_fails_is_a_loss),
+		T(fua_beside_a_mark_that_failed_may_be_lost),
 		T(fua_that_fails_is_a_loss_of_its_own),
 		T(a_device_that_knows_fua_is_asked_for_it_alone),
 		T(one_that_is_aside_takes_nothing),
