@@ -210,12 +210,15 @@ static enum xp_act stream_refused(struct xp_req *req, struct xp_todo *todo)
 	return XP_WAIT;
 }
 
-/* Also after an error: part of it may be there. The device had it, perhaps, when a flush failed that was under way with it. */
-static void note_ended(struct xp *c, const struct xp_bypass *b, int err)
+/*
+ * Also after an error: part of it may be there. The device had it, perhaps, when a flush failed that was under way with it;
+ * of one with an error, or FUA, its own caller hears (@told).
+ */
+static void note_ended(struct xp *c, const struct xp_bypass *b, bool told)
 {
 	unflushed_add(&c->unflushed, XP_LBA(b->lba), b->nr, ++c->bypass_done);
 	XP_WRITE_ONCE(c->owes, true);
-	if (!err && b->flush_failures != c->flush_failures)
+	if (!told && b->flush_failures != c->flush_failures)
 		c->flush_lost = c->bypass_done;
 }
 
@@ -227,7 +230,7 @@ enum xp_act bypass_end(struct xp *c, struct xp_req *req, int err,
 	bool fua = req->fua && req->op == XP_WRITE;
 
 	disk_ends(c);
-	note_ended(c, b, err);
+	note_ended(c, b, err || fua);
 	todo->work |= c->flushing || c->rate.drains;
 	if (!err)
 		count_passed(c, req);

@@ -59,7 +59,7 @@ static struct part *part_new(struct user *u, u8 op, u64 sector, u64 end)
 	p->req.aside = p->req.written = false;
 	p->req.stream = 0;
 	p->req.fua = u->fua;
-	p->req.ordered = u->fua || u->preflush;
+	p->req.ordered = op == XP_WRITE && (u->fua || u->preflush);
 	p->req.sector = sector;
 	u->pieces++;
 	return p;
@@ -823,7 +823,6 @@ void backend_complete(u64 *rng)
 	step.thread = e.thread;
 	xp_todo_init(&todo);
 	dispatch(&e, err, &todo);
-	sim.untold |= sim.c->flush_lost > sim.c->flush_told;
 	backend_perform(&todo);
 }
 

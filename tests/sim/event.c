@@ -237,5 +237,7 @@ bool event_next(struct event *e, int *err)
 		*err = e->err;
 	else
 		*err = e->disk ? finish_io(e) : 0;
+	if (*err && e->disk == &sim.slow && e->op == OP_FLUSH)
+		oracle_doubt();
 	return true;
 }

@@ -32,7 +32,8 @@ static void choose_to_verify(void)
 static void choose_mode(void)
 {
 	sim.mode = sim.geometry.modes ? mix(sim.seed ^ 0x30de ^ sim.step << 16) % XP_MODES : XP_MODE_KEPT;
-	sim.settled = sim.untold = false;
+	sim.settled = false;
+	oracle_doubt_nothing();
 }
 
 void life_start(void)
@@ -45,6 +46,9 @@ void life_start(void)
 	size_new_life();
 	sim.now++;
 	disk_flush(&sim.slow, sim.now);		/* core/life.h: before the first request */
+	if (sim.told_at_stop)
+		oracle_tell_lost(sim.now);
+	sim.told_at_stop = false;
 	sim.faulted = false;
 	err = recover(&live_media, &live_slow, sim.memory, &sim.c, true, 0, &msg);
 	if (err && sim.faulted) {

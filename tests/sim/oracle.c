@@ -25,8 +25,10 @@ struct version {
 	u64 ended, acked, seen;	/* 0: not */
 	u64 preflush;		/* submitted with a preflush: when */
 	bool covered;
+	bool fua;		/* by itself alone: the core does not know which are */
 	bool lost;		/* the slow device had it, and forgot it */
 	bool told;		/* a FLUSH after it has failed: no later one is about it */
+	bool doubted;		/* a slow flush has failed meanwhile, and no FLUSH behind its end: one may */
 	bool maybe;		/* discard: zeros or what was before */
 	bool whole;		/* of a write of all of its aligned 4 KiB */
 	bool recovered;		/* what the last recovery showed */
@@ -561,7 +563,8 @@ static void write_end(const struct user *u, bool well)
 			if (!v->seen)
 				v->seen = sim.now;
 			v->covered |= u->fua;
-			history[u->sector + i].open |= !u->fua;
+			v->fua = u->fua;
+			history[u->sector + i].open = true;
 		}
 	epoch += u->fua && well;
 }
@@ -578,11 +581,12 @@ static void flush_end(const struct user *u)
 		for (k = 0; h->open && k < h->nr; k++) {
 			struct version *v = &h->v[k];
 
-			if (v->acked && v->acked < u->submitted && !v->covered) {
+			if (v->acked && v->acked < u->submitted) {
+				epoch += !v->covered;
 				v->covered = true;
-				epoch++;
+				v->fua = false;
 			}
-			open |= v->acked && !v->covered;
+			open |= v->acked && (!v->covered || v->fua);
 		}
 		h->open = open;
 	}
@@ -603,6 +607,12 @@ void oracle_lost(u64 sector, u64 tag)
 		h->v[i].lost |= !h->v[i].covered;
 }
 
+static void tell(struct version *v, u64 submitted)
+{
+	v->told |= !v->covered && v->submitted < submitted;
+	v->doubted &= !v->ended || v->ended >= submitted;
+}
+
 /* Also of what was under way: the part of it that the device had may be all that it forgot, and nobody can tell. */
 void oracle_tell_lost(u64 submitted)
 {
@@ -611,19 +621,53 @@ void oracle_tell_lost(u64 submitted)
 
 	for (s = 0; s < sim.slow.sectors; s++)
 		for (i = 0; i < history[s].nr; i++)
-			history[s].v[i].told |= !history[s].v[i].covered && history[s].v[i].submitted < submitted;
+			tell(&history[s].v[i], submitted);
+	sim.doubts_home = false;
+}
+
+/* Ended or not, and whether or not the device forgets it: the core cannot know. */
+void oracle_doubt(void)
+{
+	u64 s;
+	u32 i;
+
+	for (s = 0; s < sim.slow.sectors; s++)
+		for (i = 0; i < history[s].nr; i++)
+			history[s].v[i].doubted |= !history[s].v[i].covered || history[s].v[i].fua;
+	sim.doubts_home = sim.geometry.modes;	/* what a write-through has sent there, too */
+}
+
+bool oracle_doubts(void)
+{
+	u64 s;
+	u32 i;
+
+	for (s = 0; s < sim.slow.sectors; s++)
+		for (i = 0; i < history[s].nr; i++)
+			if (history[s].v[i].doubted)
+				return true;
+	return sim.doubts_home;
+}
+
+void oracle_doubt_nothing(void)
+{
+	u64 s;
+	u32 i;
+
+	for (s = 0; s < sim.slow.sectors; s++)
+		for (i = 0; i < history[s].nr; i++)
+			history[s].v[i].doubted = false;
+	sim.doubts_home = false;
 }
 
 void oracle_end(const struct user *u)
 {
 	bool well = !u->err, tells = u->err && (u->op == XP_FLUSH || u->preflush);
 
+	if (tells && oracle_doubts())
+		sim.faulted = true;	/* and ordered writes may fail for it, now */
 	if (tells)
 		oracle_tell_lost(u->submitted);
-	if (tells && sim.untold) {
-		sim.untold = false;	/* backend_complete() sets it again */
-		sim.faulted = true;	/* and ordered writes may fail for it, now */
-	}
 	if (u->err && !sim.faulted && !rot_excuses(u))
 		violation(P_ERRORS, "%s of sector %llu ended with error %d, and no device had one",
 			  op_name(u->op), (unsigned long long)u->sector, u->err);

@@ -5,7 +5,6 @@
  */
 #include "accounting.h"
 #include "cache.h"
-#include "flush.h"
 #include "image.h"
 #include "life.h"
 #include "look.h"
@@ -61,11 +60,8 @@ int recover_close(u64 *rng)
 	err = xp_close(sim.c, &live_media);
 	fire.closing = NULL;
 	/* Whoever stops it is told. */
-	if (err == -EIO && !(faults && sim.faulted) && flush_is_untold(sim.c) && (!sim.c->failed || sim.c->pass == PASS_ON)) {
-		oracle_tell_lost(sim.now);
-		return 0;
-	}
-	return err;
+	sim.told_at_stop = err == -EIO && !(faults && sim.faulted) && oracle_doubts() && (!sim.c->failed || sim.c->pass == PASS_ON);
+	return sim.told_at_stop ? 0 : err;
 }
 
 /* The fast device itself. Its errors are those of sim.fault. */

@@ -258,6 +258,10 @@ void oracle_forget(u64 oldest);
 void oracle_lost(u64 sector, u64 tag);
 /* Somebody hears that what was submitted before @submitted may be lost, then or later: no later FLUSH is about that. */
 void oracle_tell_lost(u64 submitted);
+/* A flush of the slow device has failed: of what is not flushed one FLUSH may say so, that comes when it has ended. */
+void oracle_doubt(void);
+bool oracle_doubts(void);
+void oracle_doubt_nothing(void);
 /* The newer of two whole copies of the superblock. */
 void superblock_read(const struct xp_media *fast, struct xp_sb *sb);
 /* A sector of the slow device is not what it was: somebody else's. */
@@ -424,7 +428,8 @@ struct sim {
 	u64 hint_life;		/* that one, by figures.lives */
 	bool verifies;		/* this life does */
 	u8 mode;		/* the option of this life: enum xp_mode */
-	bool untold;		/* a batch's flush has failed, of writes that have ended: one FLUSH says so */
+	bool told_at_stop;	/* that what is not flushed may be gone */
+	bool doubts_home;	/* a slow flush has failed, and what a batch has sent may be gone */
 	bool settled;		/* since nothing was dirty the mode has not been write-back */
 	u64 present;		/* sectors that the slow device has, whoever knows */
 	bool overlooked;	/* a complaint of a property that is turned off */
