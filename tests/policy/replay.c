@@ -65,6 +65,7 @@ struct replay {
 	u32 nr_outstanding, nr_unanswered;	/* parts; requests with a part that waits for the core */
 	u64 requests, credit;
 	bool has_batch;
+	u64 run_end;		/* block behind the last run of the batch; 0: it is the first */
 };
 
 void xp_assert_failed(const char *what, const char *file, int line)
@@ -147,6 +148,26 @@ static bool rests(struct replay *r)
 	return ns;
 }
 
+static bool is_clean_gap(struct replay *r, u64 from, u64 to)
+{
+	struct xp_mapping m;
+
+	if (!from || to <= from || to - from > REPLAY_GAP)
+		return false;
+	for (; from < to; from++)
+		if (!xp_lookup(r->core, XP_LBA(from), &m) || m.dirty)
+			return false;
+	return true;
+}
+
+static void count_run(struct replay *r, const struct xp_run *run)
+{
+	r->counts.written_back += run->nr_blocks;
+	r->counts.runs++;
+	r->counts.clean_gaps += is_clean_gap(r, r->run_end, xp_lba_n(run->lba));
+	r->run_end = xp_lba_n(run->lba) + run->nr_blocks;
+}
+
 static bool write_run(struct replay *r)
 {
 	static struct xp_run run;
@@ -154,7 +175,7 @@ static bool write_run(struct replay *r)
 	if (xp_writeback_next(r->core, &run) != XP_NEXT_RUN)
 		return false;
 	use_slow(r, &r->counts.writeback_wakes);
-	r->counts.written_back += run.nr_blocks;
+	count_run(r, &run);
 	r->credit -= min(r->credit, (u64)run.nr_blocks);
 	run.err = 0;
 	xp_writeback_end(r->core, &run, &r->todo);
@@ -174,6 +195,7 @@ static bool write_back(struct replay *r)
 	} while ((unlimited || r->credit) && write_run(r));
 	use_slow(r, &r->counts.writeback_wakes);	/* the flush */
 	r->has_batch = false;
+	r->run_end = 0;
 	xp_writeback_commit(r->core, 0, 1, &r->todo);
 	return true;
 }

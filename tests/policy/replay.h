@@ -36,13 +36,18 @@ struct replay_counts {
 	u64 journal_blocks;		/* written */
 	u64 slow_requests, slow_blocks;	/* reads and writes of requests, without writeback */
 	u64 slow_ns, slow_seeks;	/* what these took by the model */
-	u64 written_back;		/* blocks */
+	u64 written_back;		/* blocks, */
+	u64 runs;			/* in so many runs, */
+	u64 clean_gaps;			/* of which so many lie so near behind another that blocks which are cached and clean would join the two */
 	u64 fills, evicted;		/* blocks; the core's own counts */
 	u64 flushes_slow;		/* FLUSHes that the core sent to the slow device */
 	/* With a clock: */
 	u64 request_wakes, writeback_wakes;	/* times that the slow device was in standby, and was used by these */
 	u64 ns, standby_ns;		/* all, and those that it was in standby */
 };
+
+/* Blocks of such a gap: to write 64 KiB more takes a disk less time than to seek over them. */
+#define REPLAY_GAP	16u
 
 struct replay;
 

@@ -30,6 +30,7 @@ struct figures {
 	double hours, standby;	/* standby: a part of them */
 	u64 request_wakes, writeback_wakes;
 	u64 written, dirty;	/* blocks: written back, and dirty at the end */
+	u64 runs, clean_gaps;	/* of writeback: as in struct replay_counts */
 };
 
 static void replay_load(struct replay *r, const struct load *l)
@@ -60,7 +61,8 @@ static struct figures measure(const struct load *l, u32 share, u32 idle_ms, u32 
 	f = (struct figures){ .share = share, .slots = slots, .idle_ms = idle_ms, .delay = delay,
 			      .hours = (double)c.ns / 3600e9, .standby = c.ns ? (double)c.standby_ns / (double)c.ns : 0,
 			      .request_wakes = c.request_wakes, .writeback_wakes = c.writeback_wakes,
-			      .written = c.written_back, .dirty = replay_dirty(r) };
+			      .written = c.written_back, .dirty = replay_dirty(r),
+			      .runs = c.runs, .clean_gaps = c.clean_gaps };
 	replay_free(r);
 	return f;
 }
@@ -76,8 +78,8 @@ static void print_head(const struct load *l, const struct figures *f)
 {
 	printf("\n%s: %.1f hours; the disk sleeps after %u s\ncache of %u %%: %u blocks\n", l->name, f->hours,
 	       ask.spin_down, f->share, f->slots);
-	printf("%8s %7s %10s %11s %8s %9s %7s %7s\n", "idle ms", "delay", "requests/h", "writeback/h", "standby",
-	       "written", "ratio", "dirty");
+	printf("%8s %7s %10s %11s %8s %9s %7s %7s %7s %6s\n", "idle ms", "delay", "requests/h", "writeback/h", "standby",
+	       "written", "ratio", "dirty", "runs", "gaps");
 }
 
 static void print_row(const struct figures *f, const struct figures *never)
@@ -88,18 +90,22 @@ static void print_row(const struct figures *f, const struct figures *never)
 		printf("%7.3f ", (double)f->written / (double)never->written);
 	else
 		printf("%7s ", "-");
-	printf("%7llu\n", (unsigned long long)f->dirty);
+	printf("%7llu %7llu ", (unsigned long long)f->dirty, (unsigned long long)f->runs);
+	if (f->runs)
+		printf("%4.1f %%\n", 100 * (double)f->clean_gaps / (double)f->runs);
+	else
+		printf("%6s\n", "-");
 }
 
 #define CSV_HEAD "trace,share_percent,cache_blocks,hours,spin_down,idle_ms,delay,request_wakes,writeback_wakes," \
-		 "standby,written_back,dirty\n"
+		 "standby,written_back,dirty,runs,clean_gaps\n"
 
 static void print_csv(const struct load *l, const struct figures *f)
 {
-	printf("\"%s\",%u,%u,%.3f,%u,%u,%u,%llu,%llu,%.4f,%llu,%llu\n", l->name, f->share, f->slots, f->hours,
+	printf("\"%s\",%u,%u,%.3f,%u,%u,%u,%llu,%llu,%.4f,%llu,%llu,%llu,%llu\n", l->name, f->share, f->slots, f->hours,
 	       ask.spin_down, f->idle_ms, f->delay, (unsigned long long)f->request_wakes,
 	       (unsigned long long)f->writeback_wakes, f->standby, (unsigned long long)f->written,
-	       (unsigned long long)f->dirty);
+	       (unsigned long long)f->dirty, (unsigned long long)f->runs, (unsigned long long)f->clean_gaps);
 }
 
 static void print(const struct load *l, const struct figures *f, const struct figures *never)
