@@ -326,7 +326,7 @@ int xd_cache_stop(struct xd_cache *cache)
 	xd_device_media(cache->fast, &media);
 	err = xp_close(cache->core, &media);
 	if (err)
-		xd_log("%s: what was acknowledged and not flushed may not be durable: closing the journal failed: %s",
+		xd_log("%s: what was acknowledged and not flushed may not be durable: closing the cache failed: %s",
 		       cache->fast->dev.path, strerror(-err));
 	release(cache);
 	return err;

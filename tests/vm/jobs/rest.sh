@@ -28,7 +28,7 @@ try commit-after-it dmsetup message xpcache0 0 commit
 write_blocks 16 8 if=/dev/urandom status=none
 turn "0 $sectors error"
 must dmsetup suspend --noflush --nolockfs xpcache0
-dmesg | grep -q 'closing the journal failed' && pass close-fails || fail close-fails "$(dmesg | tail -n 3)"
+dmesg | grep -q 'closing the cache failed' && pass close-fails || fail close-fails "$(dmesg | tail -n 3)"
 commits() { dmsetup message xpcache0 0 commit 2>&1; }
 commits && fail commit-after-a-bad-close "it is answered as if all were well" || pass commit-after-a-bad-close
 commits && fail and-again "it is answered as if all were well" || pass and-again
