@@ -95,7 +95,7 @@ enum xp_act xp_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 	u32 hit = req->op == XP_READ && !req->fast_failed ? submit_hit(c, req) : 0;
 
 	req->err = 0;
-	if (req->op == XP_FLUSH && !XP_READ_ONCE(c->owes))
+	if (req->op == XP_FLUSH && !XP_READ_ONCE(c->owes) && !req->tries)	/* else what failed since is its own, too */
 		return flush_idle(c, req);
 	if (hit & XP_HIT_OWES)
 		xp_hit_free(c, req, todo);

@@ -690,7 +690,7 @@ static bool note_flush(struct xp *c, int err, struct xp_todo *todo)
 	if (err)
 		flush_note_loss(c);
 	if (err || !b->unflushed)
-		through_flushed(c, lost && !err ? -EIO : err, todo);
+		through_flushed(c, err, todo);	/* who was sent before another's failed knows (through_lost()) */
 	note_settled(c, lost);
 	return lost;
 }

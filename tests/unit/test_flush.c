@@ -230,6 +230,37 @@ static void a_flush_that_comes_again_waits_for_no_more(void **state)
 	assert_ended(&again, 0);
 }
 
+static int store(void *ctx, u64 at, const void *from, u32 bytes)
+{
+	(void)ctx;
+	memcpy(f.fast + at, from, bytes);
+	return 0;
+}
+
+/* On memory, where a FLUSH with nothing owed looks at nothing else. */
+static void a_flush_that_comes_again_hears_when_all_is_well(void **state)
+{
+	struct xp_req first, again, failing;
+
+	(void)state;
+	f.opt.fast_at_once = true;
+	f.opt.store = store;
+	fixture_reopen(&f);
+	written(3);
+	assert_int_equal(begin_flush(&first), XP_SLOW);
+	written(4);
+	assert_int_equal(begin_flush(&again), XP_WAIT);
+	end_slow(&first, 0);
+	assert_ptr_equal(xp_list_pop(&f.todo.ready), &again.link);
+	assert_int_equal(begin_flush(&failing), XP_SLOW);
+	end_slow(&failing, -EIO);
+	assert_int_equal(flush_now(), 0);
+	assert_int_equal(flush_now(), 0);
+	assert_false(f.c->owes);
+	assert_int_equal(xp_submit(f.c, &again, &f.todo), XP_DONE);
+	assert_int_equal(again.err, -EIO);
+}
+
 /* --------------------------------------------------------------- batches ---- */
 
 /* I7: else its success may be seen before the failure of the other, which is about both. */
@@ -512,6 +543,7 @@ int main(void)
 		T(a_loss_beside_a_flush_is_told_to_it),
 		T(a_flush_that_comes_again_tells_no_more),
 		T(a_flush_that_comes_again_waits_for_no_more),
+		T(a_flush_that_comes_again_hears_when_all_is_well),
 		T(a_batch_waits_for_a_callers_flush),
 		T(a_loss_before_a_batch_is_told_to_who_waits),
 		T(a_callers_flush_waits_for_a_batch),

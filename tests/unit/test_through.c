@@ -634,6 +634,24 @@ static void fua_that_waits_fails_with_a_flush(void **state)
 	assert_int_equal(req.err, -EIO);
 }
 
+/* It was sent and flushed since: that is not about it. */
+static void fua_that_is_sent_after_the_failure_ends_well(void **state)
+{
+	struct xp_req req, caller;
+
+	(void)state;
+	write_home(5);
+	assert_int_equal(submit(&f, &caller, XP_FLUSH, 0, 0, false), XP_SLOW);
+	write_in(&req, 9, 1, 1, true);
+	begin();
+	assert_int_equal(xp_end(f.c, &caller, -EIO, &f.todo), XP_DONE);
+	begin_run(9, 1);
+	end_run(0);
+	end_batch(0);
+	assert_true(has_ended(&req));
+	assert_int_equal(req.err, 0);
+}
+
 /* The server is there again, without what it was sent. */
 static void what_a_device_has_lost_is_told_and_sent_again(void **state)
 {
@@ -842,6 +860,7 @@ int main(void)
 		TEST_WITH(around_writes_what_is_dirty_through, setup_back, teardown),
 		T(a_write_that_waits_fails_with_the_cache),
 		T(fua_that_waits_fails_with_a_flush),
+		T(fua_that_is_sent_after_the_failure_ends_well),
 		T(what_a_device_has_lost_is_told_and_sent_again),
 		T(a_run_beside_a_loss_does_not_count),
 		TEST_WITH(a_switch_goes_on_after_a_flush_that_failed, setup_back, teardown),
