@@ -312,6 +312,15 @@ static void draw_geometry(u64 *rng)
 	g->verifies = mix(sim.seed ^ 0x5e51f) % 3 == 0;
 	g->modes = mix(sim.seed ^ 0x30de5) % 3 == 0;
 	g->forgets = mix(sim.seed ^ 0xf0f9e7) % 4 == 0;
+	if (g->forgets && mix(sim.seed ^ 0xf0f9e8) % 2) {	/* of writes around the cache, beside FLUSHes */
+		g->modes = true;
+		g->fault_one_in = 40;
+		g->ops[XP_READ] = 5;
+		g->ops[XP_DISCARD] = 0;
+		g->ops[XP_FLUSH] = 30;
+		g->ops[XP_ZEROES] = 10;
+		g->ops[XP_WRITE] = 55;
+	}
 	if (g->verifies && mix(sim.seed ^ 0x2073e) % 2 && !g->bad)
 		g->rot_one_in = 10 + (u32)(mix(sim.seed ^ 0x2073f) % 200);
 	/* A quarter holds a full map, as xp_sb_verify() has it, and two windows: it wants three. */
