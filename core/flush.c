@@ -6,7 +6,7 @@
  *
  *	caller's FLUSH --its turn--> sent --end--> journal --> done
  *	         `-- wait: another is under way --its end covers it--> journal --> done
- *	                                `-- it does not: once more from the beginning
+ *	                                `-- it does not: it comes again, and is about the same writes
  *
  * One flush of the slow device is under way at a time, a batch's, a caller's or the mark's (c->turn). A device tells once
  * that it has forgotten what it was sent, and the next flush ends well all the same: of two that are together one may
