@@ -108,6 +108,18 @@ int super_lose(struct xp *c, bool losing, const struct xp_media *m, void *block)
 	return super_write_now(c, m, block);
 }
 
+int super_feature(struct xp *c, u64 bit, bool on, const struct xp_media *m, void *block)
+{
+	struct xp_super *s = &c->super;
+	u64 had = le64_to_cpu(s->sb->incompat);
+
+	if (!(had & bit) == !on)
+		return 0;
+	s->sb->incompat = cpu_to_le64(had ^ bit);
+	s->changes++;
+	return super_write_now(c, m, block);
+}
+
 int super_size(struct xp *c, u64 sectors, u64 was, const struct xp_media *m, void *block)
 {
 	struct xp_sb *sb = c->super.sb;

@@ -10,13 +10,14 @@
 #include "pace.h"
 #include "ranks.h"
 #include "superblock.h"
+#include "unread.h"
 
 /*
  * I11, I12: every table has its size from here on. The journal buffers come
  * first, for their alignment.
  */
 struct layout {
-	u64 super, cache, entry, bucket, region, ghost, free_map, free_sum, list, batch, sum, end;
+	u64 super, cache, entry, bucket, region, ghost, free_map, free_sum, list, batch, unread, sum, end;
 	u32 nr_buckets, nr_regions, nr_ghosts, batch_max;
 };
 
@@ -54,6 +55,7 @@ static void lay_out(const struct xp_sb *sb, bool verify, struct layout *l)
 	l->free_sum = place(&at, (words + 63) / 64 * sizeof(u64));
 	l->list = place(&at, le64_to_cpu(sb->journal_blocks) * sizeof(u32));
 	l->batch = place(&at, l->batch_max * sizeof(struct xp_batch_entry));
+	l->unread = place(&at, unread_room(slots) * sizeof(struct xp_unread));
 	l->sum = place(&at, verify ? slots * sizeof(u32) : 0);
 	l->end = at;
 }
@@ -181,6 +183,7 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 		c->entry[i].hash_next = XP_NIL;
 	c->batch.entry = (struct xp_batch_entry *)(base + l.batch);
 	c->batch.max = l.batch_max;
+	c->unread = (struct xp_unread *)(base + l.unread);
 	init_journal(c, base, &l, sb);
 	init_super(c, base + l.super, sb);
 	if (!opt->fast_at_once || !(le64_to_cpu(sb->incompat) & XP_INCOMPAT_GROWS))
@@ -225,6 +228,7 @@ void xp_get_stats(struct xp *c, struct xp_stats *s)
 	s->durable_seq = c->journal.durable_number;
 	s->bad_places = le32_to_cpu(c->super.sb->bad.nr_places);
 	s->bad_slots = slots_given_up(c);
+	s->unread = c->nr_unread;
 	s->incarnation = c->journal.incarnation;
 	s->memory = c->memory;
 	s->pressure = xp_pressure(c);

@@ -75,7 +75,7 @@ enum xp_state {
 	u8 lba_high;							\
 	u8 state : 3;		/* enum xp_state */			\
 	u8 dirty : 1;		/* MAPPED: the slow device does not hold it */ \
-	u8 zeros : 1;		/* MAPPED: reads as zeros, whatever the slot holds; dirty as well */ \
+	u8 apart : 1;		/* MAPPED: not read from its slot; dirty as well: zeros, or unread.h */ \
 	u8 home : 1;		/* dirty: the slow device was sent it, and not flushed since, as far as is known here */ \
 	u8 held : 1;		/* MAPPED: a parallel commit may supersede it or fall back to it */ \
 	u8 listed : 1;		/* on the list of a journal block */	\
@@ -101,6 +101,13 @@ struct xp_entry {
 };
 
 static_assert(sizeof(struct xp_entry) == 20, "I12");
+
+/* A slot that a recovery believed unread (unread.h). */
+struct xp_unread {
+	u64 hash;		/* xp_checksum() of the data */
+	u32 slot;
+	u32 reserved;
+};
 
 /* Readers of the slot, and writeback. */
 #define XP_PIN		(1u << XP_RANK_BITS)
@@ -405,6 +412,8 @@ struct xp {
 	u64 *free_sum;		/* bit a word of free_map: has a free slot */
 	/* of what is in a slot, 0: not known; NULL: not xp_options.verify (verify.c) */
 	u32 *sum;
+	struct xp_unread *unread;	/* nr_unread */
+	u32 nr_unread;
 	u32 alloc_hand;
 	u32 nr_free, nr_dirty, nr_clean, nr_pending_free;
 	struct xp_ranks ranks;	/* of the MAPPED slots */

@@ -50,7 +50,7 @@ static void found_rotten(struct xp *c, xp_slot_t slot, bool lost, struct xp_rot 
 {
 	const struct xp_entry *e = entry_of(c, slot);
 
-	if (e->state != SLOT_MAPPED || e->zeros || (e->dirty && !lost))
+	if (e->state != SLOT_MAPPED || e->apart || (e->dirty && !lost))
 		return;
 	note(c, slot, rot);
 	if (!e->dirty)

@@ -57,8 +57,10 @@
 #define XP_INCOMPAT_BAD		(1ull << 2)	/* struct xp_sb_bad speaks: numbers of the journal are skipped */
 #define XP_INCOMPAT_SUMS	(1ull << 3)	/* MAP records may carry a sum of their slot's data */
 #define XP_INCOMPAT_MODE	(1ull << 4)	/* mode speaks: it is not write-back */
+#define XP_INCOMPAT_UNREAD	(1ull << 5)	/* MAP records may be UNREAD */
 #define XP_INCOMPAT_NEW		(XP_INCOMPAT_MARK | XP_INCOMPAT_GROWS)	/* of a cache as it is made */
-#define XP_INCOMPAT_KNOWN	(XP_INCOMPAT_NEW | XP_INCOMPAT_BAD | XP_INCOMPAT_SUMS | XP_INCOMPAT_MODE)
+#define XP_INCOMPAT_KNOWN	(XP_INCOMPAT_NEW | XP_INCOMPAT_BAD | XP_INCOMPAT_SUMS | XP_INCOMPAT_MODE | \
+				 XP_INCOMPAT_UNREAD)
 
 /* lbas of a journal record and of the in-memory map have 40 bits: 4 PiB. */
 #define XP_MAX_LBAS		(1ull << 40)
@@ -252,6 +254,8 @@ enum xp_kind {
 #define XP_REC_ZEROS	0x02		/* MAP: the state after ZERO, carried over */
 #define XP_REC_CHECKED	0x04		/* MAP: hash is xp_checksum() of the slot's data */
 #define XP_REC_SUMMED	0x08		/* MAP: sum is xp_sum() of that; XP_INCOMPAT_SUMS */
+#define XP_REC_UNREAD	0x10		/* MAP, DIRTY and CHECKED: a recovery could not read the slot. Until one finds there what
+					 * hash is of, the block is an error; XP_INCOMPAT_UNREAD */
 
 /*
  * A block that lies in memory grows: records are stored behind its last one, each with a tag that

@@ -3,7 +3,7 @@
  * hit.c - a read of what is mapped, without the lock.
  *
  * A hit pins its slots until it ends: they are not reused under it (I1). To pin
- * is to exchange the word of the entry that says: MAPPED, of this lba, not zeros.
+ * is to exchange the word of the entry that says: MAPPED, of this lba, read from its slot.
  * What then turns the slot over to somebody else finds the pin: slot_release()
  * says RELEASED first and looks for pins after it, and whoever takes the last pin
  * away sees RELEASED in the same exchange.
@@ -26,7 +26,7 @@ static __always_inline bool pin_mapped(struct xp_entry *e, xp_lba_t lba)
 	union xp_word was = { .all = XP_READ_ONCE(e->word.all) }, now;
 
 	do {
-		if (was.state != SLOT_MAPPED || was.zeros || word_pins(was) >= XP_HIT_PINS ||
+		if (was.state != SLOT_MAPPED || was.apart || word_pins(was) >= XP_HIT_PINS ||
 		    was.lba_high != (u8)(xp_lba_n(lba) >> 32))
 			return false;
 		now = word_add(was, XP_PIN + rank_hit(word_use(was)));

@@ -46,6 +46,27 @@ static bool open_block(struct xp *c)
 
 /* -------------------------------------------------------------- sealing ---- */
 
+static void put_mapping(struct xp *c, xp_slot_t slot)
+{
+	const struct xp_entry *e = entry_of(c, slot);
+	const struct xp_unread *u = e->apart ? unread_find(c, slot) : NULL;
+	u8 flags = e->dirty ? XP_REC_DIRTY : 0;
+
+	XP_ASSERT(!u || e->dirty);
+	if (u)
+		flags |= XP_REC_UNREAD | XP_REC_CHECKED;
+	else if (e->apart)
+		flags |= XP_REC_ZEROS;
+	journal_put(c, XP_REC_MAP, flags, entry_lba(e), slot, u ? u->hash : 0);
+}
+
+void journal_add_mapping(struct xp *c, xp_slot_t slot)
+{
+	XP_ASSERT(journal_new(c) < XP_NEW_MAX);
+	XP_WRITE_ONCE(c->owes, true);
+	put_mapping(c, slot);
+}
+
 /*
  * Up to @room live records of the oldest block, into the open one. What is held stays,
  * but keeps no other from leaving.
@@ -62,9 +83,7 @@ static u32 relocate_oldest(struct xp *c, u32 room)
 		next = e->list_next;
 		if (e->held)
 			continue;
-		journal_put(c, XP_REC_MAP, (e->dirty ? XP_REC_DIRTY : 0) |
-			    (e->zeros ? XP_REC_ZEROS : 0), entry_lba(e),
-			    XP_SLOT(i), 0);
+		put_mapping(c, XP_SLOT(i));
 		relocated++;
 	}
 	return relocated;

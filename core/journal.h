@@ -27,6 +27,8 @@ u64 journal_commit(struct xp *c, struct xp_todo *todo);
 void journal_close(struct xp *c, struct xp_todo *todo);
 /* Carries records into the open block before it is sealed: while a device works. */
 void journal_relocate_ahead(struct xp *c);
+/* A new record that says what holds of a MAPPED slot. */
+void journal_add_mapping(struct xp *c, xp_slot_t slot);
 /* Forces an empty block out (recovery). */
 void journal_seal_now(struct xp *c, struct xp_todo *todo);
 /* Data named by the records of block @seq is durable, or they are undone. */

@@ -7,6 +7,7 @@
 #include "look.h"
 #include "map.h"
 #include "recovery.h"
+#include "unread.h"
 
 int xp_look(struct xp *c, const struct xp_media *m, void *scratch,
 	    const struct xp_witness *witness, struct xp_message *msg)
@@ -29,7 +30,8 @@ static void describe(struct xp *c, xp_slot_t slot, struct xp_mapping *m)
 	m->lba = entry_lba(e);
 	m->slot = slot;
 	m->dirty = e->dirty;
-	m->zeros = e->zeros;
+	m->unread = e->apart && slot_is_unread(c, slot);
+	m->zeros = e->apart && !m->unread;
 	m->doubtful = c->lost && journal_number_of(c, e) < c->lost;
 	m->sum = c->sum ? c->sum[xp_slot_n(slot)] : 0;
 }

@@ -24,16 +24,18 @@ struct xp_mapping {
 	xp_lba_t lba;
 	xp_slot_t slot;
 	bool dirty, zeros;
+	/* dirty; a recovery believed its slot, and what is there is not proven to be it: an error (unread.h) */
+	bool unread;
 	bool doubtful;		/* journal blocks that came after its record cannot be read, and may have
 				 * said otherwise: an older version, or another block's data */
 	u32 sum;		/* xp_sum() of its data; 0: not known, or not xp_options.verify */
 };
 bool xp_lookup(struct xp *c, xp_lba_t lba, struct xp_mapping *m);
 
-/* Are these the 4096 bytes that were written to its slot? True if no sum says otherwise. */
+/* Are these the 4096 bytes that were written to its slot? True if nothing says otherwise. */
 static inline bool xp_mapping_holds(const struct xp_mapping *m, const void *data)
 {
-	return !m->sum || xp_sum(xp_checksum(data, XP_BLOCK_SIZE)) == m->sum;
+	return !m->unread && (!m->sum || xp_sum(xp_checksum(data, XP_BLOCK_SIZE)) == m->sum);
 }
 
 /* Walks the slots from *@cursor (start with 0); false at the end. */

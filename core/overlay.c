@@ -43,14 +43,14 @@ static bool goes_on(struct xp *c, const struct xp_overlay *o, xp_slot_t slot)
 	const struct xp_overlay_run *run = o->nr_runs ? &o->run[o->nr_runs - 1] : NULL;
 
 	return run && xp_slot_n(slot) == xp_slot_n(run->slot) + run->nr_blocks &&
-	       run->zeros == entry_of(c, slot)->zeros;
+	       run->zeros == entry_of(c, slot)->apart;
 }
 
 static void append(struct xp *c, struct xp_overlay *o, u32 at, xp_slot_t slot)
 {
 	if (!goes_on(c, o, slot))
 		o->run[o->nr_runs++] = (struct xp_overlay_run){
-			.slot = slot, .first = (u16)o->nr_blocks, .zeros = entry_of(c, slot)->zeros,
+			.slot = slot, .first = (u16)o->nr_blocks, .zeros = entry_of(c, slot)->apart,
 		};
 	o->run[o->nr_runs - 1].nr_blocks++;
 	o->at[o->nr_blocks++] = (u8)at;
@@ -61,7 +61,7 @@ bool overlay_add(struct xp *c, struct xp_req *req, u32 at, xp_slot_t slot)
 {
 	struct xp_overlay *o = req->overlay ? req->overlay : overlay_take(c);
 
-	if (!o || slots_are_short(c) || (o->nr_runs == XP_OVERLAY_RUNS_MAX && !goes_on(c, o, slot)) ||
+	if (!o || slots_are_short(c) || slot_is_unread(c, slot) || (o->nr_runs == XP_OVERLAY_RUNS_MAX && !goes_on(c, o, slot)) ||
 	    !pin(entry_of(c, slot)))
 		return false;
 	append(c, o, at, slot);

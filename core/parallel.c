@@ -97,11 +97,8 @@ static void undo_block(struct xp *c, xp_lba_t lba, xp_slot_t slot)
 	xp_slot_t old = map_mapped(c, lba);
 
 	if (is_slot(old)) {
-		struct xp_entry *e = entry_of(c, old);
-
-		e->held = 0;
-		journal_add(c, XP_REC_MAP, (e->dirty ? XP_REC_DIRTY : 0) |
-			    (e->zeros ? XP_REC_ZEROS : 0), lba, old, 0);
+		entry_of(c, old)->held = 0;
+		journal_add_mapping(c, old);
 	} else {
 		journal_add(c, XP_REC_UNMAP, 0, lba, slot, 0);
 	}

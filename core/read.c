@@ -21,23 +21,42 @@
 /* Not zeros: the slow device does not hold it, and the fast one alone is asked. */
 static bool only_fast(const struct xp_entry *e)
 {
-	return e && e->state == SLOT_MAPPED && e->dirty && !e->zeros;
+	return e && e->state == SLOT_MAPPED && e->dirty && !e->apart;
 }
 
-/* Of zeros, or of a block that has as many readers as it may. */
-static enum xp_act read_hit(struct xp *c, struct xp_req *req, xp_slot_t slot)
+/* Blocks from the first on whose slots are not read: zeros, or unread. */
+static u32 apart_run(struct xp *c, const struct xp_req *req, bool unread)
 {
 	u32 n, span = min(req_span(req), XP_RUN_MAX);
 
-	if (!entry_of(c, slot)->zeros)
-		return req_wait(c, &c->busy, req);
 	for (n = 0; n < span; n++) {
 		xp_slot_t s = map_mapped(c, lba_add(req_lba(req), n));
 
-		if (!is_slot(s) || !entry_of(c, s)->zeros)
+		if (!is_slot(s) || !entry_of(c, s)->apart || slot_is_unread(c, s) != unread)
 			break;
-		ranks_hit(entry_of(c, s));
 	}
+	return n;
+}
+
+/* I9: nobody knows what the newest is. */
+static enum xp_act read_unread(struct xp *c, struct xp_req *req)
+{
+	req_trim(req, apart_run(c, req, true));
+	return req_finish(req, -EIO);
+}
+
+/* Not read from its slot, or of a block that has as many readers as it may. */
+static enum xp_act read_hit(struct xp *c, struct xp_req *req, xp_slot_t slot)
+{
+	u32 n, i;
+
+	if (!entry_of(c, slot)->apart)
+		return req_wait(c, &c->busy, req);
+	if (slot_is_unread(c, slot))
+		return read_unread(c, req);
+	n = apart_run(c, req, false);
+	for (i = 0; i < n; i++)
+		ranks_hit(entry_of(c, map_mapped(c, lba_add(req_lba(req), i))));
 	req_trim(req, n);
 	c->stats.read_blocks_fast += n;
 	return XP_ZERO;
@@ -236,7 +255,7 @@ static u32 alike(struct xp *c, const struct xp_req *req, bool (*so)(const struct
 	return n;
 }
 
-/* Or it waits, or is of zeros. */
+/* Or it waits, or is not read from its slot. */
 static enum xp_act read_mapped(struct xp *c, struct xp_req *req, xp_slot_t slot)
 {
 	if (req_is_private(c, req))
@@ -261,7 +280,7 @@ static enum xp_act read_elsewhere(struct xp *c, struct xp_req *req)
 	}
 	n = alike(c, req, slow_holds);
 	if (!n)
-		return read_hit(c, req, slot);	/* of zeros */
+		return read_hit(c, req, slot);	/* not read from its slot */
 	req_trim(req, n);
 	disk_read_begins(c, req);
 	req->state = REQ_MISS;

@@ -32,6 +32,7 @@
  * request.
  */
 
+#include "badblocks.h"
 #include "flush.h"
 #include "hint.h"
 #include "mode.h"
@@ -48,7 +49,7 @@ u64 xp_recover_memory(const struct xp_sb *sb)
 {
 	return (XP_RECOVER_CHUNK + 1) * XP_BLOCK_SIZE +
 	       le64_to_cpu(sb->journal_blocks) * sizeof(struct xp_ring_block) +
-	       (RECORDS_CHECKED_MAX + 1) * sizeof(struct decided) + DISPLACED_MAX * sizeof(u64);
+	       DECIDED_MAX * sizeof(struct decided) + DISPLACED_MAX * sizeof(u64);
 }
 
 int recovery_refuse(struct recovery *r, const char *what, u64 seq, u64 detail)
@@ -104,7 +105,7 @@ static void set_scratch(struct recovery *r, void *scratch)
 	r->block = r->chunk + XP_RECOVER_CHUNK * XP_BLOCK_SIZE;
 	r->ring = (struct xp_ring_block *)(r->block + XP_BLOCK_SIZE);
 	r->decided = (struct decided *)(r->ring + r->c->journal.blocks);
-	r->displaced = (u64 *)(r->decided + RECORDS_CHECKED_MAX + 1);
+	r->displaced = (u64 *)(r->decided + DECIDED_MAX);
 	r->sectors = le64_to_cpu(r->c->super.sb->slow.sectors);
 	r->was = max(r->sectors, le64_to_cpu(r->c->super.sb->slow_was));
 	r->short_block = XP_SLOT(XP_NIL);
@@ -155,6 +156,18 @@ static int note_size(struct recovery *r)
 	return super_size(r->c, r->c->slow_sectors, 0, r->m, r->block);
 }
 
+/*
+ * Before the first such record is written; an older version can look at what has none. Where a copy of the superblock takes
+ * no write, it says as before what that does: it refuses the records themselves.
+ */
+static int note_unread(struct recovery *r)
+{
+	bool any = r->has_unread || r->c->nr_unread;
+	int err = super_feature(r->c, XP_INCOMPAT_UNREAD, any, r->m, r->block);
+
+	return error_of_place(err) ? 0 : err;
+}
+
 static int loss_is_over(struct recovery *r)
 {
 	return super_lose(r->c, false, r->m, r->block);
@@ -169,7 +182,7 @@ static int note_mode(struct recovery *r)
 static int write_decisions(struct recovery *r)
 {
 	static int (*const step[])(struct recovery *r) = {
-		mend, note_shorter, note_loss, recovery_erase_leftovers, recovery_restate,
+		mend, note_shorter, note_loss, recovery_erase_leftovers, note_unread, recovery_restate,
 		recovery_write_back_short, note_size, loss_is_over, note_mode, NULL,
 	};
 	int err = 0;

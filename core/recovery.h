@@ -12,11 +12,13 @@
 
 #define RECORDS_CHECKED_MAX	(2 * XP_WINDOW * XP_RECORDS)
 #define DISPLACED_MAX		RECORDS_CHECKED_MAX
+/* with those that are proven after all (unread.h), and a short block */
+#define DECIDED_MAX		(2 * RECORDS_CHECKED_MAX + 1)
 
 struct decided {
 	u64 lba;
 	u32 slot;
-	u32 reserved;
+	bool rejected;		/* its data has not landed; or */
 	/* the slot cannot be read, and the user takes the older version */
 	bool passed_over;
 };
@@ -30,8 +32,9 @@ struct recovery {
 	u8 *chunk;			/* XP_RECOVER_CHUNK blocks */
 	u8 *block;			/* one more */
 	struct xp_ring_block *ring;
-	struct decided *decided;	/* checked records above durable */
-	u32 nr_decided;			/* and the short block, if it was clean */
+	/* checked records above durable; UNREAD ones that are proven; and the short block, if it was clean */
+	struct decided *decided;
+	u32 nr_decided;
 	/* lbas whose slots later records give to others, and that are yet to be said anew */
 	u64 *displaced;
 	u32 nr_displaced;
@@ -46,6 +49,7 @@ struct recovery {
 	bool took_back;		/* a bad place: the superblock is about to say so */
 	/* of the slow device, as the superblock has it; and the most that records may speak of */
 	u64 sectors, was;
+	bool has_unread;		/* records of the chain are UNREAD */
 	xp_slot_t short_block;		/* dirty, and not whole (step 6) */
 };
 

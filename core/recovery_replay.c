@@ -8,6 +8,7 @@
 #include "recovery.h"
 #include "slot.h"
 #include "super.h"
+#include "unread.h"
 
 /*
  * How many records of it count. What came behind them may have been refused, and then been
@@ -26,7 +27,23 @@ static u32 records_of(const struct recovery *r, u64 seq)
 
 static u8 known_flags(const struct xp *c)
 {
-	return XP_REC_DIRTY | XP_REC_ZEROS | XP_REC_CHECKED | (c->may_sum ? XP_REC_SUMMED : 0);
+	return XP_REC_DIRTY | XP_REC_ZEROS | XP_REC_CHECKED | (c->may_sum ? XP_REC_SUMMED : 0) | XP_REC_UNREAD;
+}
+
+/* Of a dirty block that is not zeros, with its checksum. */
+static bool is_unread(const struct xp_said *p)
+{
+	return (p->flags & (XP_REC_UNREAD | XP_REC_DIRTY | XP_REC_ZEROS | XP_REC_CHECKED)) ==
+	       (XP_REC_UNREAD | XP_REC_DIRTY | XP_REC_CHECKED);
+}
+
+static bool is_sensible(const struct xp *c, const struct xp_said *p)
+{
+	if (p->kind < XP_REC_MAP || p->kind > XP_REC_ZERO || p->flags & ~known_flags(c))
+		return false;
+	if (p->kind != XP_REC_MAP)
+		return !p->sum && !(p->flags & (XP_REC_SUMMED | XP_REC_UNREAD));
+	return !p->sum == !(p->flags & XP_REC_SUMMED) && (!(p->flags & XP_REC_UNREAD) || is_unread(p));
 }
 
 static int parse(struct recovery *r, const struct xp_record *rec, u64 seq,
@@ -42,9 +59,7 @@ static int parse(struct recovery *r, const struct xp_record *rec, u64 seq,
 	p->hash = le64_to_cpu(rec->hash);
 	p->seq = seq;
 	p->verdict = XP_REPLAYED;
-	if (word >> 56 || !p->sum != !(p->flags & XP_REC_SUMMED) || p->kind < XP_REC_MAP ||
-	    p->kind > XP_REC_ZERO ||
-	    p->flags & ~known_flags(r->c) || (p->sum && p->kind != XP_REC_MAP))
+	if (word >> 56 || !is_sensible(r->c, p))
 		return recovery_refuse(r, "holds a record of unknown kind", seq, word >> 40);
 	if (xp_lba_n(p->lba) * XP_BLOCK_SECTORS >= r->was)
 		return recovery_refuse(r, "names an lba past the slow device", seq,
@@ -119,8 +134,9 @@ static int replay_map(struct recovery *r, const struct xp_said *p)
 		map_insert(c, p->slot, p->lba);
 		slot_map(c, p->slot, p->flags & XP_REC_DIRTY, XP_RANK_RECOVERED);
 	}
+	slot_is_read_again(c, p->slot);
 	slot_set_dirty(c, e, p->flags & XP_REC_DIRTY);
-	e->zeros = !!(p->flags & XP_REC_ZEROS);
+	e->apart = !!(p->flags & XP_REC_ZEROS);
 	e->held = 0;
 	if (c->sum)
 		c->sum[xp_slot_n(p->slot)] = p->sum;
@@ -132,9 +148,9 @@ static int replay_map(struct recovery *r, const struct xp_said *p)
  * Did the data that the record was sent beside land? What cannot be read may have: then the block
  * is an error until it is written anew, and not what it was before (I9).
  */
-static enum xp_verdict landed(struct recovery *r, const struct xp_said *p)
+static enum xp_verdict landed(struct recovery *r, xp_slot_t slot, u64 hash)
 {
-	u64 block = r->c->data_start + xp_slot_n(p->slot);
+	u64 block = r->c->data_start + xp_slot_n(slot);
 
 	int err = r->m->read(r->m->ctx, block, 1, r->block);
 
@@ -142,7 +158,7 @@ static enum xp_verdict landed(struct recovery *r, const struct xp_said *p)
 		err = r->m->read(r->m->ctx, block, 1, r->block);
 	if (err)
 		return XP_UNREADABLE_DATA;
-	return xp_checksum(r->block, XP_BLOCK_SIZE) == p->hash ? XP_REPLAYED : XP_NO_DATA;
+	return xp_checksum(r->block, XP_BLOCK_SIZE) == hash ? XP_REPLAYED : XP_NO_DATA;
 }
 
 /*
@@ -158,6 +174,45 @@ static void fall_back(struct xp *c, xp_lba_t lba)
 		entry_of(c, old)->held = 1;
 }
 
+/* I9: it is an error until it is written anew, or proven. */
+static int replay_unseen(struct recovery *r, const struct xp_said *p)
+{
+	int err;
+
+	if (!unread_has_room(r->c) && !slot_is_unread(r->c, p->slot))
+		return recovery_refuse(r, "maps one more slot that cannot be read than there is room for", p->seq, r->c->nr_unread);
+	err = replay_map(r, p);
+	if (!err)
+		unread_add(r->c, p->slot, p->hash);
+	return err;
+}
+
+/*
+ * A recovery that was cut has said so, of a record that this one has decided otherwise about: no slot has changed since.
+ */
+static bool is_decided_otherwise(const struct recovery *r, const struct xp_said *p)
+{
+	u32 i;
+
+	for (i = r->nr_decided; i-- > 0;) {
+		const struct decided *d = &r->decided[i];
+
+		if (d->lba == xp_lba_n(p->lba) && d->slot == xp_slot_n(p->slot))
+			return d->rejected || d->passed_over;
+	}
+	return false;
+}
+
+/* What was before is not there any more: there is nothing to fall back to. */
+static int replay_unread(struct recovery *r, struct xp_said *p)
+{
+	r->has_unread = true;
+	if (!is_decided_otherwise(r, p))
+		return replay_unseen(r, p);
+	p->verdict = XP_MOOT;
+	return 0;
+}
+
 static int replay_checked(struct recovery *r, struct xp_said *p)
 {
 	struct decided *d = &r->decided[r->nr_decided];
@@ -165,16 +220,16 @@ static int replay_checked(struct recovery *r, struct xp_said *p)
 	if (r->nr_decided == RECORDS_CHECKED_MAX)
 		return recovery_refuse(r, "holds more unproven records than can be in flight",
 			      p->seq, r->nr_decided);
-	p->verdict = landed(r, p);
+	p->verdict = landed(r, p->slot, p->hash);
 	d->lba = xp_lba_n(p->lba);
 	d->slot = xp_slot_n(p->slot);
-	d->passed_over = false;
+	d->rejected = p->verdict == XP_NO_DATA;
+	d->passed_over = p->verdict == XP_UNREADABLE_DATA && recovery_accepts(r, XP_ACCEPT_OLDER);
 	r->nr_decided++;
-	if (p->verdict == XP_REPLAYED ||
-	    (p->verdict == XP_UNREADABLE_DATA && !recovery_accepts(r, XP_ACCEPT_OLDER)))
+	if (p->verdict == XP_REPLAYED)
 		return replay_map(r, p);
-	if (p->verdict == XP_UNREADABLE_DATA)
-		d->passed_over = true;
+	if (p->verdict == XP_UNREADABLE_DATA && !d->passed_over)
+		return replay_unseen(r, p);
 	fall_back(r->c, p->lba);
 	return 0;
 }
@@ -202,6 +257,14 @@ static int replay_moot(struct recovery *r, struct xp_said *p)
 	return replay_map(r, p);
 }
 
+static void replay_clean(struct xp *c, xp_slot_t slot)
+{
+	if (slot_is_unread(c, slot))		/* no cache says so: but then the slow device has it */
+		recovery_unmap(c, slot);
+	else
+		slot_set_dirty(c, entry_of(c, slot), false);
+}
+
 static int replay_record(struct recovery *r, struct xp_said *p)
 {
 	struct xp *c = r->c;
@@ -210,6 +273,8 @@ static int replay_record(struct recovery *r, struct xp_said *p)
 	if (p->kind != XP_REC_CLEAN)
 		settle(r, p->lba);
 	if (p->kind == XP_REC_MAP) {
+		if (p->flags & XP_REC_UNREAD)
+			return replay_unread(r, p);
 		if (p->flags & XP_REC_CHECKED && p->seq > r->head.durable)
 			return replay_checked(r, p);
 		return replay_map(r, p);
@@ -225,10 +290,11 @@ static int replay_record(struct recovery *r, struct xp_said *p)
 		return replay_moot(r, p);
 	p->verdict = XP_REPLAYED;
 	if (p->kind == XP_REC_CLEAN) {
-		slot_set_dirty(c, e, false);
+		replay_clean(c, p->slot);
 	} else {
+		slot_is_read_again(c, p->slot);
 		slot_set_dirty(c, e, true);
-		e->zeros = 1;
+		e->apart = 1;
 	}
 	return 0;
 }
@@ -394,6 +460,41 @@ static void doubt_older(struct recovery *r)
 	}
 }
 
+/* This recovery has just tried to read it. */
+static bool is_fresh(const struct recovery *r, u64 lba, u32 slot)
+{
+	u32 i;
+
+	for (i = r->nr_decided; i-- > 0;)
+		if (r->decided[i].lba == lba && r->decided[i].slot == slot)
+			return true;
+	return false;
+}
+
+/*
+ * What is left of a recovery before, and is there after all, is said anew: from then on its record is one like any other. So
+ * it is never asked about again, whatever comes of the slot, and a CLEAN is never one of a record that is UNREAD.
+ */
+static void look_again(struct recovery *r)
+{
+	struct xp *c = r->c;
+	u32 i = 0;
+
+	while (i < c->nr_unread) {
+		const struct xp_unread u = c->unread[i];
+		struct xp_entry *e = &c->entry[u.slot];
+		u64 lba = xp_lba_n(entry_lba(e));
+
+		if (is_fresh(r, lba, u.slot) || landed(r, XP_SLOT(u.slot), u.hash) != XP_REPLAYED) {
+			i++;
+			continue;
+		}
+		unread_drop(c, XP_SLOT(u.slot));
+		e->apart = 0;
+		r->decided[r->nr_decided++] = (struct decided){ .lba = lba, .slot = u.slot };
+	}
+}
+
 int recovery_replay(struct recovery *r)
 {
 	int err = replay_chain(r);
@@ -406,5 +507,6 @@ int recovery_replay(struct recovery *r)
 		return err;
 	doubt(r);
 	doubt_older(r);
+	look_again(r);
 	return check_room(r);
 }

@@ -40,14 +40,10 @@ static void restate_one(struct xp *c, const struct decided *d)
 {
 	xp_slot_t mapped = map_mapped(c, XP_LBA(d->lba));
 
-	if (is_slot(mapped)) {
-		const struct xp_entry *e = entry_of(c, mapped);
-
-		journal_add(c, XP_REC_MAP, (e->dirty ? XP_REC_DIRTY : 0) |
-			    (e->zeros ? XP_REC_ZEROS : 0), XP_LBA(d->lba), mapped, 0);
-	} else {
+	if (is_slot(mapped))
+		journal_add_mapping(c, mapped);
+	else
 		journal_add(c, XP_REC_UNMAP, 0, XP_LBA(d->lba), XP_SLOT(d->slot), 0);
-	}
 }
 
 /*

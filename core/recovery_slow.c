@@ -96,7 +96,9 @@ static int read_short(struct recovery *r)
 	u32 sum = c->sum ? c->sum[xp_slot_n(r->short_block)] : 0;
 	int err;
 
-	if (entry_of(c, r->short_block)->zeros) {
+	if (slot_is_unread(c, r->short_block))
+		return -EIO;
+	if (entry_of(c, r->short_block)->apart) {
 		memset(r->block, 0, XP_BLOCK_SIZE);
 		return 0;
 	}

@@ -141,7 +141,7 @@ static inline enum xp_act hit_act(const struct xp *c, struct xp_req *req)
 	return req_is_private(c, req) ? verify_read(c, req) : XP_FAST;
 }
 
-/* hit.c; false: zeros, or as many readers as there may be */
+/* hit.c; false: not read from its slot, or as many readers as there may be */
 bool hit_slot(struct xp *c, xp_slot_t slot, struct xp_req *req);
 
 /* read.c */

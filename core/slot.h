@@ -7,6 +7,7 @@
 
 #include "map.h"
 #include "ranks.h"
+#include "unread.h"
 
 void slots_init_free(struct xp *c);
 u32 slots_search(const struct xp *c);
@@ -117,6 +118,7 @@ static inline void slot_supersede(struct xp *c, xp_slot_t slot)
 	struct xp_entry *e = entry_of(c, slot);
 
 	XP_ASSERT(e->state == SLOT_MAPPED);
+	slot_is_read_again(c, slot);
 	slot_uncount(c, e);
 	map_remove(c, slot);
 	e->state = SLOT_PENDING_FREE;

@@ -131,7 +131,7 @@ void slot_unmap(struct xp *c, xp_slot_t slot)
 {
 	struct xp_entry *e = entry_of(c, slot);
 
-	XP_ASSERT(e->state == SLOT_MAPPED);
+	XP_ASSERT(e->state == SLOT_MAPPED && !slot_is_unread(c, slot));
 	slot_uncount(c, e);
 	e->state = SLOT_UNMAPPING;
 }

@@ -47,6 +47,7 @@ struct xp_stats {
 	u64 dirty_unreachable;			/* dirty blocks of a cache that has failed */
 	/* of the ring, and slots: given up, as they cannot be written */
 	u64 bad_places, bad_slots;
+	u64 unread;		/* dirty blocks that are errors until they are written anew (unread.h) */
 	bool passthrough;			/* writes go to the slow device */
 	/* xp_write_back_all() is under way; xp_is_clean() */
 	bool flushing, slow_complete;

@@ -47,6 +47,7 @@ static void put_now(struct xp_text *l, const struct xp_backend *backend, const s
 	put_count(l, "dirty_unreachable", s->dirty_unreachable);
 	put_count(l, "bad_places", s->bad_places);
 	put_count(l, "bad_slots", s->bad_slots);
+	put_count(l, "unread", s->unread);
 	put_count(l, "failed_since", backend->failed_since);
 	put_count(l, "writeback_failing_since", s->writeback_failing_since);
 }

@@ -23,6 +23,8 @@ bool super_is_losing(const struct xp *c);
 int super_lose(struct xp *c, bool losing, const struct xp_media *m, void *block);
 /* At rest. The slow device has @sectors, and records may name blocks up to @was; likewise. */
 int super_size(struct xp *c, u64 sectors, u64 was, const struct xp_media *m, void *block);
+/* At rest. The cache has the incompat feature, or has it no more; likewise. */
+int super_feature(struct xp *c, u64 bit, bool on, const struct xp_media *m, void *block);
 /* At rest: a copy that is not as it should be is made so, if its place takes it. */
 int super_mend(struct xp *c, const struct xp_media *m, void *block);
 /* The same; and -EIO if one is not whole even then. */

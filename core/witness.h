@@ -38,7 +38,7 @@ struct xp_ring_block {
 
 /* What replay made of a record. */
 enum xp_verdict {
-	XP_REPLAYED,
+	XP_REPLAYED,		/* UNREAD: whether it is so still is asked at the end (xp_mapping.unread) */
 	XP_NO_DATA,		/* not proven durable, and its slot holds something else: the
 				 * older version holds */
 	XP_UNREADABLE_DATA,	/* not proven durable, and its slot cannot be read: it holds, and the block

@@ -25,6 +25,12 @@ static bool lba_busy(struct xp *c, const struct xp_found *f, xp_lba_t lba)
 	return false;
 }
 
+/* Then no slot becomes free by itself. */
+static bool all_are_unread(const struct xp *c)
+{
+	return unlikely(c->nr_unread) && c->nr_unread + slots_given_up(c) == c->nr_slots;
+}
+
 /*
  * No slot for the first block. Space that is on its way is waited for; a
  * mapped block must wait for writeback, unless that gets nowhere; any other goes
@@ -38,7 +44,7 @@ static enum xp_act write_without_slot(struct xp *c, struct xp_req *req,
 	policy_evict(c, c->low_free, todo);
 	journal_commit(c, todo);
 	coming = c->nr_free || c->nr_pending_free || c->nr_clean > c->nr_slots / 64;
-	if (mapped && !coming && !c->overlaid && c->futile == XP_FUTILE_MAX) {
+	if (mapped && !coming && !c->overlaid && (c->futile == XP_FUTILE_MAX || all_are_unread(c))) {
 		writeback_soon(c, todo);
 		return req_finish(req, -EIO);
 	}
@@ -123,7 +129,7 @@ static void choose_base(struct xp *c, struct xp_req *req, xp_slot_t mapped)
 		req->copy.base = XP_BASE_SLOW;
 		c->disk.begun++;
 		req->copy.from = xp_lba_n(req_lba(req)) * XP_BLOCK_SECTORS;
-	} else if (entry_of(c, mapped)->zeros) {
+	} else if (entry_of(c, mapped)->apart) {
 		req->copy.base = XP_BASE_ZERO;
 	} else {
 		req->copy.base = XP_BASE_FAST;
@@ -148,6 +154,8 @@ static enum xp_act write_partial(struct xp *c, struct xp_req *req,
 	/* what comes behind it one day is not ours */
 	if (unlikely(xp_lba_n(lba) >= c->nr_whole) && !is_slot(f.mapped))
 		return bypass_submit(c, req, 1);
+	if (is_slot(f.mapped) && slot_is_unread(c, f.mapped))
+		return req_finish(req, -EIO);	/* I9: what is left alone is not known */
 	i = slots_next(c);
 	if (i == XP_NIL)
 		return write_without_slot(c, req, is_slot(f.mapped), todo);

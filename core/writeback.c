@@ -53,7 +53,7 @@ static bool drains(const struct xp *c)
 /* Dirty blocks are to be written back, and not only a flush is due. */
 static bool blocks_are_due(struct xp *c)
 {
-	return c->nr_dirty && (rate_wants(c) || c->flushing || c->settling.on || rate_starves(c));
+	return c->nr_dirty > c->nr_unread && (rate_wants(c) || c->flushing || c->settling.on || rate_starves(c));
 }
 
 bool xp_writeback_wanted(struct xp *c)
@@ -138,7 +138,8 @@ static struct xp_batch_entry entry_for(const struct xp *c, u32 i)
 {
 	const struct xp_entry *e = &c->entry[i];
 
-	return (struct xp_batch_entry){ i, e->zeros, e->home && !c->homes_lost };
+
+	return (struct xp_batch_entry){ i, e->apart, e->home && !c->homes_lost };
 }
 
 void writeback_take(struct xp *c, xp_slot_t slot)
@@ -171,7 +172,7 @@ static void consider(struct xp *c, u32 i)
 	struct xp_batch *b = &c->batch;
 	struct xp_entry *e = &c->entry[i];
 
-	if (e->state != SLOT_MAPPED || !e->dirty)
+	if (e->state != SLOT_MAPPED || !e->dirty || slot_is_unread(c, XP_SLOT(i)))
 		return;
 	if (b->forgets_homes)
 		e->home = 0;
@@ -310,7 +311,7 @@ static bool unchanged(struct xp *c, const struct xp_batch_entry *be)
 {
 	const struct xp_entry *e = &c->entry[be->slot];
 
-	return e->state == SLOT_MAPPED && e->zeros == be->zeros;
+	return e->state == SLOT_MAPPED && e->apart == be->zeros;
 }
 
 static bool is_to_go(struct xp *c, const struct xp_batch_entry *be)
@@ -341,10 +342,10 @@ static void gather(struct xp *c, struct xp_run *run)
 			if (!is_to_go(c, be))
 				continue;
 			run->lba = entry_lba(e);
-			run->zeroes = e->zeros;
+			run->zeroes = be->zeros;
 			run->batch_index = b->next;
 			alone = goes_alone(c, run->lba);
-		} else if (!is_to_go(c, be) || e->zeros != run->zeroes ||
+		} else if (!is_to_go(c, be) || be->zeros != run->zeroes ||
 			   goes_alone(c, entry_lba(e)) || xp_lba_n(entry_lba(e)) !=
 			   xp_lba_n(run->lba) + run->nr_blocks) {
 			break;
@@ -492,7 +493,7 @@ void xp_writeback_end(struct xp *c, struct xp_run *run, struct xp_todo *todo)
  */
 static bool unmap_instead(struct xp *c, const struct xp_entry *e)
 {
-	if (e->zeros)
+	if (e->apart)
 		return true;
 	return entry_pins(e) == 1 && !e->held &&
 	       ranks_is_over(e, c->nr_free + c->nr_pending_free < c->low_free);
@@ -506,7 +507,7 @@ static bool clean_one(struct xp *c, const struct xp_batch_entry *be,
 
 	if (!be->written_back || !unchanged(c, be))
 		return true;
-	if (e->zeros && e->held)
+	if (e->apart && e->held)
 		return true;	/* UNMAP ends whatever mapping: not before that write */
 	if (!journal_room(c, 1, todo))
 		return false;
@@ -515,7 +516,7 @@ static bool clean_one(struct xp *c, const struct xp_batch_entry *be,
 		journal_unlist(c, slot);
 		slot_unmap(c, slot);
 		journal_free_later(c, slot);
-		if (!e->zeros)
+		if (!e->apart)
 			ranks_evicted(c, e);
 	} else {
 		journal_add(c, XP_REC_CLEAN, 0, entry_lba(e), slot, 0);
@@ -635,7 +636,7 @@ static void judge_futile(struct xp *c, int err)
 /* Nothing was left to be written back: the batch was for its flush, and that went well. */
 static bool had_nothing_to_do(const struct xp *c)
 {
-	return !c->batch.nr && !c->nr_dirty;
+	return !c->batch.nr && c->nr_dirty == c->nr_unread;
 }
 
 /* A batch that was cut short tells nothing about the slow device. */

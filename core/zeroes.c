@@ -43,12 +43,13 @@ static enum xp_act zeroes_mapped(struct xp *c, struct xp_req *req, u32 want,
 		if (!is_slot(f.mapped) || is_slot(f.writing) || goes_below(c, req, f.mapped))
 			break;
 		e = entry_of(c, f.mapped);
-		if (e->zeros)
+		if (slot_is_zeros(c, f.mapped))
 			continue;
 		if (!journal_room(c, 1, todo))
 			break;
 		journal_add(c, XP_REC_ZERO, 0, lba, f.mapped, 0);
-		e->zeros = 1;
+		slot_is_read_again(c, f.mapped);
+		e->apart = 1;
 		e->home = 0;
 		slot_set_dirty(c, e, true);
 	}

@@ -4,6 +4,7 @@
 #include "daemon/timing.h"
 #include "lib/device.h"
 #include "lib/identity.h"
+#include "lib/figures.h"
 #include "core/life.h"
 #include "core/media.h"
 #include "core/message.h"
@@ -90,6 +91,9 @@ static int recover(struct xd_cache *cache, struct xp_message *msg)
 	media.write_slow = write_slow;
 	err = xp_recover(cache->core, &media, scratch, true, msg);
 	free(scratch);
+	if (!err && xp_unread(cache->core))
+		xd_log("%s: %s cannot be read, and are errors until they are written anew; xpcache check names them",
+		       cache->fast->dev.path, text_blocks(xp_unread(cache->core)));
 	return err;
 }
 

@@ -232,6 +232,13 @@ static void tell_refused(struct xs_cache *cache, const struct xp_sb *sb,
 		DMERR("%pg: %s (error %d)", xs_fast(cache), msg->text, err);
 }
 
+static void tell_unread(struct xs_cache *cache, u32 nr)
+{
+	if (nr)
+		DMWARN("%pg: %u dirty blocks cannot be read, and are errors until they are written anew; xpcache check names them",
+		       xs_fast(cache), nr);
+}
+
 static int recover(struct xs_cache *cache, const struct xp_media *media,
 		   const struct xp_sb *sb, struct xp_message *msg)
 {
@@ -250,6 +257,8 @@ static int recover(struct xs_cache *cache, const struct xp_media *media,
 		err = xp_recover(core, media, scratch, true, msg);
 		if (err)
 			tell_refused(cache, sb, msg, err);
+		else
+			tell_unread(cache, xp_unread(core));
 	}
 	vfree(scratch);
 	if (err)

@@ -137,6 +137,19 @@ static enum xc check_stuck(struct watch *w, const struct status *s, u64 left)
 			"I/O errors, and %s stay dirty", text_blocks(w->dirty));
 }
 
+/* All that is left could not be read when the cache was started, and waits for whoever writes it anew. */
+static enum xc check_unread(const struct watch *w, const struct status *s)
+{
+	u64 unread = status_number(s, "unread");
+
+	if (!unread || status_number(s, "dirty") != unread)
+		return XC_OK;
+	give_up(w);
+	return complain(XC_FAILED, w->name,
+			"all else is written back; write them anew, from a backup: of the stopped cache xpcache check names them",
+			"%s could not be read when it was started, and stay dirty", text_blocks(unread));
+}
+
 /* Now, or in a moment that we did not see. */
 static bool is_complete(const struct watch *w, const struct status *s)
 {
@@ -174,7 +187,7 @@ static enum xc check_goes_on(struct watch *w, const struct status *s, u64 left, 
 	if (!status_number(s, "flushing"))
 		return complain(XC_FAILED, w->name, text_todo("xpcache flush %s goes on", w->name),
 				"the flush was ended from elsewhere, %s stay dirty", text_blocks(dirty));
-	return check_stuck(w, s, left);
+	return check_unread(w, s) ? XC_FAILED : check_stuck(w, s, left);
 }
 
 /* One look. XC_OK and *complete false: not yet. */

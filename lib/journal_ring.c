@@ -75,10 +75,6 @@ static void tell_record(struct ring *r, const struct xp_said *said, const struct
 		finding_problem(r->findings, "%s: record %u, %s of block %" PRIu64 " and slot %u",
 				why->text, said->index, kind_text(said),
 				(u64)xp_lba_n(said->lba), xp_slot_n(said->slot));
-	else if (said->verdict == XP_UNREADABLE_DATA && said->kind == XP_REC_MAP)
-		finding_problem(r->findings, "journal block %" PRIu64 " maps block %" PRIu64 " to slot %u, which cannot be read: "
-				"an error until it is written anew; start --accept-older takes its older version",
-				said->seq, (u64)xp_lba_n(said->lba), xp_slot_n(said->slot));
 }
 
 static void on_record(void *ctx, const struct xp_said *said, const struct xp_message *why)

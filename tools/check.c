@@ -79,6 +79,9 @@ static void check_mapping(struct check *k, const struct xp_mapping *m, u64 lbas,
 	else if (xp_slot_n(back.slot) != slot)
 		finding_problem(&k->found, "map: slot %u has block %" PRIu64 ", which slot %u has as well",
 				slot, lba, xp_slot_n(back.slot));
+	if (m->unread)
+		finding_problem(&k->found, "map: block %" PRIu64 " was written to slot %u, which cannot be read, or has something else by now: "
+				"an error until it is written anew", lba, slot);
 	if (m->zeros && !m->dirty)
 		finding_problem(&k->found, "map: block %" PRIu64 " reads as zeros and is clean, which no "
 				"zeroed block is before its slot is free (slot %u)", lba, slot);
@@ -95,6 +98,7 @@ static void check_map(struct check *k)
 
 	while (xp_walk(k->o.core, &cursor, &m)) {
 		count[m.dirty]++;
+		k->unread += m.unread;
 		zeros += m.zeros;
 		check_mapping(k, &m, lbas, slots);
 	}
@@ -103,6 +107,7 @@ static void check_map(struct check *k)
 	finding_number(&k->found, "map", "dirty", count[true]);
 	finding_number(&k->found, "map", "clean", count[false]);
 	finding_number(&k->found, "map", "zeros", zeros);
+	finding_number(&k->found, "map", "unread", k->unread);
 	finding_number(&k->found, "map", "ranked", s->ranks_restored);
 	if (count[true] != s->dirty || count[false] != s->clean || s->free + s->dirty + s->clean + s->bad_slots != slots)
 		finding_problem(&k->found, "map: %" PRIu64 " dirty and %" PRIu64 " clean of %" PRIu64 " slots, counted as %"
@@ -223,6 +228,16 @@ static enum xc check_contents(struct check *k, const struct device *slow, bool d
 	return k->recovered && data ? check_data(k) : XC_OK;
 }
 
+/* Of those that no start has believed yet there is an older version. */
+static const char *unread_advice(const struct check *k)
+{
+	const char *start = text_start((const char *)k->o.sb.name, k->dev.path, k->o.slow);
+
+	return k->ring.said[XP_UNREADABLE_DATA] ?
+	       text_todo("%s takes it as it is, with --accept-older the versions before; the others are whole", start) :
+	       text_todo("%s takes it as it is: write those blocks anew, from a backup; the others are whole", start);
+}
+
 static enum xc verdict(const struct check *k, bool json)
 {
 	const char *name = (const char *)k->o.sb.name, *todo;
@@ -237,9 +252,8 @@ static enum xc verdict(const struct check *k, bool json)
 		todo = shorter_advice(k->dev.path, k->o.slow);
 	else if (k->lost)
 		todo = "restore what those blocks held from a backup; the others are whole";
-	else if (k->ring.said[XP_UNREADABLE_DATA])
-		todo = text_todo("%s takes it as it is, with --accept-older the versions before; the others are whole",
-				 text_start(name, k->dev.path, k->o.slow));
+	else if (k->unread)
+		todo = unread_advice(k);
 	else if (f->problems == k->bad_superblocks)
 		todo = "the cache still works, by the other superblock";
 	else

@@ -204,6 +204,13 @@ void status_show(const struct status *s)
 	show_machinery(s);
 }
 
+static void show_unread(u64 nr)
+{
+	if (nr)
+		printf("  %strouble   %s could not be read when the cache was started: errors until they are written anew; xpcache check of the stopped cache names them%s\n",
+		       colour_bad(), text_blocks(nr), colour_off());
+}
+
 /* What it means, and what to do. */
 static void show_failure(const struct running *r, const struct status *s, const char *fast)
 {
@@ -211,6 +218,7 @@ static void show_failure(const struct running *r, const struct status *s, const 
 	u64 failing_since = status_number(s, "writeback_failing_since");
 
 	if (strcmp(s->state, "failed") != 0) {
+		show_unread(status_number(s, "unread"));
 		if (failing_since)
 			printf("  %strouble   blocks cannot be written back since %s%s; they stay, and it is tried again, every half a minute at least\n",
 			       colour_bad(), text_time(failing_since), colour_off());

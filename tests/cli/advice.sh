@@ -23,13 +23,13 @@ xpcache start sets that right | of a daemon without the tool before it
 xpcache create --force --discard-dirty | which cache is to come is for the user to say: tests/cli/user.sh types it
 xpcache check %s --slow %s tells more, --discard-dirty | a mark beside dirty blocks, which no engine leaves: tests/cli/failing.sh
 and xpcache start %s starts it | a finding, no refusal: tests/cli/words.sh
-start --accept-older takes | a finding; the complaint that follows it is typed
 dmzadm --format, dmzadm --start | needs a zoned disk: tests/vm/jobs/limits.sh
 give them to xpcache start | half a command: the cache is yet to be made
 give --ublk to xpcache start | needs the kernel's driver: tests/vm/jobs/ublk.sh
 give --engine user, or none | the same
 are --fast and --slow the right | a question
 if you know that --slow | a condition
+xpcache check names | a line of the log: tests/cli/rescue.sh types it
 by xpcache check | half a command: which cache is for the user to say
 or --all; | it would start what else is stopped on this machine
 and no --all | what is wrong, not what to do
@@ -319,11 +319,11 @@ print(data + [slot for word, slot in records if word & (1 << 40) - 1 == 51][-1])
 bad=$(newest_of_51)
 cp --sparse=always "$F" "$F.then"
 bad refused 4 check "$F" --slow "$S"
-bad types 1 0 "started"
+bad types 0 0 "started"
 ended xpcache0
 mv "$F.then" "$F"
 base=$(printf '%q ' start --fast "$F" --slow "$S")	# "xpcache start ..., with --accept-older"
-bad types 2 0 "started"
+bad types 1 0 "started"
 ended xpcache0
 anew none
 head -c 1M /dev/urandom | dd of="$S" conv=notrunc status=none	# which it is known by

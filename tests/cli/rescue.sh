@@ -393,12 +393,40 @@ print(d["superblock"]["data_start"] + [m["slot"] for m in d["mappings"] if m["lb
 older
 [ "$(mapped)" != "$slot" ] && pass "rescue: its data did not land" || fail "rescue: its data did not land" "it did"
 was=$(mapped)
-bad "$slot" expect "rescue: check names its block" 4 "maps block 51 to slot [0-9]+, which cannot be read.*: fast: xpcache start rescue --fast fast --slow DEV takes it as it is, with --accept-older" check fast
+bad "$slot" expect "rescue: check names its block" 4 "block 51 was written to slot [0-9]+, which cannot be read.*: fast: xpcache start rescue --fast fast --slow DEV takes it as it is, with --accept-older" check fast
 bad "$slot" "$xpcache" flush --offline --rescue --fast fast --slow slow --json >report 2>out
 same "rescue: it is unreadable" "$? $(python3 -c 'import json; r = json.load(open("report")); print(r["written_back"], r["unreadable"])')" "4 3 {'blocks': 1, 'ranges': [{'sector': 408, 'sectors': 8}]}"
 bad "$slot" expect "rescue: it starts" 0 "^rescue: started" start --fast fast --slow slow --idle-ms 0
 rescue_kill
 same "rescue: with that slot" "$(mapped)" "$slot"
+# Readable again it holds something else, and that is nobody's.
+before=$(sha256sum <slow)
+expect "rescue: it is unread" 0 '"lba":51,"slot":[0-9]+,"dirty":true,"zeros":false,"unread":true' dump fast --json
+expect "rescue: check names it" 4 "block 51 was written to slot [0-9]+, which cannot be read.*: fast: xpcache start rescue --fast fast --slow DEV takes it as it is: write" check fast
+expect "rescue: there is no older version" 0 "nothing is lost that would have to be accepted" start --accept-older --fast fast --slow slow --idle-ms 0
+rescue_does 'h.pwrite(b"b" * 4096, 52 * 4096); h.flush()
+try:
+    h.pread(4096, 51 * 4096)
+    print("read")
+except nbd.Error as e:
+    print(e.errno)'
+same "rescue: it is an error whatever the slot holds" "$(cat out)" "EIO"
+rescue_kill
+"$xpcache" flush --offline --rescue --fast fast --slow slow --json >report 2>out
+same "rescue: it is not brought home" "$? $(python3 -c 'import json; print(json.load(open("report"))["unreadable"])')" "4 {'blocks': 1, 'ranges': [{'sector': 408, 'sectors': 8}]}"
+[ "$(sha256sum <slow)" != "$before" ] && pass "rescue: all else is" || fail "rescue: all else is" "nothing was written"
+expect "rescue: it starts once more" 0 "^rescue: started" start --fast fast --slow slow --idle-ms 0
+rescue_kill
+bad "0 16" "$xpcache" flush --offline --rescue --fast fast --slow slow --force --json >report 2>out
+same "rescue: nor by the journal alone, that it is unread" "$? $(python3 -c 'import json; print(json.load(open("report"))["unreadable"])')" "4 {'blocks': 1, 'ranges': [{'sector': 408, 'sectors': 8}]}"
+rm -f healed
+expect "rescue: it starts, and cannot bring it home" 0 "^rescue: started" start --fast fast --slow slow --idle-ms 0
+expect "rescue: flush says so" 1 "^xpcache: 1 block .4.00 KiB. could not be read when it was started, and stay dirty: rescue: all else is written back; write them anew" flush rescue
+expect "rescue: and so does its status" 0 "trouble   1 block .* could not be read when the cache was started" status rescue
+rescue_does 'h.pwrite(b"n" * 4096, 51 * 4096); h.flush(); print(h.pread(4096, 51 * 4096) == b"n" * 4096)'
+same "rescue: until it is written anew" "$(cat out)" "True"
+rescue_kill
+expect "rescue: then it is sound" 0 "sound" check fast
 older
 bad "$slot" expect "rescue: and with the older version" 0 "^rescue: goes on without the newest of 1 block .4.00 KiB., whose older version holds\$" start --accept-older --fast fast --slow slow --idle-ms 0
 rescue_kill
@@ -413,4 +441,6 @@ damage fast "$(mapped)"
 "$xpcache" flush --offline --rescue --fast fast --slow slow --json >report 2>out
 same "rescue: what has rotted is not home" "$? $(python3 -c 'import json; r = json.load(open("report")); print(r["written_back"], r["unreadable"])')" "4 3 {'blocks': 1, 'ranges': [{'sector': 408, 'sectors': 8}]}"
 same "rescue: nor was it written" "$(dd if=slow bs=4096 skip=51 count=1 status=none | tr -d '\0' | wc -c)" 0
+bad "0 16" "$xpcache" flush --offline --rescue --fast fast --slow slow --force --json >report 2>out
+same "rescue: nor by the journal alone" "$? $(python3 -c 'import json; r = json.load(open("report")); print(r["written_back"], r["unreadable"])')" "4 3 {'blocks': 1, 'ranges': [{'sector': 408, 'sectors': 8}]}"
 rm -f fast slow fast.then slow.then fast.kept slow.foreign short report claim healed

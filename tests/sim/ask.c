@@ -7,7 +7,9 @@
 #include "life.h"
 #include "look.h"
 #include "message.h"
+#include "run.h"
 #include "witness.h"
+#include "checksum.h"
 #include "xpcache.h"
 
 /* What a recovery that only looks has seen. */
@@ -18,6 +20,7 @@ struct sight {
 	struct xp_ring_block head;	/* the last one that it tried */
 	bool needed;			/* something that cannot be read has to do with one of them */
 	bool undecided[SECTORS_MAX / 8];
+	u64 hash[SECTORS_MAX / 8];	/* and what the records say of these */
 };
 
 static bool *given_up;		/* places of the ring that belong to no number, in the image that was looked at last */
@@ -87,12 +90,14 @@ static void see_candidate(void *ctx, const struct xp_ring_block *b, u64 breaks_a
 static void see_record(void *ctx, const struct xp_said *said, const struct xp_message *why)
 {
 	struct sight *s = ctx;
+	u64 block = xp_lba_n(said->lba);
 
 	(void)why;
-	if (said->verdict == XP_UNREADABLE_DATA)
-		s->undecided[xp_lba_n(said->lba)] = true;
-	else if (said->verdict == XP_REPLAYED && said->kind != XP_REC_CLEAN)
-		s->undecided[xp_lba_n(said->lba)] = false;
+	if (said->verdict != XP_UNREADABLE_DATA && (said->verdict != XP_REPLAYED || said->kind == XP_REC_CLEAN))
+		return;
+	s->hash[block] = said->hash;
+	if (!(said->flags & XP_REC_UNREAD))	/* else it is as it was, or is proven */
+		s->undecided[block] = said->verdict != XP_REPLAYED;
 }
 
 /* @truth: as if all could be read. */
@@ -184,9 +189,39 @@ static void note_unended(const struct sight *s)
 	note_doubtful(s);
 }
 
+/* Of the slot as the image has it: can it be read, and is it what its record names? */
+static bool is_proven(const struct sight *s, const struct xp_mapping *m)
+{
+	u64 first = xp_slot_sector(s->c, m->slot), i;
+	u8 bytes[XP_BLOCK_SIZE];
+
+	for (i = 0; i < XP_BLOCK_SECTORS; i++)
+		memcpy(bytes + i * SECTOR, image.fast[first + i]->bytes, SECTOR);
+	return !unreadable(image.fast, true, first, XP_BLOCK_SECTORS) &&
+	       xp_checksum(bytes, XP_BLOCK_SIZE) == s->hash[xp_lba_n(m->lba)];
+}
+
+/* 13: what can be read is not an error, and what is one is told. */
+static void check_unread(const struct sight *s)
+{
+	struct xp_mapping m;
+	u32 cursor = 0;
+
+	while (xp_walk(s->c, &cursor, &m)) {
+		if (!m.unread)
+			continue;
+		figures.unread++;
+		if (is_proven(s, &m))
+			violation(P_UNREADABLE, "block %llu is an error, and its slot can be read and holds what was written",
+				  (unsigned long long)xp_lba_n(m.lba));
+	}
+}
+
 static void note_undecided(const struct sight *s)
 {
 	u32 i;
+
+	check_unread(s);
 
 	for (i = 0; i < SECTORS_MAX / 8; i++) {
 		told.undecided[i] |= s->undecided[i];
@@ -218,7 +253,7 @@ u32 ask(void *memory)
 
 	bool losing = sim.geometry.bad && image_is_losing();
 
-	if (!bad_in_image() && !losing)
+	if (!bad_in_image() && !losing && !image_has_unread())
 		return 0;
 	s = see(memory, wish, false);
 	if (s.err)

@@ -568,6 +568,7 @@ static void user_begin(struct user *u)
 	trace("%s%s%s %llu+%u id %llu", u->preflush ? "preflush " : "", u->fua ? "FUA " : "",
 	      op_name(u->op), (unsigned long long)u->sector, u->nr, (unsigned long long)u->id);
 	oracle_begin(u);
+	sim.faulted |= bad_is_unread(u->sector, u->nr);	/* an error of before, and until that is overwritten */
 	nr_users++;
 	clock_runs = true;
 	xp_todo_init(&todo);

@@ -70,6 +70,20 @@ static u32 slot_of_record(u64 seq, u64 *rng)
 	return nr ? le32_to_cpu(b.rec[below(rng, nr)].slot) % sim.geometry.slots : 0;
 }
 
+/* Of some record that a recovery believed, and may have found to be right since; ~0: there is none. */
+static u32 slot_of_unread(u64 *rng)
+{
+	u32 slot = ~0u, i;
+	struct xp_jblock b;
+	u64 at;
+
+	for (at = 0; at < sim.geometry.ring; at++)
+		for (i = ring_block(at, &b) ? xp_block_records(&b) : 0; i-- > 0;)
+			if (le64_to_cpu(b.rec[i].lba) >> 48 & XP_REC_UNREAD && (slot == ~0u || chance(rng, 2)))
+				slot = le32_to_cpu(b.rec[i].slot) % sim.geometry.slots;
+	return slot;
+}
+
 /* ------------------------------------------------------------ an image ---- */
 
 static bool stays(u64 *rng)
@@ -177,9 +191,15 @@ void bad_spoil_image(struct arena *a, bool lasting, u64 *rng)
 	struct ends e = find_ends();
 
 	if (chance(rng, 16))	/* it was for a while only */
-		bad_return(NULL, rng);
+		bad_return(rng);
 	while (n--)
 		lose_something(a, &e, lasting, rng);
+	if (image_has_unread() && chance(rng, 2)) {
+		u32 slot = slot_of_unread(rng);
+
+		if (slot != ~0u)
+			lose_slot(a, slot, rng);
+	}
 	if (ask_is_hopeless())
 		image_rewind(mark);
 }
@@ -197,37 +217,14 @@ bool bad_in_image(void)
 	return false;
 }
 
-/* What was believed of a slot that could not be read would turn out to be wrong: nothing can be done
- * about that (docs/TESTING.md). */
-static bool is_believed(struct xp *c, u64 sector)
-{
-	u64 first = slot_at(0) * XP_BLOCK_SECTORS, s;
-	struct xp_mapping m;
-	u32 cursor = 0, i;
-
-	if (!c || sector < first)
-		return !c && sector >= first;
-	while (xp_walk(c, &cursor, &m)) {
-		if (!m.dirty || xp_slot_n(m.slot) != (sector - first) / XP_BLOCK_SECTORS)
-			continue;
-		s = xp_lba_n(m.lba) * XP_BLOCK_SECTORS;
-		if (told.undecided[xp_lba_n(m.lba)])
-			return true;
-		for (i = 0; i < XP_BLOCK_SECTORS && s + i < sim.slow.sectors; i++)
-			if (oracle_is_lost(s + i))
-				return true;
-	}
-	return false;
-}
-
-void bad_return(struct xp *c, u64 *rng)
+void bad_return(u64 *rng)
 {
 	u64 block, i;
 
 	for (block = 0; block < sim.fast.sectors / XP_BLOCK_SECTORS; block++) {
 		u64 s = block * XP_BLOCK_SECTORS;
 
-		if (!unreadable(image.fast, true, s, 1) || is_believed(c, s) || (rng && chance(rng, 2)))
+		if (!unreadable(image.fast, true, s, 1) || (rng && chance(rng, 2)))
 			continue;
 		figures.came_back++;
 		for (i = s; i < s + XP_BLOCK_SECTORS; i++)
@@ -310,7 +307,7 @@ static void live_return(u64 *rng)
 
 	for (s = first; s < sim.fast.sectors && !unreadable(sim.fast.seen, true, s, 1);)
 		s += XP_BLOCK_SECTORS;
-	if (s >= sim.fast.sectors || is_believed(sim.c, s) || !is_quiet(&sim.fast, s, XP_BLOCK_SECTORS))
+	if (s >= sim.fast.sectors || !is_quiet(&sim.fast, s, XP_BLOCK_SECTORS))
 		return;
 	figures.came_back++;
 	trace("--- the fast device can read %llu again", (unsigned long long)s);
@@ -339,18 +336,20 @@ void bad_turn(u64 *rng)
 	}
 }
 
-/* A record was believed whose slot could not be read, and what is read there now is not what it names. */
-static bool is_not_its_own(const struct xp_mapping *m)
-{
-	static u8 bytes[XP_BLOCK_SIZE];
-
-	disk_read(&sim.fast, xp_slot_sector(sim.c, m->slot), XP_BLOCK_SECTORS, bytes);
-	return !xp_mapping_holds(m, bytes);
-}
-
 static bool is_stuck(const struct xp_mapping *m)
 {
-	return m->dirty && !m->zeros && (unreadable(sim.fast.seen, true, xp_slot_sector(sim.c, m->slot), 1) || is_not_its_own(m));
+	return m->dirty && !m->zeros && (m->unread || unreadable(sim.fast.seen, true, xp_slot_sector(sim.c, m->slot), 1));
+}
+
+bool bad_is_unread(u64 sector, u32 nr)
+{
+	struct xp_mapping m;
+	u64 block;
+
+	for (block = sector / XP_BLOCK_SECTORS; block * XP_BLOCK_SECTORS < sector + nr; block++)
+		if (xp_lookup(sim.c, XP_LBA(block), &m) && m.unread && oracle_stays_lost(block * XP_BLOCK_SECTORS, sim.now + 1))
+			return true;
+	return false;
 }
 
 u32 bad_stuck(u64 *lba, u32 max)

@@ -64,7 +64,7 @@ static void check_decided(bool right, u64 *rng)
 	note_mappings();
 	ask_settled();
 	if (sim.geometry.bad_returns && chance(rng, 2))
-		bad_return(state_core, NULL);
+		bad_return(NULL);
 	recover_image(&sim.state, state_memory, &state_core, 0, 0, NULL);
 	if (told.asked == asked)
 		compare_mappings();

@@ -53,6 +53,8 @@ int recover(const struct xp_media *fast, const struct xp_media *slow, void *memo
 int look_as(void *memory, struct xp **c, u32 accept, bool truth, const struct xp_witness *w,
 	    struct xp_message *msg);
 bool image_is_losing(void);
+/* Do records say UNREAD? */
+bool image_has_unread(void);
 /* Of the slow device, as its superblock has it. */
 u64 image_sectors(void);
 /* A start of the image that refuses it: with which error. It must not have written. */
@@ -76,7 +78,7 @@ void bad_spoil_image(struct arena *a, bool lasting, u64 *rng);
 bool bad_in_image(void);
 /* They can be read again as they were, but for what @c believes; all of them, or (@rng) some. NULL: nobody has
  * looked yet, and no slot can. */
-void bad_return(struct xp *c, u64 *rng);
+void bad_return(u64 *rng);
 
 /* ---------------------------------------------------------------- ask.c ---- */
 

@@ -61,6 +61,9 @@ void life_start(void)
 		      recover(&live_media, &live_slow, sim.memory, &sim.c, true, 0, &msg);
 	}
 	sim.faulted = sim.forgot = false;
+	if (!err)
+		oracle_note_unread(sim.c, sim.slot_failed);
+	sim.slot_failed = false;
 	if (err == -EIO && (sim.refuses || sim.geometry.bad) && strstr(msg.text, "places that may be bad")) {
 		figures.no_place_left++;
 		run_abandon();

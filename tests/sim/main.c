@@ -54,11 +54,11 @@ static void print_bad(void)
 	       (unsigned long long)figures.bad_heads, (unsigned long long)figures.bad_reads[0],
 	       (unsigned long long)figures.bad_reads[1], (unsigned long long)figures.healed,
 	       (unsigned long long)figures.came_back);
-	printf("recovery: %llu refused, %llu losses accepted, %llu cut and gone on with, %llu blocks doubtful, %llu older or another's; %llu undecided, "
+	printf("recovery: %llu refused, %llu losses accepted, %llu cut and gone on with, %llu blocks doubtful, %llu older or another's; %llu undecided, %llu looked at again and still unread, "
 	       "of which %llu times the older was taken; %llu not needed, %llu rested before; %llu blocks written anew\n",
 	       (unsigned long long)figures.refusals, (unsigned long long)figures.losses, (unsigned long long)figures.unended,
 	       (unsigned long long)figures.doubtful, (unsigned long long)figures.older,
-	       (unsigned long long)figures.undecided, (unsigned long long)figures.took_older,
+	       (unsigned long long)figures.undecided, (unsigned long long)figures.unread, (unsigned long long)figures.took_older,
 	       (unsigned long long)figures.unneeded, (unsigned long long)figures.rested,
 	       (unsigned long long)figures.rewritten);
 }

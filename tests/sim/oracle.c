@@ -39,6 +39,7 @@ struct history {
 	u32 nr, max;
 	bool written;		/* in this run, by anybody */
 	bool open;		/* a version is acknowledged and not covered */
+	u64 error;		/* since when no recovery could show it; 0: one could */
 	u64 initial;		/* tag */
 };
 
@@ -78,6 +79,7 @@ static void history_reset(u64 sector, u64 id, bool recovered)
 
 	history[sector].nr = 0;
 	history[sector].open = false;
+	history[sector].error = 0;
 	v = version_add(sector, id);
 	v->submitted = 0;
 	v->ended = v->acked = v->seen = 1;
@@ -177,6 +179,17 @@ bool oracle_is_lost(u64 sector)
 	return judge(sector, tag_of(ID_LOST, sector), 0, 0).v;
 }
 
+bool oracle_stays_lost(u64 sector, u64 since)
+{
+	const struct history *h = &history[sector];
+	u32 i;
+
+	for (i = 0; i < h->nr; i++)
+		if (h->v[i].submitted > h->error && certain(&h->v[i], since, 0))
+			return false;
+	return h->error;
+}
+
 /* ------------------------------------------------------------- complaints ---- */
 
 static const char *text_of(u64 tag)
@@ -249,7 +262,7 @@ static void complain(enum property p, const char *where, u64 sector, u64 tag,
 
 static bool is_unreadable(struct xp *c, const struct image *im, u64 sector, const struct xp_mapping *m)
 {
-	return !m->zeros && unreadable(im->fast, true, xp_slot_sector(c, m->slot) + sector % XP_BLOCK_SECTORS, 1);
+	return !m->zeros && (m->unread || unreadable(im->fast, true, xp_slot_sector(c, m->slot) + sector % XP_BLOCK_SECTORS, 1));
 }
 
 static const struct content *answer(struct xp *c, const struct image *im, u64 sector,
@@ -293,8 +306,11 @@ static void check_untouched(const struct image *im, u64 first, u32 nr)
 /* An error, of which recovery has told that it does not know whether it was there. */
 static bool is_error(struct xp *c, const struct image *im, u64 sector, const struct xp_mapping *m)
 {
-	return m && m->dirty && is_unreadable(c, im, sector, m) &&
-	       (told.undecided[sector / XP_BLOCK_SECTORS] || oracle_is_lost(sector));
+	u64 block = sector / XP_BLOCK_SECTORS;
+
+	if (!m || !m->dirty || !is_unreadable(c, im, sector, m))
+		return false;
+	return told.undecided[block] || oracle_is_lost(sector) || oracle_stays_lost(sector, 0);
 }
 
 /* What cannot be read may have been its newest version, and the user took the one before. */
@@ -433,13 +449,11 @@ bool oracle_check_image(struct xp *c, const struct image *im, bool second)
 	return !sim.overlooked;
 }
 
-static u64 shown(struct xp *c, const struct image *im, u64 sector)
+static u64 shown(struct xp *c, const struct image *im, u64 sector, bool error)
 {
 	u64 tag = oracle_answer(c, im, sector)->tag;
-	struct xp_mapping map;
-	bool mapped = xp_lookup(c, XP_LBA(sector / XP_BLOCK_SECTORS), &map);
 
-	if (!judge(sector, tag, 0, 0).v && is_error(c, im, sector, mapped ? &map : NULL))
+	if (!judge(sector, tag, 0, 0).v && error)
 		return tag_of(ID_LOST, sector);
 	return tag;
 }
@@ -449,14 +463,32 @@ void oracle_restart(struct xp *c, const struct image *im)
 	u64 s;
 
 	for (s = 0; s < sim.slow.sectors; s++) {
-		u64 tag = shown(c, im, s);
+		struct xp_mapping map;
+		bool mapped = xp_lookup(c, XP_LBA(s / XP_BLOCK_SECTORS), &map);
+		bool error = mapped && is_error(c, im, s, &map);
+		u64 tag = shown(c, im, s, error);
 
 		/* With all properties on, and no loss accepted, the run has ended before. */
 		if (tag != TAG_ZERO && (tag == TAG_OTHER || tag_sector(tag) != s))
 			run_abandon();
 		history_reset(s, tag_id(tag), true);
+		history[s].error = error ? sim.now : 0;
 	}
 	epoch++;
+}
+
+void oracle_note_unread(struct xp *c, bool once)
+{
+	struct xp_mapping m;
+	u64 s;
+
+	for (s = 0; s < sim.slow.sectors; s++) {
+		if (!xp_lookup(c, XP_LBA(s / XP_BLOCK_SECTORS), &m) || !m.unread || oracle_stays_lost(s, sim.now + 1))
+			continue;
+		if (!once && !unreadable(sim.fast.seen, true, xp_slot_sector(c, m.slot), XP_BLOCK_SECTORS))
+			violation(P_UNREADABLE, "sector %llu is an error, and its slot can be read", (unsigned long long)s);
+		history[s].error = sim.now;
+	}
 }
 
 /* Covered, and seen before any read that is under way began: what that supersedes

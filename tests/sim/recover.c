@@ -68,8 +68,11 @@ int recover_close(u64 *rng)
 static int live_read(void *ctx, u64 block, u32 nr, void *buf)
 {
 	(void)ctx;
-	if (fault_hits(0, OP_READ, true) ||
-	    disk_unreadable(&sim.fast, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS))
+	if (fault_hits(0, OP_READ, true)) {
+		sim.slot_failed |= block >= le64_to_cpu(sim.sb.data_start);
+		return -EIO;
+	}
+	if (disk_unreadable(&sim.fast, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS))
 		return -EIO;
 	if (sim.fast.memory)
 		disk_write_back_all(&sim.fast, block * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS);
@@ -442,6 +445,11 @@ static struct xp_sb superblock_of_image(void)
 bool image_is_losing(void)
 {
 	return superblock_of_image().bad.losing;
+}
+
+bool image_has_unread(void)
+{
+	return le64_to_cpu(superblock_of_image().incompat) & XP_INCOMPAT_UNREAD;
 }
 
 u64 image_sectors(void)

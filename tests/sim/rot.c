@@ -120,7 +120,7 @@ static u32 choose_slot(u64 *rng)
 		u32 slot = (first + i) % sim.geometry.slots;
 		const struct xp_entry *e = &sim.c->entry[slot];
 
-		if (e->state == SLOT_MAPPED && !e->zeros && e->listed && seq_of(e) <= durable)
+		if (e->state == SLOT_MAPPED && !e->apart && e->listed && seq_of(e) <= durable)
 			return slot;
 	}
 	return XP_NIL;

@@ -340,7 +340,7 @@ static void make_superblock(void)
 	memcpy(sb->magic, XP_SB_MAGIC, sizeof(sb->magic));
 	memset(sb->uuid, 0x5a, sizeof(sb->uuid));
 	sb->version = cpu_to_le32(XP_SB_VERSION);
-	sb->incompat = cpu_to_le64(XP_INCOMPAT_KNOWN & ~XP_INCOMPAT_MODE);
+	sb->incompat = cpu_to_le64(XP_INCOMPAT_KNOWN & ~(XP_INCOMPAT_MODE | XP_INCOMPAT_UNREAD));
 	sb->fast_blocks = cpu_to_le64(FAST_HEAD + g->ring + g->slots);
 	sb->journal_start = cpu_to_le64(FAST_HEAD);
 	sb->journal_blocks = cpu_to_le64(g->ring);

@@ -249,6 +249,10 @@ struct told {
 extern struct told told;
 /* Did a recovery believe what it could not read, and was it not there? */
 bool oracle_is_lost(u64 sector);
+/* May it still be an error, as the last recovery showed one? @since: to a read that begins then; 0: after a cut. */
+bool oracle_stays_lost(u64 sector, u64 since);
+/* A start of the device itself: what it could not read is an error from now on. @once: by an error that came once. */
+void oracle_note_unread(struct xp *c, bool once);
 /* What a sector of the cached device reads as. */
 const struct content *oracle_answer(struct xp *c, const struct image *im, u64 sector);
 /* Drops the versions that will never be allowed again, so that long runs stay quick.
@@ -383,6 +387,8 @@ void bad_turn(u64 *rng);
 void bad_note_rest(void);
 /* Dirty blocks that cannot be brought home. */
 u32 bad_stuck(u64 *lba, u32 max);
+/* Is one of the blocks an error, since a recovery could not read its slot? */
+bool bad_is_unread(u64 sector, u32 nr);
 
 /* One begins, if anything can. */
 void rot_turn(u64 *rng);
@@ -419,6 +425,7 @@ struct sim {
 	u64 next_id, next_stamp;
 	u32 next_thread;
 	struct fault fault;
+	bool slot_failed;	/* a read of a slot, by a recovery of the device itself, for once */
 	bool faulted;		/* in this life */
 	bool *refuses;		/* blocks of the fast device that take no write; NULL: none */
 	bool forgot;		/* the newest journal block says that nothing is mapped */
@@ -455,7 +462,7 @@ struct figures {
 	u64 bad_reads[2];		/* of requests and writeback, by disk */
 	u64 forgotten;			/* writes by the slow device */
 	u64 healed, came_back;		/* sectors written, blocks that were read again as they were */
-	u64 unneeded, refusals, losses, unended, doubtful, older, undecided, took_older, rested, rewritten;
+	u64 unneeded, refusals, losses, unended, doubtful, older, undecided, unread, took_older, rested, rewritten;
 	u64 written_again, refused, rerouted, given_up;
 	u64 whole_runs, privates;	/* requests that it must not see */
 	u64 verifying, checks, rots[2];		/* runs; reads of sums; sectors: clean, dirty */

@@ -333,7 +333,7 @@ static void a_block_of_zeros_leaves_no_ghost(void **state)
 	write_blocks(&f, 1, 1, 'a');
 	assert_int_equal(submit(&f, &req, XP_DISCARD, 8, 8, false), XP_DONE);
 	write_journal(&f);
-	assert_true(entry(1)->zeros);
+	assert_true(entry(1)->apart);
 	write_all_back();
 	assert_false(is_mapped(1));
 	write_blocks(&f, 1, 1, 'b');

@@ -78,6 +78,7 @@ static int lay_out(const struct xp_media *m, u64 blocks, struct xp_sb *sb)
 	err = xp_sb_layout(sb, blocks, &msg);
 	if (err)
 		return -ENOENT;
+	sb->incompat |= cpu_to_le64(XP_INCOMPAT_SUMS);	/* there may be some */
 	if (take_uuid(m, sb, 1) || take_noted_uuid(m, sb, XP_FP_BLOCK_A) || take_noted_uuid(m, sb, XP_FP_BLOCK_B))
 		return 0;
 	for (u64 i = 2; i < le64_to_cpu(sb->journal_blocks); i++)

@@ -29,6 +29,7 @@ struct check {
 	u64 bad_superblocks;	/* of the problems: copies that will do no more */
 	u64 lost;		/* dirty blocks whose newest contents are gone */
 	bool too_short;		/* the slow device: dirty blocks reach past its end */
+	u64 unread;		/* dirty blocks of the map that are errors */
 };
 
 /* @usable: the core has found one that will do, k->o.sb. */

@@ -131,3 +131,26 @@ equal alone-again "$(wanted 110 1)" "$(read_blocks 110 1 | md5sum)"
 equal slot-given-up 1 "$(counter bad_slots)"
 table_stop
 heal
+
+# ---- a slot that a start believes, as it cannot be read: the write was under way at the cut ----
+keep believed
+must forge /tmp/believed cut 200 1
+seq=$(xpcache dump /tmp/believed --json | tr -d ' \n' | sed 's/.*"used":[0-9]*,"seq":\([0-9]*\),.*/\1/')
+slot=$(od -An -v -tu4 -w24 -j $(((ring + seq % places) * 4096 + 64)) -N 4032 /tmp/believed | awk '$1 == 200 { slot = $3 } END { print slot }')
+bring_back believed
+bad $((data_start + slot)) 1 believed
+try believed-table table_start
+dmesg | grep -q "1 dirty blocks cannot be read, and are errors until they are written anew" && pass believed-is-told ||
+	fail believed-is-told "$(dmesg | grep xpcache | tail -n 1)"
+read_blocks 200 1 of=/tmp/got 2>/tmp/err && fail believed-is-an-error "it can be read" || pass believed-is-an-error
+table_stop
+heal
+try healed-table table_start
+read_blocks 200 1 of=/tmp/got 2>/tmp/err && fail healed-is-an-error "it can be read" || pass healed-is-an-error
+equal healed-beside-it "$(wanted 201 12)" "$(read_blocks 201 12 | md5sum)"
+try healed-written-anew write_blocks 200 1 if=/tmp/new
+must dd if=/tmp/new of=/tmp/wanted bs=4k seek=200 count=1 conv=notrunc status=none
+must dmsetup message xpcache0 0 flush
+settled nothing_dirty && pass healed-all-home || fail healed-all-home "$(counter dirty) are dirty"
+reads healed-reads
+table_stop
