@@ -627,16 +627,18 @@ static void flush_end(const struct user *u)
 /* Was it acknowledged and not flushed? Else it was there, and the cache is to have it still. */
 void oracle_lost(u64 sector, u64 tag)
 {
+	const struct version *found;
 	struct history *h;
-	u32 i;
+	u32 i, k;
 
 	if (sector >= sim.slow.sectors)
 		return;
 	h = &history[sector];
 	for (i = h->nr; i-- > 0 && h->v[i].id != tag_id(tag);)
 		;
-	for (i++; i-- > 0;)	/* with those that it was over */
-		h->v[i].lost |= !h->v[i].covered;
+	found = i + 1 ? &h->v[i] : NULL;
+	for (k = 0; found && k < h->nr; k++)	/* with those that it was over, or may have been: nobody knows which of two came last */
+		h->v[k].lost |= !h->v[k].covered && (k <= i || !precedes(found, &h->v[k]));
 }
 
 static void tell(struct version *v, u64 submitted)
