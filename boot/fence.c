@@ -421,7 +421,7 @@ static enum xc check_forget(const struct known *k, bool images, bool force, char
 
 	if (running_find(NULL, k->uuid, &r) == 1)
 		return complain(XC_REFUSED, k->name, r.asleep ? "xpcache stop ends that" : "xpcache remove ends it",
-				r.asleep ? "it is detached for hibernation" : "it is running");
+				r.asleep ? "it is detached" : "it is running");
 	if (images && !force)
 		return complain(XC_REFUSED, k->name, "xpcache adopt --undo ends it; --force gives up what it has",
 				"it was adopted, and the boot may ask for it");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A hibernation has begun with a cache: a file in /run says so, which lasts as long as the memory of the machine. */
+/* A hibernation, or a detach, has begun with a cache: a file in /run says so, which lasts as long as the memory of the machine. */
 #include "lib/begun.h"
 #include "lib/complain.h"
 #include "lib/exit.h"
@@ -18,6 +18,11 @@ static void begun_path(const struct running *r, char *path, size_t len)
 	snprintf(path, len, "%s/%s.asleep", user_directory(), r->uuid);
 }
 
+static void alone_path(const struct running *r, char *path, size_t len)
+{
+	snprintf(path, len, "%s/%s.detached", user_directory(), r->uuid);
+}
+
 bool begun_is(const struct running *r)
 {
 	char path[PATH_MAX];
@@ -26,20 +31,43 @@ bool begun_is(const struct running *r)
 	return !access(path, F_OK);
 }
 
+bool begun_is_alone(const struct running *r)
+{
+	char path[PATH_MAX];
+
+	alone_path(r, path, sizeof(path));
+	return !access(path, F_OK);
+}
+
 void begun_forget(const struct running *r)
 {
 	char path[PATH_MAX];
 
+	alone_path(r, path, sizeof(path));
+	unlink(path);
 	begun_path(r, path, sizeof(path));
 	unlink(path);
 }
 
-/* What it had is what it gets again. */
-int begun_keep(const struct running *r)
+static int keep_alone(const struct running *r)
 {
-	char path[PATH_MAX], text[XP_TUNABLES_TEXT];
+	char path[PATH_MAX];
 	FILE *f;
 
+	alone_path(r, path, sizeof(path));
+	f = fopen(path, "we");
+	return !f || fclose(f) ? -errno : 0;
+}
+
+/* What it had is what it gets again. */
+int begun_keep(const struct running *r, bool alone)
+{
+	char path[PATH_MAX], text[XP_TUNABLES_TEXT];
+	int err = alone ? keep_alone(r) : 0;
+	FILE *f;
+
+	if (err)
+		return err;
 	begun_path(r, path, sizeof(path));
 	f = fopen(path, "we");
 	if (!f)
@@ -75,8 +103,20 @@ void begun_forget_of(const char *uuid)
 	begun_forget(&r);
 }
 
+const char *begun_way_back(const struct running *r)
+{
+	static char text[sizeof("xpcache attach ") + sizeof(r->name)];
+
+	snprintf(text, sizeof(text), "xpcache attach %s", r->name);
+	return begun_is_alone(r) ? text : "xpcache hibernate --end";
+}
+
 enum xc say_asleep(const char *name)
 {
-	return complain(XC_REFUSED, name, "xpcache hibernate --end reattaches it",
-			"it is detached for hibernation, its device leads to the slow device alone");
+	struct running r;
+
+	if (kernel_find(name, NULL, &r) != 1)
+		return complain(XC_NOT_FOUND, name, "xpcache list shows all", "it does not run any more");
+	return complain(XC_REFUSED, name, text_todo("%s reattaches it", begun_way_back(&r)),
+			"it is detached%s, its device leads to the slow device alone", begun_is_alone(&r) ? "" : " for hibernation");
 }

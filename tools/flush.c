@@ -110,7 +110,7 @@ static enum xc flush_named(const char *name)
 	if (!ret)
 		ret = sleep_mend(&r);
 	if (!ret && r.asleep) {
-		printf("%s: nothing is dirty: it is detached for hibernation\n", r.name);
+		printf("%s: nothing is dirty: it is detached\n", r.name);
 		return XC_OK;
 	}
 	if (!ret)

@@ -290,6 +290,10 @@ static const struct verb {
 	  "start a stopped cache again", NEEDS_ROOT, ARG_MAY,
 	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_ENGINE | OPT_UBLK | OPT_ALL | OPT_LIMITS | OPT_FORCE |
 	  OPT_DISCARD | OPT_PREFER | OPT_BOOT | OPT_WAIT | OPT_ACCEPT },
+	{ "detach", detach_run, "NAME",
+	  "write back all dirty blocks of a cache in use, and lead its device to the slow device alone; the fast device is free", NEEDS_ROOT, ARG_MUST, 0 },
+	{ "attach", attach_run, "NAME",
+	  "put a detached cache before its slow device again, while that is in use; it is empty", NEEDS_ROOT, ARG_MUST, 0 },
 	{ "remove", remove_run, "NAME [--fast DEV] [--slow DEV]",
 	  "write back all dirty blocks and end the cache; the slow device is a plain disk again", NEEDS_ROOT, ARG_MUST,
 	  OPT_FAST | OPT_SLOW | OPT_DISCARD | OPT_PREFER | OPT_ACCEPT },

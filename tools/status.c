@@ -2,6 +2,7 @@
 /* status and list: what the caches do, for people and as JSON. */
 #include "tools/status_show.h"
 #include "boot/needed.h"
+#include "lib/begun.h"
 #include "lib/caches.h"
 #include "lib/colour.h"
 #include "lib/complain.h"
@@ -344,7 +345,7 @@ static void show(const struct running *r, const struct status *s)
 	show_partitions(r);
 	if (r->asleep) {
 		printf("  slow      %s, %s\n", slow.path, text_bytes(slow.bytes));
-		printf("            it leads there alone, for a hibernation; xpcache hibernate --end reattaches it\n");
+		printf("            it leads there alone%s; %s reattaches it\n", begun_is_alone(r) ? "" : ", for a hibernation", begun_way_back(r));
 		return;
 	}
 	printf("  fast      %s, ", fast.path);

@@ -167,7 +167,7 @@ static enum xc rest_asleep(const struct running *r)
 	ret = running_remove(r->name, false);
 	signals_release();
 	if (!ret)
-		printf("%s: stopped; it was detached for hibernation, and has no dirty block\n", r->name);
+		printf("%s: stopped; it was detached, and has no dirty block\n", r->name);
 	return ret;
 }
 

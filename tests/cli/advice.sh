@@ -63,6 +63,7 @@ xpcached | of the daemon by itself: tests/daemon/watch/run
 give the right --slow, or --force if it is an exact copy | of the daemon by itself: tests/cli/user.sh
 xpcache list shows the caches | a device mapper's device of another kind
 ; xpcache stop %s --force, then | a flush that fails once, of what went around the cache: tests/daemon/watch/run
+xpcache remove %s, and use the slow device | whether it is to end is for the user to say: tests/cli/user.sh removes it
 dmsetup clear | of the kernel's engine: another program's table for it
 xpcache resize %s tries again | of the kernel's engine: tests/vm/jobs/resize.sh
 xpcache flush %s shows when | of a hibernation: tests/vm/jobs/hibernate.sh

@@ -137,11 +137,11 @@ touch "$RUNNING/asleep"
 ask "list of one asleep" 0 "^xpcache0 +asleep +- " list
 ask "status of one asleep" 0 "leads there alone, for a hibernation" status xpcache0
 ask "status --json of one asleep" 0 '"state":"asleep"|"state": *"asleep"' status xpcache0 --json
-ask "flush of one asleep" 0 "nothing is dirty: it is detached for hibernation" flush xpcache0
+ask "flush of one asleep" 0 "nothing is dirty: it is detached" flush xpcache0
 ask "list --json of one asleep" 0 '"state": *"asleep"' list --json
 same "list --json of one asleep: it has no fast device" "$(grep -c '"fast": *null' stdout)" 1
-ask "stop of one asleep" 0 "stopped; it was detached for hibernation, and has no dirty block" stop xpcache0
-for verb in remove histogram partitions; do
+ask "stop of one asleep" 0 "stopped; it was detached, and has no dirty block" stop xpcache0
+for verb in remove histogram partitions detach; do
 	ask "$verb of one asleep" 3 "it is detached for hibernation, .*: xpcache0: xpcache hibernate --end reattaches it" $verb xpcache0
 done
 rm "$RUNNING/asleep"

@@ -104,6 +104,9 @@ expect "user: flush while a client writes" 0 "every block (is|was) written back"
 touch enough
 wait $writer
 same "user: it did write" "$?" 0
+expect "user: it cannot be detached" 3 "clients talk to xpcached, and nothing can lead them elsewhere: xpcache0: xpcache remove xpcache0, and use the slow device itself" detach xpcache0
+expect "user: it is attached" 0 "^xpcache0: it is attached already" attach xpcache0
+expect "user: no such cache is detached" 5 "no running cache" detach nosuch
 expect "user: remove" 0 "removed; $dir/slow is a plain disk again, $dir/fast is free" remove xpcache0
 expect "user: nothing is left" 5 "no xpcache on this device" check fast
 

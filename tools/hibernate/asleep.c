@@ -44,15 +44,16 @@ static int check_closed(const struct drowsy *d, struct status *s)
 	return status_number(s, "dirty") ? -EAGAIN : 0;
 }
 
-/* The note first: no image is made before all sleep, so there is none without it. */
+/* The note first, if there is to be one: no image is made before all sleep, so there is none without it. */
 static int note_and_forget(struct drowsy *d, const struct xp_end *end, const struct xp_end *empty, bool forgotten)
 {
 	static struct xp_jblock block;
-	int err;
+	int err = 0;
 
 	d->note.seq = cpu_to_le64(empty->seq);
 	d->note.incarnation = cpu_to_le64(empty->incarnation);
-	err = sleep_note_write(&d->fast.io, &d->sb, d->place, &d->note);
+	if (!d->alone)
+		err = sleep_note_write(&d->fast.io, &d->sb, d->place, &d->note);
 	return err || forgotten ? err : xp_forget_after(&d->sb, end, &d->fast.io, &block);
 }
 
@@ -184,12 +185,13 @@ enum xc fall_asleep(struct drowsy *d, double end)
 
 	if (err)
 		ret = complain_errno(err, d->r.name, "cannot open its fast device");
-	else if ((err = begun_keep(&d->r)))
-		ret = complain_errno(err, user_directory(), "cannot note that it is detached for hibernation");
+	else if ((err = begun_keep(&d->r, d->alone)))
+		ret = complain_errno(err, user_directory(), "cannot note that it is detached");
 	else
 		ret = turn_when_home(d, end);
 	close_fast(d);
 	if (!ret)
-		printf("%s: detached for hibernation: every block is written back, and it leads to the slow device alone\n", d->r.name);
+		printf("%s: detached%s: every block is written back, and it leads to the slow device alone\n", d->r.name,
+		       d->alone ? "" : " for hibernation");
 	return ret;
 }

@@ -16,6 +16,7 @@ struct drowsy {
 	struct xp_sb sb;
 	struct xp_sleep note;	/* but for where its journal will end, */
 	u32 place;		/* and which of them it is */
+	bool alone;		/* not for a hibernation: without a note */
 	bool turned;		/* by us */
 };
 

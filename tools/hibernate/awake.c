@@ -54,7 +54,7 @@ static enum xc find_fast(const struct running *r, struct cache *c)
 	if (n == 1)
 		return XC_OK;
 	return complain(n ? XC_REFUSED : XC_NOT_FOUND, r->name,
-			n ? "take the copy away, then xpcache hibernate --end" : "connect it, then xpcache hibernate --end",
+			text_todo(n ? "take the copy away, then %s" : "connect it, then %s", begun_way_back(r)),
 			n ? "%u devices hold it; it stays detached" : "its fast device is not here; it stays detached", n);
 }
 
@@ -220,7 +220,7 @@ static int turn_back_alone(const struct running *r, const struct cache *c, const
 enum xc say_not_awake(const struct running *r, const struct cache *c, int err)
 {
 	if (err == -ENOMEM)
-		return complain(XC_FAILED, r->name, "end what takes it, then xpcache hibernate --end",
+		return complain(XC_FAILED, r->name, text_todo("end what takes it, then %s", begun_way_back(r)),
 				"there is not enough memory for its map; it stays detached");
 	if (err == -ESTALE)
 		return complain(XC_REFUSED, r->name, "it stays detached; xpcache check tells more",
@@ -250,7 +250,7 @@ static enum xc check_above(const struct running *r)
 
 	if (!device_kname(r->dev, kname, sizeof(kname)) || !device_each_above(kname, passes_no_flush, node))
 		return XC_OK;
-	return complain(XC_REFUSED, r->name, "take that apart, then xpcache hibernate --end",
+	return complain(XC_REFUSED, r->name, text_todo("take that apart, then %s", begun_way_back(r)),
 			"%s was made over it while it was detached, and passes no flush on; it stays detached", node);
 }
 

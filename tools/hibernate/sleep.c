@@ -344,7 +344,7 @@ static enum xc end(struct running *list, size_t n, const struct options *opt)
 		return ret;
 	image_place_back();
 	for (size_t i = 0; i < n; i++) {
-		one = list[i].asleep ? wake(&list[i], opt) : XC_OK;
+		one = list[i].asleep && !begun_is_alone(&list[i]) ? wake(&list[i], opt) : XC_OK;
 		ret = ret ? ret : one;
 	}
 	return ret;

@@ -82,7 +82,7 @@ begins_and_ends()
 	remembers asleep
 	writes second 64
 	refused stop-asleep 3 "in use" xpcache stop xpcache0
-	refused forget-asleep 3 "it is detached for hibernation" xpcache forget xpcache0
+	refused forget-asleep 3 "it is detached" xpcache forget xpcache0
 	refused remove-asleep 3 "it is detached for hibernation" xpcache remove xpcache0
 	try flush-asleep xpcache flush xpcache0
 	try status-asleep xpcache status xpcache0

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# vm: fast=64M slow=1G quick=no timeout=1200 memory=512M watch=no sanitized=no
+#
+# detach and attach of a cache that is in use: by a mounted file system that is written to all the time.
+
+. ./sleeping.sh
+
+detached() { is_asleep "$1"; }
+attached() { is_awake "$1"; }
+
+# What is in the files is what was written there; each is synced before the next.
+newest() { tail -n 1 /tmp/written; }
+begin_to_write()
+{
+	(
+		n=$(newest)
+		while [ ! -e /tmp/enough ]; do
+			n=$((n + 1))
+			pattern "file$n" 1 >/tmp/piece
+			dd if=/tmp/piece of=/mnt/$((n % 40)) bs=64k conv=fsync status=none || break
+			echo "$n" >>/tmp/written
+		done
+	) 2>/tmp/writer &
+	writer=$!
+}
+end_to_write()
+{
+	touch /tmp/enough
+	wait $writer
+	equal "$1-writer" "" "$(cat /tmp/writer)"
+}
+# written NAME - all files, as the disk has them.
+written()
+{
+	local n bad=0 last
+	last=$(newest)
+	echo 3 >/proc/sys/vm/drop_caches
+	for n in $(seq $((last > 40 ? last - 39 : 1)) "$last"); do
+		[ "$(pattern "file$n" 1 | sha256sum)" = "$(sha256sum </mnt/$((n % 40)))" ] || bad=$((bad + 1))
+	done
+	equal "$1-files" 0 $bad
+	[ "$last" -gt 4 ] && pass "$1-written" || fail "$1-written" "only $last"
+	note "$last files were written"
+}
+# goes_on NAME - the writer has written since.
+goes_on()
+{
+	local was
+	was=$(newest)
+	settled eval '[ "$(newest)" -gt '"$was"' ]' && pass "$1-goes-on" || fail "$1-goes-on" "it stopped at $was"
+}
+# stopped_at CALL VERB - killed before its n-th such call, "call:n"; 0: it was.
+stopped_at()
+{
+	strace -o /dev/null -e trace="${1%:*}" -e inject="${1%:*}:signal=KILL:when=${1#*:}" xpcache "$2" xpcache0 >/dev/null 2>&1
+	[ $? = 137 ]
+}
+
+create --idle-ms 0 --dirty-low 40
+must mkfs.ext4 -q -F $CACHE
+must mount $CACHE /mnt
+echo 0 >/tmp/written
+begin_to_write
+
+same=$(dmsetup info -c --noheadings -o uuid,major,minor xpcache0)
+for turn in 1 2; do
+	goes_on "before-$turn"
+	try "detach-$turn" xpcache detach xpcache0
+	detached "detached-$turn"
+	equal "same-device-$turn" "$same" "$(dmsetup info -c --noheadings -o uuid,major,minor xpcache0)"
+	equal "fast-is-free-$turn" "" "$(ls /sys/class/block/nvme0n1/holders)"
+	equal "nothing-cached-$turn" "0 0 " "$(xpcache check $FAST --json | sed -n 's/^ *"\(dirty\|clean\)":\([0-9]*\).*/\2/p' | tr '\n' ' ')"
+	goes_on "detached-$turn"
+	try "attach-$turn" xpcache attach xpcache0
+	attached "attached-$turn"
+done
+equal same-limits 40 "$(xpcache status --json xpcache0 | sed -n 's/^ *"dirty_low": *\([0-9]*\).*/\1/p' | head -n 1)"
+goes_on attached
+try attach-again xpcache attach xpcache0
+try detach-again xpcache detach xpcache0
+try detached-already xpcache detach xpcache0
+xpcache status xpcache0 | grep -q 'xpcache attach xpcache0 reattaches it' && pass status-names-the-way ||
+	fail status-names-the-way "$(xpcache status xpcache0)"
+refused histogram-of-it 3 "xpcache attach xpcache0 reattaches it" xpcache histogram xpcache0
+refused remove-of-it 3 "xpcache attach xpcache0 reattaches it" xpcache remove xpcache0
+refused forget-of-it 3 "it is detached" xpcache forget xpcache0
+refused stop-of-it 3 "in use" xpcache stop xpcache0
+try hibernate-end xpcache hibernate --end
+detached hibernated
+try start-attaches xpcache start xpcache0
+attached started
+end_to_write on-the-way
+written on-the-way
+
+# ---- killed on its way ----
+rm /tmp/enough
+begin_to_write
+for step in mlockall:1 alarm:1 alarm:2 pwrite64:1 fdatasync:2 munlockall:1; do
+	try "killed-at-$step" stopped_at $step detach
+	try "detach-after-$step" timeout 60 xpcache detach xpcache0
+	detached "after-$step"
+	goes_on "after-$step"
+	must xpcache attach xpcache0
+done
+for step in alarm:1 alarm:2 munlockall:1; do
+	must xpcache detach xpcache0
+	try "attach-killed-at-$step" stopped_at $step attach
+	try "attach-after-$step" timeout 60 xpcache attach xpcache0
+	attached "attach-after-$step"
+	goes_on "attach-after-$step"
+done
+end_to_write killed
+written killed
+
+# ---- an interrupt gives the flush up, and all is as it was ----
+pattern dirty 16 >/mnt/dirty
+sync /mnt/dirty
+must dmsetup message xpcache0 0 set idle_ms 0
+strace -o /dev/null -e trace=mlockall -e inject=mlockall:signal=INT:when=1 xpcache detach xpcache0 >/tmp/out 2>&1
+note "interrupted at the switch: $? $(tail -n 1 /tmp/out)"
+try whatever-it-was timeout 60 xpcache attach xpcache0
+attached interrupted
+
+# ---- what was written past it, and stopped and started ----
+must xpcache detach xpcache0
+pattern past 4 >/mnt/past
+must umount /mnt
+try stop-detached xpcache stop xpcache0
+try start-again xpcache start xpcache0
+attached started-again
+must mount $CACHE /mnt
+equal past "$(pattern past 4 | sha256sum)" "$(sha256sum </mnt/past)"
+written started-again
+must umount /mnt
+must xpcache remove xpcache0
+try file-system e2fsck -fn $SLOW
