@@ -62,8 +62,7 @@ static void put_mapping(struct xp *c, xp_slot_t slot)
 
 void journal_add_mapping(struct xp *c, xp_slot_t slot)
 {
-	XP_ASSERT(journal_new(c) < XP_NEW_MAX);
-	XP_WRITE_ONCE(c->owes, true);
+	journal_owe(c);
 	put_mapping(c, slot);
 }
 

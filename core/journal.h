@@ -238,12 +238,18 @@ static inline void journal_put(struct xp *c, enum xp_kind kind, u8 flags, xp_lba
 		journal_list(c, slot, w->position);
 }
 
+/* The record that comes next is new. */
+static inline void journal_owe(struct xp *c)
+{
+	XP_ASSERT(journal_new(c) < XP_NEW_MAX);
+	XP_WRITE_ONCE(c->owes, true);
+}
+
 /* A new record. A MAP moves its slot to the open block's list. Returns the block's number. */
 static inline u64 journal_add(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba,
 			      xp_slot_t slot, u64 hash)
 {
-	XP_ASSERT(journal_new(c) < XP_NEW_MAX);
-	XP_WRITE_ONCE(c->owes, true);
+	journal_owe(c);
 	journal_put(c, kind, flags, lba, slot, hash);
 	return journal_open(c);
 }

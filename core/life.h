@@ -86,11 +86,11 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 #ifndef XP_RECOVER_CHUNK	/* the simulator tries a few */
 #define XP_RECOVER_CHUNK	64u	/* blocks read at once */
 #endif
-/* Dirty blocks whose slots xp_recover() believed, and that are errors until they are written anew. Any context. */
-u32 xp_unread(const struct xp *c);
 u64 xp_recover_memory(const struct xp_sb *sb);
 int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 	       bool restate, struct xp_message *msg);
+/* Dirty blocks whose slots xp_recover() believed, and that are errors until they are written anew. Any context. */
+u32 xp_unread(const struct xp *c);
 
 /*
  * After the last request has ended: nothing acknowledged is still only in

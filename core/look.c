@@ -30,7 +30,7 @@ static void describe(struct xp *c, xp_slot_t slot, struct xp_mapping *m)
 	m->lba = entry_lba(e);
 	m->slot = slot;
 	m->dirty = e->dirty;
-	m->unread = e->apart && slot_is_unread(c, slot);
+	m->unread = slot_is_unread(c, slot);
 	m->zeros = e->apart && !m->unread;
 	m->doubtful = c->lost && journal_number_of(c, e) < c->lost;
 	m->sum = c->sum ? c->sum[xp_slot_n(slot)] : 0;

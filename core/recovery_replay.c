@@ -187,20 +187,25 @@ static int replay_unseen(struct recovery *r, const struct xp_said *p)
 	return err;
 }
 
+/* The last that was decided of this block in this slot, or NULL. */
+static const struct decided *find_decided(const struct recovery *r, u64 lba, u32 slot)
+{
+	u32 i;
+
+	for (i = r->nr_decided; i-- > 0;)
+		if (r->decided[i].lba == lba && r->decided[i].slot == slot)
+			return &r->decided[i];
+	return NULL;
+}
+
 /*
  * A recovery that was cut has said so, of a record that this one has decided otherwise about: no slot has changed since.
  */
 static bool is_decided_otherwise(const struct recovery *r, const struct xp_said *p)
 {
-	u32 i;
+	const struct decided *d = find_decided(r, xp_lba_n(p->lba), xp_slot_n(p->slot));
 
-	for (i = r->nr_decided; i-- > 0;) {
-		const struct decided *d = &r->decided[i];
-
-		if (d->lba == xp_lba_n(p->lba) && d->slot == xp_slot_n(p->slot))
-			return d->rejected || d->passed_over;
-	}
-	return false;
+	return d && (d->rejected || d->passed_over);
 }
 
 /* What was before is not there any more: there is nothing to fall back to. */
@@ -460,17 +465,6 @@ static void doubt_older(struct recovery *r)
 	}
 }
 
-/* This recovery has just tried to read it. */
-static bool is_fresh(const struct recovery *r, u64 lba, u32 slot)
-{
-	u32 i;
-
-	for (i = r->nr_decided; i-- > 0;)
-		if (r->decided[i].lba == lba && r->decided[i].slot == slot)
-			return true;
-	return false;
-}
-
 /*
  * What is left of a recovery before, and is there after all, is said anew: from then on its record is one like any other. So
  * it is never asked about again, whatever comes of the slot, and a CLEAN is never one of a record that is UNREAD.
@@ -485,7 +479,8 @@ static void look_again(struct recovery *r)
 		struct xp_entry *e = &c->entry[u.slot];
 		u64 lba = xp_lba_n(entry_lba(e));
 
-		if (is_fresh(r, lba, u.slot) || landed(r, XP_SLOT(u.slot), u.hash) != XP_REPLAYED) {
+		/* what is decided was read just now */
+		if (find_decided(r, lba, u.slot) || landed(r, XP_SLOT(u.slot), u.hash) != XP_REPLAYED) {
 			i++;
 			continue;
 		}

@@ -138,7 +138,6 @@ static struct xp_batch_entry entry_for(const struct xp *c, u32 i)
 {
 	const struct xp_entry *e = &c->entry[i];
 
-
 	return (struct xp_batch_entry){ i, e->apart, e->home && !c->homes_lost };
 }
 

@@ -69,18 +69,6 @@ static enum xc detach(const char *name)
 	return ret ? ret : lead_away(&r);
 }
 
-static enum xc attach(const char *name, const struct options *opt)
-{
-	struct running r;
-	enum xc ret = find(name, &r);
-
-	if (!ret && !r.asleep) {
-		printf("%s: it is attached already\n", r.name);
-		return XC_OK;
-	}
-	return ret ? ret : wake(&r, opt);
-}
-
 enum xc detach_run(struct options *opt)
 {
 	int lock = sleep_lock();
@@ -93,10 +81,12 @@ enum xc detach_run(struct options *opt)
 
 enum xc attach_run(struct options *opt)
 {
-	int lock = sleep_lock();
-	enum xc ret = attach(opt->arg, opt);
+	struct running r;
+	enum xc ret = find(opt->arg, &r);
 
-	if (lock >= 0)
-		close(lock);
-	return ret;
+	if (!ret && !r.asleep) {
+		printf("%s: it is attached already\n", r.name);
+		return XC_OK;
+	}
+	return ret ? ret : sleep_wake(r.name, opt);
 }

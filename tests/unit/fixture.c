@@ -168,6 +168,21 @@ enum xp_act write_blocks(struct fixture *f, u64 lba, u32 nr, int byte)
 	return act;
 }
 
+xp_slot_t write_under_way(struct fixture *f, u64 lba, int byte)
+{
+	struct xp_req req;
+	u8 data[XP_BLOCK_SIZE];
+	u64 hash;
+
+	memset(data, byte, sizeof(data));
+	hash = xp_checksum(data, sizeof(data));
+	assert_int_equal(submit(f, &req, XP_WRITE, lba * 8, 8, true), XP_COPY);
+	memcpy(f->fast + req.target * 512, data, sizeof(data));
+	xp_copied(f->c, &req, &hash, &f->todo);
+	write_journal(f);
+	return req.slot;
+}
+
 void flush(struct fixture *f)
 {
 	struct xp_req req;

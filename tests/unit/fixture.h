@@ -52,6 +52,8 @@ enum xp_act submit(struct fixture *f, struct xp_req *req, enum xp_op op,
 		   u64 sector, u32 nr_sectors, bool fua);
 /* A write of blocks filled with @byte, to its end. Returns what the core asked for. */
 enum xp_act write_blocks(struct fixture *f, u64 lba, u32 nr, int byte);
+/* A write beside its record, as a power cut leaves it that comes before its end: both are on the medium. */
+xp_slot_t write_under_way(struct fixture *f, u64 lba, int byte);
 void flush(struct fixture *f);
 /* A batch to its end, of which each run and the flush at the end had an error,
  * or none had. */

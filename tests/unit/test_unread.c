@@ -32,22 +32,6 @@ static void reopen(void)
 	assert_int_equal(restart(0), 0);
 }
 
-/* A write beside its record: at the cut the record was there. */
-static xp_slot_t under_way(u64 lba, int byte)
-{
-	struct xp_req req;
-	u8 data[XP_BLOCK_SIZE];
-	u64 hash;
-
-	memset(data, byte, sizeof(data));
-	hash = xp_checksum(data, sizeof(data));
-	assert_int_equal(submit(&f, &req, XP_WRITE, lba * 8, 8, true), XP_COPY);
-	memcpy(f.fast + req.target * 512, data, sizeof(data));
-	xp_copied(f.c, &req, &hash, &f.todo);
-	write_journal(&f);
-	return req.slot;
-}
-
 static xp_slot_t slot;
 
 /* A cache that has started without being able to read the slot of LBA, which was 9 there and 7 before. */
@@ -61,7 +45,7 @@ static int setup(void **state)
 	write_blocks(&f, 50, 1, 5);	/* the chain begins here */
 	write_blocks(&f, LBA, 1, 7);
 	flush(&f);
-	slot = under_way(LBA, 9);
+	slot = write_under_way(&f, LBA, 9);
 	bad = le64_to_cpu(f.sb.data_start) + xp_slot_n(slot);
 	reopen();
 	assert_int_equal(xp_unread(f.c), 1);
@@ -216,7 +200,7 @@ static void who_finds_nothing_else_does_not_wait(void **state)
 	all_bad = true;
 	while (f.c->nr_free) {
 		for (i = 0; i < XP_WINDOW / 2 && f.c->nr_free; i++)
-			under_way(lba++, 9);
+			write_under_way(&f, lba++, 9);
 		reopen();
 	}
 	all_bad = false;
@@ -236,7 +220,7 @@ static void what_is_between_two_is_one_run(void **state)
 
 	(void)state;
 	it_was_not_there();
-	bad = le64_to_cpu(f.sb.data_start) + xp_slot_n(under_way(9000, 9));
+	bad = le64_to_cpu(f.sb.data_start) + xp_slot_n(write_under_way(&f, 9000, 9));
 	reopen();
 	assert_int_equal(xp_unread(f.c), 2);
 	for (round = 0; round < 2; round++, runs = 0) {

@@ -580,22 +580,6 @@ static void a_refused_record_is_left_out_for_who_accepts_that(void **state)
 
 /* ---------------------------------------------------------------- slots ---- */
 
-/* A write beside its record: at the cut the record was there. */
-static xp_slot_t under_way(u64 lba, int byte)
-{
-	struct xp_req req;
-	u8 data[XP_BLOCK_SIZE];
-	u64 hash;
-
-	memset(data, byte, sizeof(data));
-	hash = xp_checksum(data, sizeof(data));
-	assert_int_equal(submit(&f, &req, XP_WRITE, lba * 8, 8, true), XP_COPY);
-	memcpy(f.fast + req.target * 512, data, sizeof(data));
-	xp_copied(f.c, &req, &hash, &f.todo);
-	write_journal(&f);
-	return req.slot;
-}
-
 static void an_unreadable_slot_is_its_block_s_error(void **state)
 {
 	struct xp_mapping m;
@@ -603,7 +587,7 @@ static void an_unreadable_slot_is_its_block_s_error(void **state)
 
 	(void)state;
 	write_dirty(5, 1, 7);
-	slot = under_way(5, 9);
+	slot = write_under_way(&f, 5, 9);
 	lose(le64_to_cpu(f.sb.data_start) + xp_slot_n(slot));
 	assert_int_equal(restart(0), 0);
 	assert_true(xp_lookup(f.c, XP_LBA(5), &m));
@@ -618,7 +602,7 @@ static void the_user_may_take_the_older_version(void **state)
 
 	(void)state;
 	write_dirty(5, 1, 7);
-	slot = under_way(5, 9);
+	slot = write_under_way(&f, 5, 9);
 	lose(le64_to_cpu(f.sb.data_start) + xp_slot_n(slot));
 	assert_int_equal(restart(XP_ACCEPT_OLDER), 0);
 	assert_int_equal(mapped_byte(&f, 5), 7);
@@ -638,7 +622,7 @@ static void an_older_clean_version_is_not_taken_from_its_slot(void **state)
 	write_dirty(1, 1, 1);
 	seq = stats_of(&f).seq;
 	fill_block(&f, 5, 7);
-	slot = under_way(5, 9);
+	slot = write_under_way(&f, 5, 9);
 	assert_int_equal(stats_of(&f).seq, seq + 1);
 	lose(le64_to_cpu(f.sb.data_start) + xp_slot_n(slot));
 	assert_int_equal(restart(XP_ACCEPT_OLDER), 0);
