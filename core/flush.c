@@ -77,9 +77,10 @@ static enum xp_act tell(struct xp *c, struct xp_req *req, int err, struct xp_tod
 
 /* ------------------------------------------------------------ its turn ---- */
 
+/* The mark waits only while it is taken. */
 static bool is_taken(const struct xp *c)
 {
-	return c->turn.taken || c->turn.batch_waits || c->turn.mark_waits;
+	return c->turn.taken || c->turn.batch_waits;
 }
 
 static enum xp_act wait_for_turn(struct xp *c, struct xp_req *req)

@@ -559,7 +559,7 @@ enum xp_flush xp_writeback_flushes(struct xp *c)
 	xp_lock(&c->lock);
 	b->unflushed = !b->flushes;
 	if (b->flushes) {
-		b->has_turn = !c->turn.mark_waits && flush_takes_turn(c);
+		b->has_turn = flush_takes_turn(c);
 		c->turn.batch_waits = !b->has_turn;
 		b->bypassed = c->bypass_done;
 		flush = b->has_turn ? XP_FLUSH_NOW : XP_FLUSH_LATER;

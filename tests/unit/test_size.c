@@ -265,6 +265,29 @@ static void what_cannot_be_read_is_not_written_back(void **state)
 	assert_true(xp_lookup(f.c, XP_LBA(LAST), &m) && m.dirty);
 }
 
+/* Believed by a recovery that could not read it: what its slot holds now says nothing. */
+static void what_was_never_read_is_not_written_back(void **state)
+{
+	struct xp_mapping m;
+	xp_slot_t slot;
+
+	(void)state;
+	older_version(true, 7);
+	slot = write_under_way(&f, LAST, 9);
+	unreadable = le64_to_cpu(f.sb.data_start) + xp_slot_n(slot);
+	whole_read = f.media.read;
+	f.media.read = read_but;
+	assert_int_equal(restart_with(SHORT), 0);
+	f.media.read = whole_read;
+	memset(slot_data(&f, slot), 1, XP_BLOCK_SIZE);
+	assert_int_equal(restart_with(SECTORS), -EIO);
+	assert_non_null(strstr(f.msg.text, "as long as it was: sectors 792 to 796"));
+	assert_int_equal(slow.times, 0);
+	assert_int_equal(restart_with(SHORT), 0);
+	assert_true(xp_lookup(f.c, XP_LBA(LAST), &m) && m.unread);
+	assert_int_equal(slow.times, 0);
+}
+
 /* Its record alone says so: no slot is read. */
 static void zeros_are_written_back(void **state)
 {
@@ -417,6 +440,7 @@ int main(void)
 		T(what_has_rotted_is_not_written_back),
 		T(it_is_written_back_again_after_a_cut),
 		T(what_cannot_be_read_is_not_written_back),
+		T(what_was_never_read_is_not_written_back),
 		T(zeros_are_written_back),
 		T(a_shorter_one_lacks_no_dirty_block),
 		T(its_clean_blocks_are_dropped),

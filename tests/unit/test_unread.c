@@ -5,6 +5,7 @@
 #include "look.h"
 #include "map.h"
 #include "policy.h"
+#include "recovery.h"
 #include "request.h"
 #include "run.h"
 #include "superblock.h"
@@ -16,8 +17,12 @@ static struct fixture f;
 static u64 bad;			/* block of the fast device that cannot be read; 0: none */
 static int (*whole_read)(void *ctx, u64 block, u32 nr, void *buf);
 
+static bool no_slot_is_read;
+
 static int bad_read(void *ctx, u64 block, u32 nr, void *buf)
 {
+	if (no_slot_is_read && block >= le64_to_cpu(f.sb.data_start))
+		return -EIO;
 	return bad && bad >= block && bad < block + nr ? -EIO : whole_read(ctx, block, nr, buf);
 }
 
@@ -41,6 +46,7 @@ static int setup(void **state)
 	fixture_setup(&f, BLOCKS, 100000);
 	whole_read = f.media.read;
 	f.media.read = bad_read;
+	no_slot_is_read = false;
 	assert_int_equal(xp_sb_write(&f.media, &f.sb), 0);
 	write_blocks(&f, 50, 1, 5);	/* the chain begins here */
 	write_blocks(&f, LBA, 1, 7);
@@ -439,6 +445,63 @@ static void its_feature_may_be_lost(void **state)
 	assert_true(has_feature());
 }
 
+/* Of the second of two commits; the first's one is proven by that. */
+#define TOGETHER	7u
+
+static void write_many_under_way(u64 lba)
+{
+	struct xp_req req[TOGETHER + 1];
+	u8 data[XP_BLOCK_SIZE] = { 9 };
+	u64 hash = xp_checksum(data, sizeof(data));
+
+	for (u32 i = 0; i <= TOGETHER; i++) {
+		assert_int_equal(submit(&f, &req[i], XP_WRITE, (lba + i) * 8, 8, true), XP_COPY);
+		memcpy(f.fast + req[i].target * 512, data, sizeof(data));
+		xp_copied(f.c, &req[i], &hash, &f.todo);
+	}
+	write_journal(&f);
+}
+
+/* One more than the table takes: refused, until they can be read, or the older versions are taken. */
+static void there_is_no_room_for_more(void **state)
+{
+	u32 room = RECORDS_CHECKED_MAX, n = 1, seen;
+
+	(void)state;
+	no_slot_is_read = true;
+	for (; n + TOGETHER <= room; n += TOGETHER) {
+		write_many_under_way(1000 + 2 * n);
+		reopen();
+		assert_int_equal(xp_unread(f.c), n + TOGETHER);
+	}
+	write_many_under_way(1000 + 2 * n);
+	seen = xp_unread(f.c);
+	assert_int_equal(restart(0), -EUCLEAN);
+	assert_non_null(strstr(f.msg.text, "than there is room for"));
+	no_slot_is_read = false;
+	reopen();
+	assert_int_equal(xp_unread(f.c), 1);	/* all others had landed */
+	assert_int_equal(mapped_byte(&f, 1000 + 2 * n), 9);
+	assert_int_equal(seen, n);
+}
+
+/* Its record gives it a slot that is another block's. */
+static void a_record_that_contradicts_is_refused(void **state)
+{
+	xp_slot_t other = write_under_way(&f, 77, 3);
+	struct xp_jblock *b = ring_block(&f, stats_of(&f).seq);
+	u32 i;
+
+	(void)state;
+	for (i = 0; (le64_to_cpu(b->rec[i].lba) & (XP_MAX_LBAS - 1)) != 77; i++)
+		assert_true(i < le16_to_cpu(b->head.count));
+	assert_int_equal(le32_to_cpu(b->rec[i].slot), xp_slot_n(other));
+	b->rec[i].slot = cpu_to_le32(xp_slot_n(slot));
+	b->rec[i].hash = 0;
+	reseal(b);
+	restart_refused(&f, "holds another block");
+}
+
 static u64 dead;		/* block of the fast device that takes no write */
 static int (*whole_write)(void *ctx, u64 block, u32 nr, const void *buf);
 
@@ -495,6 +558,8 @@ int main(void)
 		T(a_recovery_that_was_cut_is_not_believed),
 		T(it_makes_no_sense_elsewhere),
 		T(its_feature_may_be_lost),
+		T(there_is_no_room_for_more),
+		T(a_record_that_contradicts_is_refused),
 		T(a_superblock_may_be_dead),
 	};
 
