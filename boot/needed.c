@@ -28,6 +28,11 @@ static void running_needs(const struct running *r)
 	struct status s;
 	char todo[512];
 
+	if (r->asleep) {
+		complain(XC_REFUSED, r->name, text_todo("end what uses it, then xpcache stop %s", text_word(r->name)),
+			 "the cache is detached, and its device leads to the slow device; nothing is dirty");
+		return;
+	}
 	snprintf(todo, sizeof(todo), "end what uses it, then xpcache flush %s and xpcache stop %s, or xpcache remove %s",
 		 r->name, r->name, r->name);
 	complain(XC_REFUSED, r->name, todo, "the cache runs, %s dirty",

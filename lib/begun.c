@@ -23,11 +23,39 @@ static void alone_path(const struct running *r, char *path, size_t len)
 	snprintf(path, len, "%s/%s.detached", user_directory(), r->uuid);
 }
 
-bool begun_is(const struct running *r)
+static void turn_path(const struct running *r, char *path, size_t len)
+{
+	snprintf(path, len, "%s/%s.turning", user_directory(), r->uuid);
+}
+
+static int make_empty(const char *path)
+{
+	FILE *f = fopen(path, "we");
+
+	return !f || fclose(f) ? -errno : 0;
+}
+
+int begun_turn(const struct running *r)
 {
 	char path[PATH_MAX];
 
-	begun_path(r, path, sizeof(path));
+	turn_path(r, path, sizeof(path));
+	return make_empty(path);
+}
+
+void begun_turned(const struct running *r)
+{
+	char path[PATH_MAX];
+
+	turn_path(r, path, sizeof(path));
+	unlink(path);
+}
+
+bool begun_turns(const struct running *r)
+{
+	char path[PATH_MAX];
+
+	turn_path(r, path, sizeof(path));
 	return !access(path, F_OK);
 }
 
@@ -43,6 +71,7 @@ void begun_forget(const struct running *r)
 {
 	char path[PATH_MAX];
 
+	begun_turned(r);
 	alone_path(r, path, sizeof(path));
 	unlink(path);
 	begun_path(r, path, sizeof(path));
@@ -52,11 +81,9 @@ void begun_forget(const struct running *r)
 static int keep_alone(const struct running *r)
 {
 	char path[PATH_MAX];
-	FILE *f;
 
 	alone_path(r, path, sizeof(path));
-	f = fopen(path, "we");
-	return !f || fclose(f) ? -errno : 0;
+	return make_empty(path);
 }
 
 /* What it had is what it gets again. */
@@ -105,9 +132,9 @@ void begun_forget_of(const char *uuid)
 
 const char *begun_way_back(const struct running *r)
 {
-	static char text[sizeof("xpcache attach ") + sizeof(r->name)];
+	static char text[sizeof("xpcache attach ") + 4 * sizeof(r->name)];
 
-	snprintf(text, sizeof(text), "xpcache attach %s", r->name);
+	snprintf(text, sizeof(text), "xpcache attach %s", text_word(r->name));
 	return begun_is_alone(r) ? text : "xpcache hibernate --end";
 }
 

@@ -18,7 +18,13 @@ struct xp_tunables;
  * user has detached it, and no hibernate.
  */
 int begun_keep(const struct running *r, bool alone);
-bool begun_is(const struct running *r);
+/*
+ * Its device is being suspended, and led elsewhere: until that is over whoever finds it suspended may resume it. Negative
+ * errno.
+ */
+int begun_turn(const struct running *r);
+void begun_turned(const struct running *r);
+bool begun_turns(const struct running *r);
 bool begun_is_alone(const struct running *r);
 void begun_forget(const struct running *r);
 void begun_forget_of(const char *uuid);	/* it has started or stopped: it is no killed hibernate's any more */

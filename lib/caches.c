@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* All caches of this machine, found by the superblock on their fast devices. */
 #include "lib/caches.h"
+#include "lib/begun.h"
 #include "lib/claim.h"
 #include "lib/complain.h"
 #include "lib/device.h"
@@ -200,6 +201,8 @@ static enum xc say_running(const struct cache *c)
 
 	if (running_find(NULL, c->uuid, &r) == 1)
 		running_node(&r, node, sizeof(node));
+	if (r.asleep)
+		return say_asleep(r.name);
 	return complain(XC_REFUSED, c->fast.path, text_todo("xpcache status %s shows it", r.name),
 			"the cache %s is running already, as %s", c->name, node);
 }

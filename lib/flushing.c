@@ -199,6 +199,11 @@ static enum xc look(struct watch *w, bool *complete)
 
 	if (err)
 		return complain_errno(err, w->name, "cannot read its status");
+	if (!strcmp(s.state, "asleep")) {	/* nothing was dirty when it was detached */
+		*complete = true;
+		progress_show(&w->bar, 0);
+		return XC_OK;
+	}
 	left = blocks_left(w, &s);
 	dirty = w->dirty;
 	if (life_of(&s) != w->incarnation)

@@ -210,17 +210,34 @@ static enum xc check_images(const struct making *k)
 			"it is the xpcache %s, which was adopted, and the boot may ask for it", old.name);
 }
 
+/* Nobody has it open, and the cache is to have it again. */
+static enum xc check_not_detached(const struct making *k)
+{
+	struct running r;
+
+	if (!*k->replaced || running_find(NULL, k->replaced, &r) != 1 || !r.asleep)
+		return XC_OK;
+	return complain(XC_REFUSED, k->fast.path,
+			text_todo("end what uses it, then xpcache stop %s, then xpcache remove %s --fast %s",
+				  text_word(r.name), text_word(r.name), text_word(k->fast.path)),
+			"it is the fast device of the xpcache %s, which is detached", r.name);
+}
+
 /* Another cache's fast device: even --force must not lose its dirty blocks. */
 static enum xc check_old_cache(struct making *k)
 {
 	const struct options *opt = k->opt;
 	struct cache_there old;
 	char what[128];
+	enum xc ret;
 
 	if (!cache_look(&k->fast, &old))
 		return XC_OK;
 	if (*old.uuid && !caches_have_copy(old.uuid, &k->fast, NULL, 0))
 		snprintf(k->replaced, sizeof(k->replaced), "%s", old.uuid);
+	ret = check_not_detached(k);
+	if (ret)
+		return ret;
 	snprintf(what, sizeof(what), "it is %s", old.what);
 	if (opt->force && opt->discard_dirty)
 		return check_images(k);

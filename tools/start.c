@@ -285,6 +285,14 @@ enum xc start_cache(struct cache *c, const struct options *opt)
 	return ret;
 }
 
+/* One that runs, if a kill left it without partitions, asleep, or suspended. */
+static enum xc start_again(const char *uuid, const struct options *opt)
+{
+	if (sleep_is_for_start(uuid))
+		return sleep_wake(uuid, opt);
+	return sleep_is_asleep(uuid) ? XC_OK : partitions_started(uuid);
+}
+
 static enum xc start_all(const struct options *opt)
 {
 	enum xc ret = XC_OK, one;
@@ -297,8 +305,8 @@ static enum xc start_all(const struct options *opt)
 	for (size_t i = 0; i < all.n; i++) {
 		struct cache *c = &all.v[i];
 
-		if (c->running) {	/* if a kill left it without partitions, asleep, or suspended */
-			one = sleep_is_asleep(c->uuid) ? sleep_wake(c->uuid, opt) : partitions_started(c->uuid);
+		if (c->running) {
+			one = start_again(c->uuid, opt);
 			ret = ret ? ret : one;
 			continue;
 		}
@@ -346,9 +354,17 @@ static enum xc start_named(struct options *opt)
 
 	if (!ret)
 		ret = caches_find_stopped(opt->arg, opt->fast, opt->slow, &c);
-	if (ret && c.running && geteuid() == 0)
+	if (ret && c.running && geteuid() == 0 && !sleep_is_asleep(c.uuid))
 		partitions_started(c.uuid);
 	return ret ? ret : start_cache(&c, opt);
+}
+
+static enum xc start_detached(const char *name, const struct options *opt)
+{
+	if (opt->slow || opt->name || opt->engine || opt->ublk)
+		return complain(XC_USAGE, name, text_todo("give the name alone; or xpcache stop %s first", text_word(name)),
+				"it is detached, and keeps its name, its slow device and its engine");
+	return sleep_wake(name, opt);
 }
 
 enum xc start_run(struct options *opt)
@@ -364,6 +380,6 @@ enum xc start_run(struct options *opt)
 	if (opt->all)
 		return start_all(opt);
 	if (opt->arg && !opt->fast && sleep_is_asleep(cache_plain_name(opt->arg)))
-		return sleep_wake(cache_plain_name(opt->arg), opt);
+		return start_detached(cache_plain_name(opt->arg), opt);
 	return start_named(opt);
 }

@@ -104,7 +104,7 @@ static enum xc refuse_below_root(const struct cache *c)
 static enum xc start_found(const struct awaited *a, struct cache *c, dev_t slow, const struct options *opt)
 {
 	if (c->running)
-		return sleep_is_asleep(c->uuid) ? sleep_wake(c->uuid, opt) : XC_OK;
+		return sleep_is_for_start(c->uuid) ? sleep_wake(c->uuid, opt) : XC_OK;
 	if (c->err)
 		return complain(XC_DAMAGED, c->fast.path, "xpcache check tells more", "%s",
 				c->message.text);

@@ -262,7 +262,9 @@ enum xc stop_run(struct options *opt)
 	if (known)
 		running_paths(&r);
 	ret = stop_one(opt->arg, opt);
-	if (!ret && known)
+	if (!ret && known && r.asleep)
+		printf("xpcache start %s brings it back\n", text_word(r.name));
+	else if (!ret && known)
 		printf("%s brings it back\n", text_start(r.name, r.fast_path, r.slow_path));
 	return ret;
 }

@@ -67,6 +67,8 @@ xpcache remove %s, and use the slow device | whether it is to end is for the use
 dmsetup clear | of the kernel's engine: another program's table for it
 xpcache resize %s tries again | of the kernel's engine: tests/vm/jobs/resize.sh
 xpcache flush %s shows when | of a hibernation: tests/vm/jobs/hibernate.sh
+xpcache stop %s, then xpcache remove %s --fast %s | of the kernel's engine: tests/vm/jobs/detach.sh
+or xpcache stop %s first | the same
 xpcache set %s mode=%s, once more | of a mode that somebody else has changed meanwhile: tests/cli/mode.sh
 LIST
 

@@ -96,9 +96,7 @@ static int turn(struct drowsy *d)
 		err = forget(d);
 	if (!err)
 		err = turn_resume_alone(&d->r);
-	if (kernel_find(name, NULL, &now) != 1)
-		return err ? err : -EIO;
-	d->turned = now.asleep && !now.suspended;
+	d->turned = kernel_find(name, NULL, &now) == 1 && now.asleep && !now.suspended;
 	if (d->turned)
 		return 0;
 	turn_resume_as_it_is(name);
@@ -115,10 +113,13 @@ static bool is_as_it_was(const struct running *r)
 
 static int turn_alone(struct drowsy *d)
 {
-	int lock = kernel_lock(), err = lock < 0 || !is_as_it_was(&d->r) ? -EBUSY : memory_stay();
+	int lock = kernel_lock(), err = lock < 0 || !is_as_it_was(&d->r) ? -EBUSY : begun_turn(&d->r);
 
 	if (!err)
+		err = memory_stay();
+	if (!err)
 		err = turn(d);
+	turn_is_over(&d->r);
 	memory_leave();
 	kernel_unlock(lock);
 	return err;
@@ -142,6 +143,8 @@ static enum xc turn_when_home(struct drowsy *d, double end)
 		if (!err)
 			err = turn_alone(d);
 		signals_release();
+		if (err == -EAGAIN && signals_came())
+			return complain(XC_INTERRUPTED, name, "nothing is lost, and it goes on as it was", "stopped");
 	} while (err == -EAGAIN && seconds_now() < end);
 	if (err == -EAGAIN)
 		return complain(XC_FAILED, name, "end what writes there", "it is written to faster than the slow device can take");

@@ -27,6 +27,7 @@
 #include "core/rest.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,9 +54,13 @@ static enum xc find_fast(const struct running *r, struct cache *c)
 	caches_free(&all);
 	if (n == 1)
 		return XC_OK;
-	return complain(n ? XC_REFUSED : XC_NOT_FOUND, r->name,
-			text_todo(n ? "take the copy away, then %s" : "connect it, then %s", begun_way_back(r)),
-			n ? "%u devices hold it; it stays detached" : "its fast device is not here; it stays detached", n);
+	if (n)
+		return complain(XC_REFUSED, r->name, text_todo("take the copy away, then %s", begun_way_back(r)),
+				"%u devices hold it; it stays detached", n);
+	return complain(XC_NOT_FOUND, r->name,
+			text_todo("connect it, then %s; if it is lost, end what uses the cache, then xpcache stop %s, and xpcache forget %s",
+				  begun_way_back(r), text_word(r->name), text_word(r->name)),
+			"its fast device is not here; it stays detached");
 }
 
 static bool end_by_note(const struct offline *o, struct xp_end *end)
@@ -139,10 +144,11 @@ enum xc sleep_mend(struct running *r)
 {
 	int lock, err;
 
-	if (r->user || !begun_is(r))
+	if (r->user || !begun_turns(r))
 		return XC_OK;
 	lock = kernel_lock();
 	err = mend_alone(r);
+	turn_is_over(r);
 	kernel_unlock(lock);
 	return err && err != -ENXIO ? complain_errno(err, r->name, "cannot resume it") : XC_OK;
 }
@@ -211,7 +217,10 @@ static int turn_back_alone(const struct running *r, const struct cache *c, const
 	if (lock < 0 || kernel_find(r->name, NULL, &now) != 1 || !now.asleep || now.suspended)
 		err = -EBUSY;
 	if (!err)
+		err = begun_turn(r);
+	if (!err)
 		err = turn_back(r, c, opt);
+	turn_is_over(r);
 	memory_leave();
 	kernel_unlock(lock);
 	return err;
@@ -223,9 +232,13 @@ enum xc say_not_awake(const struct running *r, const struct cache *c, int err)
 		return complain(XC_FAILED, r->name, text_todo("end what takes it, then %s", begun_way_back(r)),
 				"there is not enough memory for its map; it stays detached");
 	if (err == -ESTALE)
-		return complain(XC_REFUSED, r->name, "it stays detached; xpcache check tells more",
+		return complain(XC_REFUSED, r->name,
+				text_todo("it stays detached; end what uses it, then xpcache stop %s, and xpcache start %s, which asks what is to be kept",
+					  text_word(r->name), text_word(r->name)),
 				"%s has been used without this machine since it was detached", c->fast.path);
-	return complain(XC_FAILED, r->name, "it stays detached; dmesg may tell more", "cannot reattach it: %s", strerror(-err));
+	return complain(XC_FAILED, r->name,
+			"it stays detached; if dmesg tells that the slow device cannot be flushed, sync what was written there lately once more",
+			"cannot reattach it: %s", strerror(-err));
 }
 
 /*
@@ -254,6 +267,32 @@ static enum xc check_above(const struct running *r)
 			"%s was made over it while it was detached, and passes no flush on; it stays detached", node);
 }
 
+/* As start does, the new table takes the slow device as long as it is. */
+static enum xc take_size(struct running *r)
+{
+	struct device slow;
+	int err = device_look_at(&slow, r->slow);
+
+	if (err)
+		return complain_errno(err, r->slow_path, "cannot tell its size");
+	device_close(&slow);
+	if (slow.sectors < r->sectors)
+		return complain(XC_REFUSED, r->slow_path,
+				text_todo("make it as long as it was, then %s; or end what uses the cache, then xpcache stop %s, and xpcache start %s",
+					  begun_way_back(r), text_word(r->name), text_word(r->name)),
+				"it has %" PRIu64 " sectors, and had %" PRIu64 "; %s stays detached", slow.sectors, r->sectors, r->name);
+	r->sectors = slow.sectors;
+	return XC_OK;
+}
+
+static void tell_size(const struct running *was, const struct running *is)
+{
+	if (was->sectors == is->sectors)
+		return;
+	known_resized(is->uuid, is->sectors);
+	printf("%s: %s has %" PRIu64 " sectors, and had %" PRIu64 ": taken as it is\n", is->name, is->slow_path, is->sectors, was->sectors);
+}
+
 enum xc wake(const struct running *r, const struct options *opt)
 {
 	struct options tuned = *opt;
@@ -269,6 +308,8 @@ enum xc wake(const struct running *r, const struct options *opt)
 	if (!opt->tuned)
 		begun_tunables(r, &tuned.tunables);
 	if (!ret)
+		ret = take_size(&named);
+	if (!ret)
 		ret = check_above(r);
 	if (!ret)
 		ret = kernel_ready();
@@ -277,7 +318,7 @@ enum xc wake(const struct running *r, const struct options *opt)
 	if (ret)
 		return ret;
 	signals_hold();
-	err = turn_back_alone(r, &c, &tuned);
+	err = turn_back_alone(&named, &c, &tuned);
 	if (!err) {
 		begun_forget(r);
 		partitions_started(r->uuid);
@@ -286,6 +327,7 @@ enum xc wake(const struct running *r, const struct options *opt)
 	if (err)
 		return say_not_awake(r, &c, err);
 	sleep_notes_settle(&c, r->slow);
+	tell_size(r, &named);
 	printf("%s: reattached, %s before %s; it begins with nothing\n", r->name, c.fast.path, named.slow_path);
 	return XC_OK;
 }

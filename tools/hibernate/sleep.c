@@ -33,6 +33,7 @@
 #include "lib/media.h"
 #include "lib/progress.h"
 #include "lib/running.h"
+#include "lib/signals.h"
 #include "lib/user.h"
 #include "lib/uuid.h"
 #include "tools/hibernate/asleep.h"
@@ -48,6 +49,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,7 +184,7 @@ static enum xc check_here(const struct sleep *all, const struct caches *here)
 
 	for (size_t i = 0; i < all->n && !ret; i++)
 		ret = caches_have(here, all->list[i].r.uuid, false) ? check_seen(here, all->list[i].r.uuid) :
-		      complain(XC_NOT_FOUND, all->list[i].r.name, "connect it, or xpcache stop the cache first",
+		      complain(XC_NOT_FOUND, all->list[i].r.name, "connect it, or end what uses the cache, and xpcache stop it first",
 			       "its fast device is not here, to note on it that it sleeps");
 	for (size_t i = 0; i < n && !ret; i++)
 		if (known[i].start != START_GONE)
@@ -336,13 +338,34 @@ static enum xc begin(struct running *list, size_t n, const struct options *opt)
 	return ret;
 }
 
+/* For a cache that is attached the kernel refuses to hibernate; of one that its user has detached it knows nothing. */
+static void settle_image(const struct running *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (list[i].asleep && begun_is_alone(&list[i])) {
+			image_nowhere();
+			return;
+		}
+	image_place_back();
+}
+
+static void settle_image_now(void)
+{
+	struct running *list = NULL;
+	size_t n = 0;
+
+	if (!running_list(&list, &n))
+		settle_image(list, n);
+	free(list);
+}
+
 static enum xc end(struct running *list, size_t n, const struct options *opt)
 {
 	enum xc ret = mend_all(list, n), one;
 
 	if (ret)
 		return ret;
-	image_place_back();
+	settle_image(list, n);
 	for (size_t i = 0; i < n; i++) {
 		one = list[i].asleep && !begun_is_alone(&list[i]) ? wake(&list[i], opt) : XC_OK;
 		ret = ret ? ret : one;
@@ -397,7 +420,7 @@ static enum xc with_lock(enum xc (*fn)(struct running *list, size_t n, const str
 	int lock = opt->begin ? begin_lock() : sleep_lock(), err;
 
 	if (lock < 0 && errno == EBUSY)
-		return complain(XC_REFUSED, "hibernate", "wait for it", "a stop or another hibernate goes on");
+		return complain(XC_REFUSED, "hibernate", "wait for it", "a stop, a detach or another hibernate goes on");
 	if (lock < 0)
 		return complain_errno(errno, user_directory(), "cannot lock others out");
 	kernel_sweep();		/* a start that failed, and was killed */
@@ -412,14 +435,26 @@ static enum xc with_lock(enum xc (*fn)(struct running *list, size_t n, const str
 	return ret;
 }
 
+static bool find_asleep(const char *name, struct running *r)
+{
+	if (kernel_find(name, NULL, r) != 1 && (strlen(name) != UUID_HEX - 1 || kernel_find(NULL, name, r) != 1))
+		return false;
+	sleep_mend(r);
+	return r->asleep;
+}
+
 bool sleep_is_asleep(const char *name)
 {
 	struct running r;
 
-	if (kernel_find(name, NULL, &r) != 1 && (strlen(name) != UUID_HEX - 1 || kernel_find(NULL, name, &r) != 1))
-		return false;
-	sleep_mend(&r);
-	return r.asleep;
+	return find_asleep(name, &r);
+}
+
+bool sleep_is_for_start(const char *name)
+{
+	struct running r;
+
+	return find_asleep(name, &r) && !begun_is_alone(&r);
 }
 
 enum xc sleep_wake(const char *name, const struct options *opt)
@@ -434,22 +469,58 @@ enum xc sleep_wake(const char *name, const struct options *opt)
 	free(list);
 	if (!ret)
 		ret = caches_find_running(name, &r);
-	if (!ret && r.asleep)
+	if (!ret && r.asleep) {
 		ret = wake(&r, opt);
+		settle_image_now();
+	}
 	if (lock >= 0)
 		close(lock);
 	return ret;
 }
 
-/* Of the last one: who has none may hibernate. */
+static enum xc detach_one(const struct running *r, double end)
+{
+	struct running now = *r;
+	struct drowsy d = { .r = *r, .alone = true };
+	enum xc ret;
+
+	image_nowhere();
+	ret = fall_asleep(&d, end);
+	if (ret)
+		mend_all(&now, 1);
+	settle_image_now();
+	return ret;
+}
+
+enum xc sleep_alone(const struct running *r)
+{
+	struct sigaction was[NR_CAUGHT];
+	int lock = sleep_lock();
+	struct running now;
+	enum xc ret;
+
+	signals_catch(was);
+	ret = caches_find_running(r->name, &now);
+	if (!ret && (strcmp(now.uuid, r->uuid) != 0 || now.asleep))
+		ret = complain(XC_REFUSED, r->name, "xpcache status shows it", "another command has detached or stopped it meanwhile");
+	if (!ret)
+		ret = detach_one(&now, seconds_now() + FLUSH_SECONDS);
+	signals_let(was);
+	if (lock >= 0)
+		close(lock);
+	return ret;
+}
+
+/* Of the last one, or the last that its user had detached: who has none may hibernate. */
 void sleep_has_stopped(const char *uuid)
 {
-	struct running *list = NULL;
+	struct running stopped = { .user = false }, *list = NULL;
 	size_t n = 0;
 
-	begun_forget_of(uuid);
-	if (!running_list(&list, &n) && !n)
-		image_place_back();
+	snprintf(stopped.uuid, sizeof(stopped.uuid), "%s", uuid);
+	if (!running_list(&list, &n) && (!n || begun_is_alone(&stopped)))
+		settle_image(list, n);
+	begun_forget(&stopped);
 	free(list);
 }
 

@@ -8,9 +8,14 @@
 #include <stdbool.h>
 
 struct options;
+struct running;
 
 /* One that a killed hibernate has left suspended goes on first. */
 bool sleep_is_asleep(const char *name_or_uuid);
+/* The same, and not detached by its user: one that he detached only he attaches. */
+bool sleep_is_for_start(const char *name_or_uuid);
+/* One that is attached is detached for its user, and no hibernation. Complains. */
+enum xc sleep_alone(const struct running *r);
 /* As hibernate --end, of one cache. */
 enum xc sleep_wake(const char *name, const struct options *opt);
 /* Nobody sleeps or wakes one until it is closed; -1: it cannot be had. */

@@ -4,6 +4,7 @@
  * its resume, in memory that is there; and what is left in /run of one that has begun.
  */
 #include "tools/hibernate/turn.h"
+#include "lib/begun.h"
 #include "lib/kernel.h"
 #include "lib/running.h"
 #include "platform.h"
@@ -80,6 +81,15 @@ int turn_resume_as_it_is(const char *name)
 	if (!err)
 		err = kernel_find(name, NULL, &r) == 1 && !r.reloads ? 0 : -EBUSY;
 	return err ? err : kernel_resume(name);
+}
+
+/* Whoever finds it suspended from now on leaves it to whom did that. */
+void turn_is_over(const struct running *r)
+{
+	struct running now;
+
+	if (kernel_find(r->name, NULL, &now) == 1 && !now.suspended && !now.reloads)
+		begun_turned(r);
 }
 
 /* A kernel that cannot has dropped that table. */

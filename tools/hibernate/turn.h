@@ -18,5 +18,7 @@ int turn_suspend(const char *name);
 int turn_resume_as_it_is(const char *name);
 /* Leading to the slow device alone. */
 int turn_resume_alone(const struct running *r);
+/* After begun_turn(), if it is not suspended any more: whoever suspends it from now on is another. */
+void turn_is_over(const struct running *r);
 
 #endif
