@@ -96,6 +96,15 @@ struct xp_sb_bad {
 	__le32	reserved;		/* 3212 zero */
 };					/* 3216 */
 
+/* When a write ends, and where it goes. The superblock has it, too: XP_INCOMPAT_MODE. */
+enum xp_mode {
+	XP_MODE_KEPT,		/* of an option: as the superblock has it; there: write-back, as it was made */
+	XP_MODE_WRITEBACK,	/* into the cache, which has it */
+	XP_MODE_WRITETHROUGH,	/* into the cache; both have it */
+	XP_MODE_WRITEAROUND,	/* to the slow device, which has it; what the cache had of it is dropped */
+	XP_MODES
+};
+
 struct xp_sb {
 	u8	magic[8];		/*   0 XP_SB_MAGIC */
 	__le32	version;		/*   8 XP_SB_VERSION */

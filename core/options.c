@@ -8,6 +8,7 @@
  * it is cut short, and what does not print is a '?'.
  */
 #include "command.h"
+#include "format.h"
 #include "message.h"
 #include "options.h"
 

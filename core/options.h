@@ -16,15 +16,6 @@ struct xp_message;
 #define XP_DEFAULT_DIRTY_HIGH	80u
 #define XP_DEFAULT_STREAM_KIB	4096u
 
-/* When a write ends, and where it goes. The superblock has it, too: XP_INCOMPAT_MODE. */
-enum xp_mode {
-	XP_MODE_KEPT,		/* of an option: as the superblock has it; there: write-back, as it was made */
-	XP_MODE_WRITEBACK,	/* into the cache, which has it */
-	XP_MODE_WRITETHROUGH,	/* into the cache; both have it */
-	XP_MODE_WRITEAROUND,	/* to the slow device, which has it; what the cache had of it is dropped */
-	XP_MODES
-};
-
 /* What an option of the table line or of the command line sets. */
 struct xp_tunables {
 	u32 dirty_low;		/* as in struct xp_options */

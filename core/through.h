@@ -4,7 +4,6 @@
 #define XP_THROUGH_H
 
 #include "cache.h"
-#include "options.h"
 
 struct xp_run;
 
