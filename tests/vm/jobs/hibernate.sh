@@ -292,7 +292,7 @@ not_begun()
 	rm /etc/xpcache/0*0.json
 	exec 6>/run/xpcache/hibernate.lock
 	flock 6
-	refused begin-waits 3 "a stop or another hibernate goes on" timeout 60 xpcache hibernate --begin
+	refused begin-waits 3 "a stop, a detach or another hibernate goes on" timeout 60 xpcache hibernate --begin
 	equal nowhere-waits 0:1 "$(cat /sys/power/resume)"
 	exec 6>&-
 	is_awake not-begun
