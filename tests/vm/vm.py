@@ -425,6 +425,12 @@ class Guest:
     def logs(self):
         return [self.console]
 
+    def keep_logs(self, boot):
+        """Of that boot, beside those of the last."""
+        for log in self.logs():
+            if log.exists():
+                shutil.copy(log, log.with_name(f"{log.stem}-boot{boot}.log"))
+
 
 class Machine(Guest):
     """A kernel and an initramfs with one job; the disks are the job's."""
