@@ -128,20 +128,23 @@ static void it_is_one_however_often_its_record_is_repeated(void **state)
 	assert_unread();
 }
 
-static void it_is_one_after_a_write_that_failed(void **state)
+static void overwrite_fails(void)
 {
 	struct xp_req req;
-	u8 data[XP_BLOCK_SIZE];
 	u64 hash = 1;
 
-	(void)state;
-	it_was_not_there();
-	memset(data, 4, sizeof(data));
 	assert_int_equal(submit(&f, &req, XP_WRITE, LBA * 8, 8, true), XP_COPY);
 	xp_copied(f.c, &req, &hash, &f.todo);
 	write_journal(&f);
 	assert_int_equal(xp_end(f.c, &req, -ENOSPC, &f.todo), XP_WAIT);
 	write_journal(&f);
+}
+
+static void it_is_one_after_a_write_that_failed(void **state)
+{
+	(void)state;
+	it_was_not_there();
+	overwrite_fails();
 	assert_unread();
 	reopen();
 	assert_unread();
@@ -430,6 +433,13 @@ static void it_makes_no_sense_elsewhere(void **state)
 	b->rec[i].lba ^= cpu_to_le64((u64)XP_REC_DIRTY << 48);
 	reseal(b);
 	restart_refused(&f, "record of unknown kind");
+	b->rec[i].lba ^= cpu_to_le64((u64)XP_REC_DIRTY << 48 | (u64)(XP_REC_MAP ^ XP_REC_CLEAN) << 40);
+	reseal(b);
+	restart_refused(&f, "record of unknown kind");
+	b->rec[i].lba ^= cpu_to_le64((u64)XP_REC_UNREAD << 48);
+	b->rec[i].sum = cpu_to_le32(1);
+	reseal(b);
+	restart_refused(&f, "record of unknown kind");
 }
 
 /* Both superblocks are lost, and one is laid out anew: it has the features that a cache is made with. */
@@ -448,18 +458,30 @@ static void its_feature_may_be_lost(void **state)
 /* Of the second of two commits; the first's one is proven by that. */
 #define TOGETHER	7u
 
-static void write_many_under_way(u64 lba)
+static void write_many_under_way(u64 lba, u32 nr)
 {
 	struct xp_req req[TOGETHER + 1];
 	u8 data[XP_BLOCK_SIZE] = { 9 };
 	u64 hash = xp_checksum(data, sizeof(data));
 
-	for (u32 i = 0; i <= TOGETHER; i++) {
+	for (u32 i = 0; i <= nr; i++) {
 		assert_int_equal(submit(&f, &req[i], XP_WRITE, (lba + i) * 8, 8, true), XP_COPY);
 		memcpy(f.fast + req[i].target * 512, data, sizeof(data));
 		xp_copied(f.c, &req[i], &hash, &f.todo);
 	}
 	write_journal(&f);
+}
+
+static void say_last_again(void)
+{
+	struct xp_jblock *b = ring_block(&f, stats_of(&f).seq);
+	u16 n = le16_to_cpu(b->head.count);
+
+	assert_in_range(n, 1, XP_RECORDS - 1);
+	assert_true(le64_to_cpu(b->rec[n - 1].lba) >> 48 & XP_REC_UNREAD);
+	b->rec[n] = b->rec[n - 1];
+	b->head.count = cpu_to_le16((u16)(n + 1));
+	reseal(b);
 }
 
 /* One more than the table takes: refused, until they can be read, or the older versions are taken. */
@@ -470,11 +492,19 @@ static void there_is_no_room_for_more(void **state)
 	(void)state;
 	no_slot_is_read = true;
 	for (; n + TOGETHER <= room; n += TOGETHER) {
-		write_many_under_way(1000 + 2 * n);
+		write_many_under_way(1000 + 2 * n, TOGETHER);
 		reopen();
 		assert_int_equal(xp_unread(f.c), n + TOGETHER);
 	}
-	write_many_under_way(1000 + 2 * n);
+	write_many_under_way(1000 + 2 * n, room - n - 1);	/* so few are in one commit */
+	reopen();
+	assert_int_equal(xp_unread(f.c), room);
+	overwrite_fails();
+	say_last_again();
+	reopen();
+	assert_int_equal(xp_unread(f.c), room);
+	n = room;
+	write_many_under_way(1000 + 2 * n, TOGETHER);
 	seen = xp_unread(f.c);
 	assert_int_equal(restart(0), -EUCLEAN);
 	assert_non_null(strstr(f.msg.text, "than there is room for"));
