@@ -13,90 +13,67 @@
 #include <unistd.h>
 
 /* In /run, which is as long as the machine's memory: one of ours has begun with it, and what limits it had. */
-static void begun_path(const struct running *r, char *path, size_t len)
+#define BEGUN	"asleep"
+#define ALONE	"detached"	/* by its user: empty */
+#define TURNS	"turning"	/* empty */
+
+static const char *path_of(const struct running *r, const char *what)
 {
-	snprintf(path, len, "%s/%s.asleep", user_directory(), r->uuid);
+	static char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s.%s", user_directory(), r->uuid, what);
+	return path;
 }
 
-static void alone_path(const struct running *r, char *path, size_t len)
+static int note(const struct running *r, const char *what)
 {
-	snprintf(path, len, "%s/%s.detached", user_directory(), r->uuid);
-}
-
-static void turn_path(const struct running *r, char *path, size_t len)
-{
-	snprintf(path, len, "%s/%s.turning", user_directory(), r->uuid);
-}
-
-static int make_empty(const char *path)
-{
-	FILE *f = fopen(path, "we");
+	FILE *f = fopen(path_of(r, what), "we");
 
 	return !f || fclose(f) ? -errno : 0;
 }
 
+static bool is_noted(const struct running *r, const char *what)
+{
+	return !access(path_of(r, what), F_OK);
+}
+
 int begun_turn(const struct running *r)
 {
-	char path[PATH_MAX];
-
-	turn_path(r, path, sizeof(path));
-	return make_empty(path);
+	return note(r, TURNS);
 }
 
 void begun_turned(const struct running *r)
 {
-	char path[PATH_MAX];
-
-	turn_path(r, path, sizeof(path));
-	unlink(path);
+	unlink(path_of(r, TURNS));
 }
 
 bool begun_turns(const struct running *r)
 {
-	char path[PATH_MAX];
-
-	turn_path(r, path, sizeof(path));
-	return !access(path, F_OK);
+	return is_noted(r, TURNS);
 }
 
 bool begun_is_alone(const struct running *r)
 {
-	char path[PATH_MAX];
-
-	alone_path(r, path, sizeof(path));
-	return !access(path, F_OK);
+	return is_noted(r, ALONE);
 }
 
 void begun_forget(const struct running *r)
 {
-	char path[PATH_MAX];
-
 	begun_turned(r);
-	alone_path(r, path, sizeof(path));
-	unlink(path);
-	begun_path(r, path, sizeof(path));
-	unlink(path);
-}
-
-static int keep_alone(const struct running *r)
-{
-	char path[PATH_MAX];
-
-	alone_path(r, path, sizeof(path));
-	return make_empty(path);
+	unlink(path_of(r, ALONE));
+	unlink(path_of(r, BEGUN));
 }
 
 /* What it had is what it gets again. */
 int begun_keep(const struct running *r, bool alone)
 {
-	char path[PATH_MAX], text[XP_TUNABLES_TEXT];
-	int err = alone ? keep_alone(r) : 0;
+	char text[XP_TUNABLES_TEXT];
+	int err = alone ? note(r, ALONE) : 0;
 	FILE *f;
 
 	if (err)
 		return err;
-	begun_path(r, path, sizeof(path));
-	f = fopen(path, "we");
+	f = fopen(path_of(r, BEGUN), "we");
 	if (!f)
 		return -errno;
 	xp_tunables_print(&r->tunables, text);
@@ -107,12 +84,11 @@ int begun_keep(const struct running *r, bool alone)
 
 void begun_tunables(const struct running *r, struct xp_tunables *t)
 {
-	char path[PATH_MAX], line[XP_TUNABLES_TEXT + 8];
+	char line[XP_TUNABLES_TEXT + 8];
 	struct running was = { .user = false };
 	FILE *f;
 
-	begun_path(r, path, sizeof(path));
-	f = fopen(path, "re");
+	f = fopen(path_of(r, BEGUN), "re");
 	if (f && fgets(line, sizeof(line), f)) {
 		table_read(line, &was);
 		if (was.tunables_known)

@@ -237,7 +237,7 @@ enum xc say_not_awake(const struct running *r, const struct cache *c, int err)
 					  text_word(r->name), text_word(r->name)),
 				"%s has been used without this machine since it was detached", c->fast.path);
 	return complain(XC_FAILED, r->name,
-			"it stays detached; if dmesg tells that the slow device cannot be flushed, sync what was written there lately once more",
+			"it stays detached; dmesg may tell more: if the slow device could not be flushed, what was written there lately may be lost",
 			"cannot reattach it: %s", strerror(-err));
 }
 
