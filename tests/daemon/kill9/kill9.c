@@ -209,6 +209,8 @@ static void life(void)
 		count_what_happened();
 	end_life();
 	sim.faulted = false;
+	if (kill9.alone)
+		judge_without_fast();
 	if (chance(rng, 8))
 		check();
 }
@@ -242,12 +244,12 @@ static void print_figures(void)
 	static const char *const name[] = { COUNTS };
 
 	printf("lives %llu kills %llu starting %llu stopping %llu stops %llu requests %llu reads %llu "
-	       "sectors %llu checks %llu changes %llu held %llu", (unsigned long long)tally.lives,
+	       "sectors %llu checks %llu changes %llu held %llu switches %llu alone %llu", (unsigned long long)tally.lives,
 	       (unsigned long long)kills(), (unsigned long long)tally.ends[KILL_STARTING],
 	       (unsigned long long)tally.ends[KILL_STOPPING], (unsigned long long)tally.ends[STOP],
 	       (unsigned long long)tally.requests, (unsigned long long)figures.reads,
 	       (unsigned long long)tally.sectors, (unsigned long long)tally.checks, (unsigned long long)tally.changes,
-	       (unsigned long long)tally.held);
+	       (unsigned long long)tally.held, (unsigned long long)tally.switches, (unsigned long long)tally.alone);
 	for (u32 i = 0; i < NR_COUNTS; i++)
 		printf(" %s %llu", name[i], (unsigned long long)tally.counts[i]);
 	putchar('\n');
@@ -259,7 +261,7 @@ static void parse(int argc, char **argv, u64 *wanted)
 		{ "daemon", 1, NULL, 'd' }, { "check", 1, NULL, 'c' }, { "fast", 1, NULL, 'f' },
 		{ "slow", 1, NULL, 's' }, { "socket", 1, NULL, 'S' }, { "control", 1, NULL, 'C' },
 		{ "log", 1, NULL, 'l' }, { "seed", 1, NULL, 'r' }, { "kills", 1, NULL, 'k' },
-		{ "shim", 1, NULL, 'p' },
+		{ "shim", 1, NULL, 'p' }, { "alone", 0, NULL, 'a' }, { "switches", 0, NULL, 'w' },
 		{ NULL, 0, NULL, 0 }
 	};
 	const char **word[] = { ['d'] = &kill9.daemon, ['c'] = &kill9.check, ['f'] = &kill9.fast,
@@ -272,6 +274,10 @@ static void parse(int argc, char **argv, u64 *wanted)
 			kill9.rng = mix(strtoull(optarg, NULL, 0));
 		else if (o == 'k')
 			*wanted = strtoull(optarg, NULL, 0);
+		else if (o == 'a')
+			kill9.alone = true;
+		else if (o == 'w')
+			kill9.switches = true;
 		else if (o == '?')
 			exit(2);
 		else

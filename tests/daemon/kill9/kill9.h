@@ -33,6 +33,8 @@ struct kill9 {
 	u64 written;		/* sectors from here on are never written */
 	bool faulty;		/* in this life a device fails: errors are no news */
 	bool mute;		/* who reads its complaints is gone */
+	bool alone;		/* the slow file is never behind what was flushed: all lives have a mode that promises it */
+	bool switches;		/* lives change the mode */
 	char fault[512];	/* as the shim is told */
 	char flag[256];		/* it fails while this exists */
 
@@ -56,7 +58,7 @@ extern struct kill9 kill9;
 #define NR_COUNTS	9u
 
 struct tally {
-	u64 lives, requests, failed, sectors, held, ends[NR_ENDS], checks, changes;
+	u64 lives, requests, failed, sectors, held, ends[NR_ENDS], checks, changes, switches, alone;
 	u64 counts[NR_COUNTS];
 };
 
@@ -85,6 +87,7 @@ bool victim_stop_end(void);
 /* kill9_judge.c */
 void judge_prepare(void);	/* fills the slow file, and tells the oracle */
 void judge_after_kill(void);
+void judge_without_fast(void);	/* the slow file alone, as a cut has left it */
 void judge_slow(void);
 const struct content *judge_content(u64 sector, const u8 *bytes);
 

@@ -268,6 +268,19 @@ static void change_guests(void)
 	tally.changes++;
 }
 
+/* While requests are under way. */
+static void change_mode(void)
+{
+	static const char *const mode[] = { "writeback", "writethrough", "writearound" };
+	char line[64], answer[256];
+
+	if (kill9.let_go)
+		return;
+	snprintf(line, sizeof(line), "message set mode %s", mode[below(&kill9.rng, 3)]);
+	victim_tell(line, answer, sizeof(answer));
+	tally.switches++;
+}
+
 #define LATEST_NS	500000000ull	/* a promise may not come */
 
 void clients_load(void)
@@ -281,6 +294,8 @@ void clients_load(void)
 
 		if (kill9.restless && chance(&kill9.rng, 100))
 			change_guests();
+		if (kill9.switches && chance(&kill9.rng, 40))
+			change_mode();
 		if (kill9.faulty && now >= kill9.heals)
 			victim_fails(false);
 		begin_all();

@@ -106,7 +106,7 @@ void judge_after_kill(void)
 	tally.sectors += sim.slow.sectors;
 }
 
-void judge_slow(void)
+static void read_slow(void)
 {
 	static u8 buf[AT_ONCE * SECTOR];
 	int fd = open_slow(O_RDONLY);
@@ -121,6 +121,20 @@ void judge_slow(void)
 			sim.slow.seen[s] = judge_content(s, buf + i * SECTOR);
 	}
 	close(fd);
-	oracle_check_slow(sim.now);
 	tally.sectors += sim.slow.sectors;
+}
+
+void judge_without_fast(void)
+{
+	const struct image im = { .slow = sim.slow.seen };
+
+	read_slow();
+	oracle_check_image(NULL, &im, false);
+	tally.alone++;
+}
+
+void judge_slow(void)
+{
+	read_slow();
+	oracle_check_slow(sim.now);
 }
