@@ -141,8 +141,11 @@ first=$!
 sleep 0.5
 bash -c 'exec "$@" 2>said.second' - "$xpcache" flush stuck >out.second &
 second=$!
-sleep 0.5
-bash -c "kill -INT $(pgrep -f "^$xpcache flush stuck" | tail -n 1)"
+# Before it catches them an interrupt ends it without a word; and bash, which it is first, catches them too.
+until [ "/proc/$second/exe" -ef "$xpcache" ] && (( 0x0$(awk '/^SigCgt/ { print $2 }' /proc/$second/status) & 2 )); do
+	sleep 0.1
+done
+kill -INT $second
 wait $first $second
 "$xpcache" flush stuck >out.third 2>said.third &
 third=$!
@@ -484,8 +487,8 @@ else
 fi
 
 # ---- the flushes of above ----
+wait $third	# it gives up by itself: the disk is broken until then
 rm -f broken
-wait $third
 for which in first second third; do
 	cp said.$which said
 	base="flush stuck "
