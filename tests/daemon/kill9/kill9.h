@@ -33,7 +33,8 @@ struct kill9 {
 	u64 written;		/* sectors from here on are never written */
 	bool faulty;		/* in this life a device fails: errors are no news */
 	bool mute;		/* who reads its complaints is gone */
-	bool alone;		/* the slow file is never behind what was flushed: all lives have a mode that promises it */
+	bool alone;		/* the slow file is never behind what was flushed: all lives have a mode that promises it, */
+	bool settled;		/* and this one has written back what the one before left, which nobody was promised */
 	bool switches;		/* lives change the mode */
 	char fault[512];	/* as the shim is told */
 	char flag[256];		/* it fails while this exists */
