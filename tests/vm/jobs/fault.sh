@@ -277,6 +277,14 @@ heal()
 	fi
 	step xpcache flush xpcache0
 	check $HOW $CACHE "after it healed"
+	hear
+}
+
+# Of writes around the cache that the slow disk may have lost the next FLUSH of a caller hears, if none has; and until the
+# second tick after that a write fails that may be ordered behind it.
+hear()
+{
+	dd if=/dev/null of=$CACHE conv=fsync,notrunc status=none 2>/dev/null || sleep 3
 }
 
 at_work()
