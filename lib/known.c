@@ -19,6 +19,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -418,6 +419,14 @@ void known_resized(const char *uuid, u64 sectors)
 		return;
 	k.slow.sectors = cpu_to_le64(sectors);
 	known_write(&k);	/* it is known by other things: nothing is lost with this */
+}
+
+void known_take_size(const char *uuid, const char *name, const char *slow, u64 sectors, u64 was)
+{
+	if (sectors == was)
+		return;
+	known_resized(uuid, sectors);
+	printf("%s: %s has %" PRIu64 " sectors, and had %" PRIu64 ": taken as it is\n", name, slow, sectors, was);
 }
 
 bool known_is_noted(const char *uuid)

@@ -39,6 +39,8 @@ void known_of(struct known *k, const struct xp_sb *sb, enum start_when start, co
 bool known_note(const struct xp_sb *sb, bool user, const struct xp_tunables *limits);
 /* Its slow device has another size, in the record too if there is one. */
 void known_resized(const char *uuid, u64 sectors);
+/* The same of who has taken @slow as long as it is, and says so; as long as it was: nothing. */
+void known_take_size(const char *uuid, const char *name, const char *slow, u64 sectors, u64 was);
 int known_forget(const char *uuid);	/* 0: it is not known any more. Negative errno */
 /* Who starts it, or keeps its slow device, or lets it go for good, does that alone. -1: another
  * does, or it is not known. */

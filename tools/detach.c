@@ -26,20 +26,12 @@ static enum xc find(const char *name, struct running *r)
 	return ret ? ret : sleep_mend(r);
 }
 
-static enum xc check_not_suspended(const struct running *r)
-{
-	if (!r->suspended && !r->reloads)
-		return XC_OK;
-	return complain(XC_REFUSED, r->name, text_todo("dmsetup clear %s, then dmsetup resume %s", r->name, r->name),
-			"another program has suspended it, or loaded a table for it");
-}
-
 static enum xc check_can_detach(const struct running *r)
 {
 	if (r->user)
 		return complain(XC_REFUSED, r->name, text_todo("xpcache remove %s, and use the slow device itself", r->name),
 				"its clients talk to xpcached, and nothing can lead them elsewhere");
-	return check_not_suspended(r);
+	return sleep_check_active(r);
 }
 
 /* What is dirty goes back with a bar first: while the device is suspended, or others wait for our lock, nobody is to wait for it. */
@@ -67,7 +59,7 @@ enum xc attach_run(struct options *opt)
 	enum xc ret = find(opt->arg, &r);
 
 	if (!ret)
-		ret = check_not_suspended(&r);
+		ret = sleep_check_active(&r);
 	if (!ret && !r.asleep) {
 		printf("%s: it is attached already\n", r.name);
 		return XC_OK;

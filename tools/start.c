@@ -114,10 +114,8 @@ static enum xc start_engine(struct start *s)
 	if (!ret && !s->user)
 		partitions_started(c->uuid);
 	signals_release();
-	if (!ret && was != s->slow.sectors) {
-		known_resized(c->uuid, s->slow.sectors);
-		printf("%s: %s has %" PRIu64 " sectors, and had %" PRIu64 ": taken as it is\n", s->name, s->slow.path, s->slow.sectors, was);
-	}
+	if (!ret)
+		known_take_size(c->uuid, s->name, s->slow.path, s->slow.sectors, was);
 	return ret;
 }
 

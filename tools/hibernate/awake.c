@@ -285,14 +285,6 @@ static enum xc take_size(struct running *r)
 	return XC_OK;
 }
 
-static void tell_size(const struct running *was, const struct running *is)
-{
-	if (was->sectors == is->sectors)
-		return;
-	known_resized(is->uuid, is->sectors);
-	printf("%s: %s has %" PRIu64 " sectors, and had %" PRIu64 ": taken as it is\n", is->name, is->slow_path, is->sectors, was->sectors);
-}
-
 enum xc wake(const struct running *r, const struct options *opt)
 {
 	struct options tuned = *opt;
@@ -327,7 +319,7 @@ enum xc wake(const struct running *r, const struct options *opt)
 	if (err)
 		return say_not_awake(r, &c, err);
 	sleep_notes_settle(&c, r->slow);
-	tell_size(r, &named);
+	known_take_size(r->uuid, r->name, named.slow_path, named.sectors, r->sectors);
 	printf("%s: reattached, %s before %s; it begins with nothing\n", r->name, c.fast.path, named.slow_path);
 	return XC_OK;
 }

@@ -283,15 +283,20 @@ static enum xc prepare_without(struct sleep *all)
 	return ret || image_look(&all->place) ? ret : note_all(all);
 }
 
+enum xc sleep_check_active(const struct running *r)
+{
+	if (!r->suspended && !r->reloads)
+		return XC_OK;
+	return complain(XC_REFUSED, r->name, text_todo("dmsetup clear %s, then dmsetup resume %s", text_word(r->name), text_word(r->name)),
+			"another program has suspended it, or loaded a table for it");
+}
+
 static enum xc check_can_sleep(const struct running *r)
 {
 	if (r->user)
 		return complain(XC_REFUSED, r->name, "xpcache stop it, and start it after",
 				"its xpcached would not notice what happens meanwhile");
-	if (r->suspended || r->reloads)
-		return complain(XC_REFUSED, r->name, "dmsetup clear it, and dmsetup resume it",
-				"another program has suspended it, or loaded a table for it");
-	return XC_OK;
+	return sleep_check_active(r);
 }
 
 static enum xc prepare(struct running *list, size_t n, struct sleep *all)

@@ -14,6 +14,8 @@ struct running;
 bool sleep_is_asleep(const char *name_or_uuid);
 /* The same, and not detached by its user: one that he detached only he attaches. */
 bool sleep_is_for_start(const char *name_or_uuid);
+/* Complains if another program has suspended it, or loaded a table for it. */
+enum xc sleep_check_active(const struct running *r);
 /* One that is attached is detached for its user, and no hibernation. Complains. */
 enum xc sleep_alone(const struct running *r);
 /* As hibernate --end, of one cache. */
