@@ -70,8 +70,9 @@ bool initramfs_restores(void)
 }
 
 static struct locks {
+	bool taken;
 	int ours, packages;
-} locks = { -1, -1 };
+} locks = { false, -1, -1 };
 
 static int run(const struct maker *m)
 {
@@ -151,13 +152,21 @@ static bool called_by_dpkg(void)
 void initramfs_lock(void)
 {
 	const struct maker *m = maker_here();
-	static bool done;
 
-	if (done || called_by_dpkg())
+	if (locks.taken || called_by_dpkg())
 		return;
-	done = true;
+	locks.taken = true;
 	lock_ours();
 	lock_packages(m ? m->packages : NULL);
+}
+
+void initramfs_unlock(void)
+{
+	if (locks.ours >= 0)
+		close(locks.ours);
+	if (locks.packages >= 0)
+		close(locks.packages);
+	locks = (struct locks){ false, -1, -1 };
 }
 
 void initramfs_lock_to_refresh(void)

@@ -15,6 +15,8 @@ bool initramfs_restores(void);
 /* Until this process ends, no other xpcache makes one, nor begins what ends with it: both would write
  * the same file. Nor does dpkg. Waits, and says so. */
 void initramfs_lock(void);
+/* Before that, for who has much to do after it. */
+void initramfs_unlock(void);
 /* The same, if initramfs_refresh() would make one: before that is changed which it is to know. Who does not want
  * to wait has changed nothing there then. */
 void initramfs_lock_to_refresh(void);

@@ -58,6 +58,8 @@
 #define XP_INCOMPAT_SUMS	(1ull << 3)	/* MAP records may carry a sum of their slot's data */
 #define XP_INCOMPAT_MODE	(1ull << 4)	/* mode speaks: it is not write-back */
 #define XP_INCOMPAT_UNREAD	(1ull << 5)	/* MAP records may be UNREAD */
+#define XP_INCOMPAT_AWAY	(1ull << 6)	/* the cache has moved to another device: move.h */
+#define XP_INCOMPAT_COMING	(1ull << 7)	/* it moves to this one, if that from which it comes is AWAY */
 #define XP_INCOMPAT_NEW		(XP_INCOMPAT_MARK | XP_INCOMPAT_GROWS)	/* of a cache as it is made */
 #define XP_INCOMPAT_KNOWN	(XP_INCOMPAT_NEW | XP_INCOMPAT_BAD | XP_INCOMPAT_SUMS | XP_INCOMPAT_MODE | \
 				 XP_INCOMPAT_UNREAD)
@@ -128,7 +130,9 @@ struct xp_sb {
 	__le64	slow_was;		/* 3616 sectors that it had before it was shortened to slow.sectors, while records */
 					/*      in the journal may still name blocks up to there; else 0 */
 	u8	mode;			/* 3624 enum xp_mode, with XP_INCOMPAT_MODE: when writes end (mode.c); else 0 */
-	u8	reserved[463];		/* 3625 zero */
+	u8	reserved[7];		/* 3625 zero */
+	__le64	move;			/* 3632 number of the last move, that both of its devices have; 0: there was none */
+	u8	reserved2[448];		/* 3640 zero */
 	__le64	checksum;		/* 4088 XXH64, seed 0, of bytes 0 to 4087 */
 };
 
@@ -292,6 +296,7 @@ static_assert(sizeof(struct xp_sb) == 4096, "superblock is one block");
 static_assert(offsetof(struct xp_sb, slow) == 160, "superblock layout");
 static_assert(sizeof(struct xp_sb_bad) == 3216, "bad places and slots");
 static_assert(offsetof(struct xp_sb, bad) == 400, "superblock layout");
+static_assert(offsetof(struct xp_sb, move) == 3632, "superblock layout");
 static_assert(offsetof(struct xp_sb, checksum) == 4088, "superblock layout");
 static_assert(sizeof(struct xp_fp) == 4096, "fingerprint is one block");
 static_assert(offsetof(struct xp_fp, block) == 64, "fingerprint layout");

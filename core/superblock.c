@@ -54,9 +54,21 @@ static int bad_number(struct xp_message *msg, const char *what, u64 have)
 	return bad(msg, -EUCLEAN, what, have);
 }
 
+/* move.h: what has these says nothing that anybody is to go by. */
+static int verify_move(u64 has, struct xp_message *msg)
+{
+	if (has & XP_INCOMPAT_AWAY)
+		snprintf(msg->text, sizeof(msg->text), "superblock: the cache has moved from this device to another");
+	else if (has & XP_INCOMPAT_COMING)
+		snprintf(msg->text, sizeof(msg->text), "superblock: the cache has not moved to this device yet, and may still be on the other");
+	else
+		return 0;
+	return -ENOTSUP;
+}
+
 static int verify_features(const struct xp_sb *sb, struct xp_message *msg)
 {
-	u64 unknown = le64_to_cpu(sb->incompat) & ~XP_INCOMPAT_KNOWN;
+	u64 has = le64_to_cpu(sb->incompat), unknown = has & ~(XP_INCOMPAT_KNOWN | XP_INCOMPAT_AWAY | XP_INCOMPAT_COMING);
 
 	if (le32_to_cpu(sb->version) != XP_SB_VERSION)
 		return bad(msg, -ENOTSUP, "version unknown to this xpcache, use a newer one",
@@ -69,7 +81,7 @@ static int verify_features(const struct xp_sb *sb, struct xp_message *msg)
 			 (unsigned long long)unknown);
 		return -ENOTSUP;
 	}
-	return 0;
+	return verify_move(has, msg);
 }
 
 static int verify_slots(const struct xp_sb *sb, u64 fast_blocks, struct xp_message *msg)
@@ -207,7 +219,7 @@ int xp_sb_read(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb,
 	}
 	if (!err_b && (err_a || le64_to_cpu(sb->generation) >= generation))
 		return 0;
-	if (!err_a)
+	if (!err_a || err_a == -ENOTSUP)	/* @sb is the other one by now */
 		return read_copy(m, fast_blocks, XP_SB_BLOCK_A, sb, msg);
 	if (err_a == -ENOENT && err_b != -ENOENT) {
 		*msg = msg_b;	/* the other copy is the one with something to say */

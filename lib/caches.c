@@ -12,6 +12,7 @@
 #include "lib/identity.h"
 #include "lib/kernel.h"
 #include "lib/media.h"
+#include "lib/moves.h"
 #include "lib/offline.h"
 #include "lib/running.h"
 #include "lib/sysfs.h"
@@ -44,6 +45,7 @@ int cache_read(struct cache *c, struct device *fast)
 		snprintf(c->name, sizeof(c->name), "%.31s", (const char *)c->sb.name);
 		snprintf(c->uuid, sizeof(c->uuid), "%s", text_uuid(c->sb.uuid));
 		c->running = running_find(NULL, c->uuid, &r) == 1;
+		c->held = c->running && r.fast == fast->dev;
 	}
 	return err;
 }
@@ -74,7 +76,7 @@ static int scan_one(const char *kname, void *ctx)
 	device_close(&d);
 	if (err && err != -EUCLEAN && err != -ENOTSUP)
 		return 0;
-	if (!c.running && shows_another(kname))
+	if (!c.held && shows_another(kname))
 		return 0;
 	grown = realloc(all->v, (all->n + 1) * sizeof(c));
 	if (!grown)
@@ -86,8 +88,12 @@ static int scan_one(const char *kname, void *ctx)
 
 int caches_scan(struct caches *all)
 {
+	int err;
+
 	memset(all, 0, sizeof(*all));
-	return device_each(scan_one, all);
+	err = device_each(scan_one, all);
+	moves_pair(all);
+	return err;
 }
 
 int caches_scan_for(const char *uuid, struct caches *all)
@@ -96,7 +102,7 @@ int caches_scan_for(const char *uuid, struct caches *all)
 	size_t n = 0;
 
 	for (size_t i = 0; i < all->n; i++)
-		if (!strcmp(all->v[i].uuid, uuid))
+		if (!strcmp(all->v[i].uuid, uuid) && !cache_is_elsewhere(&all->v[i]))
 			all->v[n++] = all->v[i];
 	all->n = n;
 	return err;
@@ -117,6 +123,19 @@ bool caches_have_copy(const char *uuid, const struct device *fast, char *path, s
 	return found;
 }
 
+bool caches_have_on(const char *uuid, dev_t fast)
+{
+	struct caches all;
+	bool found = false;
+
+	if (caches_scan_for(uuid, &all))
+		return false;
+	for (size_t i = 0; i < all.n; i++)
+		found |= all.v[i].fast.dev == fast;
+	caches_free(&all);
+	return found;
+}
+
 void caches_free(struct caches *all)
 {
 	free(all->v);
@@ -126,7 +145,7 @@ void caches_free(struct caches *all)
 bool caches_have(const struct caches *all, const char *uuid, bool damaged)
 {
 	for (size_t i = 0; i < all->n; i++)
-		if ((damaged || !all->v[i].err) && !strcmp(all->v[i].uuid, uuid))
+		if ((damaged || !all->v[i].err) && !cache_is_elsewhere(&all->v[i]) && !strcmp(all->v[i].uuid, uuid))
 			return true;
 	return false;
 }
@@ -210,9 +229,24 @@ static enum xc say_running(const struct cache *c)
 static enum xc refuse_superblock(const struct cache *c)
 {
 	return complain(XC_DAMAGED, c->fast.path,
-			c->err == -ENOTSUP ? "use the version of xpcache that made it, or a newer one" :
+			cache_is_elsewhere(c) ? move_advice(c) : c->err == -ENOTSUP ? "use the version of xpcache that made it, or a newer one" :
 					     text_todo("xpcache check %s tells more", text_word(c->fast.path)),
 			"%s", c->message.text);
+}
+
+/* What its own superblock does not say the other device of a move may. */
+static int read_with_others(struct cache *c, struct device *d)
+{
+	struct caches all;
+	int err = cache_read(c, d);
+
+	if (!cache_is_elsewhere(c) || !d->is_block || caches_scan(&all))
+		return err;
+	for (size_t i = 0; i < all.n; i++)
+		if (all.v[i].fast.dev == d->dev)
+			*c = all.v[i];
+	caches_free(&all);
+	return c->err;
 }
 
 static enum xc find_on(const char *path, const char *name, const char *slow, struct cache *c)
@@ -224,8 +258,10 @@ static enum xc find_on(const char *path, const char *name, const char *slow, str
 
 	if (ret)
 		return ret;
-	err = cache_read(c, &d);
-	if (err) {
+	err = read_with_others(c, &d);
+	if (cache_is_elsewhere(c)) {
+		ret = refuse_superblock(c);
+	} else if (err) {
 		o.message = c->message;
 		ret = offline_complain(&o, &d, err);
 	} else if (!called(c, name)) {
@@ -248,7 +284,7 @@ static size_t count_stopped(const struct caches *all, const char *name,
 	for (size_t i = 0; i < all->n; i++) {
 		const struct cache *c = &all->v[i];
 
-		if (c->err == -EUCLEAN || !called(c, name))
+		if (c->err == -EUCLEAN || !called(c, name) || c->left_over)
 			continue;
 		if (c->err || c->running) {
 			if (name || c->err)
@@ -259,6 +295,16 @@ static size_t count_stopped(const struct caches *all, const char *name,
 		n++;
 	}
 	return n;
+}
+
+/* Maybe it is one of those that cannot be read. */
+static enum xc refuse_unknown(const struct caches *all, const char *name)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->v[i].err && !all->v[i].left_over)
+			return refuse_superblock(&all->v[i]);
+	return complain(XC_NOT_FOUND, name, "is its fast device connected? xpcache list shows all",
+			"no stopped cache %s", name ? "of this name" : "found");
 }
 
 static enum xc pick(const struct caches *all, const char *name, struct cache *c)
@@ -280,11 +326,7 @@ static enum xc pick(const struct caches *all, const char *name, struct cache *c)
 		*c = *other;
 		return other->err ? refuse_superblock(other) : say_running(other);
 	}
-	for (size_t i = 0; i < all->n; i++)	/* maybe it is this one */
-		if (all->v[i].err)
-			return refuse_superblock(&all->v[i]);
-	return complain(XC_NOT_FOUND, name, "is its fast device connected? xpcache list shows all",
-			"no stopped cache %s", name ? "of this name" : "found");
+	return refuse_unknown(all, name);
 }
 
 enum xc caches_find_stopped(const char *name, const char *fast, const char *slow, struct cache *c)
@@ -294,12 +336,14 @@ enum xc caches_find_stopped(const char *name, const char *fast, const char *slow
 	int err;
 
 	name = name ? cache_plain_name(name) : NULL;
-	if (fast)
-		return find_on(fast, name, slow, c);
+	if (fast) {
+		ret = find_on(fast, name, slow, c);
+		return ret ? ret : cache_arrive(c);
+	}
 	err = caches_scan(&all);
 	if (err)
 		return complain_errno(err, "/sys/class/block", "cannot look for caches");
 	ret = pick(&all, name, c);
 	caches_free(&all);
-	return ret;
+	return ret ? ret : cache_arrive(c);
 }

@@ -20,7 +20,11 @@ struct cache {
 	char name[XP_NAME_LEN], uuid[UUID_HEX];
 	int err;		/* 0, or why the superblock was refused, */
 	struct xp_message message;	/* in words */
-	bool running;
+	bool running;		/* it does, on this device or, of a copy, on another; or is detached */
+	bool held;		/* by itself: it runs on this device */
+	bool left_over;		/* cache_is_elsewhere(), and another device that is here has it */
+	bool coming;		/* its superblock will be so when cache_arrive() has completed its move (moves.h) */
+	dev_t left;		/* the device that it has left, and that says so still: cache_arrive(); 0: none is here */
 };
 
 struct caches {
@@ -29,13 +33,15 @@ struct caches {
 };
 
 int caches_scan(struct caches *all);
-/* That one, and its copies. */
+/* That one, and its copies; not a device of a move that is alone here (cache_is_elsewhere()). */
 int caches_scan_for(const char *uuid, struct caches *all);
 /* Does a device other than @fast hold it too? Perhaps that one has what is dirty. @path, of @len or 0, says which. */
 bool caches_have_copy(const char *uuid, const struct device *fast, char *path, size_t len);
 void caches_free(struct caches *all);
-/* Is the cache on one of them? @damaged: also where no more of it can be read than that. */
+/* Is the cache on one of them? @damaged: also where no more of it can be read than that. Not: has it moved from there. */
 bool caches_have(const struct caches *all, const char *uuid, bool damaged);
+/* The same, on the device @fast? Also of a move that is to be completed. */
+bool caches_have_on(const char *uuid, dev_t fast);
 /* Reads the superblock of one device. As xp_sb_read(). */
 int cache_read(struct cache *c, struct device *fast);
 /* Complains if @d is the slow device of a cache, other than that on @but_fast. */

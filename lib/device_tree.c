@@ -7,11 +7,16 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/loop.h>
+#include <sys/ioctl.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 static bool has_size(const char *kname)
 {
@@ -71,6 +76,76 @@ static int each_in(const char *kname, const char *folder, int (*fn)(const char *
 int device_each_below(const char *kname, int (*fn)(const char *kname, void *ctx), void *ctx)
 {
 	return each_in(kname, "slaves", fn, ctx);
+}
+
+#define DEPTH_MAX	32u	/* a loop device's file may be hidden below itself */
+
+struct search {
+	dev_t dev;
+	bool unsure;
+	u32 depth;
+};
+
+static int is_made_of(const char *kname, void *ctx);
+
+/* Its file's file system; its name may lead elsewhere by now. 0: it is no loop device. */
+static dev_t loop_below(const char *kname)
+{
+	struct loop_info64 info = { .lo_device = 0 };
+	char path[PATH_MAX];
+	int fd;
+
+	if (!sysfs_path(kname, "loop/backing_file", path, sizeof(path)))
+		return 0;
+	device_node(kname, path, sizeof(path));
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return makedev(0, 1);
+	if (ioctl(fd, LOOP_GET_STATUS64, &info))
+		info.lo_device = makedev(0, 1);
+	close(fd);
+	return info.lo_rdevice ? info.lo_rdevice : info.lo_device;
+}
+
+static bool lies_on(const char *kname, struct search *s)
+{
+	dev_t dev = loop_below(kname);
+	char below[64];
+
+	if (!dev)
+		return false;
+	return device_kname(dev, below, sizeof(below)) ? is_made_of(below, s) : s->unsure;
+}
+
+static bool is_part_of(const char *kname, struct search *s)
+{
+	char path[PATH_MAX], at[PATH_MAX], text[32];
+
+	snprintf(path, sizeof(path), SYSFS_BLOCK "/%s", kname);
+	return sysfs_read(kname, "partition", text, sizeof(text)) && realpath(path, at) && is_made_of(basename(dirname(at)), s);
+}
+
+static int is_made_of(const char *kname, void *ctx)
+{
+	struct search *s = ctx;
+	char text[32];
+	bool found;
+	dev_t its;
+
+	if (sysfs_read(kname, "dev", text, sizeof(text)) && device_number(text, &its) && its == s->dev)
+		return 1;
+	if (++s->depth > DEPTH_MAX)
+		return s->unsure;
+	found = is_part_of(kname, s) || lies_on(kname, s) || device_each_below(kname, is_made_of, s);
+	s->depth--;
+	return found;
+}
+
+bool device_is_made_of(const struct device *d, dev_t dev, bool unsure)
+{
+	struct search s = { .dev = dev, .unsure = unsure };
+
+	return d->is_block && dev && *d->kname && is_made_of(d->kname, &s);
 }
 
 static int is_suspended(const char *kname, void *ctx)

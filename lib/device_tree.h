@@ -19,6 +19,11 @@ int device_each_partition(const char *kname, int (*fn)(const char *kname, void *
 /* The same for every device that it is made of; that is made of it. */
 int device_each_below(const char *kname, int (*fn)(const char *kname, void *ctx), void *ctx);
 int device_each_above(const char *kname, int (*fn)(const char *kname, void *ctx), void *ctx);
+/*
+ * Is it @dev, or a partition of it, or made of it, as far as device mapper, md and loop devices go? @unsure: a loop device
+ * whose file is on what cannot be told (btrfs, overlayfs) counts.
+ */
+bool device_is_made_of(const struct device *d, dev_t dev, bool unsure);
 /* It, or what it is made of: who reads waits until somebody resumes that. */
 bool device_is_suspended(const char *kname);
 /* Calls @fn for every block device that holds something; stops at a non-zero result. */

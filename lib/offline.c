@@ -11,6 +11,7 @@
 #include "lib/slow_find.h"
 #include "core/life.h"
 #include "core/look.h"
+#include "core/move.h"
 #include "core/superblock.h"
 #include "core/witness.h"
 
@@ -88,21 +89,27 @@ void offline_close(struct offline *o)
 	drop_core(o);
 }
 
+static const char *part_of(const struct xp_sb *sb, bool moves)
+{
+	if (!moves)
+		return "the fast device of";
+	return xp_move_is_away(sb) ? "a device that was of" : "a device for";
+}
+
 bool cache_look(const struct device *fast, struct cache_there *c)
 {
 	struct offline o;
 	int err = offline_open(&o, fast);
 
 	memset(c, 0, sizeof(*c));
-	if (!err && !offline_load(&o)) {
-		c->known = true;
-		c->dirty = o.stats.dirty;
-	}
-	if (!err)
+	c->moves = err == -ENOTSUP && xp_move_says(&o.sb);
+	c->known = c->moves || (!err && !offline_load(&o));
+	c->dirty = o.stats.dirty;
+	if (!err || c->moves) {
 		snprintf(c->uuid, sizeof(c->uuid), "%s", text_uuid(o.sb.uuid));
-	snprintf(c->name, sizeof(c->name), "%.31s", err ? "" : (const char *)o.sb.name);
-	snprintf(c->what, sizeof(c->what), "the fast device of the xpcache %.31s",
-		 err ? "(damaged or unknown)" : (const char *)o.sb.name);
+		snprintf(c->name, sizeof(c->name), "%.31s", (const char *)o.sb.name);
+	}
+	snprintf(c->what, sizeof(c->what), "%s the xpcache %s", part_of(&o.sb, c->moves), *c->uuid ? c->name : "(damaged or unknown)");
 	offline_close(&o);
 	return err != -ENOENT;
 }
@@ -240,6 +247,8 @@ enum xc offline_complain(const struct offline *o, const struct device *d, int er
 		return complain(XC_DAMAGED, d->path, loss_advice(d->path, o->slow),
 				"%s", words_or(o, "the journal cannot be read"));
 	case -ENOTSUP:
+		if (xp_move_says(&o->sb))
+			return complain(XC_DAMAGED, d->path, "xpcache list shows where it is", "%s", words);
 		return complain(XC_DAMAGED, d->path, "use the version of xpcache that made it, or a newer one",
 				"%s", words_or(o, "features this version does not know"));
 	default:

@@ -54,6 +54,7 @@ struct cache_there {
 	char uuid[UUID_HEX], name[XP_NAME_LEN];	/* "": cannot be told */
 	bool known;		/* false: damaged, or not of this version; its dirty blocks */
 	u64 dirty;		/* cannot be told */
+	bool moves;		/* the cache has moved from it, or was to move to it: it has nothing */
 };
 
 /* False: there is none. */

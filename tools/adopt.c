@@ -23,6 +23,7 @@
 #include "lib/kernel.h"
 #include "lib/known.h"
 #include "lib/mounts.h"
+#include "lib/moves.h"
 #include "lib/offline.h"
 #include "lib/running.h"
 #include "lib/signals.h"
@@ -340,7 +341,10 @@ static enum xc erase_cache(const char *uuid)
 	if (err)
 		return complain_errno(err, uuid, "cannot look for its fast device");
 	for (size_t i = 0; i < all.n; i++) {
-		enum xc erased = erase_stopped(&all.v[i], NULL, ret || i + 1 < all.n);
+		enum xc erased = cache_arrive(&all.v[i]);
+
+		if (!erased)
+			erased = erase_stopped(&all.v[i], NULL, ret || i + 1 < all.n);
 
 		ret = ret ? ret : erased;
 	}

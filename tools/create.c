@@ -23,6 +23,7 @@
 #include "lib/known.h"
 #include "lib/media.h"
 #include "lib/memory.h"
+#include "lib/moves.h"
 #include "lib/offline.h"
 #include "lib/partitions.h"
 #include "lib/remote.h"
@@ -42,6 +43,7 @@
 #include "core/layout.h"
 #include "core/life.h"
 #include "core/mode.h"
+#include "core/move.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -60,6 +62,8 @@ struct making {
 	struct xp_sb sb;
 	u64 blocks;		/* of the fast device that are the cache's */
 	bool user;		/* the engine in user space runs it */
+	const struct xp_sb *moved;	/* a cache that there is moves to this fast device; NULL: it is a new one */
+	dev_t cache;		/* its own device; 0: it has none yet */
 	bool adopted;		/* the slow device is in use, and stays so until the next boot */
 	bool wipe;		/* something else is on the fast device, and may go */
 	char replaced[UUID_HEX];	/* the cache that was there, and is nowhere else; "": none, or it cannot be told */
@@ -147,6 +151,18 @@ static enum xc check_no_partitions(struct making *k)
 	return ret ? ret : check_no_partition(&k->slow);
 }
 
+/* The slow device, which is only looked at. */
+static bool in_use(const struct making *k)
+{
+	return k->adopted || k->moved;
+}
+
+/* Claims show it of devices that nobody uses yet. */
+static bool lies_on_slow(const struct making *k)
+{
+	return (k->slow.is_block && device_is_made_of(&k->fast, k->slow.dev, in_use(k))) || device_is_made_of(&k->fast, k->cache, true);
+}
+
 static enum xc check_pair(struct making *k)
 {
 	const struct device *fast = &k->fast, *slow = &k->slow;
@@ -157,6 +173,9 @@ static enum xc check_pair(struct making *k)
 	if (device_overlap(fast, slow))
 		return complain(XC_REFUSED, slow->path, "give two different disks",
 				"on the same disk as the fast device %s", fast->path);
+	if (lies_on_slow(k))
+		return complain(XC_REFUSED, fast->path, "give a disk of its own",
+				"the fast device lies on %s, of which it is to be the cache", slow->path);
 	if (!slow->sectors)
 		return complain(XC_REFUSED, slow->path, NULL, "the slow device is empty");
 	if (device_blocks(slow) >= XP_MAX_LBAS)
@@ -168,7 +187,7 @@ static enum xc check_pair(struct making *k)
 static enum xc open_devices(struct making *k)
 {
 	const struct options *opt = k->opt;
-	bool files = opt->no_start || k->user;
+	bool files = !k->moved && (opt->no_start || k->user);
 	enum xc ret = device_open(&k->fast, opt->fast, files);
 
 	if (!ret)
@@ -187,7 +206,7 @@ static enum xc check_unclaimed(struct making *k)
 {
 	enum xc ret = claim_check(&k->fast);
 
-	return ret || k->adopted ? ret : claim_check(&k->slow);
+	return ret || in_use(k) ? ret : claim_check(&k->slow);
 }
 
 /* So that what is checked stays so. */
@@ -195,7 +214,7 @@ static enum xc own_devices(struct making *k)
 {
 	enum xc ret = device_reopen(&k->fast, DEVICE_OWN);
 
-	return ret || k->adopted ? ret : device_reopen(&k->slow, DEVICE_CLAIM);
+	return ret || in_use(k) ? ret : device_reopen(&k->slow, DEVICE_CLAIM);
 }
 
 /* ------------------------------------------------ what is on them now ---- */
@@ -223,38 +242,52 @@ static enum xc check_not_detached(const struct making *k)
 			"it is the fast device of the xpcache %s, which is detached", r.name);
 }
 
-/* Another cache's fast device: even --force must not lose its dirty blocks. */
-static enum xc check_old_cache(struct making *k)
+/* Of another cache that has nothing dirty, or of one that is elsewhere. */
+static enum xc refuse_without_force(const struct making *k, const struct cache_there *old)
 {
-	const struct options *opt = k->opt;
-	struct cache_there old;
-	char what[128];
-	enum xc ret;
+	if (old->moves)
+		return complain(XC_REFUSED, k->fast.path, "--force overwrites it", "it is %s", old->what);
+	return complain(XC_REFUSED, k->fast.path,
+			text_todo("xpcache remove %s --fast %s ends it in order; --force overwrites it", old->name,
+				  text_word(k->fast.path)), "it is %s", old->what);
+}
 
-	if (!cache_look(&k->fast, &old))
+/* Even --force must not lose its dirty blocks. */
+static enum xc check_dirty(const struct making *k, const struct cache_there *old)
+{
+	if (k->opt->force && k->opt->discard_dirty)
 		return XC_OK;
-	if (*old.uuid && !caches_have_copy(old.uuid, &k->fast, NULL, 0))
-		snprintf(k->replaced, sizeof(k->replaced), "%s", old.uuid);
-	ret = check_not_detached(k);
-	if (ret)
-		return ret;
-	snprintf(what, sizeof(what), "it is %s", old.what);
-	if (opt->force && opt->discard_dirty)
-		return check_images(k);
-	if (!old.known)
+	if (!old->known)
 		return complain(XC_REFUSED, k->fast.path,
 				text_todo("xpcache check %s tells more; --force --discard-dirty overwrites it", text_word(k->fast.path)),
-				"%s, and how many dirty blocks it has cannot be told", what);
-	if (old.dirty)
+				"it is %s, and how many dirty blocks it has cannot be told", old->what);
+	if (old->dirty)
 		return complain(XC_REFUSED, k->fast.path,
-				text_todo("xpcache remove %s %s saves them; --force --discard-dirty loses them", old.name,
+				text_todo("xpcache remove %s %s saves them; --force --discard-dirty loses them", old->name,
 					  text_devices(k->fast.path, NULL)),
-				"%s with %s dirty", what, text_blocks(old.dirty));
-	if (!opt->force)
-		return complain(XC_REFUSED, k->fast.path,
-				text_todo("xpcache remove %s --fast %s ends it in order; --force overwrites it", old.name,
-					  text_word(k->fast.path)), "%s", what);
-	return check_images(k);
+				"it is %s with %s dirty", old->what, text_blocks(old->dirty));
+	return k->opt->force ? XC_OK : refuse_without_force(k, old);
+}
+
+static bool is_interrupted_move(const struct making *k, const struct cache_there *old)
+{
+	return k->moved && old->moves && !strcmp(old->uuid, text_uuid(k->moved->uuid));
+}
+
+/* Another cache's fast device. */
+static enum xc check_old_cache(struct making *k)
+{
+	struct cache_there old;
+	enum xc ret;
+
+	if (!cache_look(&k->fast, &old) || is_interrupted_move(k, &old))
+		return XC_OK;
+	if (*old.uuid && (old.moves ? caches_have_on(old.uuid, k->fast.dev) : !caches_have_copy(old.uuid, &k->fast, NULL, 0)))
+		snprintf(k->replaced, sizeof(k->replaced), "%s", old.uuid);
+	ret = check_not_detached(k);
+	if (!ret)
+		ret = check_dirty(k, &old);
+	return ret ? ret : check_images(k);
 }
 
 static enum xc check_signatures(struct making *k)
@@ -281,6 +314,8 @@ static enum xc check_slow_is_free(struct making *k)
 	struct cache c;
 	enum xc ret;
 
+	if (k->moved)
+		return XC_OK;
 	if (!k->slow.remote && cache_read(&c, &k->slow) == 0)
 		return complain(XC_REFUSED, k->slow.path, "are --fast and --slow the right way round?",
 				"it is the fast device of the xpcache %s", c.name);
@@ -297,7 +332,7 @@ static bool name_taken(const struct making *k, const struct caches *all, const c
 	struct known known;
 
 	for (size_t i = 0; i < all->n; i++)
-		if (!strcmp(all->v[i].name, name) && all->v[i].fast.dev != k->fast.dev)
+		if (!strcmp(all->v[i].name, name) && all->v[i].fast.dev != k->fast.dev && !cache_is_elsewhere(&all->v[i]))
 			return true;
 	if (k->fast.is_block && known_find(name, &known) && strcmp(known.uuid, k->replaced) != 0)
 		return true;
@@ -345,11 +380,9 @@ static enum xc check_fits(const struct making *k)
 			text_bytes(need), text_bytes(m.total));
 }
 
-static enum xc prepare_superblock(struct making *k)
+static enum xc name_it(struct making *k)
 {
-	struct xp_message msg = { "" };
 	enum xc ret = choose_name(k);
-	int err;
 
 	if (ret)
 		return ret;
@@ -357,9 +390,22 @@ static enum xc prepare_superblock(struct making *k)
 		return complain_errno(errno, NULL, "no random numbers");
 	k->sb.created = cpu_to_le64(time(NULL));
 	identity_of(&k->slow, &k->sb.slow);
+	return XC_OK;
+}
+
+static enum xc prepare_superblock(struct making *k)
+{
+	struct xp_message msg = { "" };
+	enum xc ret = k->moved ? XC_OK : name_it(k);
+	int err;
+
+	if (ret)
+		return ret;
 	err = xp_sb_layout(&k->sb, k->blocks, &msg);
 	if (k->opt->fast_size)
 		k->sb.compat |= cpu_to_le64(XP_COMPAT_PART);
+	if (k->moved)
+		xp_move_as(&k->sb, k->moved);
 	if (k->opt->tunables.verify)
 		k->sb.incompat |= cpu_to_le64(XP_INCOMPAT_SUMS);
 	if (k->opt->tunables.mode != XP_MODE_KEPT)
@@ -372,16 +418,31 @@ static enum xc prepare_superblock(struct making *k)
 
 /* -------------------------------------------------------------- making ---- */
 
+static enum xc wipe(const struct device *fast, bool wanted, u64 bytes)
+{
+	int err = wanted ? signature_wipe(fast->fd, bytes) : 0;
+
+	return err ? complain_errno(err, fast->path, "cannot erase what is on it") : XC_OK;
+}
+
+/* Its old ones are gone. */
+static void look_for_partitions(const struct device *fast, bool wiped)
+{
+	if (wiped && fast->is_block && !fast->partition)
+		ioctl(fast->fd, BLKRRPART);
+}
+
 /* An older cache's superblocks go first: with this one's journal they would
  * be a damaged cache. */
 static enum xc format(struct making *k)
 {
 	struct xp_jblock block;
 	struct media m;
-	int err = k->wipe ? signature_wipe(k->fast.fd, k->blocks << XP_BLOCK_SHIFT) : 0;
+	enum xc ret = wipe(&k->fast, k->wipe, k->blocks << XP_BLOCK_SHIFT);
+	int err;
 
-	if (err)
-		return complain_errno(err, k->fast.path, "cannot erase what is on it");
+	if (ret)
+		return ret;
 	err = media_init(&m, k->fast.fd);
 	if (!err) {
 		err = xp_sb_erase(&m.io, &block);
@@ -391,8 +452,7 @@ static enum xc format(struct making *k)
 	}
 	if (err)
 		return complain_errno(err, k->fast.path, "cannot write the metadata");
-	if (k->wipe && k->fast.is_block && !k->fast.partition)
-		ioctl(k->fast.fd, BLKRRPART);	/* its old partitions are gone */
+	look_for_partitions(&k->fast, k->wipe);
 	return XC_OK;
 }
 
@@ -606,4 +666,34 @@ enum xc create_adopted(const struct options *from, const char *slow, struct xp_s
 	device_close(&k.slow);
 	*sb = k.sb;
 	return ret;
+}
+
+enum xc create_taken(const struct options *from, const struct running *r, const struct xp_sb *was, struct taken *t)
+{
+	struct options opt = *from;
+	struct making k = { .opt = &opt, .fast.fd = -1, .slow.fd = -1, .moved = was, .cache = r->dev };
+	enum xc ret;
+
+	opt.slow = r->slow_path;
+	opt.no_start = true;
+	opt.tunables.verify = !!(le64_to_cpu(was->incompat) & XP_INCOMPAT_SUMS);
+	ret = check(&k);
+	if (!ret)
+		tell_hidden_cache(&k.fast);
+	device_close(&k.slow);
+	*t = (struct taken){ .fast = k.fast, .sb = k.sb, .bytes = k.blocks << XP_BLOCK_SHIFT, .wipe = k.wipe };
+	snprintf(t->replaced, sizeof(t->replaced), "%s", k.replaced);
+	return ret;
+}
+
+enum xc taken_wipe(const struct taken *t)
+{
+	return wipe(&t->fast, t->wipe, t->bytes);
+}
+
+/* What came of it is on the device. */
+enum xc taken_is(const struct taken *t)
+{
+	look_for_partitions(&t->fast, t->wipe);
+	return *t->replaced ? fence_end(t->replaced, 0) : XC_OK;
 }

@@ -294,6 +294,8 @@ static const struct verb {
 	  "write back all dirty blocks of a cache in use, and lead its device to the slow device alone; the fast device is free", NEEDS_ROOT, ARG_MUST, 0 },
 	{ "attach", attach_run, "NAME",
 	  "put a detached cache before its slow device again, while that is in use; it is empty", NEEDS_ROOT, ARG_MUST, 0 },
+	{ "replace", replace_run, "NAME --fast DEV [OPTION...]",
+	  "move a cache in use to another fast device; it is empty there", NEEDS_ROOT, ARG_MUST, OPT_FAST | OPT_SIZE | OPT_FORCE | OPT_DISCARD },
 	{ "remove", remove_run, "NAME [--fast DEV] [--slow DEV]",
 	  "write back all dirty blocks and end the cache; the slow device is a plain disk again", NEEDS_ROOT, ARG_MUST,
 	  OPT_FAST | OPT_SLOW | OPT_DISCARD | OPT_PREFER | OPT_ACCEPT },

@@ -11,6 +11,7 @@
 #include "lib/device.h"
 #include "lib/device_tree.h"
 #include "lib/exit.h"
+#include "lib/moves.h"
 #include "lib/running.h"
 #include "lib/slow_find.h"
 #include "lib/uuid.h"
@@ -30,7 +31,7 @@ static struct cache *the_only(struct caches *all, const char *uuid)
 	struct cache *found = NULL;
 
 	for (size_t i = 0; i < all->n; i++) {
-		if (strcmp(all->v[i].uuid, uuid) != 0)
+		if (strcmp(all->v[i].uuid, uuid) != 0 || cache_is_elsewhere(&all->v[i]))
 			continue;
 		if (found)
 			return NULL;

@@ -11,6 +11,7 @@
 #include "lib/exit.h"
 #include "lib/kernel.h"
 #include "lib/known.h"
+#include "lib/moves.h"
 #include "lib/offline.h"
 #include "lib/partitions.h"
 #include "lib/remote.h"
@@ -31,6 +32,7 @@
 #include "tools/resize.h"
 #include "tools/rules.h"
 #include "tools/verbs.h"
+#include "core/move.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -135,6 +137,11 @@ static enum xc say_started(struct start *s)
 	return XC_OK;
 }
 
+static enum xc complete_move(struct start *s)
+{
+	return cache_arrive(s->c);
+}
+
 static enum xc check_name(struct start *s)
 {
 	return cache_check_name(s->name);
@@ -236,6 +243,7 @@ static enum xc check_losses(struct start *s)
 /* In this order a start is refused. */
 static enum xc (*const steps[])(struct start *) = {
 	check_name,
+	complete_move,
 	choose_engine,
 	check_ublk,
 	check_features,
@@ -291,6 +299,15 @@ static enum xc start_again(const char *uuid, const struct options *opt)
 	return sleep_is_asleep(uuid) ? XC_OK : partitions_started(uuid);
 }
 
+static enum xc start_stopped(struct cache *c, const struct options *opt)
+{
+	if (!c->err)
+		return start_cache(c, opt);
+	return complain(XC_DAMAGED, c->fast.path,
+			cache_is_elsewhere(c) ? move_advice(c) : text_todo("xpcache check %s tells more", text_word(c->fast.path)),
+			"%s", c->message.text);
+}
+
 static enum xc start_all(const struct options *opt)
 {
 	enum xc ret = XC_OK, one;
@@ -308,14 +325,12 @@ static enum xc start_all(const struct options *opt)
 			ret = ret ? ret : one;
 			continue;
 		}
+		if (c->left_over)
+			continue;
 		n++;
-		if (c->err)
-			one = complain(XC_DAMAGED, c->fast.path, text_todo("xpcache check %s tells more", text_word(c->fast.path)),
-				       "%s", c->message.text);
-		else
-			one = start_cache(c, opt);
-		if (!ret)
-			ret = one;
+		one = start_stopped(c, opt);
+		if (!cache_is_elsewhere(c) || xp_move_is_coming(&c->sb))	/* else it is another device that is missing */
+			ret = ret ? ret : one;
 	}
 	if (!n)
 		printf("no stopped cache found\n");

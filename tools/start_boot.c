@@ -12,6 +12,7 @@
 #include "lib/exit.h"
 #include "lib/identity.h"
 #include "lib/known.h"
+#include "lib/moves.h"
 #include "lib/offline.h"
 #include "lib/progress.h"
 #include "lib/running.h"
@@ -40,6 +41,7 @@ struct awaited {
 	struct known known;
 	bool done;		/* tried, or running */
 	bool fast_here;
+	struct cache elsewhere;	/* a device that it has left, or has not reached; no uuid: none was seen */
 };
 
 struct boot {
@@ -73,6 +75,8 @@ static enum xc leave(struct cache *c, dev_t slow, const struct options *opt)
 
 	if (!ret)
 		ret = sleep_no_image(c, slow, opt);
+	if (!ret)
+		ret = cache_arrive(c);
 	if (!ret && !cache_is_home(c)) {
 		printf("%s: it is left; first every block is written back, which may take long\n", c->name);
 		fflush(stdout);
@@ -120,11 +124,23 @@ static enum xc start_found(const struct awaited *a, struct cache *c, dev_t slow,
 static enum xc check_only_one(const struct cache *c, const struct caches *all)
 {
 	for (size_t i = 0; i < all->n; i++)
-		if (&all->v[i] != c && !strcmp(all->v[i].uuid, c->uuid))
+		if (&all->v[i] != c && !strcmp(all->v[i].uuid, c->uuid) && !cache_is_elsewhere(&all->v[i]))
 			return complain(XC_REFUSED, c->name,
 					"take the copy away, or start it by xpcache start --fast DEV",
 					"%s and %s both hold it", c->fast.path, all->v[i].fast.path);
 	return XC_OK;
+}
+
+/* On a device that it has left, or has not reached, it is not: the other one may be late. */
+static bool is_on(struct awaited *a, const struct cache *c)
+{
+	if (strcmp(a->known.uuid, c->uuid) != 0)
+		return false;
+	if (cache_is_elsewhere(c))
+		a->elsewhere = *c;
+	else
+		a->fast_here = true;
+	return !cache_is_elsewhere(c);
 }
 
 static void look_at(struct boot *b, struct awaited *a, struct caches *all)
@@ -134,9 +150,8 @@ static void look_at(struct boot *b, struct awaited *a, struct caches *all)
 		dev_t slow = 0;
 		enum xc ret;
 
-		if (strcmp(a->known.uuid, c->uuid) != 0)
+		if (!is_on(a, c))
 			continue;
-		a->fast_here = true;
 		if (!c->running && !c->err && !(slow = slow_of(c)))
 			continue;	/* not yet */
 		ret = c->running ? XC_OK : check_only_one(c, all);
@@ -182,7 +197,9 @@ static void say_missing(const struct boot *b)
 
 		if (a->done)
 			continue;
-		if (a->fast_here)
+		if (*a->elsewhere.uuid && !a->fast_here)
+			complain(XC_NOT_FOUND, a->known.name, move_advice(&a->elsewhere), "%s: %s", a->elsewhere.fast.path, a->elsewhere.message.text);
+		else if (a->fast_here)
 			complain(XC_NOT_FOUND, a->known.name, "connect it",
 				 "its slow device is not here (%s)", identity_text(&a->known.slow));
 		else

@@ -14,6 +14,7 @@
 #include "lib/json.h"
 #include "lib/kernel.h"
 #include "lib/known.h"
+#include "lib/moves.h"
 #include "lib/latency/canvas.h"
 #include "lib/latency/latency.h"
 #include "lib/latency/pulse.h"
@@ -593,7 +594,7 @@ static void list_stopped(struct list *l, const struct cache *c)
 
 	snprintf(slow, sizeof(slow), "%.63s", c->err ? "" : (const char *)c->sb.slow.path);
 	list_row(l, &(struct row){ .name = c->name, .uuid = c->uuid, .fast = c->fast.path, .slow = slow,
-				   .state = c->err == -ENOTSUP ? "unknown" : c->err ? "damaged" :
+				   .state = cache_is_elsewhere(c) ? "moved" : c->err == -ENOTSUP ? "unknown" : c->err ? "damaged" :
 					    known_find(c->uuid, &k) == 1 && slow_missing(&k) ? "no-slow" : "stopped",
 				   .sectors = c->err ? NOT_KNOWN : le64_to_cpu(c->sb.slow.sectors), .dirty = NOT_KNOWN });
 }
@@ -622,7 +623,7 @@ static void list_all(struct list *l, const struct running *r, size_t n, const st
 	for (size_t i = 0; i < n; i++)
 		list_running(l, &r[i]);
 	for (size_t i = 0; i < all->n; i++)
-		if (!all->v[i].running)
+		if (!all->v[i].running || cache_is_elsewhere(&all->v[i]))
 			list_stopped(l, &all->v[i]);
 	list_absent(l, all);
 	if (l->array)

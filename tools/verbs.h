@@ -28,6 +28,7 @@ enum xc stop_run(struct options *opt);
 enum xc start_run(struct options *opt);
 enum xc detach_run(struct options *opt);
 enum xc attach_run(struct options *opt);
+enum xc replace_run(struct options *opt);
 enum xc remove_run(struct options *opt);
 enum xc partitions_run(struct options *opt);
 enum xc resize_run(struct options *opt);

@@ -69,6 +69,16 @@ xpcache resize %s tries again | of the kernel's engine: tests/vm/jobs/resize.sh
 xpcache flush %s shows when | of a hibernation: tests/vm/jobs/hibernate.sh
 xpcache stop %s, then xpcache remove %s --fast %s | of the kernel's engine: tests/vm/jobs/detach.sh
 or xpcache stop %s first | the same
+xpcache replace %s --fast DEV | which device is for the user to say: tests/vm/jobs/replace.sh
+xpcache forget %s, and create one anew | of the kernel's engine: tests/vm/jobs/replace.sh
+xpcache stop %s, xpcache forget %s | the same
+xpcache forget %s --force gives the cache up | after a record of it: tests/vm/jobs/replace.sh
+xpcache list shows where it is; xpcache create | which of the two is meant is for the user to say: tests/vm/jobs/replace.sh
+then xpcache forget %s --force | the same: a device that takes no write, and both are here
+xpcache stop %s if it runs | after a device that takes no write: tests/vm/jobs/replace.sh
+xpcache attach %s says more | of the kernel's engine: the fast device was used by another machine meanwhile
+xpcache status %s shows where it is | of two that run at the same time
+xpcache remove %s, and create it anew | whether it is to end is for the user to say
 xpcache set %s mode=%s, once more | of a mode that somebody else has changed meanwhile: tests/cli/mode.sh
 LIST
 
@@ -240,6 +250,18 @@ refused 3 start --fast "$F.2" --slow "$S.2" --name xpcache0
 types 0 0 "started" another
 ended another
 ended xpcache0
+
+# ---- a fast device that its cache has left, or has not reached ----
+for bits in 0x43 0x83; do
+	anew
+	(cd "$advice_dir" && "$forge" fast set incompat $bits)
+	refused 4 check "$F"
+	types 0 0 ""
+	refused 4 start --fast "$F" --slow "$S"
+	types 0 0 "now caches" "$S"
+	ended xpcache0
+done
+anew
 
 # ---- start: which slow device, which engine ----
 refused 5 start --fast "$F"

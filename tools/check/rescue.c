@@ -94,13 +94,13 @@ static enum xc take_bare(struct rescue *r, int err)
 {
 	const struct xp_message message = r->o.message;
 	const char *why = *message.text ? message.text : strerror(-err);
-	u64 blocks, noted = 0;
-	enum xc ret = fast_size_blocks(r->opt->fast_size, &r->fast, &blocks);
+	u64 blocks = 0, noted = 0;
+	enum xc ret = err == -ENOTSUP ? offline_complain(&r->o, &r->fast, err) : fast_size_blocks(r->opt->fast_size, &r->fast, &blocks);
 	int bare = ret ? 0 : bare_superblock(&r->o.media.io, device_blocks(&r->fast), r->opt->fast_size ? blocks : 0, &noted, &r->o.sb);
 
 	if (ret)
 		return ret;
-	if (err == -ENOTSUP || bare == -ENOENT)
+	if (bare == -ENOENT)
 		return offline_complain(&r->o, &r->fast, err);
 	if (!r->opt->force)
 		return complain(XC_DAMAGED, r->fast.path,

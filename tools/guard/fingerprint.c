@@ -94,6 +94,23 @@ int fingerprint_size(const struct xp_media *m, const struct xp_sb *sb, u64 fast_
 	return write_both(m, &fp, newest);
 }
 
+/* I10: a superblock of another layout verifies too. */
+static bool has_room(const struct xp_sb *sb)
+{
+	return le64_to_cpu(sb->journal_start) > XP_FP_BLOCK_B &&
+	       (!sb->scratch_blocks || le64_to_cpu(sb->scratch_start) > XP_FP_BLOCK_B);
+}
+
+int fingerprint_begin(const struct xp_media *m, const struct xp_sb *sb)
+{
+	struct xp_fp fp = { .serial = cpu_to_le64(1), .taken = cpu_to_le64((u64)time(NULL)) };
+
+	memcpy(fp.magic, XP_FP_MAGIC, sizeof(fp.magic));
+	memcpy(fp.uuid, sb->uuid, sizeof(fp.uuid));
+	fp.block[XP_FP_BLOCKS - 1].lba = sb->fast_blocks;
+	return has_room(sb) ? write_both(m, &fp, -ENOENT) : 0;
+}
+
 u64 fingerprint_hash(const struct loader *l, u64 lba, const u8 block[XP_BLOCK_SIZE])
 {
 	u8 rest[XP_BLOCK_SIZE];
@@ -120,13 +137,6 @@ static int hash_slow(struct xp_fp *fp, struct slow *s)
 	}
 	fp->count = cpu_to_le32(n);
 	return n && s->bad <= SLOW_BAD_MAX ? 0 : -EIO;
-}
-
-/* I10: a superblock of another layout verifies too. */
-static bool has_room(const struct xp_sb *sb)
-{
-	return le64_to_cpu(sb->journal_start) > XP_FP_BLOCK_B &&
-	       (!sb->scratch_blocks || le64_to_cpu(sb->scratch_start) > XP_FP_BLOCK_B);
 }
 
 static int take(const struct xp_media *m, u64 fast_blocks, struct slow *s, u64 seq)

@@ -56,6 +56,11 @@ int fingerprint_take(const struct device *fast, const char *slow, u64 seq);
 int fingerprint_mark(const struct xp_media *m, const struct xp_sb *sb, bool stale);
 /* How much of the fast device the cache has; 0: it is about to have more. Where nothing tells that it is no error. -errno. */
 int fingerprint_size(const struct xp_media *m, const struct xp_sb *sb, u64 fast_blocks);
+/*
+ * Of a cache that is to be used at once on a fast device that has none: it says nothing of the slow device, but a place
+ * can be remembered in it. -errno.
+ */
+int fingerprint_begin(const struct xp_media *m, const struct xp_sb *sb);
 /* Remembers where a mark may be. -ENOENT: there is no fingerprint. */
 int fingerprint_place(const struct xp_media *m, const struct xp_sb *sb, u64 lba);
 

@@ -14,6 +14,7 @@
 #include "lib/kernel.h"
 #include "lib/known.h"
 #include "lib/memory.h"
+#include "lib/moves.h"
 #include "lib/offline.h"
 #include "lib/partitions.h"
 #include "lib/running.h"
@@ -53,7 +54,7 @@ static enum xc find_fast(const struct running *r, struct cache *c)
 		}
 	caches_free(&all);
 	if (n == 1)
-		return XC_OK;
+		return cache_arrive(c);
 	if (n)
 		return complain(XC_REFUSED, r->name, text_todo("take the copy away, then %s", begun_way_back(r)),
 				"%u devices hold it; it stays detached", n);
@@ -168,9 +169,9 @@ enum xc mend_all(struct running *list, size_t n)
 }
 
 /* The kernel takes it while the device is suspended, and could not make room by writing there. */
-static int check_memory(const struct cache *c)
+static int check_memory(const struct xp_sb *sb)
 {
-	u64 need = xp_memory(&c->sb, true) + xp_recover_memory(&c->sb);
+	u64 need = xp_memory(sb, true) + xp_recover_memory(sb);
 	struct memory m;
 
 	memory_look(&m);
@@ -192,7 +193,7 @@ static void turn_undo(const struct running *r)
 
 static int turn_back(const struct running *r, const struct cache *c, const struct options *opt)
 {
-	int err = check_memory(c);
+	int err = check_memory(&c->sb);
 
 	if (!err)
 		err = kernel_load_cache(r, &c->fast, &opt->tunables);
@@ -283,6 +284,18 @@ static enum xc take_size(struct running *r)
 				"it has %" PRIu64 " sectors, and had %" PRIu64 "; %s stays detached", slow.sectors, r->sectors, r->name);
 	r->sectors = slow.sectors;
 	return XC_OK;
+}
+
+enum xc wake_check(const struct running *r, const struct xp_sb *sb)
+{
+	struct running grown = *r;
+	enum xc ret = take_size(&grown);
+
+	if (!ret)
+		ret = check_above(r);
+	if (!ret && check_memory(sb))
+		ret = say_not_awake(r, NULL, -ENOMEM);
+	return ret;
 }
 
 enum xc wake(const struct running *r, const struct options *opt)

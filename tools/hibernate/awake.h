@@ -12,10 +12,13 @@ struct device;
 struct options;
 struct running;
 struct xp_end;
+struct xp_sb;
 
 /* A device that a killed hibernate has left suspended goes on; *@r: as it is then. Not what others have
  * suspended. */
 enum xc sleep_mend(struct running *r);
+/* Could it be attached now, with the superblock @sb? Complains of what wake() would refuse, as far as can be seen. */
+enum xc wake_check(const struct running *r, const struct xp_sb *sb);
 /* Complains. */
 enum xc wake(const struct running *r, const struct options *opt);
 enum xc say_not_awake(const struct running *r, const struct cache *c, int err);

@@ -31,6 +31,7 @@
 #include "lib/kernel.h"
 #include "lib/known.h"
 #include "lib/media.h"
+#include "lib/moves.h"
 #include "lib/progress.h"
 #include "lib/running.h"
 #include "lib/signals.h"
@@ -208,6 +209,9 @@ static enum xc note_all(struct sleep *all)
 	choose_id(all, &here);
 	for (size_t i = 0; i < all->n; i++)
 		prepare_note(all, &all->list[i]);
+	for (size_t i = 0; i < here.n && !ret; i++)
+		if (!here.v[i].err)
+			ret = cache_arrive(&here.v[i]);
 	for (size_t i = 0; i < here.n && !ret; i++)
 		if (!here.v[i].err)
 			ret = note_one(all, &here.v[i]);

@@ -4,51 +4,12 @@
 # detach and attach of a cache that is in use: by a mounted file system that is written to all the time.
 
 . ./sleeping.sh
+FILES=40
+. ./writing.sh
 
 detached() { is_asleep "$1"; }
 attached() { is_awake "$1"; }
 
-# What is in the files is what was written there; each is synced before the next.
-newest() { tail -n 1 /tmp/written; }
-begin_to_write()
-{
-	(
-		n=$(newest)
-		while [ ! -e /tmp/enough ]; do
-			n=$((n + 1))
-			pattern "file$n" 1 >/tmp/piece
-			dd if=/tmp/piece of=/mnt/$((n % 40)) bs=64k conv=fsync status=none || break
-			echo "$n" >>/tmp/written
-		done
-	) 2>/tmp/writer &
-	writer=$!
-}
-end_to_write()
-{
-	touch /tmp/enough
-	wait $writer
-	equal "$1-writer" "" "$(cat /tmp/writer)"
-}
-# written NAME - all files, as the disk has them.
-written()
-{
-	local n bad=0 last
-	last=$(newest)
-	echo 3 >/proc/sys/vm/drop_caches
-	for n in $(seq $((last > 40 ? last - 39 : 1)) "$last"); do
-		[ "$(pattern "file$n" 1 | sha256sum)" = "$(sha256sum </mnt/$((n % 40)))" ] || bad=$((bad + 1))
-	done
-	equal "$1-files" 0 $bad
-	[ "$last" -gt 4 ] && pass "$1-written" || fail "$1-written" "only $last"
-	note "$last files were written"
-}
-# goes_on NAME - the writer has written since.
-goes_on()
-{
-	local was
-	was=$(newest)
-	settled eval '[ "$(newest)" -gt '"$was"' ]' && pass "$1-goes-on" || fail "$1-goes-on" "it stopped at $was"
-}
 # stopped_at CALL VERB - killed before its n-th such call, "call:n"; 0: it was.
 stopped_at()
 {
@@ -59,7 +20,6 @@ stopped_at()
 create --idle-ms 0 --dirty-low 40
 must mkfs.ext4 -q -F $CACHE
 must mount $CACHE /mnt
-echo 0 >/tmp/written
 begin_to_write
 
 same=$(dmsetup info -c --noheadings -o uuid,major,minor xpcache0)
@@ -102,7 +62,6 @@ end_to_write on-the-way
 written on-the-way
 
 # ---- killed on its way ----
-rm /tmp/enough
 begin_to_write
 for step in mlockall:1 alarm:1 alarm:2 pwrite64:1 fdatasync:2 munlockall:1; do
 	try "killed-at-$step" stopped_at $step detach
