@@ -89,8 +89,10 @@ int xp_move_leave(const struct xp_media *here, struct xp_sb *sb, u64 id)
 	err = here->write(here->ctx, XP_SB_BLOCK_A, 1, sb);
 	if (!err) {
 		err = here->write(here->ctx, XP_SB_BLOCK_B, 1, sb);
-		if (err)	/* a copy that can be read is to say that it is here, as that one says it */
+		if (err) {	/* a copy that can be read is to say that it is here, as that one says it */
+			xp_sb_seal(&was);	/* its words may have been made clean */
 			here->write(here->ctx, XP_SB_BLOCK_A, 1, &was);
+		}
 	}
 	return err;
 }
@@ -126,8 +128,9 @@ int xp_move_confirm(const struct xp_media *here, const struct xp_sb *sb, void *b
 	return err ? err : here->write(here->ctx, XP_SB_BLOCK_B, 1, block);
 }
 
-int xp_move_settle(const struct xp_media *there, const struct xp_sb *sb)
+int xp_move_settle(const struct xp_media *there, struct xp_sb *sb)
 {
+	xp_sb_seal(sb);
 	return there->write(there->ctx, XP_SB_BLOCK_B, 1, sb);
 }
 

@@ -55,7 +55,7 @@ void xp_move_clear(struct xp_sb *sb);	/* has arrived: the number stays, and tell
  */
 int xp_move_arrive(const struct xp_media *there, struct xp_sb *sb);
 /* Has arrived, and may have been killed then: it is durable when this returns 0. @sb was read there. */
-int xp_move_settle(const struct xp_media *there, const struct xp_sb *sb);
+int xp_move_settle(const struct xp_media *there, struct xp_sb *sb);
 /*
  * What says AWAY as @sb does is erased, once it has arrived, durably. Where the first copy is something else but zeros the
  * device has another use by now: -ESTALE, and nothing is written. Else the error of a read or a write.

@@ -92,9 +92,10 @@ struct owned {
 static int own(struct owned *o, dev_t dev)
 {
 	struct xp_message msg;
-	int err = device_look_at(&o->d, dev);
+	int err;
 
-	o->m.bounce = NULL;
+	*o = (struct owned){ .d.fd = -1 };
+	err = device_look_at(&o->d, dev);
 	if (err) {
 		o->d.fd = -1;
 		return err;
@@ -135,7 +136,7 @@ static int confirm_left(const struct cache *c, char *path, size_t len)
 	struct owned o;
 	int err = own(&o, c->left);
 
-	snprintf(path, len, "%s", o.d.path);
+	snprintf(path, len, "%s", *o.d.path ? o.d.path : c->fast.path);
 	if (err == -ENOTSUP && xp_move_has_left(&o.sb, &c->sb))
 		err = xp_move_confirm(&o.m.io, &o.sb, &block);
 	else if (!err)	/* a copy that could not be read says now that it is here */

@@ -3,9 +3,8 @@
 #ifndef XP_TOOLS_CREATE_H
 #define XP_TOOLS_CREATE_H
 
-#include "lib/exit.h"
-
 #include "lib/device.h"
+#include "lib/exit.h"
 #include "lib/uuid.h"
 #include "core/format.h"
 

@@ -266,6 +266,32 @@ static void what_has_another_use_is_not_erased(void **state)
 	assert_int_equal(look_here(&a), -ENOTSUP);
 }
 
+static int refuses_the_second(void *ctx, u64 block, u32 nr, const void *buf)
+{
+	return block == XP_SB_BLOCK_B ? -EIO : write_here(ctx, block, nr, buf);
+}
+
+static int loses_the_second(void *ctx, u64 block, u32 nr, void *buf)
+{
+	(void)ctx;
+	return block == XP_SB_BLOCK_B ? -EIO : read_it(f.fast, BLOCKS, block, nr, buf);
+}
+
+/* With a name that no create has written: what is read has another, and is sealed for it. */
+static void a_copy_that_takes_no_write_leaves_it_here(void **state)
+{
+	struct xp_sb from, now;
+
+	(void)state;
+	memcpy(f.sb.name, "a\nb", 4);
+	assert_int_equal(xp_sb_write(&f.media, &f.sb), 0);
+	assert_int_equal(look_here(&from), 0);
+	f.media.write = refuses_the_second;
+	f.media.read = loses_the_second;
+	assert_int_equal(xp_move_leave(&f.media, &from, ID), -EIO);
+	assert_int_equal(look_here(&now), 0);
+}
+
 static void two_moves_are_not_mixed(void **state)
 {
 	static u8 zeros[AT_ONCE * XP_BLOCK_SIZE];
@@ -296,6 +322,7 @@ int main(void)
 		M(a_kill_and_then_a_power_cut),
 		M(what_was_there_is_not_taken_for_it),
 		M(what_has_another_use_is_not_erased),
+		M(a_copy_that_takes_no_write_leaves_it_here),
 		M(two_moves_are_not_mixed),
 	};
 
