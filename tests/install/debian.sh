@@ -25,8 +25,8 @@ a_debian()
 	local node
 	debian "$1" "$(dpkg-deb -f "$program" Depends | tr ',' '\n' | sed 's/^ *\([^ ]*\).*/\1/' | xargs | tr ' ' ,),dkms,openssl,initramfs-tools,linux-image-amd64,linux-headers-amd64,grub2-common" ||
 		return
-	tree=$dir/$1
-	mkdir "$tree"
+	tree=$(mktemp -d "$dir/$1.XXXXXX")
+	chmod 755 "$tree"
 	tar -xf "$archive" -C "$tree" --numeric-owner --exclude='./dev/*'
 	attach -t proc proc proc
 	attach -t tmpfs dev dev

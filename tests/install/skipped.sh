@@ -125,11 +125,11 @@ beside()
 	modules "$at: now it has the module" "$was" 99.1.0-1-amd64
 	same "$at: in its initramfs, and it boots by default" "$(in_image 99.1.0-1-amd64 dm-xpcache.ko) $(boots)" "1 99.1.0-1-amd64"
 
-	# What nobody has named: a kernel on which it does not compile.
+	# What needs.c does not name: a kernel on which it does not compile.
 	inside apt-get -qy purge linux-image-99.1.0-1-amd64 linux-headers-99.1.0-1-amd64 >/dev/null 2>&1
-	forge 99.2.0-1-amd64 device-mapper.h 's/\<dm_table_get_mode\>/dm_table_get_another/'
+	forge 99.2.0-1-amd64 device-mapper.h 's/\<dm_target_offset\>/dm_target_another/'
 	ok "$at: a kernel that lacks what nobody has named" inside sh -c 'apt-get -qy install /root/image.deb /root/headers.deb'
-	same "$at: is skipped, which is said once for each of the two" "$(grep -c "^xpcache: no module dm-xpcache for Linux 99.2.0-1-amd64, which is skipped: it does not build: .*dm_table_get_mode.*/var/log/xpcache-dkms-99.2.0-1-amd64.log" out)" 2
+	same "$at: is skipped, which is said once for each of the two" "$(grep -c "^xpcache: no module dm-xpcache for Linux 99.2.0-1-amd64, which is skipped: it does not build: .*dm_target_offset.*/var/log/xpcache-dkms-99.2.0-1-amd64.log" out)" 2
 	modules "$at: and the others keep the module then" "$was"
 	whole "$at"
 	expects "$at: dkms by hand" 77 'which is skipped: it does not build' inside dkms build "xpcache/$(dpkg-deb -f "$module" Version)" -k 99.2.0-1-amd64
@@ -139,6 +139,6 @@ beside()
 }
 
 our_packages
-for suite in ${SUITES:-bookworm trixie}; do
-	beside "$suite"
+for release in ${SUITES:-bookworm trixie}; do
+	beside "$release"
 done
