@@ -205,7 +205,7 @@ static bool is_decided_otherwise(const struct recovery *r, const struct xp_said 
 {
 	const struct decided *d = find_decided(r, xp_lba_n(p->lba), xp_slot_n(p->slot));
 
-	return d && (d->rejected || d->passed_over);
+	return d && (d->rejected || d->passed_over || !slot_is_unread(r->c, p->slot));
 }
 
 /* What was before is not there any more: there is nothing to fall back to. */

@@ -419,6 +419,20 @@ static void a_recovery_that_was_cut_is_not_believed(void **state)
 	assert_over(7);
 }
 
+/* Nor that it cannot be read, when it can. */
+static void nor_is_one_that_could_not_read_it(void **state)
+{
+	struct xp_jblock *last = ring_block(&f, stats_of(&f).seq);
+
+	(void)state;
+	memset(last, 0, sizeof(*last));
+	bad = 0;
+	reopen();
+	assert_over(9);
+	reopen();
+	assert_over(9);
+}
+
 static void it_makes_no_sense_elsewhere(void **state)
 {
 	struct xp_jblock *b;
@@ -586,6 +600,7 @@ int main(void)
 		T(an_older_version_may_look_when_it_is_over),
 		T(the_older_version_is_gone),
 		T(a_recovery_that_was_cut_is_not_believed),
+		T(nor_is_one_that_could_not_read_it),
 		T(it_makes_no_sense_elsewhere),
 		T(its_feature_may_be_lost),
 		T(there_is_no_room_for_more),
