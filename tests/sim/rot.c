@@ -195,18 +195,26 @@ void rot_turn(u64 *rng)
 		rot(slot, rng);
 }
 
+/*
+ * What was written there since may be what it had become, zeros say: then it is that, whatever names it. A slot that was
+ * given to another block was written as a whole.
+ */
+static bool is_rotten_still(u32 i)
+{
+	u64 s = rotten[i].sector, slot = (s - xp_slot_sector(sim.c, XP_SLOT(0))) / XP_BLOCK_SECTORS;
+	struct xp_mapping m;
+
+	return sim.fast.seen[s] == rotten[i].rotten && sim.fast.floor[s] == rotten[i].rotten &&
+	       xp_lookup(sim.c, XP_LBA(rotten[i].lba), &m) && xp_slot_n(m.slot) == slot;
+}
+
 void rot_heal(void)
 {
 	u32 i;
 
-	for (i = 0; i < nr_rotten; i++) {
-		u64 s = rotten[i].sector;
-
-		if (sim.fast.seen[s] == rotten[i].rotten)
-			sim.fast.seen[s] = rotten[i].right;
-		if (sim.fast.floor[s] == rotten[i].rotten)
-			sim.fast.floor[s] = rotten[i].right;
-	}
+	for (i = 0; i < nr_rotten; i++)
+		if (is_rotten_still(i))
+			sim.fast.seen[rotten[i].sector] = sim.fast.floor[rotten[i].sector] = rotten[i].right;
 }
 
 void rot_forget(void)
