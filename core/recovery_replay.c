@@ -174,13 +174,18 @@ static void fall_back(struct xp *c, xp_lba_t lba)
 		entry_of(c, old)->held = 1;
 }
 
+static int refuse_unread(struct recovery *r, u64 seq)
+{
+	return recovery_refuse(r, "maps more slots that cannot be read than there is room for", seq, r->c->nr_unread);
+}
+
 /* I9: it is an error until it is written anew, or proven. */
 static int replay_unseen(struct recovery *r, const struct xp_said *p)
 {
 	int err;
 
 	if (!unread_has_room(r->c) && !slot_is_unread(r->c, p->slot))
-		return recovery_refuse(r, "maps one more slot that cannot be read than there is room for", p->seq, r->c->nr_unread);
+		return refuse_unread(r, p->seq);
 	err = replay_map(r, p);
 	if (!err)
 		unread_add(r->c, p->slot, p->hash);
@@ -503,5 +508,7 @@ int recovery_replay(struct recovery *r)
 	doubt(r);
 	doubt_older(r);
 	look_again(r);
+	if (r->c->nr_unread > unread_most(r->c->nr_slots))
+		return refuse_unread(r, r->head.seq);
 	return check_room(r);
 }

@@ -3,9 +3,14 @@
 #include "recovery.h"
 #include "unread.h"
 
-u32 unread_room(u64 slots)
+u32 unread_most(u64 slots)
 {
 	return (u32)min(slots, (u64)RECORDS_CHECKED_MAX);
+}
+
+u32 unread_room(u64 slots)
+{
+	return (u32)min(slots, (u64)2 * RECORDS_CHECKED_MAX);
 }
 
 const struct xp_unread *unread_find(const struct xp *c, xp_slot_t slot)

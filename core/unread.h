@@ -16,7 +16,9 @@
 
 #include "cache.h"
 
-/* As many as there are; in struct xp's memory. */
+/* A cache that runs has no more. */
+u32 unread_most(u64 slots);
+/* Of the table, in struct xp's memory: a replay meets those of before beside those that supersede them. */
 u32 unread_room(u64 slots);
 
 bool unread_has_room(const struct xp *c);

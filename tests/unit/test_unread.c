@@ -517,6 +517,9 @@ static void there_is_no_room_for_more(void **state)
 	say_last_again();
 	reopen();
 	assert_int_equal(xp_unread(f.c), room);
+	write_under_way(&f, LBA, 8);	/* it has the place of what was there before */
+	reopen();
+	assert_int_equal(xp_unread(f.c), room);
 	n = room;
 	write_many_under_way(1000 + 2 * n, TOGETHER);
 	seen = xp_unread(f.c);
