@@ -198,6 +198,8 @@ struct xp_window {
 	u32 nr_freed;
 	u8 state;		/* enum xp_block_state */
 	u8 tries;		/* SEALED: writes of it that have failed at this place */
+	/* it could not be stored, and may be there with fewer records all the same */
+	bool refused;
 	/* the data of the request sent beside it is not known to be durable */
 	bool undone;
 	u32 freed[XP_RECORDS];	/* slots that its being durable sets free */
@@ -237,7 +239,8 @@ struct xp_journal {
 	bool rerouting;		/* a block was refused: nothing is sealed until those from it on have
 				 * other places, and the superblock says so */
 	u32 refused;		/* places, one after the other, since a block was written */
-	u32 before;		/* records of the newest block but the open one, if it has grown */
+	/* records of the newest block but the open one, if it has grown, or was to */
+	u32 before;
 	struct xp_window window[XP_WINDOW];	/* seq % XP_WINDOW */
 };
 

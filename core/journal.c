@@ -37,7 +37,7 @@ static bool open_block(struct xp *c)
 	w->seq = journal_open(c);
 	w->number = number_after(c, c->journal.sealed_number);
 	w->position = journal_position(c, w->number);
-	w->undone = false;
+	w->undone = w->refused = false;
 	w->tries = 0;
 	w->nr = w->nr_relocated = w->stored = 0;
 	w->nr_freed = 0;
@@ -175,7 +175,7 @@ static void seal(struct xp *c, struct xp_todo *todo)
 
 	head(c, w);
 	w->state = BLOCK_SEALED;
-	j->before = 0;
+	j->before = w->refused ? w->nr : 0;
 	j->sealed++;
 	j->sealed_number = w->number;
 	j->seal_wanted = false;
@@ -327,6 +327,7 @@ static bool store(struct xp *c, struct xp_todo *todo)
 	struct xp_window *w = journal_window(c, journal_open(c));
 
 	if (store_part(c, w)) {
+		w->refused = true;
 		if (w->stored)
 			move_on(c, w);
 		return false;
