@@ -328,20 +328,18 @@ static bool avoid_refused(struct xp *c)
 	return true;
 }
 
-/* The slots whose newest record is in the block go along. */
-static void move_block(struct xp *c, struct xp_window *w, u64 number)
+/* In order: the last that has a record of a slot has its newest. */
+static void move_records(struct xp *c, u64 seq, const struct xp_window *w)
 {
-	u32 *list = c->journal.list, to = journal_position(c, number), from = w->position;
+	const struct xp_jblock *b = journal_buffer(c, seq);
+	u32 i;
 
-	w->number = number;
-	w->position = to;
-	if (from == to)
-		return;
-	XP_ASSERT(list[to] == XP_NIL);
-	list[to] = list[from];
-	list[from] = XP_NIL;
-	if (list[to] != XP_NIL)
-		c->entry[list[to]].list_prev = XP_LIST_HEAD | to;
+	for (i = 0; i < w->nr; i++) {
+		xp_slot_t slot = XP_SLOT(le32_to_cpu(b->rec[i].slot));
+
+		if ((u8)(le64_to_cpu(b->rec[i].lba) >> 40) == XP_REC_MAP && entry_of(c, slot)->live)
+			record_is_live(c, slot, w->position);
+	}
 }
 
 /* Of those in the window, and not known to be written. */
@@ -403,7 +401,6 @@ static bool send_moved(struct xp *c, struct xp_todo *todo)
 	return false;
 }
 
-/* From the last on: its new place is free, and its old one is the new one of the block before. */
 static bool renumber(struct xp *c, struct xp_todo *todo)
 {
 	struct xp_journal *j = &c->journal;
@@ -416,10 +413,12 @@ static bool renumber(struct xp *c, struct xp_todo *todo)
 		return false;
 	j->incarnation++;
 	c->stats.reroutes++;
-	for (i = n.nr; i--;) {
+	for (i = 0; i < n.nr; i++) {
 		struct xp_window *w = journal_window(c, n.first + i);
 
-		move_block(c, w, n.now[i]);
+		w->number = n.now[i];
+		w->position = journal_position(c, w->number);
+		move_records(c, n.first + i, w);
 		if (w->seq <= j->sealed)
 			change_number(c, w, &n);
 	}

@@ -289,7 +289,7 @@ void bypass_unmap(struct xp *c, struct xp_found *f)
 {
 	if (is_slot(f->mapped)) {
 		XP_ASSERT(!entry_of(c, f->mapped)->dirty);
-		journal_unlist(c, f->mapped);
+		record_is_dead(c, f->mapped);
 		slot_supersede(c, f->mapped);
 	}
 	f->mapped = f->unmapping = XP_SLOT(XP_NIL);

@@ -17,7 +17,7 @@
  * first, for their alignment.
  */
 struct layout {
-	u64 super, cache, entry, bucket, region, ghost, free_map, free_sum, list, batch, unread, sum, end;
+	u64 super, cache, entry, bucket, region, ghost, free_map, free_sum, segment, live, batch, unread, sum, end;
 	u32 nr_buckets, nr_regions, nr_ghosts, batch_max;
 };
 
@@ -48,12 +48,13 @@ static void lay_out(const struct xp_sb *sb, bool verify, struct layout *l)
 	l->super = place(&at, 2 * XP_BLOCK_SIZE);
 	l->cache = place(&at, sizeof(struct xp));
 	l->entry = place(&at, slots * sizeof(struct xp_entry));
+	l->segment = place(&at, slots * sizeof(u16));	/* whole words of it: relocate.c */
 	l->bucket = place(&at, l->nr_buckets * sizeof(u32));
 	l->region = place(&at, l->nr_regions);	/* whole words of it: map_region_used() */
 	l->ghost = place(&at, l->nr_ghosts * sizeof(u64));
 	l->free_map = place(&at, words * sizeof(u64));
 	l->free_sum = place(&at, (words + 63) / 64 * sizeof(u64));
-	l->list = place(&at, le64_to_cpu(sb->journal_blocks) * sizeof(u32));
+	l->live = place(&at, segments_of(le64_to_cpu(sb->journal_blocks)) * sizeof(u32));
 	l->batch = place(&at, l->batch_max * sizeof(struct xp_batch_entry));
 	l->unread = place(&at, unread_room(slots) * sizeof(struct xp_unread));
 	l->sum = place(&at, verify ? slots * sizeof(u32) : 0);
@@ -116,8 +117,9 @@ static void init_journal(struct xp *c, u8 *base, const struct layout *l,
 	j->blocks = le64_to_cpu(sb->journal_blocks);
 	j->usable = j->blocks - xp_sb_spare_places(sb);
 	j->buffer = (struct xp_jblock *)base;
-	j->list = (u32 *)(base + l->list);
-	memset(j->list, 0xff, j->blocks * sizeof(u32));
+	j->live = (u32 *)(base + l->live);
+	j->nr_segments = segments_of(j->blocks);
+	j->segment_shift = segment_shift(j->blocks);
 	memcpy(j->uuid, sb->uuid, sizeof(j->uuid));
 }
 
@@ -172,6 +174,7 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 	while (c->nr_whole >> c->region_shift >= c->nr_regions)
 		c->region_shift++;
 	c->entry = (struct xp_entry *)(base + l.entry);
+	c->segment = (u16 *)(base + l.segment);
 	c->bucket = (u32 *)(base + l.bucket);
 	c->region = (u8 *)(base + l.region);
 	c->ranks.ghost = (u64 *)(base + l.ghost);

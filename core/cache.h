@@ -25,8 +25,7 @@
  *                 a record whose checksum tells recovery whether the data landed
  *   FILLING       in the hash; no record names it
  *   CANCELLED     not in the hash; the fill's write may still be in flight
- *   MAPPED        in the hash, the only MAPPED slot of its lba; on the list of the
- *                 journal block that holds its newest MAP record
+ *   MAPPED        in the hash, the only MAPPED slot of its lba; its newest MAP record is live
  *   UNMAPPING     in the hash, not read from: blocks bypassing writes (I8)
  *   PENDING_FREE  not in the hash; older recoverable states may name it (I1)
  *   RELEASED      no recoverable mapping names it; pinned by a reader
@@ -64,7 +63,7 @@ enum xp_state {
 };
 
 /*
- * 20 bytes a slot. All is c->lock's, but use: hits come and go without the lock
+ * 12 bytes a slot, and 2 beside them. All is c->lock's, but use: hits come and go without the lock
  * (hit.c), so pins and rank are changed by an exchange of the whole word, which fails
  * if anything else in it has changed, also by the lock's holder. Who changes the rest has
  * the lock, and need not exchange: use is two bytes of its own, and no bit-field of it is
@@ -78,8 +77,8 @@ enum xp_state {
 	u8 apart : 1;		/* MAPPED: not read from its slot; dirty as well: zeros, or unread.h */ \
 	u8 home : 1;		/* dirty: the slow device was sent it, and not flushed since, as far as is known here */ \
 	u8 held : 1;		/* MAPPED: a parallel commit may supersede it or fall back to it */ \
-	u8 listed : 1;		/* on the list of a journal block */	\
-	u16 use			/* the low 4 bits are its rank, the others count its pins */
+	u8 live : 1;		/* a record of the journal is its newest (relocate.h) */ \
+	u16 use			/* the low 4 bits are its rank, the others count its pins. FILLING: slot_link() */
 
 union xp_word {
 	u32 all;
@@ -93,14 +92,9 @@ struct xp_entry {
 		struct { XP_WORD_FIELDS; };
 	};
 	u32 hash_next;
-	/* WRITING, and not listed: what was mapped when it began, or XP_NIL. The first slot
-	 * of a run that is filled: that of the next run, or XP_NIL */
-	u32 list_next;
-	/* a slot, or XP_LIST_HEAD | ring position. The first of such a run: its slots */
-	u32 list_prev;
 };
 
-static_assert(sizeof(struct xp_entry) == 20, "I12");
+static_assert(sizeof(struct xp_entry) == 12, "I12");
 
 /* A slot that a recovery believed unread (unread.h). */
 struct xp_unread {
@@ -150,7 +144,6 @@ static inline u32 entry_rank(const struct xp_entry *e)
 	return XP_READ_ONCE(e->use) % XP_PIN;
 }
 
-#define XP_LIST_HEAD	0x80000000u
 /* Runs of slots that a fill takes: each is a search, with the lock held, and a write. */
 #ifndef XP_FILL_RUNS_MAX	/* the simulator tries a few */
 #define XP_FILL_RUNS_MAX	128u	/* of a read of which every second block is missing */
@@ -193,6 +186,7 @@ struct xp_window {
 	u64 tail;		/* once sealed, or stored: a number */
 	u32 position;		/* in the ring */
 	u32 nr, nr_relocated;	/* records; those of them that only repeat */
+	u32 scanned;		/* slots that were looked at for these */
 	/* OPEN: so many are on the medium already, the relocated ones among them */
 	u32 stored;
 	u32 nr_freed;
@@ -214,7 +208,8 @@ struct xp_journal {
 	u64 incarnation;
 	u8 uuid[16];
 	struct xp_jblock *buffer;	/* XP_WINDOW blocks */
-	u32 *list;		/* a ring position: its slots with their newest record there */
+	u32 *live;		/* a segment: how many of its records are (relocate.h) */
+	u32 nr_segments, segment_shift;
 
 	/* xp_options.store is used: recovery's own blocks are whole, by its media */
 	bool grows;
@@ -235,6 +230,11 @@ struct xp_journal {
 	u64 tail_written;	/* tail of the newest block written: what a recovery may need */
 	/* all that lives in blocks up to this one is relocated, however full the ring */
 	u64 leave;
+	/* relocated now is what lives in these segments; nr_empty 0: nothing is */
+	u32 empty_from, nr_empty;
+	/* what lives before this block is held, and its record about to die */
+	u64 emptied, empty_end;	/* and before that one, when the hand has been everywhere */
+	u32 hand;		/* slots before this one do not live there any more, unless held */
 	bool seal_wanted;	/* as soon as window and ring allow */
 	bool rerouting;		/* a block was refused: nothing is sealed until those from it on have
 				 * other places, and the superblock says so */
@@ -409,6 +409,7 @@ struct xp {
 	/* blocks of the slow device; the one behind them is short, and not cached (write.c) */
 	u64 nr_whole;
 	struct xp_entry *entry;
+	u16 *segment;		/* of a slot's live record (relocate.h); FILLING: slot_link() */
 	u32 *bucket;
 	u8 *region;		/* so many slots in the hash are of its blocks (map.h) */
 	u64 *free_map;		/* bit a slot */

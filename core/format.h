@@ -66,7 +66,8 @@
 
 /* lbas of a journal record and of the in-memory map have 40 bits: 4 PiB. */
 #define XP_MAX_LBAS		(1ull << 40)
-#define XP_MAX_SLOTS		(1u << 31)	/* 8 TiB of fast device */
+#define XP_MAX_SLOTS		(1u << 31)	/* 8 TiB of fast device; fewer than that */
+#define XP_MAX_RING		(XP_MAX_SLOTS - 1)
 #define XP_MAX_SEQ		(1ull << 54)	/* of seq and incarnation: more is damage */
 #define XP_MIN_SLOTS		8u
 

@@ -152,7 +152,7 @@ int hint_write(struct xp *c, const struct xp_media *m)
 	struct run first;
 	int err;
 
-	if (!slots || !may_write(c))
+	if (!slots || !may_write(c) || !journal_has_place(c))
 		return 0;
 	err = prove_all(c, m, slots);
 	if (err)

@@ -10,12 +10,10 @@
  *   and the ring position of a block is written again only when the newest
  *   written block's tail has passed it (seal_possible).
  *
- * A slot whose newest record lies in a block is on that block's list, so the
- * records that are still alive in the oldest block are found without reading
- * it. seal() relocates them to the room a new block has left, or
- * journal_relocate_ahead() has done so, and the tail moves on. Relocated is only what is
- * alive at that moment and cannot be superseded by an earlier block: a slot that is
- * not held.
+ * What lives in the oldest blocks is found without reading them (relocate.c). seal() relocates it
+ * to the room that a new block has left, or journal_relocate_ahead() has done so, and the tail
+ * moves on. Relocated is only what is live at that moment and cannot be superseded by an earlier
+ * block: a slot that is not held.
  */
 #include "badblocks.h"
 #include "busy.h"
@@ -39,14 +37,14 @@ static bool open_block(struct xp *c)
 	w->position = journal_position(c, w->number);
 	w->undone = w->refused = false;
 	w->tries = 0;
-	w->nr = w->nr_relocated = w->stored = 0;
+	w->nr = w->nr_relocated = w->scanned = w->stored = 0;
 	w->nr_freed = 0;
 	return true;
 }
 
 /* -------------------------------------------------------------- sealing ---- */
 
-static void put_mapping(struct xp *c, xp_slot_t slot)
+void journal_put_mapping(struct xp *c, xp_slot_t slot)
 {
 	const struct xp_entry *e = entry_of(c, slot);
 	const struct xp_unread *u = e->apart ? unread_find(c, slot) : NULL;
@@ -63,56 +61,7 @@ static void put_mapping(struct xp *c, xp_slot_t slot)
 void journal_add_mapping(struct xp *c, xp_slot_t slot)
 {
 	journal_owe(c);
-	put_mapping(c, slot);
-}
-
-/*
- * Up to @room live records of the oldest block, into the open one. What is held stays,
- * but keeps no other from leaving.
- */
-static u32 relocate_oldest(struct xp *c, u32 room)
-{
-	u32 i = c->journal.list[journal_position(c, c->journal.tail)], next, relocated = 0;
-
-	for (; i != XP_NIL && relocated < room; i = next) {
-		struct xp_entry *e = &c->entry[i];
-
-		/* A WRITING one's is in the window, half a ring from here. */
-		XP_ASSERT(e->state == SLOT_MAPPED);
-		next = e->list_next;
-		if (e->held)
-			continue;
-		put_mapping(c, XP_SLOT(i));
-		relocated++;
-	}
-	return relocated;
-}
-
-/*
- * Moves live records into the open block, and the tail on. Only as far as needed to
- * keep the ring half full: the fuller, the fewer of them are alive. And not more than
- * keeps it from filling, so that no sync has much more to relocate than another.
- */
-static void relocate(struct xp *c)
-{
-	struct xp_journal *j = &c->journal;
-	struct xp_window *w = journal_window(c, journal_open(c));
-	u32 room = XP_RELOCATE_MAX - w->nr_relocated, relocated = 0;
-
-	while (j->tail < w->number) {
-		if (j->list[journal_position(c, j->tail)] == XP_NIL) {
-			j->tail++;
-			continue;
-		}
-		if (relocated == room ||
-		    (w->number - j->tail < j->usable / 2 && j->tail > j->leave))
-			break;
-		relocated += relocate_oldest(c, room - relocated);
-		if (j->list[journal_position(c, j->tail)] != XP_NIL)
-			break;
-	}
-	w->nr_relocated += relocated;
-	c->stats.relocated += relocated;
+	journal_put_mapping(c, slot);
 }
 
 /*
@@ -137,7 +86,7 @@ static bool open_is_last(struct xp *c)
 }
 
 /* No block that a recovery from any written one may need is overwritten. */
-static bool ring_has_place(const struct xp *c)
+bool journal_has_place(const struct xp *c)
 {
 	return number_after(c, c->journal.sealed_number) <
 	       c->journal.tail_written + c->journal.blocks;
@@ -145,7 +94,7 @@ static bool ring_has_place(const struct xp *c)
 
 static bool seal_possible(const struct xp *c)
 {
-	return !c->failed && !c->journal.rerouting && ring_has_place(c);
+	return !c->failed && !c->journal.rerouting && journal_has_place(c);
 }
 
 /* The block is about to be on the medium, with what it holds by now. */
@@ -154,7 +103,7 @@ static void head(struct xp *c, struct xp_window *w)
 	struct xp_journal *j = &c->journal;
 	struct xp_jheader *h = &journal_buffer(c, w->seq)->head;
 
-	XP_ASSERT(ring_has_place(c));
+	XP_ASSERT(journal_has_place(c));
 	relocate(c);
 	w->tail = j->tail;
 	h->magic = cpu_to_le32(XP_JOURNAL_MAGIC);
@@ -310,8 +259,8 @@ static void move_on(struct xp *c, struct xp_window *w)
 
 		r->hash = 0;
 		journal_buffer(c, next->seq)->rec[next->nr++] = *r;
-		if ((u8)(le64_to_cpu(r->lba) >> 40) == XP_REC_MAP && entry_of(c, slot)->listed)
-			journal_list(c, slot, next->position);
+		if ((u8)(le64_to_cpu(r->lba) >> 40) == XP_REC_MAP && entry_of(c, slot)->live)
+			record_is_live(c, slot, next->position);
 	}
 	memcpy(next->freed, w->freed, nr_freed * sizeof(w->freed[0]));
 	next->nr_freed = nr_freed;
@@ -410,15 +359,6 @@ bool journal_room_undo(struct xp *c, u64 undo, struct xp_todo *todo)
 {
 	return room(c, 1, todo) &&
 	       (!open_is_last(c) || undo == c->journal.durable + 1);
-}
-
-u64 journal_number_of(const struct xp *c, const struct xp_entry *e)
-{
-	const struct xp_journal *j = &c->journal;
-	u64 back = (j->sealed_number % j->blocks + j->blocks -
-		    journal_position_of(c, e)) % j->blocks;
-
-	return j->sealed_number - back;
 }
 
 /* ----------------------------------------------------------- on medium ---- */

@@ -2,13 +2,12 @@
 /*
  * journal.h - placing records in the open block, inline.
  *
- * The caller has seen journal_room(). A slot is on the list of the block that holds its
- * newest MAP record.
+ * The caller has seen journal_room().
  */
 #ifndef XP_JOURNAL_H
 #define XP_JOURNAL_H
 
-#include "cache.h"
+#include "relocate.h"
 
 /* journal.c */
 bool journal_make_room(struct xp *c, u32 n, struct xp_todo *todo);
@@ -27,8 +26,12 @@ u64 journal_commit(struct xp *c, struct xp_todo *todo);
 void journal_close(struct xp *c, struct xp_todo *todo);
 /* Carries records into the open block before it is sealed: while a device works. */
 void journal_relocate_ahead(struct xp *c);
-/* A new record that says what holds of a MAPPED slot. */
+/* What holds of a MAPPED slot, once more. */
+void journal_put_mapping(struct xp *c, xp_slot_t slot);
+/* The same, and new. */
 void journal_add_mapping(struct xp *c, xp_slot_t slot);
+/* For one more block: of a ring that is as long as it must be, always, sooner or later. */
+bool journal_has_place(const struct xp *c);
 /* Forces an empty block out (recovery). */
 void journal_seal_now(struct xp *c, struct xp_todo *todo);
 /* Data named by the records of block @seq is durable, or they are undone. */
@@ -39,8 +42,6 @@ void journal_note_written(struct xp *c, struct xp_todo *todo);
 bool journal_retire(struct xp *c);
 /* What is wanted holds a record (journal_commit), and loses none. */
 void journal_seal_if_wanted(struct xp *c, struct xp_todo *todo);
-/* Of a cache at rest: the number of the block with the newest MAP record of a MAPPED slot. */
-u64 journal_number_of(const struct xp *c, const struct xp_entry *e);
 /*
  * Has a journal block written that tells whether the fast device is there; its end's point. One
  * that is under way may have landed before the device went: then the next, as soon as there is a
@@ -106,14 +107,6 @@ static inline bool journal_is_written(const struct xp *c, u64 point)
 static inline u32 journal_position(const struct xp *c, u64 number)
 {
 	return (u32)(number % c->journal.blocks);
-}
-
-/* Place of the block with the slot's newest record. */
-static inline u32 journal_position_of(const struct xp *c, const struct xp_entry *e)
-{
-	while (!(e->list_prev & XP_LIST_HEAD))
-		e = &c->entry[e->list_prev];
-	return e->list_prev & ~XP_LIST_HEAD;
 }
 
 /* Numbers, with those of bad places: no fewer than blocks. */
@@ -190,36 +183,6 @@ static inline bool journal_room(struct xp *c, u32 n, struct xp_todo *todo)
 	return true;
 }
 
-static inline void journal_unlist(struct xp *c, xp_slot_t slot)
-{
-	struct xp_entry *e = entry_of(c, slot);
-
-	if (!e->listed)
-		return;
-	if (e->list_prev & XP_LIST_HEAD)
-		c->journal.list[e->list_prev & ~XP_LIST_HEAD] = e->list_next;
-	else
-		c->entry[e->list_prev].list_next = e->list_next;
-	if (e->list_next != XP_NIL)
-		c->entry[e->list_next].list_prev = e->list_prev;
-	e->listed = 0;
-}
-
-/* @slot's newest record is in the block at @position of the ring. */
-static inline void journal_list(struct xp *c, xp_slot_t slot, u32 position)
-{
-	struct xp_entry *e = entry_of(c, slot);
-	u32 *head = &c->journal.list[position];
-
-	journal_unlist(c, slot);
-	e->list_prev = XP_LIST_HEAD | position;
-	e->list_next = *head;
-	if (*head != XP_NIL)
-		c->entry[*head].list_prev = xp_slot_n(slot);
-	*head = xp_slot_n(slot);
-	e->listed = 1;
-}
-
 static inline void journal_put(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba,
 			       xp_slot_t slot, u64 hash)
 {
@@ -235,7 +198,7 @@ static inline void journal_put(struct xp *c, enum xp_kind kind, u8 flags, xp_lba
 	r->sum = cpu_to_le32(sum);
 	r->hash = cpu_to_le64(hash);
 	if (kind == XP_REC_MAP)
-		journal_list(c, slot, w->position);
+		record_is_live(c, slot, w->position);
 }
 
 /* The record that comes next is new. */
@@ -245,7 +208,7 @@ static inline void journal_owe(struct xp *c)
 	XP_WRITE_ONCE(c->owes, true);
 }
 
-/* A new record. A MAP moves its slot to the open block's list. Returns the block's number. */
+/* A new record. A MAP is its slot's newest from now on. Returns the block's number. */
 static inline u64 journal_add(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba,
 			      xp_slot_t slot, u64 hash)
 {

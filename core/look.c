@@ -26,13 +26,14 @@ int xp_look(struct xp *c, const struct xp_media *m, void *scratch,
 static void describe(struct xp *c, xp_slot_t slot, struct xp_mapping *m)
 {
 	const struct xp_entry *e = &c->entry[xp_slot_n(slot)];
+	u32 nr;
 
 	m->lba = entry_lba(e);
 	m->slot = slot;
 	m->dirty = e->dirty;
 	m->unread = slot_is_unread(c, slot);
 	m->zeros = e->apart && !m->unread;
-	m->doubtful = c->lost && journal_number_of(c, e) < c->lost;
+	m->doubtful = c->lost && record_first_of(c, slot, c->journal.sealed_number, &nr) < c->lost;
 	m->sum = c->sum ? c->sum[xp_slot_n(slot)] : 0;
 }
 

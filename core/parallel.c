@@ -24,7 +24,7 @@ static void records_parallel(struct xp *c, struct xp_req *req, const u64 *hash)
 
 	for (i = 0; i < req->nr_blocks; i++) {
 		xp_lba_t lba = lba_add(req_lba(req), i);
-		xp_slot_t old = slot_supersedes(c, lba, slot_add(req->slot, i));
+		xp_slot_t old = map_mapped(c, lba);
 		u64 seq;
 
 		if (is_slot(old))
@@ -78,7 +78,7 @@ enum xp_act parallel_flip(struct xp *c, struct xp_req *req,
 		u32 rank = ranks_written(c, lba, old, req->stream == STREAM_LONG);
 
 		if (is_slot(old)) {
-			journal_unlist(c, old);
+			record_is_dead(c, old);
 			slot_supersede(c, old);
 			slot_release(c, old);
 		}
@@ -102,7 +102,7 @@ static void undo_block(struct xp *c, xp_lba_t lba, xp_slot_t slot)
 	} else {
 		journal_add(c, XP_REC_UNMAP, 0, lba, slot, 0);
 	}
-	journal_unlist(c, slot);
+	record_is_dead(c, slot);
 	map_remove(c, slot);
 	entry_of(c, slot)->state = SLOT_PENDING_FREE;
 	journal_free_later(c, slot);
@@ -116,7 +116,7 @@ void parallel_abort(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 	for (i = req->progress; i < req->nr_blocks; i++) {
 		xp_slot_t slot = slot_add(req->slot, i);
 
-		journal_unlist(c, slot);
+		record_is_dead(c, slot);
 		map_remove(c, slot);
 		entry_of(c, slot)->state = SLOT_PENDING_FREE;
 	}

@@ -124,7 +124,7 @@ bool policy_evictable(const struct xp_entry *e)
 void policy_drop(struct xp *c, xp_slot_t slot)
 {
 	journal_add(c, XP_REC_UNMAP, 0, entry_lba(entry_of(c, slot)), slot, 0);
-	journal_unlist(c, slot);
+	record_is_dead(c, slot);
 	slot_unmap(c, slot);
 	journal_free_later(c, slot);
 }

@@ -92,22 +92,47 @@ static u32 fillable_run(struct xp *c, xp_lba_t first, u32 most)
 	return n;
 }
 
-/* Takes slots for a run of @nr blocks, wherever they are: *@link is where the first one's number belongs. */
-static u32 *take_run(struct xp *c, struct xp_fill *fill, u32 *link, u32 *runs, xp_lba_t lba, u32 nr)
+/*
+ * The slots of a fill are runs, chained by the link of the first slot of each: the number of the next one's, or NO_RUN; and
+ * ALONE if there is but this slot, else its second one's link is how many there are (slot_link()).
+ */
+#define ALONE	0x80000000u
+#define NO_RUN	(XP_MAX_SLOTS - 1)
+
+static u32 run_length(const struct xp *c, u32 slot)
 {
-	while (nr && *runs < XP_FILL_RUNS_MAX) {
+	return slot_link(c, slot) & ALONE ? 1 : slot_link(c, slot + 1);
+}
+
+/* What a fill takes: from its first run on, to its last as yet, of @nr. */
+struct chain {
+	u32 first, last, nr;
+};
+
+static void chain_run(struct xp *c, struct chain *chain, u32 slot, u32 n)
+{
+	if (chain->nr++)
+		slot_set_link(c, chain->last, (slot_link(c, chain->last) & ALONE) | slot);
+	else
+		chain->first = slot;
+	chain->last = slot;
+	slot_set_link(c, slot, (n == 1 ? ALONE : 0) | NO_RUN);
+	if (n > 1)
+		slot_set_link(c, slot + 1, n);
+}
+
+/* Takes slots for a run of @nr blocks, wherever they are. */
+static void take_run(struct xp *c, struct xp_fill *fill, struct chain *chain, xp_lba_t lba, u32 nr)
+{
+	while (nr && chain->nr < XP_FILL_RUNS_MAX) {
 		xp_slot_t slot;
 		u32 n = slots_alloc(c, nr, SLOT_FILLING, lba, &slot);
 
-		*link = xp_slot_n(slot);
-		link = &entry_of(c, slot)->list_next;
-		entry_of(c, slot)->list_prev = n;
+		chain_run(c, chain, xp_slot_n(slot), n);
 		fill->nr_blocks += n;
 		lba = lba_add(lba, n);
 		nr -= n;
-		++*runs;
 	}
-	return link;
 }
 
 /*
@@ -116,16 +141,16 @@ static u32 *take_run(struct xp *c, struct xp_fill *fill, u32 *link, u32 *runs, x
  */
 static void fill_take(struct xp *c, struct xp_fill *fill, xp_lba_t first, u32 span, u32 want)
 {
-	u32 slot = XP_NIL, *link = &slot, runs = 0, at = 0;
+	struct chain chain = { 0 };
+	u32 at = 0;
 
-	while (at < span && fill->nr_blocks < want && runs < XP_FILL_RUNS_MAX) {
+	while (at < span && fill->nr_blocks < want && chain.nr < XP_FILL_RUNS_MAX) {
 		u32 n = fillable_run(c, lba_add(first, at), min(span - at, want - fill->nr_blocks));
 
-		link = take_run(c, fill, link, &runs, lba_add(first, at), n);
+		take_run(c, fill, &chain, lba_add(first, at), n);
 		at += n + 1;
 	}
-	*link = XP_NIL;
-	fill->slot = XP_SLOT(slot);
+	fill->slot = XP_SLOT(chain.first);
 	fill->target = fill->nr_blocks ? xp_slot_sector(c, fill->slot) : 0;
 }
 
@@ -138,10 +163,10 @@ bool xp_fill_run(struct xp *c, struct xp_fill *fill, struct xp_fill *run)
 	e = entry_of(c, fill->slot);
 	*run = *fill;
 	run->lba = entry_lba(e);
-	run->nr_blocks = e->list_prev;
+	run->nr_blocks = run_length(c, xp_slot_n(fill->slot));
 	run->target = xp_slot_sector(c, run->slot);
 	fill->nr_blocks -= run->nr_blocks;
-	fill->slot = XP_SLOT(e->list_next);
+	fill->slot = XP_SLOT(slot_link(c, xp_slot_n(fill->slot)) & ~ALONE);
 	return true;
 }
 
@@ -355,6 +380,7 @@ enum xp_act read_submit(struct xp *c, struct xp_req *req,
 
 static void fill_drop(struct xp *c, xp_slot_t slot)
 {
+	slot_end_link(c, slot);
 	if (entry_of(c, slot)->state == SLOT_FILLING)
 		map_remove(c, slot);
 	slot_release(c, slot);
@@ -427,6 +453,7 @@ static void fill_block_end(struct xp *c, xp_lba_t lba, xp_slot_t slot,
 		fill_drop(c, slot);
 		return;
 	}
+	slot_end_link(c, slot);
 	journal_add(c, XP_REC_MAP, 0, lba, slot, 0);
 	slot_map(c, slot, false, ranks_arrival(c, lba));
 	c->stats.fills++;

@@ -76,7 +76,7 @@ int recovery_refuse_loss(struct recovery *r, u64 seq, const char *what)
 
 void recovery_unmap(struct xp *c, xp_slot_t slot)
 {
-	journal_unlist(c, slot);
+	record_is_dead(c, slot);
 	slot_supersede(c, slot);
 	entry_of(c, slot)->state = SLOT_FREE;
 }

@@ -12,8 +12,8 @@
 
 #define RECORDS_CHECKED_MAX	(2 * XP_WINDOW * XP_RECORDS)
 #define DISPLACED_MAX		RECORDS_CHECKED_MAX
-/* with those that are proven after all (unread.h), and a short block */
-#define DECIDED_MAX		(2 * RECORDS_CHECKED_MAX + 1)
+/* with those that are proven after all, of a whole table (unread.h), and a short block */
+#define DECIDED_MAX		(3 * RECORDS_CHECKED_MAX + 1)
 
 struct decided {
 	u64 lba;
@@ -68,15 +68,6 @@ static inline int read_place(struct recovery *r, u64 position, u32 i, bool toget
 {
 	return together ? 0 :
 	       r->m->read(r->m->ctx, r->c->journal.start + position + i, 1, chunk_block(r, i));
-}
-
-/* Of the block of the chain with its newest record. */
-static inline u64 number_of(const struct recovery *r, xp_slot_t slot)
-{
-	u64 position = journal_position_of(r->c, entry_of(r->c, slot));
-	u64 blocks = r->c->journal.blocks;
-
-	return r->head.tail + (position + blocks - r->head.tail % blocks) % blocks;
 }
 
 /* recovery.c */

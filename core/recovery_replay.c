@@ -70,6 +70,12 @@ static int parse(struct recovery *r, const struct xp_record *rec, u64 seq,
 	return 0;
 }
 
+/* Of the block with the newest record of a slot that is mapped, before @p. */
+static u64 number_of(const struct recovery *r, const struct xp_said *p, xp_slot_t slot)
+{
+	return record_number_of(r->c, r->m, r->block, slot, p->seq, p->index);
+}
+
 /*
  * A recovery has decided that what gave this block the slot was not valid: it could read what
  * cannot be read now, or the user took the older version, or has lost what came before. What it has
@@ -81,7 +87,7 @@ static int displace(struct recovery *r, const struct xp_said *p)
 				  xp_slot_n(p->slot));
 
 	if (r->nr_displaced == DISPLACED_MAX ||
-	    ring_at(r, p->seq)->incarnation <= ring_at(r, number_of(r, p->slot))->incarnation)
+	    ring_at(r, p->seq)->incarnation <= ring_at(r, number_of(r, p, p->slot))->incarnation)
 		return err;
 	if (!r->nr_displaced)
 		r->conflict = *r->msg;
@@ -140,7 +146,7 @@ static int replay_map(struct recovery *r, const struct xp_said *p)
 	e->held = 0;
 	if (c->sum)
 		c->sum[xp_slot_n(p->slot)] = p->sum;
-	journal_list(c, p->slot, journal_position(c, p->seq));
+	record_is_live(c, p->slot, journal_position(c, p->seq));
 	return 0;
 }
 
@@ -255,7 +261,7 @@ static int replay_moot(struct recovery *r, struct xp_said *p)
 	xp_slot_t mapped = map_mapped(r->c, p->lba);
 
 	p->verdict = XP_MOOT;
-	if (!r->hole || (is_slot(mapped) && number_of(r, mapped) >= r->hole))
+	if (!r->hole || (is_slot(mapped) && number_of(r, p, mapped) >= r->hole))
 		return 0;
 	if (p->kind == XP_REC_CLEAN) {
 		if (is_slot(mapped))
@@ -397,36 +403,19 @@ static int replay_chain(struct recovery *r)
 	return 0;
 }
 
-static u32 alive_in(const struct xp *c, u64 seq)
-{
-	u32 i = c->journal.list[journal_position(c, seq)], n = 0;
-
-	for (; i != XP_NIL; i = c->entry[i].list_next)
-		n++;
-	return n;
-}
-
 /*
  * The ring never fills, whatever comes (docs/ARCHITECTURE.md): that is so of every chain that a
- * cache writes, and any other is refused. The oldest k + 1 blocks are behind the tail when so many
- * new ones are written as it takes to carry what is alive in them, XP_RELOCATE_MAX records each;
- * the last of these has a place if the tail has passed k blocks by then. One comes at least: step
- * 5's.
+ * cache writes, or step 5 can make it so. Any other is refused.
  */
 static int check_room(struct recovery *r)
 {
-	u64 good = r->c->journal.blocks - r->c->super.nr_avoided, length = 0, k = 0, seq;
-	u32 alive = 0;
+	struct xp *c = r->c;
 
-	for (seq = r->head.tail; seq < r->head.seq; seq = number_after(r->c, seq))
-		length++;
-	for (seq = r->head.tail; seq <= r->head.seq; seq = number_after(r->c, seq), k++) {
-		alive += alive_in(r->c, seq);
-		if (length + max((alive + XP_RELOCATE_MAX - 1) / XP_RELOCATE_MAX, 1u) >= good + k)
-			return recovery_refuse(r, "leaves no room in the ring for what is to be carried, as no cache does; records",
-				      r->head.seq, alive);
-	}
-	return 0;
+	c->journal.tail = r->head.tail;
+	if (relocate_has_room(c, r->head.seq, true))
+		return 0;
+	return recovery_refuse(r, "leaves no room in the ring for what is to be carried, as no cache does; records",
+			       r->head.seq, c->nr_dirty + c->nr_clean);
 }
 
 /*
@@ -446,8 +435,9 @@ static void doubt(struct recovery *r)
 	r->leave = max(r->leave, min(c->lost, r->head.seq));
 	for (i = 0; i < c->nr_slots; i++) {
 		const struct xp_entry *e = &c->entry[i];
+		u32 nr;
 
-		if (e->state == SLOT_MAPPED && !e->dirty && number_of(r, XP_SLOT(i)) < c->lost)
+		if (e->state == SLOT_MAPPED && !e->dirty && record_first_of(c, XP_SLOT(i), r->head.seq, &nr) < c->lost)
 			recovery_unmap(c, XP_SLOT(i));
 	}
 }

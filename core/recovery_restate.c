@@ -47,6 +47,31 @@ static void restate_one(struct xp *c, const struct decided *d)
 }
 
 /*
+ * A chain may be longer, or more crowded at its tail, than one that this version writes: blocks that
+ * hold nothing new, then. It is short enough before all places have been written.
+ */
+static int make_room(struct recovery *r)
+{
+	struct xp_journal *j = &r->c->journal;
+	u64 ask = 0, n;
+
+	/* a smaller ring than any that is legal never has it: what ends the recovery needs a place, too */
+	for (n = 0; n < j->blocks && journal_used(r->c) + 2 < j->blocks; n++) {
+		int err;
+
+		if (j->tail >= ask && relocate_has_room(r->c, j->sealed_number, false))
+			break;
+		if (j->tail >= ask)	/* it is some work */
+			ask = j->tail + j->blocks / 64 + 1;
+		j->leave = max(j->leave, j->tail);
+		err = recovery_seal_and_write(r->c, r->m);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/*
  * Until the last of these blocks is durable their durable_seq stays what it
  * was, so that a cut in between decides the same again (no slot has changed).
  * One block more, with a durable_seq that covers them, ends it.
@@ -79,6 +104,8 @@ int recovery_restate(struct recovery *r)
 	err = recovery_seal_and_write(c, r->m);
 	for (c->journal.leave = r->leave; !err && c->journal.tail <= r->leave; )
 		err = recovery_seal_and_write(c, r->m);
+	if (!err)
+		err = make_room(r);
 	if (!err && r->leave)
 		err = recovery_erase_holes(r);
 	c->journal.leave = 0;

@@ -273,14 +273,15 @@ int xp_grow(struct xp *c, const struct xp_media *m, struct xp_sb *sb, u64 fast_b
 /* ------------------------------------------------------------- the mark ---- */
 
 /* Passing began with nothing dirty (passthrough.c), and the cache has not run since. */
-static bool dirty_before(struct xp *c, u64 seq)
+static bool dirty_before(struct xp *c, const struct xp_media *m, u64 seq, void *block)
 {
 	u32 i;
 
 	for (i = 0; i < c->nr_slots; i++) {
 		const struct xp_entry *e = &c->entry[i];
 
-		if (e->state == SLOT_MAPPED && e->dirty && journal_number_of(c, e) <= seq)
+		if (e->state == SLOT_MAPPED && e->dirty &&
+		    record_number_of(c, m, block, XP_SLOT(i), c->journal.sealed_number, XP_RECORDS) <= seq)
 			return true;
 	}
 	return false;
@@ -290,10 +291,11 @@ int xp_unmark(struct xp *c, const struct xp_media *fast, const struct xp_media *
 	      bool losing, void *block)
 {
 	const struct xp_mark *m = block;
+	u64 incarnation = le64_to_cpu(m->incarnation), seq = le64_to_cpu(m->seq);
 	int err;
 
 	if (!losing && c->nr_dirty &&
-	    (le64_to_cpu(m->incarnation) < c->journal.incarnation || dirty_before(c, le64_to_cpu(m->seq))))
+	    (incarnation < c->journal.incarnation || dirty_before(c, fast, seq, block)))
 		return -EUCLEAN;
 	err = xp_forget(c, fast, block);
 	if (err)

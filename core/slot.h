@@ -124,19 +124,21 @@ static inline void slot_supersede(struct xp *c, xp_slot_t slot)
 	e->state = SLOT_PENDING_FREE;
 }
 
-/*
- * What the data of a WRITING slot is to supersede, if that is still there. Nobody else
- * has mapped the block since: it is busy. To be asked before the record is placed.
- */
-static inline xp_slot_t slot_supersedes(struct xp *c, xp_lba_t lba, xp_slot_t slot)
+/* A number that a FILLING slot keeps for who fills it: it has no pins, no rank, and no live record. */
+static inline u32 slot_link(const struct xp *c, u32 i)
 {
-	u32 i = entry_of(c, slot)->list_next;
+	return (u32)XP_READ_ONCE(c->entry[i].use) << 16 | c->segment[i];
+}
 
-	if (i != XP_NIL &&
-	    (c->entry[i].state != SLOT_MAPPED || !entry_is_of(&c->entry[i], lba)))
-		i = XP_NIL;
-	XP_VERIFY(i == xp_slot_n(map_mapped(c, lba)));
-	return XP_SLOT(i);
+static inline void slot_set_link(struct xp *c, u32 i, u32 link)
+{
+	XP_WRITE_ONCE(c->entry[i].use, (u16)(link >> 16));
+	c->segment[i] = (u16)link;
+}
+
+static inline void slot_end_link(struct xp *c, xp_slot_t slot)
+{
+	XP_WRITE_ONCE(entry_of(c, slot)->use, 0);
 }
 
 #endif /* XP_SLOT_H */

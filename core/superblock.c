@@ -11,14 +11,12 @@
 #include "superblock.h"
 
 #define RING_SHARE	4u	/* a full map fills a quarter of the ring */
-#ifndef XP_RING_WINDOWS	/* the simulator's is smaller */
-#define XP_RING_WINDOWS	12u	/* at least: a quarter of it holds three */
-#endif
+#define RING_WINDOWS	12u	/* at least: a quarter of it holds three */
 
 u64 xp_sb_ring_needed(u64 slots)
 {
 	return max((slots * RING_SHARE + XP_RECORDS - 1) / XP_RECORDS,
-		   (u64)XP_RING_WINDOWS * XP_WINDOW);
+		   (u64)RING_WINDOWS * XP_WINDOW);
 }
 
 u32 xp_sb_spare_places(const struct xp_sb *sb)
@@ -92,7 +90,7 @@ static int verify_slots(const struct xp_sb *sb, u64 fast_blocks, struct xp_messa
 
 	if (blocks > fast_blocks)
 		return bad(msg, -EUCLEAN, "fast device shrank, blocks recorded", blocks);
-	if (slots < XP_MIN_SLOTS || slots > XP_MAX_SLOTS)
+	if (slots < XP_MIN_SLOTS || slots >= XP_MAX_SLOTS)
 		return bad(msg, -EUCLEAN, "number of slots out of range", slots);
 	if (data > blocks || slots > blocks - data)
 		return bad(msg, -EUCLEAN, "slots reach past the fast device", slots);
@@ -108,7 +106,7 @@ static int verify_areas(const struct xp_sb *sb, struct xp_message *msg)
 	u64 scratch = le64_to_cpu(sb->scratch_start);
 	u64 scratch_blocks = le64_to_cpu(sb->scratch_blocks);
 
-	if (ring < xp_sb_ring_needed(le64_to_cpu(sb->nr_slots)) || ring >= XP_LIST_HEAD)
+	if (ring < xp_sb_ring_needed(le64_to_cpu(sb->nr_slots)) || ring > XP_MAX_RING)
 		return bad(msg, -EUCLEAN, "journal size out of range", ring);
 	if (journal <= XP_SB_BLOCK_B || journal > data || ring > data - journal)
 		return bad(msg, -EUCLEAN, "journal overlaps something, block", journal);

@@ -62,13 +62,6 @@ static bool may_go_parallel(const struct xp *c, const struct xp_req *req, u32 nr
 	       nr_blocks <= XP_COPY_MAX && !journal_tight(c);
 }
 
-/* A free slot for the block; it remembers what it is to supersede. */
-static __always_inline void take_slot(struct xp *c, u32 i, xp_lba_t lba, xp_slot_t mapped)
-{
-	slots_take(c, i, SLOT_WRITING, lba);
-	c->entry[i].list_next = xp_slot_n(mapped);
-}
-
 static __always_inline void write_begin(struct xp *c, struct xp_req *req, u32 nr_blocks)
 {
 	c->writes_unsynced++;
@@ -99,7 +92,7 @@ static enum xp_act write_whole(struct xp *c, struct xp_req *req, u32 want,
 			break;
 		if (unlikely(c->any_suspect) && !n)
 			want = slots_together(c, start, want);
-		take_slot(c, start + n, lba, f.mapped);
+		slots_take(c, start + n, SLOT_WRITING, lba);
 	} while (++n < want);
 	if (!n)
 		return busy ? req_wait(c, &c->busy, req) :
@@ -159,7 +152,7 @@ static enum xp_act write_partial(struct xp *c, struct xp_req *req,
 	i = slots_next(c);
 	if (i == XP_NIL)
 		return write_without_slot(c, req, is_slot(f.mapped), todo);
-	take_slot(c, i, lba, f.mapped);
+	slots_take(c, i, SLOT_WRITING, lba);
 	req->slot = XP_SLOT(i);
 	write_begin(c, req, 1);
 	req->copy.offset = req_offset(req) << XP_SECTOR_SHIFT;
@@ -288,11 +281,11 @@ enum xp_act write_flip(struct xp *c, struct xp_req *req,
 			req->state = REQ_PARKED;
 			return req_wait(c, &c->parked, req);
 		}
-		old = slot_supersedes(c, lba, slot);
+		old = map_mapped(c, lba);
 		rank = ranks_written(c, lba, old, req->stream == STREAM_LONG);
 		journal_add(c, XP_REC_MAP, XP_REC_DIRTY, lba, slot, 0);
 		if (is_slot(old)) {
-			journal_unlist(c, old);
+			record_is_dead(c, old);
 			slot_supersede(c, old);
 			journal_free_later(c, old);
 		}

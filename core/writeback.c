@@ -512,7 +512,7 @@ static bool clean_one(struct xp *c, const struct xp_batch_entry *be,
 		return false;
 	if (unmap_instead(c, e)) {
 		journal_add(c, XP_REC_UNMAP, 0, entry_lba(e), slot, 0);
-		journal_unlist(c, slot);
+		record_is_dead(c, slot);
 		slot_unmap(c, slot);
 		journal_free_later(c, slot);
 		if (!e->apart)

@@ -11,4 +11,4 @@ def defines(name):
     return re.search(rf"^{name} := (.*)", TEXT, re.M)[1].split()
 
 
-VARIANTS = {"sim": defines("SIM_RING"), "sim-narrow": defines("SIM_RING") + defines("SIM_NARROW")}
+VARIANTS = {"sim": [], "sim-narrow": defines("SIM_NARROW")}

@@ -82,15 +82,14 @@ bool rot_keeps_dirty(void)
 
 /* ------------------------------------------------------------- where ---- */
 
-static u64 seq_of(const struct xp_entry *e)
+/* Of the block with its newest record: no later than. */
+static u64 seq_of(u32 slot)
 {
-	const struct xp_journal *j = &sim.c->journal;
-	u64 position, newest = number_after(sim.c, j->sealed_number);	/* the open block's */
+	u32 nr;
+	u64 open = number_after(sim.c, sim.c->journal.sealed_number);
+	u64 first = record_first_of(sim.c, XP_SLOT(slot), open, &nr);
 
-	while (!(e->list_prev & XP_LIST_HEAD))
-		e = &sim.c->entry[e->list_prev];
-	position = e->list_prev & ~XP_LIST_HEAD;
-	return newest - (newest % j->blocks + j->blocks - position) % j->blocks;
+	return first + nr - 1;
 }
 
 /* By the newest block that is on the medium with all before it. */
@@ -120,7 +119,7 @@ static u32 choose_slot(u64 *rng)
 		u32 slot = (first + i) % sim.geometry.slots;
 		const struct xp_entry *e = &sim.c->entry[slot];
 
-		if (e->state == SLOT_MAPPED && !e->apart && e->listed && seq_of(e) <= durable)
+		if (e->state == SLOT_MAPPED && !e->apart && e->live && seq_of(slot) <= durable)
 			return slot;
 	}
 	return XP_NIL;

@@ -10,6 +10,7 @@
 #include "run.h"
 #include "image.h"
 #include "../rank_audit.h"
+#include "../record_audit.h"
 
 /* ------------------------------------------------------------- geometry ---- */
 
@@ -323,12 +324,12 @@ static void draw_geometry(u64 *rng)
 	}
 	if (g->verifies && mix(sim.seed ^ 0x2073e) % 2 && !g->bad)
 		g->rot_one_in = 10 + (u32)(mix(sim.seed ^ 0x2073f) % 200);
-	/* A quarter holds a full map, as xp_sb_verify() has it, and two windows: it wants three. */
+	/* A quarter holds a full map and three windows, as xp_sb_verify() has it. */
 	if (g->short_ring)
-		g->ring = max(XP_WINDOW - 2, (g->slots * 4 + XP_PUT_MAX - 1) / XP_PUT_MAX) +
+		g->ring = max(XP_WINDOW - 2, 2 * ((g->slots * 4 + XP_PUT_MAX - 1) / XP_PUT_MAX)) +
 			  below(rng, 3);
 	else
-		g->ring += max(4 * 2 * XP_WINDOW, (g->slots * 4 + XP_PUT_MAX - 1) / XP_PUT_MAX);
+		g->ring += max(4 * 3 * XP_WINDOW, (g->slots * 4 + XP_PUT_MAX - 1) / XP_PUT_MAX);
 }
 
 static void make_superblock(void)
@@ -637,10 +638,12 @@ static u64 flushes_completed(void)
 }
 
 /* Between two steps nobody is in the core. */
-static void check_ranks(void)
+static void check_counts(void)
 {
 	const char *wrong = rank_audit(sim.c);
 
+	if (!wrong)
+		wrong = record_audit(sim.c);
 	if (wrong)
 		violation(P_HOST, "%s", wrong);
 }
@@ -653,7 +656,7 @@ static void step(u64 *rng)
 	if (sim.geometry.bad && chance(&own, sim.geometry.bad_one_in))
 		bad_turn(&own);
 	happen(rng);
-	check_ranks();
+	check_counts();
 	size_step();
 	if (flushes_completed() <= before)	/* less: it is another life */
 		return;

@@ -127,6 +127,10 @@ void write_journal(struct fixture *f)
 
 	while ((i = take_journal(f, &io)) >= 0) {
 		assert_true(io.bytes <= XP_BLOCK_SIZE && io.bytes % XP_LINE_SIZE == 0);
+		if (f->refuses && f->refuses[io.target / XP_BLOCK_SECTORS]) {
+			xp_journal_end(f->c, (u32)i, -EIO, &f->todo);
+			continue;
+		}
 		memcpy(f->fast + io.target * 512, io.data, io.bytes);
 		memset(f->fast + io.target * 512 + io.bytes, 0x5a, XP_BLOCK_SIZE - io.bytes);
 		xp_journal_end(f->c, (u32)i, 0, &f->todo);

@@ -22,6 +22,7 @@ struct fixture {
 	struct xp *c;
 	struct xp_todo todo;
 	u32 media_writes;
+	const bool *refuses;	/* a block that takes no journal block; NULL: none */
 };
 
 /* A formatted and started cache of a slow device of @lbas blocks. Returns 0, as a setup of cmocka does. */

@@ -42,6 +42,19 @@ build/unit/test_hit: build/unit/test_hit.o $(race-objects)
 
 -include $(race-objects:.o=.d)
 
+# Segments of several places of the ring, as only a large cache has them.
+build/unit/wide/core/%.o: core/%.c
+	@mkdir -p $(@D)
+	$(CC) $(UNIT_FLAGS) -DXP_SEGMENTS_MAX=8u -MMD -MP -c -o $@ $<
+
+wide-objects := $(unit-objects:build/unit/core/%=build/unit/wide/core/%)
+unit-tests += build/unit/test_displaced_wide
+
+build/unit/test_displaced_wide: build/unit/test_displaced.o $(wide-objects)
+	$(CC) $(UNIT_FLAGS) -o $@ $^ -lcmocka -lxxhash
+
+-include $(wide-objects:.o=.d)
+
 # All of the tool but its main(): what asks a device is there, and not called. A test lies in the folder of tests/ that
 # has the name of its file's.
 tool-tests := $(patsubst tests/%.c,build/unit/%,$(wildcard $(foreach room,boot lib lib/* tools tools/*,tests/$(room)/test_*.c)))
