@@ -334,12 +334,8 @@ static void move_records(struct xp *c, u64 seq, const struct xp_window *w)
 	const struct xp_jblock *b = journal_buffer(c, seq);
 	u32 i;
 
-	for (i = 0; i < w->nr; i++) {
-		xp_slot_t slot = XP_SLOT(le32_to_cpu(b->rec[i].slot));
-
-		if ((u8)(le64_to_cpu(b->rec[i].lba) >> 40) == XP_REC_MAP && entry_of(c, slot)->live)
-			record_is_live(c, slot, w->position);
-	}
+	for (i = 0; i < w->nr; i++)
+		journal_goes_along(c, &b->rec[i], w->position);
 }
 
 /* Of those in the window, and not known to be written. */

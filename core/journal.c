@@ -255,12 +255,10 @@ static void move_on(struct xp *c, struct xp_window *w)
 	next = journal_window(c, journal_open(c));
 	for (; i < nr; i++) {
 		struct xp_record *r = &b->rec[i];
-		xp_slot_t slot = XP_SLOT(le32_to_cpu(r->slot));
 
 		r->hash = 0;
 		journal_buffer(c, next->seq)->rec[next->nr++] = *r;
-		if ((u8)(le64_to_cpu(r->lba) >> 40) == XP_REC_MAP && entry_of(c, slot)->live)
-			record_is_live(c, slot, next->position);
+		journal_goes_along(c, r, next->position);
 	}
 	memcpy(next->freed, w->freed, nr_freed * sizeof(w->freed[0]));
 	next->nr_freed = nr_freed;

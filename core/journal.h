@@ -201,6 +201,15 @@ static inline void journal_put(struct xp *c, enum xp_kind kind, u8 flags, xp_lba
 		record_is_live(c, slot, w->position);
 }
 
+/* A record goes to the block at @position: so does its slot's newest, if that is alive. */
+static inline void journal_goes_along(struct xp *c, const struct xp_record *r, u32 position)
+{
+	xp_slot_t slot = XP_SLOT(le32_to_cpu(r->slot));
+
+	if ((u8)(le64_to_cpu(r->lba) >> 40) == XP_REC_MAP && entry_of(c, slot)->live)
+		record_is_live(c, slot, position);
+}
+
 /* The record that comes next is new. */
 static inline void journal_owe(struct xp *c)
 {
