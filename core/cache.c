@@ -175,6 +175,7 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 		c->region_shift++;
 	c->entry = (struct xp_entry *)(base + l.entry);
 	c->segment = (u16 *)(base + l.segment);
+	memset(c->segment, 0xff, l.bucket - l.segment);	/* NO_SEGMENT */
 	c->bucket = (u32 *)(base + l.bucket);
 	c->region = (u8 *)(base + l.region);
 	c->ranks.ghost = (u64 *)(base + l.ghost);

@@ -127,6 +127,8 @@ static bool may_live_in_part(const struct xp *c, u32 slot)
 	u64 first = OF_FOUR((u64)j->empty_from), behind, four;
 
 	memcpy(&four, &c->segment[slot], sizeof(four));
+	if (four == OF_FOUR((u64)NO_SEGMENT))
+		return false;
 	behind = ((four | TOP_OF_FOUR) - (first & ~TOP_OF_FOUR)) ^ ((four ^ ~first) & TOP_OF_FOUR);
 	return (behind - OF_FOUR((u64)j->nr_empty)) & ~behind & TOP_OF_FOUR;
 }

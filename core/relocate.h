@@ -5,7 +5,7 @@
  *
  * A record is live while it is the newest MAP record of a MAPPED slot, or of one that is being
  * written. The ring is cut into segments of so many places that two bytes tell them apart; of up to
- * 65,536 places each is a segment. Of each slot its segment is kept, and of each segment the number
+ * 65,535 places each is a segment. Of each slot its segment is kept, and of each segment the number
  * of its live records. That is all: which records a segment has is found by a look at all slots.
  */
 #ifndef XP_RELOCATE_H
@@ -16,10 +16,12 @@
 struct xp_media;
 
 #ifndef XP_SEGMENTS_MAX	/* the simulator has few, of more than one place */
-#define XP_SEGMENTS_MAX	65536u
+#define XP_SEGMENTS_MAX	65535u
 #endif
 
-static_assert(XP_SEGMENTS_MAX <= 65536u, "two bytes tell them apart");
+#define NO_SEGMENT	0xffffu		/* of a slot without a live record: of no part */
+
+static_assert(XP_SEGMENTS_MAX <= NO_SEGMENT, "two bytes tell them apart");
 
 /* Of a ring of @blocks places: places of a segment, as a power of two; and how many segments. */
 static inline u32 segment_shift(u64 blocks)
@@ -53,11 +55,13 @@ static inline void record_is_live(struct xp *c, xp_slot_t slot, u32 position)
 static inline void record_is_dead(struct xp *c, xp_slot_t slot)
 {
 	struct xp_entry *e = entry_of(c, slot);
+	u16 *segment = &c->segment[xp_slot_n(slot)];
 
 	if (!e->live)
 		return;
 	e->live = 0;
-	c->journal.live[c->segment[xp_slot_n(slot)]]--;
+	c->journal.live[*segment]--;
+	*segment = NO_SEGMENT;
 }
 
 /* relocate.c */

@@ -7,6 +7,7 @@
 
 #include "map.h"
 #include "ranks.h"
+#include "relocate.h"
 #include "unread.h"
 
 void slots_init_free(struct xp *c);
@@ -139,6 +140,7 @@ static inline void slot_set_link(struct xp *c, u32 i, u32 link)
 static inline void slot_end_link(struct xp *c, xp_slot_t slot)
 {
 	XP_WRITE_ONCE(entry_of(c, slot)->use, 0);
+	c->segment[xp_slot_n(slot)] = NO_SEGMENT;
 }
 
 #endif /* XP_SLOT_H */
