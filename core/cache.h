@@ -235,6 +235,8 @@ struct xp_journal {
 	/* what lives before this block is held, and its record about to die */
 	u64 emptied, empty_end;	/* and before that one, when the hand has been everywhere */
 	u32 hand;		/* slots before this one do not live there any more, unless held */
+	u32 to_repeat;		/* records that lived there when it set out, less those repeated since */
+	u64 empty_by;		/* this block, at an even pace */
 	bool seal_wanted;	/* as soon as window and ring allow */
 	bool rerouting;		/* a block was refused: nothing is sealed until those from it on have
 				 * other places, and the superblock says so */

@@ -4,12 +4,13 @@
  * and the tail moves on.
  *
  * A part is an eighth of the ring, from the tail on. A hand goes over all slots and repeats what
- * lives in the part; when it has been everywhere nothing lives there, and the tail is behind it. A slot is repeated once at most for a part, whatever happens meanwhile. So it costs no
- * list of the records of a block (I12), and slots side by side are looked at, four at once.
+ * lives in the part; when it has been everywhere nothing lives there, and the tail is behind it. A
+ * slot is repeated once at most for a part, whatever happens meanwhile. So it costs no list of the
+ * records of a block (I12), and slots side by side are looked at, four at once.
  *
- * Each block repeats up to XP_RELOCATE_MAX records, or the hand goes on by a pace that brings it to
- * the end before half of the ring is in use; with more by as much as it takes to keep it from
- * filling (docs/ARCHITECTURE.md, "The ring never fills").
+ * A part is emptied before half of the ring is in use, and each block has its share of that. With
+ * more in use each block repeats XP_RELOCATE_MAX records, or the hand goes on by as much as keeps
+ * the ring from filling (docs/ARCHITECTURE.md, "The ring never fills").
  */
 #include "badblocks.h"
 #include "journal.h"
@@ -20,7 +21,7 @@
 #define SPARE		(XP_WINDOW + 4)	/* blocks */
 #define AT_REST		(1u << 20)	/* slots: a millisecond or two */
 
-static_assert(XP_SEGMENTS_MAX / PART < 0x7ff0u, "may_live_in_part() asks of half of what 16 bits tell apart");
+static_assert(XP_SEGMENTS_MAX / PART < 0x7ff0u, "pass_over() asks of half of what 16 bits tell apart");
 
 static u32 segment_at(const struct xp *c, u64 number)
 {
@@ -59,9 +60,34 @@ static u64 hurry_from(const struct xp_journal *j)
 	return j->usable / 2 - min(j->usable / 4, (u64)SPARE);
 }
 
+/* So many: a part is begun that would be empty by then. */
+static u64 begin_from(const struct xp_journal *j)
+{
+	return hurry_from(j) - j->usable / PART;
+}
+
 static bool is_due(const struct xp_journal *j, u64 number)
 {
-	return number - j->tail >= hurry_from(j) - j->usable / PART || (j->tail <= j->leave && j->tail < number);
+	return number - j->tail >= begin_from(j) || (j->tail <= j->leave && j->tail < number);
+}
+
+/* Records that live in @nr segments from @first on. */
+static u32 live_in(const struct xp_journal *j, u32 first, u32 nr)
+{
+	u32 i, live = 0;
+
+	for (i = first; i < first + nr; i++)
+		live += j->live[i];
+	return live;
+}
+
+/* A part is emptied while as many blocks are written as it has; less, if it begins late. */
+static u64 blocks_for(const struct xp_journal *j, u64 length, u64 number)
+{
+	u64 used = number - j->tail, due = begin_from(j);
+	u64 late = used > due ? used - due : 0;
+
+	return length - min(late, length) / 2;
 }
 
 /*
@@ -81,6 +107,8 @@ static bool choose_part(struct xp *c, u64 from, u64 number)
 	j->nr_empty = end - first;
 	j->empty_end = from - journal_position(c, from) + min((u64)end << j->segment_shift, j->blocks);
 	j->hand = 0;
+	j->to_repeat = live_in(j, first, j->nr_empty);
+	j->empty_by = number + blocks_for(j, j->empty_end - from, number);
 	return j->nr_empty;
 }
 
@@ -117,20 +145,26 @@ static bool lives_in_part(const struct xp *c, u32 slot)
 #define TOP_OF_FOUR	OF_FOUR(0x8000u)
 
 /*
+ * Slots from @slot on of which none lives in the part are passed over, to @end: four at once.
+ *
  * Four numbers of 16 bits in a word. A segment less the first of the part is less than their
  * number if it is of the part; and one is, if there is a number whose top bit the difference to
  * that turns on. What is borrowed may make it seem so of its neighbour, too.
  */
-static bool may_live_in_part(const struct xp *c, u32 slot)
+static u32 pass_over(const struct xp *c, u32 slot, u32 end)
 {
 	const struct xp_journal *j = &c->journal;
-	u64 first = OF_FOUR((u64)j->empty_from), behind, four;
+	u64 first = OF_FOUR((u64)j->empty_from), nr = OF_FOUR((u64)j->nr_empty), behind, four;
 
-	memcpy(&four, &c->segment[slot], sizeof(four));
-	if (four == OF_FOUR((u64)NO_SEGMENT))
-		return false;
-	behind = ((four | TOP_OF_FOUR) - (first & ~TOP_OF_FOUR)) ^ ((four ^ ~first) & TOP_OF_FOUR);
-	return (behind - OF_FOUR((u64)j->nr_empty)) & ~behind & TOP_OF_FOUR;
+	for (; slot < end; slot += 4) {
+		memcpy(&four, &c->segment[slot], sizeof(four));
+		if (four == OF_FOUR((u64)NO_SEGMENT))
+			continue;
+		behind = ((four | TOP_OF_FOUR) - (first & ~TOP_OF_FOUR)) ^ ((four ^ ~first) & TOP_OF_FOUR);
+		if ((behind - nr) & ~behind & TOP_OF_FOUR)
+			break;
+	}
+	return slot;
 }
 
 /* Of the four at the hand. Returns how many records. */
@@ -152,47 +186,65 @@ static u32 repeat(struct xp *c, u32 room, u32 budget)
 	struct xp_journal *j = &c->journal;
 	u32 end = j->hand + min(budget, c->nr_slots - j->hand), n = 0;
 
-	for (; j->hand < end && n < room; j->hand += 4)
-		if (may_live_in_part(c, j->hand))
-			n += repeat_four(c, room - n);
-	if (n == room && j->hand)	/* some of the last four may be left */
-		j->hand -= 4;
+	while (n < room && (j->hand = pass_over(c, j->hand, end)) < end) {
+		n += repeat_four(c, room - n);
+		if (n < room)	/* else some of them may be left */
+			j->hand += 4;
+	}
 	return n;
+}
+
+/* In which the part is to be emptied, this one too. None: the hand is in a hurry. */
+static u64 blocks_left(const struct xp_journal *j, u64 number)
+{
+	u64 used = number - j->tail, from = hurry_from(j);
+
+	if (used >= from)
+		return 0;
+	return min(from - used, j->empty_by > number ? j->empty_by - number : 1);
 }
 
 /* Slots that a block's turn is about. Nobody waits for a recovery's, but the lock is held for it. */
 static u32 pace(const struct xp *c, const struct xp_window *w)
 {
 	const struct xp_journal *j = &c->journal;
-	u64 used = w->number - j->tail, from = hurry_from(j);
-	u64 hurried = (u64)c->nr_slots * HURRIED / j->usable + 1;
-	u32 left = c->nr_slots - (j->nr_empty ? j->hand : 0);
+	u64 hurried = (u64)c->nr_slots * HURRIED / j->usable + 1, blocks = blocks_left(j, w->number);
 
 	if (!c->running)
 		return (u32)max(hurried, (u64)AT_REST);
-	if (used >= from)
+	if (!blocks)
 		return (u32)hurried;
-	return (u32)min((left + w->scanned) / (from - used) + 1, hurried);
+	return (u32)min((c->nr_slots - j->hand + w->scanned) / blocks + 1, hurried);
 }
 
+/*
+ * Slots that were written together lie together: the hand finds many at once, then none. A block
+ * has its share of them, or half of the most, so that no sync has much more to do than another.
+ */
 static u32 room_of(const struct xp *c, const struct xp_window *w)
 {
-	return c->running ? XP_RELOCATE_MAX - w->nr_relocated : XP_PUT_MAX - w->nr;
+	const struct xp_journal *j = &c->journal;
+	u64 blocks = blocks_left(j, w->number), most = XP_RELOCATE_MAX;
+
+	if (!c->running)
+		return XP_PUT_MAX - w->nr;
+	if (blocks)
+		most = min(max((j->to_repeat + w->nr_relocated) / blocks + 1, most / 2), most);
+	return (u32)(most - min(most, (u64)w->nr_relocated));
 }
 
 void relocate(struct xp *c)
 {
 	struct xp_journal *j = &c->journal;
 	struct xp_window *w = journal_window(c, journal_open(c));
-	u32 slots = pace(c, w), n;
 	bool moved = true;
 
 	advance_tail(c, w->number);
-	while (moved && room_of(c, w) && slots > w->scanned && has_part(c, w->number)) {
-		u32 from = j->hand;
+	while (moved && has_part(c, w->number) && room_of(c, w) && pace(c, w) > w->scanned) {
+		u32 from = j->hand, n = repeat(c, room_of(c, w), pace(c, w) - w->scanned);
 
-		n = repeat(c, room_of(c, w), slots - w->scanned);
 		w->nr_relocated += n;
+		j->to_repeat -= min(n, j->to_repeat);
 		w->scanned += j->hand - from;
 		c->stats.relocated += n;
 		if (j->hand < c->nr_slots)
@@ -204,16 +256,6 @@ void relocate(struct xp *c)
 }
 
 /* --------------------------------------------------------------- room ---- */
-
-/* Records that live in the segments of these blocks, which do not go round the ring. */
-static u32 live_in(const struct xp *c, u64 first, u64 end)
-{
-	u32 i, last = segment_at(c, end - 1), live = 0;
-
-	for (i = segment_at(c, first); i <= last; i++)
-		live += c->journal.live[i];
-	return live;
-}
 
 /* Behind the part that begins there. */
 static u64 part_end(const struct xp *c, u64 first)
@@ -251,8 +293,9 @@ bool relocate_has_room(const struct xp *c, u64 head, bool whole)
 
 	while (at <= head) {
 		u64 next = min(part_end(c, at), head + 1);
+		u32 first = segment_at(c, at), live = live_in(j, first, segment_at(c, next - 1) - first + 1);
 
-		used += max((live_in(c, at, next) + each - 1) / each, 1u) + lost;
+		used += max((live + each - 1) / each, 1u) + lost;
 		if (used + spare >= limit)
 			return false;
 		used -= min(good_places(c, at, next - 1), used);
