@@ -532,6 +532,52 @@ static void there_is_no_room_for_more(void **state)
 	assert_int_equal(seen, n);
 }
 
+/* Behind the newest block: @nr records of as many slots that cannot be read, and another one of slot @last. */
+static void forge_unread(u32 nr, u32 last)
+{
+	const struct xp_jblock *head = ring_block(&f, stats_of(&f).seq);
+	u32 i, k, n = 0;
+
+	for (k = 1; n <= nr; k++) {
+		struct xp_jblock *b = ring_block(&f, stats_of(&f).seq + k);
+
+		b->head = head->head;
+		b->head.seq = cpu_to_le64(stats_of(&f).seq + k);
+		for (i = 0; i < XP_RECORDS && n <= nr; i++, n++)
+			b->rec[i] = (struct xp_record){
+				.lba = cpu_to_le64((n < nr ? 1000 + n : 1000 + last) | (u64)XP_REC_MAP << 40 |
+						   (u64)(XP_REC_DIRTY | XP_REC_CHECKED | XP_REC_UNREAD) << 48),
+				.slot = cpu_to_le32(n < nr ? n : last),
+				.hash = cpu_to_le64(1),
+			};
+		b->head.count = cpu_to_le16((u16)i);
+		reseal(b);
+	}
+}
+
+/* More than any version writes: a slot has one place in the table, and who has none is refused. */
+static void nor_has_replay_for_whatever_a_ring_says(void **state)
+{
+	const u32 room = 2 * RECORDS_CHECKED_MAX;
+
+	(void)state;
+	fixture_teardown(&f);
+	fixture_setup(&f, 8192, 100000);
+	whole_read = f.media.read;
+	f.media.read = bad_read;
+	no_slot_is_read = true;
+	assert_in_range(f.c->nr_slots, room + 1, 100000);
+	forge_unread(room + 1, room);
+	assert_int_equal(fixture_restart(&f), -EUCLEAN);
+	assert_non_null(strstr(f.msg.text, "than there is room for (5376)"));
+	fixture_teardown(&f);
+	fixture_setup(&f, 8192, 100000);
+	f.media.read = bad_read;
+	forge_unread(room, 7);
+	assert_int_equal(fixture_restart(&f), -EUCLEAN);
+	assert_non_null(strstr(f.msg.text, "than there is room for"));
+}
+
 /* Its record gives it a slot that is another block's. */
 static void a_record_that_contradicts_is_refused(void **state)
 {
@@ -607,6 +653,7 @@ int main(void)
 		T(it_makes_no_sense_elsewhere),
 		T(its_feature_may_be_lost),
 		T(there_is_no_room_for_more),
+		T(nor_has_replay_for_whatever_a_ring_says),
 		T(a_record_that_contradicts_is_refused),
 		T(a_superblock_may_be_dead),
 	};
