@@ -40,12 +40,18 @@ static void reopen(void)
 static xp_slot_t slot;
 
 /* A cache that has started without being able to read the slot of LBA, which was 9 there and 7 before. */
+/* Of so many blocks, that are read by @read from now on. */
+static void setup_read(u64 fast_blocks, int (*read)(void *ctx, u64 block, u32 nr, void *buf))
+{
+	fixture_setup(&f, fast_blocks, 100000);
+	whole_read = f.media.read;
+	f.media.read = read;
+}
+
 static int setup(void **state)
 {
 	(void)state;
-	fixture_setup(&f, BLOCKS, 100000);
-	whole_read = f.media.read;
-	f.media.read = bad_read;
+	setup_read(BLOCKS, bad_read);
 	no_slot_is_read = false;
 	assert_int_equal(xp_sb_write(&f.media, &f.sb), 0);
 	write_blocks(&f, 50, 1, 5);	/* the chain begins here */
@@ -203,9 +209,7 @@ static void who_finds_nothing_else_does_not_wait(void **state)
 
 	(void)state;
 	fixture_teardown(&f);
-	fixture_setup(&f, 1024, 100000);
-	whole_read = f.media.read;
-	f.media.read = all_bad_read;
+	setup_read(1024, all_bad_read);
 	all_bad = true;
 	while (f.c->nr_free) {
 		for (i = 0; i < XP_WINDOW / 2 && f.c->nr_free; i++)
@@ -562,17 +566,14 @@ static void nor_has_replay_for_whatever_a_ring_says(void **state)
 
 	(void)state;
 	fixture_teardown(&f);
-	fixture_setup(&f, 8192, 100000);
-	whole_read = f.media.read;
-	f.media.read = bad_read;
+	setup_read(8192, bad_read);
 	no_slot_is_read = true;
 	assert_in_range(f.c->nr_slots, room + 1, 100000);
 	forge_unread(room + 1, room);
 	assert_int_equal(fixture_restart(&f), -EUCLEAN);
 	assert_non_null(strstr(f.msg.text, "than there is room for (5376)"));
 	fixture_teardown(&f);
-	fixture_setup(&f, 8192, 100000);
-	f.media.read = bad_read;
+	setup_read(8192, bad_read);
 	forge_unread(room, 7);
 	assert_int_equal(fixture_restart(&f), -EUCLEAN);
 	assert_non_null(strstr(f.msg.text, "than there is room for"));

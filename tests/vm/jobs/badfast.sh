@@ -20,7 +20,6 @@ bad()
 }
 heal() { echo 0 >/sys/bus/pseudo/drivers/scsi_debug/opts; }
 
-field() { xpcache dump $FAST --json | tr -d ' \n' | sed 's/.*"'"$1"'":\([0-9]*\).*/\1/'; }
 # slot_of LBA - its block on the fast device.
 slot_of()
 {
@@ -52,9 +51,9 @@ must dd if=/dev/urandom of=/tmp/wanted bs=1M count=32 status=none
 must dd if=/tmp/wanted of=$SLOW bs=1M oflag=direct conv=notrunc status=none
 create --idle-ms 0
 stop
-ring=$(field journal_start)
-places=$(field journal_blocks)
-data_start=$(field data_start)
+ring=$(dumped $FAST journal_start)
+places=$(dumped $FAST journal_blocks)
+data_start=$(dumped $FAST data_start)
 note "ring $ring+$places, slots from $data_start"
 
 # ---- a place of the ring that nobody needs, a copy of the superblock ----

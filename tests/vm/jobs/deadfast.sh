@@ -23,7 +23,7 @@ works() { turn "0 $sectors linear $FAST 0"; }
 slots_fail()
 {
 	local first
-	first=$(xpcache dump $FRONT --json | sed -n 's/.*"data_start": *\([0-9]*\).*/\1/p' | head -n 1)
+	first=$(dumped $FRONT data_start)
 	turn "0 $((first * 8)) linear $FAST 0
 $((first * 8)) $((sectors - first * 8)) error"
 }

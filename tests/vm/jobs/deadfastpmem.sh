@@ -54,7 +54,7 @@ equal memory memory "$(counter fast_access)"
 warm
 must dd if=/dev/urandom of=/tmp/new bs=4k count=8 status=none
 must write_blocks 100 8 if=/tmp/new conv=notrunc,fsync
-first=$(xpcache dump $FAST --json | sed -n 's/.*"data_start": *\([0-9]*\).*/\1/p' | head -n 1)
+first=$(dumped $FAST data_start)
 bad_from $((first * 8))
 equal clean-is-read-elsewhere "$(wanted 0 100)" "$(read_blocks 0 100 | md5sum)"
 equal in-small-pieces "$(wanted 3 1)" "$(read_blocks 3 1 | md5sum)"

@@ -78,10 +78,7 @@ turn()
 
 # Where the slots begin: what is before them is the journal, and without that the
 # cache accepts no more writes.
-first_slot()
-{
-	xpcache dump $FRONT --json | sed -n 's/.*"data_start": *\([0-9]*\).*/\1/p' | head -n 1
-}
+first_slot() { dumped $FRONT data_start; }
 
 # scsi_debug is a disk in memory whose driver can be told what to do to commands.
 debug_disk()

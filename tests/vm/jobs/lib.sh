@@ -97,6 +97,9 @@ counter()
 	echo "${line%% *}"
 }
 
+# dumped DEVICE KEY - a number that the dump of a fast device has, such as journal_start: in blocks.
+dumped() { xpcache dump "$1" --json | sed -n "s/.*\"$2\": *\([0-9]*\).*/\1/p" | head -n 1; }
+
 # What the cache is at, as its status line says; all_home - and the journal says so.
 state() { dmsetup status xpcache0 | cut -d ' ' -f 4; }
 failed() { [ "$(state)" = failed ]; }

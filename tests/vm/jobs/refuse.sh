@@ -122,9 +122,8 @@ refused unknown-incompat 4 'incompat.*0x8000' xpcache start xpcache0
 restore
 
 # Everything in the journal lost or overwritten: no guess is made.
-ring() { xpcache dump $FAST --json | sed -n "s/.*\"$1\": *\([0-9]*\).*/\1/p" | head -n 1; }
-first=$(ring journal_start)
-blocks=$(ring journal_blocks)
+first=$(dumped $FAST journal_start)
+blocks=$(dumped $FAST journal_blocks)
 dd if=/dev/urandom of=$FAST bs=4096 seek="$first" count="$blocks" oflag=direct conv=notrunc status=none
 refused journal-overwritten 4 'journal' xpcache check $FAST
 refused start-journal-overwritten 4 'journal' xpcache start xpcache0

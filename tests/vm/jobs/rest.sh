@@ -27,7 +27,7 @@ try commit-after-it dmsetup message xpcache0 0 commit
 
 # What was acknowledged and not flushed has its records in memory still: they go nowhere. However slow the machine
 # is: nothing reaches the journal from before the write on.
-journal=$(($(xpcache dump $FAST --json | tr -d ' \n' | sed 's/.*"data_start":\([0-9]*\).*/\1/') * 8))
+journal=$(($(dumped $FAST data_start) * 8))
 must dmsetup create gate --table "0 $journal linear $FAST 0"
 turn "0 $journal linear /dev/mapper/gate 0
 $journal $((sectors - journal)) linear $FAST $journal"

@@ -48,7 +48,7 @@ a_life()
 	must dd if=/tmp/wanted of=$SLOW bs=1M oflag=direct conv=notrunc status=none
 	create --idle-ms 0 --verify 1
 	dmsetup table xpcache0 | grep -q 'verify 1' && pass "$kind-table" || fail "$kind-table" "$(dmsetup table xpcache0)"
-	first=$(xpcache dump $FAST --json | sed -n 's/.*"data_start": *\([0-9]*\).*/\1/p' | head -n 1)
+	first=$(dumped $FAST data_start)
 	warm
 
 	# ---- clean ----
