@@ -48,15 +48,16 @@ static void restate_one(struct xp *c, const struct decided *d)
 
 /*
  * A chain may be longer, or more crowded at its tail, than one that this version writes: blocks that
- * hold nothing new, then. It is short enough before all places have been written.
+ * hold nothing new, then, for which check_room() has found room. It is short enough before all places
+ * have been written.
  */
 static int make_room(struct recovery *r)
 {
 	struct xp_journal *j = &r->c->journal;
 	u64 ask = 0, n;
 
-	/* a smaller ring than any that is legal never has it: what ends the recovery needs a place, too */
-	for (n = 0; n < j->blocks && journal_used(r->c) + 2 < j->blocks; n++) {
+	/* a smaller ring than any that is legal never is */
+	for (n = 0; n < j->blocks; n++) {
 		int err;
 
 		if (j->tail >= ask && relocate_has_room(r->c, j->sealed_number, false))
