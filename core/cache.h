@@ -77,7 +77,6 @@ enum xp_state {
 	u8 apart : 1;		/* MAPPED: not read from its slot; dirty as well: zeros, or unread.h */ \
 	u8 home : 1;		/* dirty: the slow device was sent it, and not flushed since, as far as is known here */ \
 	u8 held : 1;		/* MAPPED: a parallel commit may supersede it or fall back to it */ \
-	u8 live : 1;		/* a record of the journal is its newest (relocate.h) */ \
 	u16 use			/* the low 4 bits are its rank, the others count its pins. FILLING: slot_link() */
 
 union xp_word {

@@ -206,7 +206,7 @@ static inline void journal_goes_along(struct xp *c, const struct xp_record *r, u
 {
 	xp_slot_t slot = XP_SLOT(le32_to_cpu(r->slot));
 
-	if ((u8)(le64_to_cpu(r->lba) >> 40) == XP_REC_MAP && entry_of(c, slot)->live)
+	if ((u8)(le64_to_cpu(r->lba) >> 40) == XP_REC_MAP && record_lives(c, slot))
 		record_is_live(c, slot, position);
 }
 

@@ -138,7 +138,7 @@ static bool lives_in_part(const struct xp *c, u32 slot)
 	const struct xp_entry *e = &c->entry[slot];
 
 	return c->segment[slot] - j->empty_from < j->nr_empty &&
-	       e->live && e->state == SLOT_MAPPED && !e->held;
+	       e->state == SLOT_MAPPED && !e->held;
 }
 
 #define OF_FOUR(n)	((n) * 0x0001000100010001ull)
@@ -240,9 +240,12 @@ void relocate(struct xp *c)
 	bool moved = true;
 
 	advance_tail(c, w->number);
-	while (moved && has_part(c, w->number) && room_of(c, w) && pace(c, w) > w->scanned) {
-		u32 from = j->hand, n = repeat(c, room_of(c, w), pace(c, w) - w->scanned);
+	while (moved && has_part(c, w->number)) {
+		u32 from = j->hand, room = room_of(c, w), slots = pace(c, w), n;
 
+		if (!room || slots <= w->scanned)
+			break;
+		n = repeat(c, room, slots - w->scanned);
 		w->nr_relocated += n;
 		j->to_repeat -= min(n, j->to_repeat);
 		w->scanned += j->hand - from;

@@ -38,15 +38,19 @@ static inline u32 segments_of(u64 blocks)
 	return (u32)((blocks - 1) >> segment_shift(blocks)) + 1;
 }
 
+/* Of a slot that is not being filled, which keeps a link there (slot_link()). */
+static inline bool record_lives(const struct xp *c, xp_slot_t slot)
+{
+	return c->segment[xp_slot_n(slot)] != NO_SEGMENT;
+}
+
 /* The slot's newest record is in the block at @position of the ring. */
 static inline void record_is_live(struct xp *c, xp_slot_t slot, u32 position)
 {
-	struct xp_entry *e = entry_of(c, slot);
 	u16 *segment = &c->segment[xp_slot_n(slot)];
 
-	if (e->live)
+	if (record_lives(c, slot))
 		c->journal.live[*segment]--;
-	e->live = 1;
 	*segment = (u16)(position >> c->journal.segment_shift);
 	c->journal.live[*segment]++;
 }
@@ -54,12 +58,10 @@ static inline void record_is_live(struct xp *c, xp_slot_t slot, u32 position)
 /* It says nothing that a recovery needs, once what has come instead is durable. */
 static inline void record_is_dead(struct xp *c, xp_slot_t slot)
 {
-	struct xp_entry *e = entry_of(c, slot);
 	u16 *segment = &c->segment[xp_slot_n(slot)];
 
-	if (!e->live)
+	if (!record_lives(c, slot))
 		return;
-	e->live = 0;
 	c->journal.live[*segment]--;
 	*segment = NO_SEGMENT;
 }

@@ -98,7 +98,7 @@ void slot_release(struct xp *c, xp_slot_t slot)
 {
 	struct xp_entry *e = entry_of(c, slot);
 
-	XP_ASSERT(!e->live);
+	XP_ASSERT(!record_lives(c, slot));
 	e->state = SLOT_RELEASED;
 	xp_barrier();	/* whoever takes the last pin away sees that, or we see none */
 	slot_free(c, slot);

@@ -23,9 +23,12 @@ static inline const char *record_audit(const struct xp *c)
 	const char *wrong = NULL;
 
 	for (i = 0; i < c->nr_slots; i++) {
-		if (c->entry[i].state == SLOT_MAPPED && !c->entry[i].live)
+		bool lives = record_lives(c, XP_SLOT(i)) && c->entry[i].state != SLOT_FILLING &&
+			     c->entry[i].state != SLOT_CANCELLED;
+
+		if (c->entry[i].state == SLOT_MAPPED && !lives)
 			wrong = "a mapped slot has no live record";
-		if (!c->entry[i].live)
+		if (!lives)
 			continue;
 		live[c->segment[i]]++;
 		if (!record_behind_tail(c, i))

@@ -119,7 +119,7 @@ static u32 choose_slot(u64 *rng)
 		u32 slot = (first + i) % sim.geometry.slots;
 		const struct xp_entry *e = &sim.c->entry[slot];
 
-		if (e->state == SLOT_MAPPED && !e->apart && e->live && seq_of(slot) <= durable)
+		if (e->state == SLOT_MAPPED && !e->apart && record_lives(sim.c, XP_SLOT(slot)) && seq_of(slot) <= durable)
 			return slot;
 	}
 	return XP_NIL;

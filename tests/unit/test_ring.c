@@ -317,7 +317,7 @@ static u32 live_between(u32 from, u32 nr)
 	u32 i, n = 0;
 
 	for (i = 0; i < SLOTS; i++)
-		n += f.c->entry[i].live && f.c->segment[i] - from < nr;
+		n += f.c->segment[i] - from < nr;
 	return n;
 }
 
