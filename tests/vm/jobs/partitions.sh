@@ -121,9 +121,12 @@ written_without_a_sync()
 # Who wants the whole device has them hidden; then they are what the table says.
 hidden()
 {
+	truncate -s 1G /tmp/other
 	refused bench-of-the-whole 3 "by its partition $CACHE.*--hide first" \
 		xpcache bench $CACHE --destructive --force --seconds 0.1
 	refused cache-of-a-partition 3 "a partition of a running cache: $P2" \
+		xpcache create --force --fast $P2 --slow /tmp/other
+	refused cache-of-what-it-lies-on 3 "the fast device lies on $FAST" \
 		xpcache create --force --fast $P2 --slow $FAST
 	says hide 0 "hidden" xpcache partitions xpcache0 --hide
 	are none-while-hidden ""
