@@ -43,6 +43,7 @@ struct recovery {
 	struct xp_message first;	/* of them */
 	struct xp_ring_block head;
 	u64 nr_unreadable;		/* places of the ring */
+	bool any_may_be_missing;	/* no chain is there without: recovery_pick() */
 	/* the newest that the chain has been replayed over; 0: none */
 	u64 hole;
 	u64 leave;			/* no later recovery would get over this block; 0: none */

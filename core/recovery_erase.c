@@ -78,14 +78,23 @@ static int note_given_up(struct recovery *r)
 	return s->written == s->changes ? 0 : super_write_now(r->c, r->m, r->block);
 }
 
+/*
+ * The @i-th place to go, from 1: those of the chain last, and of them the oldest first. A cut in between leaves no old chain
+ * that is whole, with newer blocks gone.
+ */
+static u64 place_to_go(const struct recovery *r, u64 i)
+{
+	return (r->head.seq + i) % r->c->journal.blocks;
+}
+
 int recovery_erase_leftovers(struct recovery *r)
 {
 	int err = take_back_places(r);
 	u64 i;
 
-	for (i = 0; i < r->c->journal.blocks && !err; i++)
-		if (is_leftover(r, i))
-			err = erase(r, i);
+	for (i = 1; i <= r->c->journal.blocks && !err; i++)
+		if (is_leftover(r, place_to_go(r, i)))
+			err = erase(r, place_to_go(r, i));
 	return err ? err : note_given_up(r);
 }
 
@@ -102,10 +111,10 @@ static int erase_older(struct recovery *r)
 	u64 seq, i;
 	int err = 0;
 
-	for (i = 0; i < j->blocks && !err; i++) {
-		seq = r->ring[i].seq;
+	for (i = 1; i <= j->blocks && !err; i++) {
+		seq = r->ring[place_to_go(r, i)].seq;
 		if (seq && seq < j->tail_written && !is_overwritten(r, seq))
-			err = erase(r, i);
+			err = erase(r, place_to_go(r, i));
 	}
 	return err;
 }

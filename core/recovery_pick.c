@@ -5,21 +5,27 @@
 #include "badblocks.h"
 #include "fingerprint.h"
 #include "recovery.h"
+#include "super.h"
 
 struct ends {
 	u64 first, last;	/* 0: there are none */
 };
 
-/* Places that cannot be read, of those where the blocks after @head are written. */
+/*
+ * Places that cannot be read, of those where the blocks after @head are written: up to a window, which begins at the first
+ * that can be, and is none.
+ */
 static struct ends unreadable_after(const struct recovery *r, const struct xp_ring_block *head)
 {
 	struct ends e = { 0, 0 };
-	u64 seq = head->seq;
-	u32 i;
+	u64 seq = number_after(r->c, head->seq);
+	u32 window = 0;
 
-	for (i = 0; i < XP_WINDOW; i++) {
-		seq = number_after(r->c, seq);
-		if (!ring_at(r, seq)->unreadable || seq - head->tail >= r->c->journal.blocks)
+	for (; window < XP_WINDOW && seq - head->tail < r->c->journal.blocks; seq = number_after(r->c, seq)) {
+		bool unreadable = ring_at(r, seq)->unreadable;
+
+		window += window || !unreadable;
+		if (!unreadable)
 			continue;
 		e.first = e.first ? e.first : seq;
 		e.last = seq;
@@ -27,17 +33,6 @@ static struct ends unreadable_after(const struct recovery *r, const struct xp_ri
 	return e;
 }
 
-/*
- * The block @seq of the chain of @head is not there, and the user has said to go on without: it was
- * durable, or cannot be read, or newer ones, which cannot be read, had no need of it any more. Any
- * other may never have been written, and an older head has no need of it.
- */
-static bool is_hole(const struct recovery *r, const struct xp_ring_block *head, u64 seq)
-{
-	return recovery_accepts(r, XP_ACCEPT_LOSS) &&
-	       (seq <= head->durable || ring_at(r, seq)->unreadable ||
-		(ring_at(r, seq)->seq != seq && unreadable_after(r, head).first));
-}
 
 /* Down a chain, from its head to its tail. */
 struct walk {
@@ -75,6 +70,27 @@ static u64 next_missing(const struct recovery *r, const struct xp_ring_block *he
 	return 0;
 }
 
+/*
+ * What cannot be read. Of a recovery that was cut the user was asked about what it found, below all that it wrote itself;
+ * what cannot be read of that, or behind it, he has not heard of.
+ */
+static bool is_accepted(const struct recovery *r, const struct xp_ring_block *head, const struct walk *w)
+{
+	return r->c->opt.accept & XP_ACCEPT_LOSS || (super_is_losing(r->c) && w->incarnation < head->incarnation);
+}
+
+/*
+ * The block @seq of the chain of @head is not there, and the user has said to go on without: it was durable, or cannot be
+ * read. Any other may never have been written, and an older head has no need of it (pick()); if there is one.
+ */
+static bool is_hole(const struct recovery *r, const struct xp_ring_block *head, const struct walk *w, u64 seq)
+{
+	if (ring_at(r, seq)->unreadable)
+		return is_accepted(r, head, w);
+	return recovery_accepts(r, XP_ACCEPT_LOSS) &&
+	       (seq <= head->durable || (r->any_may_be_missing && ring_at(r, seq)->seq != seq));
+}
+
 /* Where the chain breaks, or 0. What is of a later life is there, but is followed by none. */
 static u64 chain_breaks_at(const struct recovery *r, const struct xp_ring_block *head)
 {
@@ -82,7 +98,7 @@ static u64 chain_breaks_at(const struct recovery *r, const struct xp_ring_block 
 	u64 seq;
 
 	while ((seq = next_missing(r, head, &w)))
-		if (!is_hole(r, head, seq))
+		if (!is_hole(r, head, &w, seq))
 			return seq + (ring_at(r, seq)->seq == seq &&
 				      ring_at(r, seq)->incarnation > w.incarnation);
 	return 0;
@@ -193,7 +209,7 @@ static int check_end(struct recovery *r)
 
 	if (!e.first || rested(r))
 		return 0;
-	if (!recovery_accepts(r, XP_ACCEPT_LOSS))
+	if (!(r->c->opt.accept & XP_ACCEPT_LOSS))
 		return recovery_refuse_loss(r, e.first,
 					    "the last commit before the cut may be lost");
 	r->c->lost = e.last;
@@ -224,18 +240,60 @@ static u64 missed_by(const struct recovery *r, const struct xp_ring_block *head,
 	return ring_at(r, gap)->unreadable ? gap : unreadable_after(r, head).first;
 }
 
-int recovery_pick(struct recovery *r)
+/* What the heads say that are newer, and not taken. */
+struct passed_over {
+	u64 missed;		/* they had to do with it, and it cannot be read; 0: with nothing of that kind */
+	u64 durable, later;	/* the newest block that was; and who says so */
+};
+
+static void pass_over(const struct recovery *r, const struct xp_ring_block *head, u64 gap, struct passed_over *p)
+{
+	if (!p->missed)
+		p->missed = missed_by(r, head, gap);
+	if (head->durable <= p->durable)
+		return;
+	p->durable = head->durable;
+	p->later = head->seq;
+}
+
+static int refuse_gap(struct recovery *r, const struct passed_over *p, u64 gap, u64 later)
+{
+	if (p->missed)
+		return refuse_missed(r, p->missed);
+	return recovery_refuse(r, "is damaged or missing, though a later one says it was durable; later one", gap, later);
+}
+
+static int refuse_ring(struct recovery *r)
+{
+	snprintf(r->msg->text, sizeof(r->msg->text),
+		 "journal: no block from which the mapping can be rebuilt, in blocks %llu to %llu of the fast device; %llu of them cannot be read",
+		 (unsigned long long)r->c->journal.start,
+		 (unsigned long long)(r->c->journal.start + r->c->journal.blocks - 1),
+		 (unsigned long long)r->nr_unreadable);
+	return r->nr_unreadable ? -EIO : -EUCLEAN;
+}
+
+/* The first one behind @head that is not there; what cannot be read may be. */
+static u64 first_absent(const struct recovery *r, const struct xp_ring_block *head)
+{
+	u64 seq = number_after(r->c, head->seq);
+
+	while (ring_at(r, seq)->unreadable && seq - head->seq < r->c->journal.blocks)
+		seq = number_after(r->c, seq);
+	return seq;
+}
+
+static int pick(struct recovery *r)
 {
 	const struct xp_ring_block *head = NULL;
-	u64 missed = 0;		/* what the newest heads had to do with, and cannot be read */
+	struct passed_over p = { 0, 0, 0 };
 	u32 tries;
 
-	for (tries = 0; tries < CANDIDATES_MAX; tries++) {
-		u64 gap;
+	for (tries = 0; tries < CANDIDATES_MAX && (head = next_candidate(r, head)); tries++) {
+		u64 gap = first_absent(r, head);
 
-		head = next_candidate(r, head);
-		if (!head)
-			break;
+		if (gap <= p.durable)
+			return refuse_gap(r, &p, gap, p.later);
 		gap = chain_breaks_at(r, head);
 		if (r->witness)
 			r->witness->candidate(r->witness->ctx, head, gap);
@@ -243,21 +301,24 @@ int recovery_pick(struct recovery *r)
 			r->head = *head;
 			return check_head(r, head);
 		}
-		if (!missed)
-			missed = missed_by(r, head, gap);
-		if (gap > head->durable)
-			continue;
-		if (missed)
-			return refuse_missed(r, missed);
-		return recovery_refuse(r, "is damaged or missing, though a later one says it was durable; later one",
-			      gap, head->seq);
+		pass_over(r, head, gap, &p);
+		if (gap <= head->durable)
+			return refuse_gap(r, &p, gap, head->seq);
 	}
-	if (missed)
-		return refuse_missed(r, missed);
-	snprintf(r->msg->text, sizeof(r->msg->text),
-		 "journal: no block from which the mapping can be rebuilt, in blocks %llu to %llu of the fast device; %llu of them cannot be read",
-		 (unsigned long long)r->c->journal.start,
-		 (unsigned long long)(r->c->journal.start + r->c->journal.blocks - 1),
-		 (unsigned long long)r->nr_unreadable);
-	return r->nr_unreadable ? -EIO : -EUCLEAN;
+	return p.missed ? refuse_missed(r, p.missed) : refuse_ring(r);
+}
+
+/*
+ * Where a loss is accepted, and no chain is whole but for what was durable and what cannot be read, any block of the newest
+ * may be missing: newer ones, which cannot be read, had no need of it any more, and it was overwritten; or a recovery that
+ * went on without was cut, and has erased it, and why.
+ */
+int recovery_pick(struct recovery *r)
+{
+	int err = pick(r);
+
+	if (!err || !recovery_accepts(r, XP_ACCEPT_LOSS))
+		return err;
+	r->any_may_be_missing = true;
+	return pick(r);
 }

@@ -43,6 +43,7 @@ static void on_place(void *ctx, u64 position, enum xp_place place, const struct 
 		.durable = le64_to_cpu(b->head.durable_seq),
 		.incarnation = le64_to_cpu(b->head.incarnation),
 		.records = xp_block_records(b),
+		.count = le16_to_cpu(b->head.count),
 		.before = le16_to_cpu(b->head.before),
 	};
 	r->newest = max(r->newest, rb->seq);
@@ -106,23 +107,44 @@ int ring_init(struct ring *r, const struct xp_sb *sb, bool hashes)
 	return r->place && r->part && r->block && (r->hash || !hashes) ? 0 : -ENOMEM;
 }
 
-/* As recovery walks it, and looks behind its end. */
-u64 ring_lost(const struct ring *r)
+/* As recovery walks it: next_missing() in core/recovery_pick.c. */
+static u64 chain_lost(const struct ring *r)
 {
 	u64 incarnation = r->head.incarnation, seq, lost = 0;
 	u32 least = 0;
 
 	for (seq = r->head.seq; seq >= r->head.tail; seq--) {
 		const struct xp_ring_block *b = &r->block[seq % r->blocks];
-		bool there = b->seq == seq && b->records >= least && b->incarnation <= incarnation;
+		bool there = b->seq == seq && b->records >= least && b->incarnation <= incarnation &&
+			     !(least && b->count > least && b->incarnation < incarnation);
 
+		if (r->place[seq % r->blocks] == XP_PLACE_BAD)
+			continue;
 		lost += !there;
 		incarnation = there ? b->incarnation : incarnation;
 		least = there ? b->before : 0;
 	}
-	for (seq = r->head.seq + 1; seq <= r->head.seq + XP_WINDOW && seq - r->head.tail < r->blocks; seq++)
-		lost += r->place[seq % r->blocks] == XP_PLACE_UNREADABLE;
 	return lost;
+}
+
+/* As recovery looks behind its end: unreadable_after(). */
+static u64 end_lost(const struct ring *r)
+{
+	u64 seq = r->head.seq + 1, lost = 0;
+	u32 window = 0;
+
+	for (; window < XP_WINDOW && seq - r->head.tail < r->blocks; seq++) {
+		bool unreadable = r->place[seq % r->blocks] == XP_PLACE_UNREADABLE;
+
+		lost += unreadable;
+		window += r->place[seq % r->blocks] != XP_PLACE_BAD && (window || !unreadable);
+	}
+	return lost;
+}
+
+u64 ring_lost(const struct ring *r)
+{
+	return chain_lost(r) + end_lost(r);
 }
 
 void ring_done(struct ring *r)

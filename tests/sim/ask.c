@@ -23,7 +23,9 @@ struct sight {
 	u64 hash[SECTORS_MAX / 8];	/* and what the records say of these */
 };
 
-static bool *given_up;		/* places of the ring that belong to no number, in the image that was looked at last */
+/* Of the ring, in the image that was looked at last. */
+static bool *given_up;		/* places that belong to no number */
+static u64 *incarnation;	/* of the block that is there; 0: none that is valid */
 static u64 settled;		/* the journal block that a loss has ended with; 0: none was accepted */
 static u32 wish;		/* what the user accepts before being asked */
 
@@ -38,6 +40,7 @@ static void see_place(void *ctx, u64 position, enum xp_place place, const struct
 {
 	(void)ctx;
 	given_up[position] = place == XP_PLACE_BAD;
+	incarnation[position] = place == XP_PLACE_VALID ? le64_to_cpu(b->head.incarnation) : 0;
 	if (!given_up[position] && !b != (place == XP_PLACE_UNREADABLE))
 		violation(P_UNREADABLE, "place %llu of the ring is said to be what it is not", (unsigned long long)position);
 }
@@ -60,14 +63,16 @@ static u32 nr_unreadable(const struct xp_ring_block *head, u64 first, u64 last)
 	return n;
 }
 
-/* The last place where a commit after the head may have been. */
+/* The last place where a commit after the head may have been: no more than a window from the first where none has been. */
 static u64 window_end(const struct xp_ring_block *head)
 {
 	u64 seq = head->seq;
 	u32 left = XP_WINDOW;
 
-	while (left)
-		left -= !given_up[++seq % sim.geometry.ring];
+	while (left && seq - head->tail < sim.geometry.ring) {
+		seq++;
+		left -= !given_up[seq % sim.geometry.ring] && (left < XP_WINDOW || !place_unreadable(seq));
+	}
 	return seq;
 }
 
@@ -107,6 +112,7 @@ static struct sight see(void *memory, u32 accept, bool truth)
 	struct xp_witness w = { &s, see_place, see_candidate, see_record };
 
 	given_up = arena_alloc(&sim.state, sim.geometry.ring * sizeof(*given_up));
+	incarnation = arena_alloc(&sim.state, sim.geometry.ring * sizeof(*incarnation));
 	s.err = look_as(memory, &s.c, accept, truth, &w, &s.msg);
 	return s;
 }
@@ -181,9 +187,21 @@ static void note_loss(const struct sight *s)
 	note_doubtful(s);
 }
 
+/* Among what the recovery that was cut has written. */
+static u32 nr_unheard_of(const struct xp_ring_block *head)
+{
+	u64 seq = head->seq;
+
+	while (seq > head->tail && (place_unreadable(seq) || incarnation[seq % sim.geometry.ring] == head->incarnation))
+		seq--;
+	return nr_unreadable(head, seq + 1, head->seq);
+}
+
 /* One that was cut goes on. How much it has lost was said then. */
 static void note_unended(const struct sight *s)
 {
+	if (!(wish & XP_ACCEPT_LOSS) && nr_unheard_of(&s->head))
+		violation(P_UNREADABLE, "a recovery that was cut goes on without what nobody was asked about");
 	figures.unended++;
 	told.unended |= !told.loss;
 	note_doubtful(s);

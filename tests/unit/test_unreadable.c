@@ -345,7 +345,7 @@ static void a_cut_while_it_is_left_behind(void **state)
 {
 	size_t size = f.fast_blocks * XP_BLOCK_SIZE;
 	u8 *image = malloc(size);
-	u32 n, asked = 0, noted = 0;
+	u32 n, asked = 0, noted = 0, went_on = 0;
 	u64 seq;
 	int err;
 
@@ -365,14 +365,16 @@ static void a_cut_while_it_is_left_behind(void **state)
 			break;
 		writes_left = ~0u;
 		noted += is_losing();
-		asked += !noted;
 		err = restart(0);
-		assert_int_equal(err, noted ? 0 : -EBADMSG);
-		if (!err)
-			assert_behind_hole();
+		assert_int_equal(err, went_on || !err ? 0 : -EBADMSG);
+		went_on += !err;
+		asked += !!err;
+		if (err)
+			assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
+		assert_behind_hole();
 	}
-	assert_int_equal(asked, 1);
-	assert_true(noted > 10);
+	assert_int_equal(asked, 3);	/* until a block says that he was */
+	assert_true(noted > went_on && went_on > 10);
 	writes_left = ~0u;
 	assert_behind_hole();
 	assert_int_equal(restart(0), 0);
@@ -479,7 +481,8 @@ static void a_cut_while_a_lost_life_is_erased(void **state)
 	writes_left = ~0u;
 	assert_true(is_losing());
 	assert_int_equal(doubtful(), 10);	/* all that the last block leaves */
-	assert_int_equal(restart(0), 0);
+	assert_int_equal(restart(0), -EBADMSG);	/* no block says that the user was asked about the others */
+	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
 	assert_false(is_losing());
 }
 
@@ -629,6 +632,149 @@ static void an_older_clean_version_is_not_taken_from_its_slot(void **state)
 	assert_false(xp_lookup(f.c, XP_LBA(5), &m));
 }
 
+/*
+ * A recovery that went on without what it could not read was cut: it had erased that place, and what the blocks before it
+ * had been needed for. Nothing tells any more why they are missed, but that it has not ended.
+ */
+static void one_that_was_cut_goes_on_without_what_it_has_erased(void **state)
+{
+	u64 seq;
+
+	(void)state;
+	fixture_reopen(&f);
+	write_dirty(1, 1, 9);
+	write_under_way(&f, 2, 1);
+	write_under_way(&f, 3, 2);
+	write_under_way(&f, 4, 3);
+	for (seq = stats_of(&f).seq - 2; seq; seq--)
+		memset(ring_block(&f, seq), 0, XP_BLOCK_SIZE);
+	assert_int_equal(restart(0), -EUCLEAN);
+	assert_int_equal(f.media_writes, 0);
+	f.sb.bad.losing = cpu_to_le32(1);
+	f.sb.incompat |= cpu_to_le64(XP_INCOMPAT_BAD);
+	f.sb.generation = cpu_to_le64(100);
+	assert_int_equal(restart(0), 0);
+	assert_int_equal(mapped_byte(&f, 4), 3);
+	assert_int_equal(restart(0), 0);
+	assert_int_equal(mapped_byte(&f, 4), 3);
+}
+
+/* Its newest block has landed, and the one before it has not, and nobody was told of either: another one cannot be read. */
+static void an_older_head_that_is_whole_comes_first(void **state)
+{
+	struct xp_jblock *b;
+	u64 seq;
+
+	(void)state;
+	write_dirty(0, 10, 7);
+	write_dirty(100, 1, 8);
+	write_dirty(200, 1, 8);
+	seq = stats_of(&f).seq;
+	b = ring_block(&f, seq);
+	b->head.tail_seq = cpu_to_le64(seq - 1);	/* by then all of the others was said anew, */
+	b->head.durable_seq = cpu_to_le64(seq - 2);
+	reseal(b);
+	memset(ring_block(&f, seq - 1), 0, XP_BLOCK_SIZE);	/* there */
+	lose_journal(seq + 1);
+	assert_int_equal(restart(0), -EBADMSG);
+	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
+	for (u64 lba = 0; lba < 10; lba++)
+		assert_int_equal(mapped_byte(&f, lba), 7);
+}
+
+/* I10: no older head hides that. */
+static void what_was_durable_is_not_passed_over(void **state)
+{
+	struct xp_jblock *b;
+	u64 seq;
+
+	(void)state;
+	write_dirty(0, 10, 7);
+	write_dirty(100, 1, 8);
+	write_dirty(200, 1, 8);
+	write_dirty(300, 1, 8);
+	seq = stats_of(&f).seq;
+	b = ring_block(&f, seq);
+	b->head.durable_seq = cpu_to_le64(seq - 2);
+	reseal(b);
+	memset(ring_block(&f, seq - 1), 0, XP_BLOCK_SIZE);	/* has not landed, */
+	memset(ring_block(&f, seq - 2), 0, XP_BLOCK_SIZE);	/* and this one had */
+	assert_int_equal(restart(0), -EUCLEAN);
+	assert_non_null(strstr(f.msg.text, "though a later one says it was durable"));
+	assert_int_equal(f.media_writes, 0);
+}
+
+/* A ring that has gone round, with ten commits of late. Returns the number of the newest. */
+static u64 go_round(void)
+{
+	u64 i;
+
+	for (i = 0; i < 600; i += 60)
+		write_dirty(i, 60, 1);
+	while (stats_of(&f).seq < ring_blocks() || stats_of(&f).seq % ring_blocks() != 93)
+		write_dirty(50000, 1, 2);
+	for (i = 0; i < 10; i++)
+		write_dirty(60000 + i, 1, 3);
+	return stats_of(&f).seq;
+}
+
+static u64 newest_in_ring(void)
+{
+	u64 i, newest = 0;
+
+	for (i = 0; i < ring_blocks(); i++)
+		newest = max(newest, le64_to_cpu(ring_block(&f, i)->head.seq));
+	return newest;
+}
+
+/* Of those up to @seq none is left that is older than one that is not. */
+static void assert_oldest_went_first(u64 seq, u64 newest)
+{
+	bool gone = false;
+
+	for (; seq + ring_blocks() > newest; seq--) {
+		bool there = le64_to_cpu(ring_block(&f, seq)->head.seq) == seq;
+
+		assert_false(there && gone);
+		gone |= !there;
+	}
+}
+
+/* No older head is left whole with newer ones gone; and of what was written last the user is asked. */
+static void a_cut_while_older_ones_are_erased(void **state)
+{
+	size_t size = f.fast_blocks * XP_BLOCK_SIZE;
+	u8 *image = malloc(size);
+	u64 seq = go_round(), newest;
+	u32 n, asked = 0;
+
+	(void)state;
+	memcpy(image, f.fast, size);
+	for (n = 0; ; n++) {
+		memcpy(f.fast, image, size);
+		assert_false(is_losing());
+		nr_bad = 0;
+		lose_journal(seq + 1);
+		f.media.write = last_write;
+		writes_left = n;
+		if (!restart(XP_ACCEPT_LOSS))
+			break;
+		writes_left = ~0u;
+		newest = newest_in_ring();
+		if (!is_losing() || newest == seq)
+			continue;
+		assert_oldest_went_first(seq, newest);
+		lose_journal(newest);	/* what was written last before the cut */
+		assert_int_equal(restart(0), -EBADMSG);
+		assert_int_equal(f.media_writes, 0);
+		asked++;
+		assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
+		assert_true(stats_of(&f).seq > seq);
+	}
+	assert_true(asked > 100);
+	free(image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -655,6 +801,10 @@ int main(void)
 		T(an_unreadable_slot_is_its_block_s_error),
 		T(the_user_may_take_the_older_version),
 		T(an_older_clean_version_is_not_taken_from_its_slot),
+		T(one_that_was_cut_goes_on_without_what_it_has_erased),
+		T(an_older_head_that_is_whole_comes_first),
+		T(what_was_durable_is_not_passed_over),
+		T(a_cut_while_older_ones_are_erased),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
