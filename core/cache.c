@@ -17,7 +17,7 @@
  * first, for their alignment.
  */
 struct layout {
-	u64 super, cache, entry, bucket, region, ghost, free_map, free_sum, segment, live, batch, unread, sum, end;
+	u64 super, cache, entry, bucket, region, ghost, free_map, free_sum, segment, live, batch, unread, lacks, sum, end;
 	u32 nr_buckets, nr_regions, nr_ghosts, batch_max;
 };
 
@@ -32,6 +32,11 @@ static u64 place(u64 *at, u64 size)
 static bool may_sum(const struct xp_sb *sb)
 {
 	return le64_to_cpu(sb->incompat) & XP_INCOMPAT_SUMS;
+}
+
+static bool may_part(const struct xp_sb *sb)
+{
+	return le64_to_cpu(sb->incompat) & XP_INCOMPAT_PARTS;
 }
 
 static void lay_out(const struct xp_sb *sb, bool verify, struct layout *l)
@@ -57,6 +62,7 @@ static void lay_out(const struct xp_sb *sb, bool verify, struct layout *l)
 	l->live = place(&at, segments_of(le64_to_cpu(sb->journal_blocks)) * sizeof(u32));
 	l->batch = place(&at, l->batch_max * sizeof(struct xp_batch_entry));
 	l->unread = place(&at, unread_room(slots) * sizeof(struct xp_unread));
+	l->lacks = place(&at, may_part(sb) ? slots : 0);
 	l->sum = place(&at, verify ? slots * sizeof(u32) : 0);
 	l->end = at;
 }
@@ -161,6 +167,7 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 	c->opt = *opt;
 	c->opt.verify = verify;
 	c->may_sum = may_sum(sb);
+	c->lacks = may_part(sb) ? base + l.lacks : NULL;
 	c->sum = verify ? (u32 *)(base + l.sum) : NULL;
 	c->owes = true;
 	c->memory = l.end;

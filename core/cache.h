@@ -11,7 +11,7 @@
  *       ^  \                     | data failed                  |  |  |
  *       |   \ slots_alloc        v                              |  |  | evict, or zeros
  *       |    `------> FILLING  FREE          superseded by a    |  |  | written back
- *       |              |    \                newer write        |  |  | (+ UNMAP record)
+ *       |              |    \                newer write, fill  |  |  | (+ UNMAP record)
  *       |   touched by |     `- xp_fill_end ---> MAPPED         |  |  v
  *       |   a write    v        (+ MAP record)  PENDING_FREE <--'  | UNMAPPING
  *       |<------- CANCELLED                            | durable   |  | durable
@@ -63,7 +63,7 @@ enum xp_state {
 };
 
 /*
- * 12 bytes a slot, and 2 beside them. All is c->lock's, but use: hits come and go without the lock
+ * 12 bytes a slot, and 3 beside them. All is c->lock's, but use: hits come and go without the lock
  * (hit.c), so pins and rank are changed by an exchange of the whole word, which fails
  * if anything else in it has changed, also by the lock's holder. Who changes the rest has
  * the lock, and need not exchange: use is two bytes of its own, and no bit-field of it is
@@ -74,9 +74,10 @@ enum xp_state {
 	u8 lba_high;							\
 	u8 state : 3;		/* enum xp_state */			\
 	u8 dirty : 1;		/* MAPPED: the slow device does not hold it */ \
-	u8 apart : 1;		/* MAPPED: not read from its slot; dirty as well: zeros, or unread.h */ \
+	u8 apart : 1;		/* MAPPED: not read from its slot as it is; dirty as well: zeros, unread.h, or part.h */ \
 	u8 home : 1;		/* dirty: the slow device was sent it, and not flushed since, as far as is known here */ \
 	u8 held : 1;		/* MAPPED: a parallel commit may supersede it or fall back to it */ \
+	u8 checked : 1;		/* MAPPED: a record of it in the ring may bear a checksum of its data (overwrite.c) */ \
 	u16 use			/* the low 4 bits are its rank, the others count its pins. FILLING: slot_link() */
 
 union xp_word {
@@ -237,6 +238,7 @@ struct xp_journal {
 	u32 to_repeat;		/* records that lived there when it set out, less those repeated since */
 	u64 empty_by;		/* this block, at an even pace */
 	bool seal_wanted;	/* as soon as window and ring allow */
+	bool owes_flush;	/* sectors were written in place since the newest block was sealed (overwrite.c) */
 	bool rerouting;		/* a block was refused: nothing is sealed until those from it on have
 				 * other places, and the superblock says so */
 	u32 refused;		/* places, one after the other, since a block was written */
@@ -282,6 +284,7 @@ struct xp_batch_entry {
 	u32 slot;
 	u8 zeros;
 	u8 written_back;		/* its data is on the slow device, not yet flushed: by this batch, or it was home */
+	u8 runs;		/* of a part of a block: that have not ended yet, of those sectors */
 };
 
 struct xp_lbas {
@@ -343,6 +346,7 @@ struct xp_batch {
 	bool to_the_end;	/* all that was dirty from there on */
 	u64 since;		/* ns; 0: nobody has looked */
 	bool split;		/* a run of more than one has failed: its blocks go alone next */
+	u8 from;		/* of the next block, which is a part: sectors before this one are on their way */
 	u64 cursor;		/* lba where the next batch begins */
 	u64 bypassed;		/* bypassing writes its slow flush covers */
 	u64 barrier;		/* journal_point() that must be reached before its first run */
@@ -372,6 +376,17 @@ struct xp_super {
 	u64 changes, writing, written;	/* how many @sb has had, and those two copies */
 	u8 rest_ticks;		/* until another mode is written again */
 	u64 resized;		/* the change that is the slow device's new size */
+};
+
+/* Writes of a part of a block, in its slot, that are under way (overwrite.c). More go to another slot. */
+#ifndef XP_OVERWRITES_MAX	/* the simulator has a few */
+#define XP_OVERWRITES_MAX	64u
+#endif
+
+struct xp_overwrites {
+	u32 nr;
+	bool awaited;		/* a batch goes on when one has ended */
+	u64 lba[XP_OVERWRITES_MAX];
 };
 
 /* Slots of a write that failed, one of which may be bad: they are written to one by one. */
@@ -415,6 +430,7 @@ struct xp {
 	u8 *region;		/* so many slots in the hash are of its blocks (map.h) */
 	u64 *free_map;		/* bit a slot */
 	u64 *free_sum;		/* bit a word of free_map: has a free slot */
+	u8 *lacks;		/* sectors that a slot has not (part.h); NULL: not XP_INCOMPAT_PARTS */
 	/* of what is in a slot, 0: not known; NULL: not xp_options.verify (verify.c) */
 	u32 *sum;
 	struct xp_unread *unread;	/* nr_unread */
@@ -433,6 +449,7 @@ struct xp {
 
 	struct xp_journal journal;
 	struct xp_super super;
+	struct xp_overwrites overwrites;
 	struct xp_slots suspect[XP_SUSPECTS];	/* round and round */
 	u32 next_suspect;
 	bool any_suspect;

@@ -182,7 +182,7 @@ enum xp_act flush_submit(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 	enum xp_act act;
 
 	if (!again) {
-		req->point = journal_commit(c, todo);
+		req->point = journal_flush(c, todo);
 		policy_flush(c);
 	}
 	xp_req_is(req, XP_CLASS_FLUSH);

@@ -60,7 +60,8 @@
 #define XP_INCOMPAT_UNREAD	(1ull << 5)	/* MAP records may be UNREAD */
 #define XP_INCOMPAT_AWAY	(1ull << 6)	/* the cache has moved to another device: move.h */
 #define XP_INCOMPAT_COMING	(1ull << 7)	/* it moves to this one, if that from which it comes is AWAY */
-#define XP_INCOMPAT_NEW		(XP_INCOMPAT_MARK | XP_INCOMPAT_GROWS)	/* of a cache as it is made */
+#define XP_INCOMPAT_PARTS	(1ull << 8)	/* MAP records may say that their slot lacks sectors */
+#define XP_INCOMPAT_NEW		(XP_INCOMPAT_MARK | XP_INCOMPAT_GROWS | XP_INCOMPAT_PARTS)	/* of a cache as it is made */
 #define XP_INCOMPAT_KNOWN	(XP_INCOMPAT_NEW | XP_INCOMPAT_BAD | XP_INCOMPAT_SUMS | XP_INCOMPAT_MODE | \
 				 XP_INCOMPAT_UNREAD)
 
@@ -279,7 +280,8 @@ enum xp_kind {
  * sync there stores 24 bytes.
  */
 struct xp_record {
-	__le64	lba;			/*  0 bits 0-39 lba; 40-47 kind; 48-55 flags; 56-63 zero */
+	__le64	lba;			/*  0 bits 0-39 lba; 40-47 kind; 48-55 flags; 56-63 of a MAP that is DIRTY and no more: a bit */
+					/*    for each sector that the slot lacks, not all; XP_INCOMPAT_PARTS. Else zero */
 	__le32	slot;			/*  8 */
 	__le32	sum;			/* 12 of the 4096 bytes, never zero, when SUMMED; else zero */
 	__le64	hash;			/* 16 of the 4096 bytes, when CHECKED; behind count the tag; else zero */

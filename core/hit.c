@@ -171,6 +171,15 @@ static __always_inline u32 hit_pinned(struct xp *c, u32 i, struct xp_req *req, b
 	return pinned;
 }
 
+void hold_sectors(struct xp *c, xp_slot_t slot, struct xp_req *req, enum xp_req_state state)
+{
+	slot_pin(c, slot);
+	ranks_hit(entry_of(c, slot));
+	req->slot = slot;
+	req->target = slot_sector(c, slot) + req_offset(req);
+	req->state = state;
+}
+
 bool hit_slot(struct xp *c, xp_slot_t slot, struct xp_req *req)
 {
 	if (pin_lba(c, xp_slot_n(slot), req_lba(req), req) != XP_HIT)

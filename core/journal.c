@@ -53,7 +53,7 @@ void journal_put_mapping(struct xp *c, xp_slot_t slot)
 	XP_ASSERT(!u || e->dirty);
 	if (u)
 		flags |= XP_REC_UNREAD | XP_REC_CHECKED;
-	else if (e->apart)
+	else if (slot_is_zeros(c, slot))
 		flags |= XP_REC_ZEROS;
 	journal_put(c, XP_REC_MAP, flags, entry_lba(e), slot, u ? u->hash : 0);
 }
@@ -92,9 +92,11 @@ bool journal_has_place(const struct xp *c)
 	       c->journal.tail_written + c->journal.blocks;
 }
 
-static bool seal_possible(const struct xp *c)
+/* One without a new record does not take the place that is for what undoes another. */
+static bool seal_possible(struct xp *c)
 {
-	return !c->failed && !c->journal.rerouting && journal_has_place(c);
+	return !c->failed && !c->journal.rerouting && journal_has_place(c) &&
+	       (journal_pending(c) || !open_is_last(c));
 }
 
 /* The block is about to be on the medium, with what it holds by now. */
@@ -127,7 +129,7 @@ static void seal(struct xp *c, struct xp_todo *todo)
 	j->before = w->refused ? w->nr : 0;
 	j->sealed++;
 	j->sealed_number = w->number;
-	j->seal_wanted = false;
+	j->seal_wanted = j->owes_flush = false;
 	c->stats.journal_writes++;
 	todo->journal |= 1u << (w->seq % XP_WINDOW);
 }
@@ -312,7 +314,7 @@ static inline bool store_or_seal(struct xp *c, struct xp_todo *todo)
 
 void journal_seal_if_wanted(struct xp *c, struct xp_todo *todo)
 {
-	if (c->journal.seal_wanted)
+	if (c->journal.seal_wanted && open_block(c))
 		store_or_seal(c, todo);
 }
 
@@ -329,9 +331,20 @@ u64 journal_commit(struct xp *c, struct xp_todo *todo)
 	return j->written == j->sealed ? j->reached : journal_end_of(j->sealed);
 }
 
+u64 journal_flush(struct xp *c, struct xp_todo *todo)
+{
+	u64 seq = journal_open(c);
+
+	if (!c->journal.owes_flush || journal_pending(c))
+		return journal_commit(c, todo);
+	c->journal.seal_wanted = true;
+	journal_seal_if_wanted(c, todo);
+	return journal_end_of(seq);
+}
+
 void journal_close(struct xp *c, struct xp_todo *todo)
 {
-	journal_commit(c, todo);
+	journal_flush(c, todo);
 	close_grown(c);
 }
 

@@ -7,6 +7,7 @@
 #ifndef XP_JOURNAL_H
 #define XP_JOURNAL_H
 
+#include "part.h"
 #include "relocate.h"
 
 /* journal.c */
@@ -19,6 +20,11 @@ bool journal_room_undo(struct xp *c, u64 undo, struct xp_todo *todo);
  * so far.
  */
 u64 journal_commit(struct xp *c, struct xp_todo *todo);
+/*
+ * The same, and what was written in place before is durable at that point, too: the block flushes the fast device, and
+ * one of no record is sealed where there is no other.
+ */
+u64 journal_flush(struct xp *c, struct xp_todo *todo);
 /*
  * The same, and what is placed later goes to another block: whatever comes to lie behind the
  * newest that is on the medium by then, it will be overwritten (xp_forget_after()).
@@ -40,7 +46,7 @@ void journal_data_done(struct xp *c, u64 seq);
 void journal_note_written(struct xp *c, struct xp_todo *todo);
 /* Ends blocks of which nothing is outstanding; true if there was one. */
 bool journal_retire(struct xp *c);
-/* What is wanted holds a record (journal_commit), and loses none. */
+/* It was wanted, and could not be: by journal_commit(), which saw a record in it, or journal_flush(). */
 void journal_seal_if_wanted(struct xp *c, struct xp_todo *todo);
 /*
  * Has a journal block written that tells whether the fast device is there; its end's point. One
@@ -190,10 +196,11 @@ static inline void journal_put(struct xp *c, enum xp_kind kind, u8 flags, xp_lba
 	struct xp_record *r = &journal_buffer(c, journal_open(c))->rec[w->nr++];
 	/* however often it is said again */
 	u32 sum = kind == XP_REC_MAP && c->sum ? c->sum[xp_slot_n(slot)] : 0;
+	u8 lacks = kind == XP_REC_MAP ? slot_lacks(c, slot) : 0;
 
 	if (sum)
 		flags |= XP_REC_SUMMED;
-	r->lba = cpu_to_le64(xp_lba_n(lba) | (u64)kind << 40 | (u64)flags << 48);
+	r->lba = cpu_to_le64(xp_lba_n(lba) | (u64)kind << 40 | (u64)flags << 48 | (u64)lacks << 56);
 	r->slot = cpu_to_le32(xp_slot_n(slot));
 	r->sum = cpu_to_le32(sum);
 	r->hash = cpu_to_le64(hash);

@@ -15,6 +15,12 @@ struct xp_options {
 	bool volatile_fast;	/* the fast device has a volatile write cache */
 	bool fast_at_once;	/* a write of it has ended as soon as it is submitted: it costs less
 				 * than the copy and the checksum of one that goes beside its record */
+	/*
+	 * The fast device takes single sectors, and each is old or new after a cut, or a write of it that has failed: not
+	 * where it is memory, nor where a sector of its medium is longer than one of its interface and written where it is
+	 */
+	bool fast_sectors;
+	bool fast_whole;	/* it takes whole blocks alone */
 	bool slow_fua;		/* a FUA write to the slow device is durable by itself, and fails for itself alone */
 	bool slow_discards;	/* pass discards of unmapped blocks to the slow device */
 	/*

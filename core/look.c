@@ -32,7 +32,8 @@ static void describe(struct xp *c, xp_slot_t slot, struct xp_mapping *m)
 	m->slot = slot;
 	m->dirty = e->dirty;
 	m->unread = slot_is_unread(c, slot);
-	m->zeros = e->apart && !m->unread;
+	m->zeros = slot_is_zeros(c, slot);
+	m->lacks = slot_lacks(c, slot);
 	m->doubtful = c->lost && record_first_of(c, slot, c->journal.sealed_number, &nr) < c->lost;
 	m->sum = c->sum ? c->sum[xp_slot_n(slot)] : 0;
 }

@@ -24,6 +24,7 @@ struct xp_mapping {
 	xp_lba_t lba;
 	xp_slot_t slot;
 	bool dirty, zeros;
+	u8 lacks;		/* a bit for each sector that the slot has not, and the slow device has (part.h) */
 	/* dirty; a recovery believed its slot, and what is there is not proven to be it: an error (unread.h) */
 	bool unread;
 	bool doubtful;		/* journal blocks that came after its record cannot be read, and may have

@@ -3,7 +3,7 @@
  * map.h - which slots speak of an lba: a chained hash over the slots.
  *
  * An lba has at most one MAPPED, one WRITING and one FILLING slot, and any
- * number of UNMAPPING ones. Inline: every request comes through here.
+ * number of UNMAPPING ones. Where the MAPPED one is written in place no other is WRITING. Inline: every request comes through here.
  *
  * A hash does not tell what follows an lba. So the slow device is cut into regions, an eighth as
  * many as there are slots (I12), and each counts its slots in the hash: a long range is gone
@@ -108,6 +108,16 @@ static inline void map_remove(struct xp *c, xp_slot_t slot)
 	map_count(c, entry_lba(e), -1);
 }
 
+static inline bool map_is_overwritten(const struct xp *c, xp_lba_t lba)
+{
+	u32 i = c->overwrites.nr;
+
+	while (i && c->overwrites.lba[i - 1] != xp_lba_n(lba))
+		i--;
+	return i;
+}
+
+/* A slot that is written in place is mapped and writing. */
 static inline void map_find(struct xp *c, xp_lba_t lba, struct xp_found *f)
 {
 	u32 i;
@@ -127,6 +137,8 @@ static inline void map_find(struct xp *c, xp_lba_t lba, struct xp_found *f)
 		else
 			f->unmapping = XP_SLOT(i);
 	}
+	if (unlikely(c->overwrites.nr) && map_is_overwritten(c, lba))
+		f->writing = f->mapped;
 }
 
 /* Is a slot in the hash that speaks of it? */

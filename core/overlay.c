@@ -43,16 +43,17 @@ static bool goes_on(struct xp *c, const struct xp_overlay *o, xp_slot_t slot)
 	const struct xp_overlay_run *run = o->nr_runs ? &o->run[o->nr_runs - 1] : NULL;
 
 	return run && xp_slot_n(slot) == xp_slot_n(run->slot) + run->nr_blocks &&
-	       run->zeros == entry_of(c, slot)->apart;
+	       run->zeros == slot_is_zeros(c, slot);
 }
 
 static void append(struct xp *c, struct xp_overlay *o, u32 at, xp_slot_t slot)
 {
 	if (!goes_on(c, o, slot))
 		o->run[o->nr_runs++] = (struct xp_overlay_run){
-			.slot = slot, .first = (u16)o->nr_blocks, .zeros = entry_of(c, slot)->apart,
+			.slot = slot, .first = (u16)o->nr_blocks, .zeros = slot_is_zeros(c, slot),
 		};
 	o->run[o->nr_runs - 1].nr_blocks++;
+	o->lacks[o->nr_blocks] = slot_lacks(c, slot);
 	o->at[o->nr_blocks++] = (u8)at;
 	c->overlaid++;
 }

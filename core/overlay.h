@@ -40,6 +40,7 @@ struct xp_overlay {
 	u32 nr_runs, nr_blocks;	/* 0: nobody's */
 	struct xp_overlay_run run[XP_OVERLAY_RUNS_MAX];
 	u8 at[XP_RUN_MAX];	/* where each block belongs: blocks from the request's first on */
+	u8 lacks[XP_RUN_MAX];	/* sectors of each that its slot has not, a bit each: they stay as the slow device has them */
 };
 
 static_assert(XP_RUN_MAX <= 256, "a block's place is a byte");

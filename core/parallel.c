@@ -31,6 +31,7 @@ static void records_parallel(struct xp *c, struct xp_req *req, const u64 *hash)
 			entry_of(c, old)->held = 1;
 		seq = journal_add(c, XP_REC_MAP, XP_REC_DIRTY | XP_REC_CHECKED,
 				  lba, slot_add(req->slot, i), hash[i]);
+		entry_of(c, slot_add(req->slot, i))->checked = 1;
 		req->record_seq = XP_SEQ(seq);
 	}
 	w = journal_window(c, xp_seq_n(req->record_seq));

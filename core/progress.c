@@ -9,6 +9,7 @@
 #include "badblocks.h"
 #include "bypass.h"
 #include "mode.h"
+#include "overwrite.h"
 #include "passthrough.h"
 #include "policy.h"
 #include "ranks.h"
@@ -34,6 +35,8 @@ static enum xp_act sync_end(struct xp *c, struct xp_req *req,
 		return parallel_undone(c, req, todo);
 	if (req->state == REQ_DOUBTED)
 		return write_elsewhere(c, req, todo);
+	if (req->state == REQ_OVERWRITE_DOUBTED)
+		return overwrite_again(c, req, todo);
 	if (req->state != REQ_CLEARING)
 		return req_finish(req, 0);
 	xp_list_add(&todo->ready, &req->link);
@@ -57,6 +60,13 @@ static void progress_sync(struct xp *c, struct xp_todo *todo)
 	}
 }
 
+static enum xp_act parked_goes_on(struct xp *c, struct xp_req *req, struct xp_todo *todo)
+{
+	if (req->state == REQ_UNDO)
+		return parallel_undo(c, req, todo);
+	return req->state == REQ_OVERWRITE_PARKED ? overwrite_grows(c, req, todo) : write_flip(c, req, todo);
+}
+
 static void progress_parked(struct xp *c, struct xp_todo *todo)
 {
 	struct xp_list all;
@@ -67,9 +77,7 @@ static void progress_parked(struct xp *c, struct xp_todo *todo)
 	while ((link = xp_list_pop(&all))) {
 		struct xp_req *req = req_of(link);
 
-		settle(req, req->state == REQ_UNDO ? parallel_undo(c, req, todo) :
-						     write_flip(c, req, todo),
-		       todo);
+		settle(req, parked_goes_on(c, req, todo), todo);
 	}
 }
 
@@ -88,6 +96,8 @@ static void fail_all(struct xp *c, struct xp_todo *todo)
 			parallel_abort(c, req, todo);
 		else if (req->state == REQ_DOUBTED)
 			write_abort(c, req, todo);
+		else if (req->state == REQ_OVERWRITE_DOUBTED)
+			overwrite_ends(c, req, todo);
 		else if (req->state == REQ_CLEARING)
 			bypass_give_up(c, req, todo);
 		settle(req, pass_again(c, req, -EIO, todo), todo);
@@ -97,6 +107,8 @@ static void fail_all(struct xp *c, struct xp_todo *todo)
 
 		if (req->state == REQ_PARKED)
 			write_abort(c, req, todo);
+		else if (req->state == REQ_OVERWRITE_PARKED)
+			overwrite_ends(c, req, todo);
 		else
 			parallel_abort(c, req, todo);
 		settle(req, pass_again(c, req, -EIO, todo), todo);
@@ -195,7 +207,7 @@ void xp_tick(struct xp *c, struct xp_todo *todo)
 	policy_evict_ahead(c, todo);
 	if (c->fast_suspected)
 		journal_probe(c, todo);
-	journal_commit(c, todo);
+	journal_flush(c, todo);
 	/* there was no place for a block, or one is under way */
 	todo->tick |= c->fast_suspected;
 	bypass_tick(c, todo);

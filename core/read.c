@@ -19,9 +19,11 @@
 #include "span.h"
 
 /* Not zeros: the slow device does not hold it, and the fast one alone is asked. */
-static bool only_fast(const struct xp_entry *e)
+static bool only_fast(struct xp *c, xp_slot_t slot)
 {
-	return e && e->state == SLOT_MAPPED && e->dirty && !e->apart;
+	const struct xp_entry *e = &c->entry[xp_slot_n(slot)];
+
+	return e->state == SLOT_MAPPED && e->dirty && (!e->apart || slot_lacks(c, slot));
 }
 
 /* Blocks from the first on whose slots are not read: zeros, or unread. */
@@ -32,7 +34,7 @@ static u32 apart_run(struct xp *c, const struct xp_req *req, bool unread)
 	for (n = 0; n < span; n++) {
 		xp_slot_t s = map_mapped(c, lba_add(req_lba(req), n));
 
-		if (!is_slot(s) || !entry_of(c, s)->apart || slot_is_unread(c, s) != unread)
+		if (!is_slot(s) || !(unread ? slot_is_unread(c, s) : slot_is_zeros(c, s)))
 			break;
 	}
 	return n;
@@ -45,8 +47,54 @@ static enum xp_act read_unread(struct xp *c, struct xp_req *req)
 	return req_finish(req, -EIO);
 }
 
-/* Not read from its slot, or of a block that has as many readers as it may. */
-static enum xp_act read_hit(struct xp *c, struct xp_req *req, xp_slot_t slot)
+/* As it is, of the slow device; nothing of it is filled. */
+static enum xp_act read_below(struct xp *c, struct xp_req *req)
+{
+	disk_read_begins(c, req);
+	req->state = REQ_MISS;
+	req->fill.nr_blocks = 0;
+	req->overlay = NULL;
+	xp_req_is(req, XP_CLASS_READ_BYPASS);
+	return XP_SLOW;
+}
+
+static enum xp_act read_span(struct xp *c, struct xp_req *req, u32 n, u32 misses, struct xp_todo *todo);
+
+/* All of it from the slow device, with what the slot has laid over: that is what another slot is filled with. */
+static bool is_completed(struct xp *c, struct xp_req *req, xp_slot_t slot)
+{
+	if (req->alone || !(slot_lacks(c, slot) & req_mask(req)))
+		return false;
+	req->overlay = NULL;
+	return overlay_add(c, req, 0, slot);
+}
+
+/* Of the first block. In pieces: sectors that lie side by side on one device; the slow one has what the slot lacks. */
+static enum xp_act read_part(struct xp *c, struct xp_req *req, xp_slot_t slot, struct xp_todo *todo)
+{
+	u32 first = req_offset(req), nr = xp_part_run(slot_lacks(c, slot), first);
+	struct xp_entry *e = entry_of(c, slot);
+	bool below = slot_lacks(c, slot) >> first & 1;
+
+	if (!below && entry_pins(e) >= XP_HIT_PINS)
+		return req_wait(c, &c->busy, req);
+	if (is_completed(c, req, slot)) {
+		ranks_hit(e);
+		return read_span(c, req, 1, 1, todo);
+	}
+	req_trim(req, 1);
+	req->private |= c->opt.fast_whole && nr < req->nr_sectors;
+	req->nr_sectors = min(req->nr_sectors, nr);
+	if (below) {
+		ranks_hit(e);
+		return read_below(c, req);
+	}
+	hold_sectors(c, slot, req, REQ_HIT);
+	return hit_act(c, req);
+}
+
+/* Not read from its slot as it is, or of a block that has as many readers as it may. */
+static enum xp_act read_hit(struct xp *c, struct xp_req *req, xp_slot_t slot, struct xp_todo *todo)
 {
 	u32 n, i;
 
@@ -54,6 +102,8 @@ static enum xp_act read_hit(struct xp *c, struct xp_req *req, xp_slot_t slot)
 		return req_wait(c, &c->busy, req);
 	if (slot_is_unread(c, slot))
 		return read_unread(c, req);
+	if (slot_lacks(c, slot))
+		return read_part(c, req, slot, todo);
 	n = apart_run(c, req, false);
 	for (i = 0; i < n; i++)
 		ranks_hit(entry_of(c, map_mapped(c, lba_add(req_lba(req), i))));
@@ -74,13 +124,14 @@ static u32 flushed_run(struct xp *c, xp_lba_t first, u32 n, struct xp_todo *todo
 	return gap;
 }
 
-/* No write of it is under way, and no other fill, and it is not cached. */
+/* No write of it is under way, and no other fill, and it is not cached, or in part. */
 static bool is_fillable(struct xp *c, xp_lba_t lba)
 {
 	struct xp_found f;
 
 	map_find(c, lba, &f);
-	return !is_slot(f.mapped) && !is_slot(f.writing) && !is_slot(f.filling) && !bypass_overlaps(c, lba);
+	return (!is_slot(f.mapped) || slot_is_part(c, f.mapped)) && !is_slot(f.writing) && !is_slot(f.filling) &&
+	       !bypass_overlaps(c, lba);
 }
 
 static u32 fillable_run(struct xp *c, xp_lba_t first, u32 most)
@@ -261,31 +312,33 @@ static bool may_begin_with_hits(const struct xp *c, const struct xp_req *req)
 }
 
 /* I7: what is clean, and what is not mapped. */
-static bool slow_holds(const struct xp_entry *e)
+static bool slow_holds(struct xp *c, xp_slot_t slot)
 {
-	return !e || !e->dirty;
+	return !is_slot(slot) || !entry_of(c, slot)->dirty;
+}
+
+/* ... and nothing else. */
+static bool fast_holds(struct xp *c, xp_slot_t slot)
+{
+	return is_slot(slot) && only_fast(c, slot) && !slot_is_part(c, slot);
 }
 
 /* Blocks from the first on that are so. */
-static u32 alike(struct xp *c, const struct xp_req *req, bool (*so)(const struct xp_entry *e))
+static u32 alike(struct xp *c, const struct xp_req *req, bool (*so)(struct xp *c, xp_slot_t slot))
 {
-	u32 n, span = min(req_span(req), XP_RUN_MAX);
+	u32 n = 0, span = min(req_span(req), XP_RUN_MAX);
 
-	for (n = 0; n < span; n++) {
-		xp_slot_t slot = map_mapped(c, lba_add(req_lba(req), n));
-
-		if (!so(is_slot(slot) ? entry_of(c, slot) : NULL))
-			break;
-	}
+	while (n < span && so(c, map_mapped(c, lba_add(req_lba(req), n))))
+		n++;
 	return n;
 }
 
 /* Or it waits, or is not read from its slot. */
-static enum xp_act read_mapped(struct xp *c, struct xp_req *req, xp_slot_t slot)
+static enum xp_act read_mapped(struct xp *c, struct xp_req *req, xp_slot_t slot, struct xp_todo *todo)
 {
 	if (req_is_private(c, req))
 		verify_trim(req);
-	return hit_slot(c, slot, req) ? hit_act(c, req) : read_hit(c, req, slot);
+	return hit_slot(c, slot, req) ? hit_act(c, req) : read_hit(c, req, slot, todo);
 }
 
 /*
@@ -293,27 +346,22 @@ static enum xp_act read_mapped(struct xp *c, struct xp_req *req, xp_slot_t slot)
  * a write that the read meets there is beside it in time. What only the fast one has is
  * asked for apart from that: if it fails again it is an error.
  */
-static enum xp_act read_elsewhere(struct xp *c, struct xp_req *req)
+static enum xp_act read_elsewhere(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 {
 	xp_slot_t slot = map_mapped(c, req_lba(req));
-	u32 n = alike(c, req, only_fast);
+	u32 n = alike(c, req, fast_holds);
 
 	req->fast_failed = false;
 	if (n) {
 		req_trim(req, n);
-		return read_mapped(c, req, slot);
+		return read_mapped(c, req, slot, todo);
 	}
 	n = alike(c, req, slow_holds);
 	if (!n)
-		return read_hit(c, req, slot);	/* not read from its slot */
+		return read_hit(c, req, slot, todo);	/* not read from its slot */
 	req_trim(req, n);
-	disk_read_begins(c, req);
-	req->state = REQ_MISS;
 	req->alone = true;
-	req->fill.nr_blocks = 0;
-	req->overlay = NULL;
-	xp_req_is(req, XP_CLASS_READ_BYPASS);
-	return XP_SLOW;
+	return read_below(c, req);
 }
 
 /* A clean block whose slot has failed a read before is dropped, and its slot given up. */
@@ -330,7 +378,7 @@ bool read_is_lost(struct xp *c, const struct xp_req *req)
 	u32 i;
 
 	for (i = 0; i < req->nr_blocks; i++)
-		if (!only_fast(entry_of(c, slot_add(req->slot, i))))
+		if (!only_fast(c, slot_add(req->slot, i)))
 			return false;
 	return true;
 }
@@ -371,11 +419,11 @@ enum xp_act read_submit(struct xp *c, struct xp_req *req,
 	u32 misses, n = 0;
 
 	if (req->fast_failed)
-		return read_elsewhere(c, req);
+		return read_elsewhere(c, req, todo);
 	req->alone |= has_failed_before(c, req);
 	if (!is_slot(slot) || may_begin_with_hits(c, req))
 		n = span_blocks(c, req, min(req_span(req), XP_RUN_MAX), &misses);
-	return n ? read_span(c, req, n, misses, todo) : read_mapped(c, req, slot);
+	return n ? read_span(c, req, n, misses, todo) : read_mapped(c, req, slot, todo);
 }
 
 static void fill_drop(struct xp *c, xp_slot_t slot)
@@ -445,17 +493,37 @@ enum xp_act read_miss_end(struct xp *c, struct xp_req *req, int err, struct xp_t
 	return req_finish(req, err);
 }
 
+/* I7: the slow device has not what @part has. Nothing was written to the block since, or the fill were doomed. */
+static void complete(struct xp *c, xp_lba_t lba, xp_slot_t slot, xp_slot_t part)
+{
+	u32 rank = ranks_written(c, lba, part, false);
+
+	XP_ASSERT(slot_is_part(c, part));
+	journal_add(c, XP_REC_MAP, XP_REC_DIRTY, lba, slot, 0);
+	record_is_dead(c, part);
+	slot_supersede(c, part);
+	journal_free_later(c, part);
+	slot_map(c, slot, true, rank);
+}
+
 static void fill_block_end(struct xp *c, xp_lba_t lba, xp_slot_t slot,
 			   int err, struct xp_todo *todo)
 {
-	if (err || c->failed || entry_of(c, slot)->state == SLOT_CANCELLED ||
+	xp_slot_t part = map_mapped(c, lba);
+
+	/* a batch of those that settle a mode may have the part, and a reader waits for no other */
+	if (err || c->failed || entry_of(c, slot)->state == SLOT_CANCELLED || (is_slot(part) && c->settling.on) ||
 	    !journal_room(c, 1, todo)) {
 		fill_drop(c, slot);
 		return;
 	}
 	slot_end_link(c, slot);
-	journal_add(c, XP_REC_MAP, 0, lba, slot, 0);
-	slot_map(c, slot, false, ranks_arrival(c, lba));
+	if (is_slot(part)) {
+		complete(c, lba, slot, part);
+	} else {
+		journal_add(c, XP_REC_MAP, 0, lba, slot, 0);
+		slot_map(c, slot, false, ranks_arrival(c, lba));
+	}
 	c->stats.fills++;
 }
 

@@ -78,6 +78,7 @@ void recovery_unmap(struct xp *c, xp_slot_t slot)
 {
 	record_is_dead(c, slot);
 	slot_supersede(c, slot);
+	slot_is_no_part(c, slot);
 	entry_of(c, slot)->state = SLOT_FREE;
 }
 

@@ -176,7 +176,8 @@ static void note_holes(struct recovery *r)
 
 /*
  * A start writes two blocks before the first request, which is acknowledged by a third. So
- * nothing was, since a rest, if one of the three reads, and is none.
+ * nothing was, since a rest, if one of the three reads, and is none. But for what was written in place, by
+ * sectors: that is where the mappings of the rest find it (overwrite.c).
  */
 #define BLOCKS_OF_A_LIFE	3u
 

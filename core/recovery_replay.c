@@ -37,9 +37,17 @@ static bool is_unread(const struct xp_said *p)
 	       (XP_REC_UNREAD | XP_REC_DIRTY | XP_REC_CHECKED);
 }
 
+/* Of a dirty block, with nothing that would be of all of it. */
+static bool is_part(const struct xp *c, const struct xp_said *p)
+{
+	return c->lacks && p->kind == XP_REC_MAP && p->flags == XP_REC_DIRTY && p->lacks != 0xff;
+}
+
 static bool is_sensible(const struct xp *c, const struct xp_said *p)
 {
 	if (p->kind < XP_REC_MAP || p->kind > XP_REC_ZERO || p->flags & ~known_flags(c))
+		return false;
+	if (p->lacks && !is_part(c, p))
 		return false;
 	if (p->kind != XP_REC_MAP)
 		return !p->sum && !(p->flags & (XP_REC_SUMMED | XP_REC_UNREAD));
@@ -54,12 +62,13 @@ static int parse(struct recovery *r, const struct xp_record *rec, u64 seq,
 	p->lba = XP_LBA(word & (XP_MAX_LBAS - 1));
 	p->kind = (u8)(word >> 40);
 	p->flags = (u8)(word >> 48);
+	p->lacks = (u8)(word >> 56);
 	p->slot = XP_SLOT(le32_to_cpu(rec->slot));
 	p->sum = le32_to_cpu(rec->sum);
 	p->hash = le64_to_cpu(rec->hash);
 	p->seq = seq;
 	p->verdict = XP_REPLAYED;
-	if (word >> 56 || !is_sensible(r->c, p))
+	if (!is_sensible(r->c, p))
 		return recovery_refuse(r, "holds a record of unknown kind", seq, word >> 40);
 	if (xp_lba_n(p->lba) * XP_BLOCK_SECTORS >= r->was)
 		return recovery_refuse(r, "names an lba past the slow device", seq,
@@ -120,6 +129,14 @@ static int check_displaced(struct recovery *r)
 	return -EUCLEAN;
 }
 
+static void set_apart(struct xp *c, const struct xp_said *p)
+{
+	slot_is_no_part(c, p->slot);
+	entry_of(c, p->slot)->apart = !!(p->flags & XP_REC_ZEROS);
+	if (p->lacks)
+		slot_set_lacks(c, p->slot, p->lacks);
+}
+
 static int replay_map(struct recovery *r, const struct xp_said *p)
 {
 	struct xp *c = r->c;
@@ -137,15 +154,17 @@ static int replay_map(struct recovery *r, const struct xp_said *p)
 	if (is_slot(old) && xp_slot_n(old) != xp_slot_n(p->slot))
 		recovery_unmap(c, old);
 	if (e->state != SLOT_MAPPED) {
+		e->checked &= entry_is_of(e, p->lba);	/* it may have been superseded, and be again what it was */
 		map_insert(c, p->slot, p->lba);
 		slot_map(c, p->slot, p->flags & XP_REC_DIRTY, XP_RANK_RECOVERED);
 	}
 	slot_is_read_again(c, p->slot);
 	slot_set_dirty(c, e, p->flags & XP_REC_DIRTY);
-	e->apart = !!(p->flags & XP_REC_ZEROS);
+	set_apart(c, p);
 	e->held = 0;
 	if (c->sum)
 		c->sum[xp_slot_n(p->slot)] = p->sum;
+	e->checked |= !!(p->flags & (XP_REC_CHECKED | XP_REC_SUMMED));	/* or one before it in the chain */
 	record_is_live(c, p->slot, journal_position(c, p->seq));
 	return 0;
 }
@@ -275,7 +294,7 @@ static int replay_moot(struct recovery *r, struct xp_said *p)
 
 static void replay_clean(struct xp *c, xp_slot_t slot)
 {
-	if (slot_is_unread(c, slot))		/* no cache says so: but then the slow device has it */
+	if (slot_is_unread(c, slot) || slot_is_part(c, slot))	/* no cache says so: but then the slow device has it */
 		recovery_unmap(c, slot);
 	else
 		slot_set_dirty(c, entry_of(c, slot), false);
@@ -309,6 +328,7 @@ static int replay_record(struct recovery *r, struct xp_said *p)
 		replay_clean(c, p->slot);
 	} else {
 		slot_is_read_again(c, p->slot);
+		slot_is_no_part(c, p->slot);
 		slot_set_dirty(c, e, true);
 		e->apart = 1;
 	}

@@ -98,7 +98,7 @@ static int read_short(struct recovery *r)
 
 	if (slot_is_unread(c, r->short_block))
 		return -EIO;
-	if (entry_of(c, r->short_block)->apart) {
+	if (slot_is_zeros(c, r->short_block)) {
 		memset(r->block, 0, XP_BLOCK_SIZE);
 		return 0;
 	}
@@ -129,6 +129,18 @@ static int refuse_short(struct recovery *r, u64 sector, const char *what, int er
 	return err;
 }
 
+/* Its first @nr sectors, but for those that its slot lacks. */
+static int write_short(struct recovery *r, u64 sector, u32 nr)
+{
+	u8 lacks = slot_lacks(r->c, r->short_block);
+	u32 at, n;
+	int err = 0;
+
+	for (at = 0; !err && (n = xp_part_next((u8)~lacks, &at)) && at < nr; at += n)
+		err = r->m->write_slow(r->m->slow_ctx, sector + at, min(n, nr - at), r->block + ((size_t)at << XP_SECTOR_SHIFT));
+	return err;
+}
+
 /*
  * Its record is durable, and so it may be written back, as any; then it is not mapped any more. A
  * cut in between writes the same once more. What cannot be read stays: an error until it is
@@ -147,6 +159,6 @@ int recovery_write_back_short(struct recovery *r)
 	if (err)
 		return r->c->slow_sectors == r->sectors ? 0 :
 		       refuse_short(r, sector, "read: make it as long as it was", err);
-	err = r->m->write_slow(r->m->slow_ctx, sector, (u32)(r->sectors - sector), r->block);
+	err = write_short(r, sector, (u32)(r->sectors - sector));
 	return err ? refuse_short(r, sector, "written back", err) : drop_short(r);
 }

@@ -322,7 +322,7 @@ u64 record_first_of(const struct xp *c, xp_slot_t slot, u64 newest, u32 *nr)
 /* Of its first @nr records one gives the block the slot. */
 static bool has_record_of(const struct xp_jblock *b, u32 nr, xp_lba_t lba, xp_slot_t slot)
 {
-	u64 map = xp_lba_n(lba) | (u64)XP_REC_MAP << 40, flags = 0xffull << 48;
+	u64 map = xp_lba_n(lba) | (u64)XP_REC_MAP << 40, flags = 0xffffull << 48;	/* and what it lacks */
 	u32 i;
 
 	for (i = 0; i < nr; i++)

@@ -15,6 +15,8 @@
  *               way beside the data -- xp_end --> SYNC_PARALLEL until they are
  *               written --> flip without records -- done
  *                 `-- data failed: UNDO record, SYNC_UNDO, again, into other slots
+ *   write   OVERWRITE (of a part of a dirty block, in its slot) -- xp_end --> done; FUA: SYNC
+ *                 `-- failed: OVERWRITE_DOUBTED as above; if the device is there, again
  *   write-through: then THROUGH until the slow device has it, too (through.c)
  *   around the cache: BYPASS ---------------------------------- xp_end -> done
  *                                 `-- FUA: again, SLOW_FLUSH --- xp_end -> done
@@ -23,14 +25,15 @@
  *   flush   SYNC, or SLOW_FLUSH -- xp_end --> SYNC ------------------> done
  *                 `-- TURN while another's is under way, whose end may do for it
  *
- * True in DATA, PARALLEL, PARKED: no other write to those lbas runs.
+ * True in DATA, PARALLEL, PARKED, OVERWRITE: no other write to those lbas runs.
  * True at "done" of a FUA write or a FLUSH: what it covers is on the medium (I2).
  *
- * hit.c, read.c, write.c, parallel.c, zeroes.c and bypass.c each hold one of these ways;
- * here are the entry points. flush.c is FLUSH; progress.c goes on with requests that wait.
+ * hit.c, read.c, write.c, parallel.c, overwrite.c, zeroes.c and bypass.c each hold one of these
+ * ways; here are the entry points. flush.c is FLUSH; progress.c goes on with requests that wait.
  */
 #include "bypass.h"
 #include "flush.h"
+#include "overwrite.h"
 #include "passthrough.h"
 #include "progress.h"
 #include "slot.h"
@@ -114,6 +117,8 @@ static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,
 		return write_end(c, req, err, todo);
 	case REQ_PARALLEL:
 		return parallel_end(c, req, err, todo);
+	case REQ_OVERWRITE:
+		return overwrite_end(c, req, err, todo);
 	case REQ_SLOW_FLUSH:
 		return flush_slow_end(c, req, err, todo);
 	case REQ_HIT:
@@ -124,6 +129,8 @@ static enum xp_act end_by_state(struct xp *c, struct xp_req *req, int err,
 	case REQ_SYNC_PARALLEL:
 	case REQ_SYNC_UNDO:
 	case REQ_DOUBTED:
+	case REQ_OVERWRITE_DOUBTED:
+	case REQ_OVERWRITE_PARKED:
 	case REQ_CLEARING:
 	case REQ_THROUGH:
 	case REQ_TURN:

@@ -19,6 +19,9 @@ enum xp_req_state {
 	REQ_CLEARING,
 	REQ_DATA,
 	REQ_PARALLEL,
+	REQ_OVERWRITE,
+	REQ_OVERWRITE_DOUBTED,
+	REQ_OVERWRITE_PARKED,
 	REQ_PARKED,
 	REQ_UNDO,
 	REQ_SLOW_FLUSH,
@@ -59,6 +62,12 @@ static inline u32 req_span(const struct xp_req *req)
 static inline bool req_starts_partial(const struct xp_req *req)
 {
 	return req_offset(req) || req->nr_sectors < XP_BLOCK_SECTORS;
+}
+
+/* Of its first block, the sectors that it touches. */
+static inline u8 req_mask(const struct xp_req *req)
+{
+	return part_mask(req_offset(req), min(req->nr_sectors, XP_BLOCK_SECTORS - req_offset(req)));
 }
 
 /* The answer is about the first @nr blocks only. */
@@ -140,6 +149,9 @@ static inline enum xp_act hit_act(const struct xp *c, struct xp_req *req)
 {
 	return req_is_private(c, req) ? verify_read(c, req) : XP_FAST;
 }
+
+/* hit.c: sectors of its first block, in @slot, which is asked for once more, and pinned until it ends; it goes on in @state. */
+void hold_sectors(struct xp *c, xp_slot_t slot, struct xp_req *req, enum xp_req_state state);
 
 /* hit.c; false: not read from its slot, or as many readers as there may be */
 bool hit_slot(struct xp *c, xp_slot_t slot, struct xp_req *req);

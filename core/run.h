@@ -17,6 +17,8 @@ struct xp_todo;
 struct xp_run {
 	xp_lba_t lba;
 	u32 nr_blocks;		/* up to XP_RUN_MAX */
+	/* not 0: of the one block only so many sectors are written, behind the first @skip; its slot is read whole */
+	u8 nr_sectors, skip;
 	/* write zeroes (fall back to a buffer of them); else read the slots */
 	bool zeroes;
 	int err;		/* of its I/O; set by the backend before xp_writeback_end() */

@@ -112,6 +112,8 @@ void slot_free(struct xp *c, xp_slot_t slot)
 		return;
 	xp_stores_depend();
 	e->state = SLOT_FREE;
+	if (unlikely(e->apart))
+		slot_is_no_part(c, slot);
 	if (!slot_is_bad(c, xp_slot_n(slot)))
 		free_set(c, xp_slot_n(slot));
 }

@@ -24,6 +24,7 @@ struct xp_stats {
 	 */
 	u64 read_blocks_fast, read_blocks_slow;
 	u64 write_blocks, write_bypass_blocks;
+	u64 write_in_place_blocks;		/* of write_blocks: where the block was (overwrite.c) */
 	u64 discard_blocks;
 	u64 flushes_slow;			/* flushes that had to go to the slow device */
 	u64 fills, fills_dropped;		/* blocks */

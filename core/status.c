@@ -103,6 +103,7 @@ static void put_totals(struct xp_text *l, const struct xp_backend *backend,
 	put_count(l, "read_blocks_slow", s->read_blocks_slow);
 	put_count(l, "write_blocks", s->write_blocks);
 	put_count(l, "write_bypass_blocks", s->write_bypass_blocks);
+	put_count(l, "write_in_place_blocks", s->write_in_place_blocks);
 	put_count(l, "discard_blocks", s->discard_blocks);
 	put_count(l, "flushes_slow", s->flushes_slow);
 	put_count(l, "fills", s->fills);

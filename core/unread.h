@@ -14,7 +14,7 @@
 #ifndef XP_UNREAD_H
 #define XP_UNREAD_H
 
-#include "cache.h"
+#include "part.h"
 
 /* A cache that runs has no more. */
 u32 unread_most(u64 slots);
@@ -35,7 +35,7 @@ static inline bool slot_is_unread(const struct xp *c, xp_slot_t slot)
 
 static inline bool slot_is_zeros(const struct xp *c, xp_slot_t slot)
 {
-	return c->entry[xp_slot_n(slot)].apart && !slot_is_unread(c, slot);
+	return c->entry[xp_slot_n(slot)].apart && !slot_is_unread(c, slot) && !slot_lacks(c, slot);
 }
 
 /* Whatever the slot was. */

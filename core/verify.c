@@ -28,7 +28,7 @@ u32 xp_sum(u64 checksum)
 
 void verify_set(struct xp *c, xp_slot_t slot, u64 hash)
 {
-	c->sum[xp_slot_n(slot)] = xp_sum(hash);
+	c->sum[xp_slot_n(slot)] = slot_lacks(c, slot) ? 0 : xp_sum(hash);
 }
 
 void xp_fill_hash(struct xp *c, const struct xp_fill *run, u32 i, u64 hash)

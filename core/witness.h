@@ -51,6 +51,7 @@ struct xp_said {
 	xp_lba_t lba;
 	xp_slot_t slot;
 	u8 kind, flags;
+	u8 lacks;		/* of a MAP: a bit for each sector that the slot has not (part.h) */
 	u8 verdict;		/* enum xp_verdict */
 	u32 index;		/* in its block */
 	u32 sum;		/* 0: it has none */

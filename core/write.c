@@ -8,6 +8,7 @@
 #include "badblocks.h"
 #include "busy.h"
 #include "bypass.h"
+#include "overwrite.h"
 #include "passthrough.h"
 #include "policy.h"
 #include "run.h"
@@ -122,7 +123,7 @@ static void choose_base(struct xp *c, struct xp_req *req, xp_slot_t mapped)
 		req->copy.base = XP_BASE_SLOW;
 		c->disk.begun++;
 		req->copy.from = xp_lba_n(req_lba(req)) * XP_BLOCK_SECTORS;
-	} else if (entry_of(c, mapped)->apart) {
+	} else if (slot_is_zeros(c, mapped)) {
 		req->copy.base = XP_BASE_ZERO;
 	} else {
 		req->copy.base = XP_BASE_FAST;
@@ -132,6 +133,43 @@ static void choose_base(struct xp *c, struct xp_req *req, xp_slot_t mapped)
 		req->doubted = false;
 		slot_pin(c, mapped);
 	}
+}
+
+/*
+ * Sectors that neither it nor the slot of before has are not in this one. No checksum of it means anything then, so its
+ * record comes after its data.
+ */
+static void leave_out(struct xp *c, struct xp_req *req, u8 lacks)
+{
+	slot_set_lacks(c, req->slot, lacks & ~req_mask(req));
+	if (slot_lacks(c, req->slot))
+		req->copy.parallel = false;
+}
+
+/* It takes the place of @mapped. */
+static void succeed(struct xp *c, struct xp_req *req, xp_slot_t mapped)
+{
+	if (overwrite_may_follow(c, req, mapped))
+		req->copy.parallel = false;
+	if (slot_is_part(c, mapped))
+		leave_out(c, req, slot_lacks(c, mapped));
+}
+
+/* The slot is taken. */
+static enum xp_act part_into_slot(struct xp *c, struct xp_req *req, xp_slot_t mapped)
+{
+	write_begin(c, req, 1);
+	if (!is_slot(mapped) && part_begins(c, req)) {
+		leave_out(c, req, 0xff);
+		req->target += req_offset(req);
+		return XP_FAST;
+	}
+	if (is_slot(mapped))
+		succeed(c, req, mapped);
+	req->copy.hashed = req->copy.parallel || c->opt.verify;
+	req->copy.offset = req_offset(req) << XP_SECTOR_SHIFT;
+	choose_base(c, req, mapped);
+	return XP_COPY;
 }
 
 static enum xp_act write_partial(struct xp *c, struct xp_req *req,
@@ -149,15 +187,14 @@ static enum xp_act write_partial(struct xp *c, struct xp_req *req,
 		return bypass_submit(c, req, 1);
 	if (is_slot(f.mapped) && slot_is_unread(c, f.mapped))
 		return req_finish(req, -EIO);	/* I9: what is left alone is not known */
+	if (overwrite_begins(c, req, f.mapped))
+		return XP_FAST;
 	i = slots_next(c);
 	if (i == XP_NIL)
 		return write_without_slot(c, req, is_slot(f.mapped), todo);
 	slots_take(c, i, SLOT_WRITING, lba);
 	req->slot = XP_SLOT(i);
-	write_begin(c, req, 1);
-	req->copy.offset = req_offset(req) << XP_SECTOR_SHIFT;
-	choose_base(c, req, f.mapped);
-	return XP_COPY;
+	return part_into_slot(c, req, f.mapped);
 }
 
 /* Who waits for a write to be durable waits for the slow device, if it goes there. */
@@ -341,6 +378,12 @@ enum xp_act write_elsewhere(struct xp *c, struct xp_req *req, struct xp_todo *to
 	return write_again(req, todo);
 }
 
+/* Not written back since, and then not mapped any more, as a part is. */
+static bool is_only_there(const struct xp_entry *e)
+{
+	return e->state == SLOT_MAPPED && e->dirty;
+}
+
 /* The slow device may have what the write leaves alone: once more, with that. */
 enum xp_act write_base_failed(struct xp *c, struct xp_req *req, int err,
 			      struct xp_todo *todo)
@@ -349,7 +392,7 @@ enum xp_act write_base_failed(struct xp *c, struct xp_req *req, int err,
 	write_abort(c, req, todo);
 	if (c->failed)
 		return pass_again(c, req, err, todo);
-	if (!is_slot(req->base_slot) || entry_of(c, req->base_slot)->dirty)
+	if (!is_slot(req->base_slot) || is_only_there(entry_of(c, req->base_slot)))
 		return req_finish(req, err);
 	req->fast_failed = true;
 	xp_list_add(&todo->ready, &req->link);

@@ -11,12 +11,14 @@
  * CLEAN record is placed only behind that flush.
  *
  * A block dirtied after the batch was gathered is not in it, so the barrier of
- * xp_writeback_begin() covers every record the batch's slots rest on, but for a
- * block that turned to zeros since: gather() leaves it to the next batch.
+ * xp_writeback_begin() covers every record the batch's slots rest on, but for two:
+ * a block that turned to zeros since is left to the next batch (gather()), and the
+ * record of a slot that has got more sectors since moves the barrier (writeback_covers()).
  */
 #include "bypass.h"
 #include "flush.h"
 #include "journal.h"
+#include "overwrite.h"
 #include "run.h"
 #include "ranks.h"
 #include "slot.h"
@@ -136,9 +138,8 @@ static void heap_sort(struct xp *c)
 /* What is home is not written again. */
 static struct xp_batch_entry entry_for(const struct xp *c, u32 i)
 {
-	const struct xp_entry *e = &c->entry[i];
-
-	return (struct xp_batch_entry){ i, e->apart, e->home && !c->homes_lost };
+	return (struct xp_batch_entry){ .slot = i, .zeros = slot_is_zeros(c, XP_SLOT(i)),
+					.written_back = c->entry[i].home && !c->homes_lost };
 }
 
 void writeback_take(struct xp *c, xp_slot_t slot)
@@ -186,6 +187,12 @@ static void consider(struct xp *c, u32 i)
 		slot_pin(c, XP_SLOT(i));
 		heap_down(c, 0, b->nr);
 	}
+}
+
+void writeback_covers(struct xp *c, struct xp_todo *todo)
+{
+	if (c->batch.state == BATCH_RUNNING)
+		c->batch.barrier = journal_commit(c, todo);
 }
 
 /* Takes and leaves the lock, so that requests are not held up by the pass. */
@@ -250,7 +257,7 @@ static bool begin_empty(struct xp *c)
 	b->flushes = true;
 	b->unflushed = false;
 	b->has_turn = false;
-	b->nr = b->next = 0;
+	b->nr = b->next = b->from = 0;
 	b->nr_written_back = b->nr_failed = 0;
 	b->wrapped = b->to_the_end = false;
 	b->split = b->has_all = b->ends = false;
@@ -310,7 +317,7 @@ static bool unchanged(struct xp *c, const struct xp_batch_entry *be)
 {
 	const struct xp_entry *e = &c->entry[be->slot];
 
-	return e->state == SLOT_MAPPED && e->apart == be->zeros;
+	return e->state == SLOT_MAPPED && slot_is_zeros(c, XP_SLOT(be->slot)) == be->zeros;
 }
 
 static bool is_to_go(struct xp *c, const struct xp_batch_entry *be)
@@ -324,32 +331,83 @@ static bool goes_alone(const struct xp *c, xp_lba_t lba)
 	return xp_lba_n(lba) - c->alone.first < c->alone.nr;
 }
 
+/* Sectors side by side of a block that its slot has a part of. True: there are others behind them. */
+static bool gather_part(struct xp *c, struct xp_run *run, struct xp_batch_entry *be)
+{
+	struct xp_batch *b = &c->batch;
+	u8 lacks = slot_lacks(c, XP_SLOT(be->slot));
+	u32 at = b->from;
+
+	if (!b->from)
+		be->runs = part_runs(lacks);
+	run->nr_sectors = (u8)xp_part_next((u8)~lacks, &at);
+	run->skip = (u8)at;
+	b->from = run->skip + run->nr_sectors;
+	if ((u32)(u8)~lacks >> b->from)
+		return true;
+	b->from = 0;
+	return false;
+}
+
+static void begin_run(struct xp *c, struct xp_run *run, const struct xp_batch_entry *be)
+{
+	run->lba = entry_lba(&c->entry[be->slot]);
+	run->zeroes = be->zeros;
+	run->batch_index = c->batch.next;
+}
+
+/* What a batch has nothing to do with any more. */
+static void skip_settled(struct xp *c)
+{
+	struct xp_batch *b = &c->batch;
+
+	while (b->next < b->nr && !is_to_go(c, &b->entry[b->next])) {
+		b->from = 0;
+		b->next++;
+	}
+}
+
+/* One that has begun. */
+static bool joins_run(struct xp *c, const struct xp_run *run, const struct xp_batch_entry *be)
+{
+	xp_lba_t lba = entry_lba(&c->entry[be->slot]);
+
+	return is_to_go(c, be) && be->zeros == run->zeroes && !slot_is_part(c, XP_SLOT(be->slot)) && !goes_alone(c, lba) &&
+	       xp_lba_n(lba) == xp_lba_n(run->lba) + run->nr_blocks;
+}
+
+/* Blocks of a run that has its first one. */
+static u32 run_most(const struct xp *c, const struct xp_run *run)
+{
+	return goes_alone(c, run->lba) || slot_is_part(c, run->slot[0]) ? 1 : XP_RUN_MAX;
+}
+
+static bool may_join(struct xp *c, const struct xp_run *run, const struct xp_batch_entry *be)
+{
+	if (run->nr_blocks && (run->nr_blocks >= run_most(c, run) || !joins_run(c, run, be)))
+		return false;
+	return !overwrite_is_awaited(c, entry_lba(&c->entry[be->slot]));
+}
+
 static void gather(struct xp *c, struct xp_run *run)
 {
 	struct xp_batch *b = &c->batch;
-	bool alone = false;
 
 	run->nr_blocks = 0;
+	run->skip = run->nr_sectors = 0;
 	run->doubted = 0;
 	run->err = 0;
 	run->took = 0;
-	for (; b->next < b->nr && run->nr_blocks < (alone ? 1 : XP_RUN_MAX); b->next++) {
+	skip_settled(c);
+	for (; b->next < b->nr && may_join(c, run, &b->entry[b->next]); b->next++) {
 		struct xp_batch_entry *be = &b->entry[b->next];
-		struct xp_entry *e = &c->entry[be->slot];
+		xp_slot_t slot = XP_SLOT(be->slot);
 
-		if (!run->nr_blocks) {
-			if (!is_to_go(c, be))
-				continue;
-			run->lba = entry_lba(e);
-			run->zeroes = be->zeros;
-			run->batch_index = b->next;
-			alone = goes_alone(c, run->lba);
-		} else if (!is_to_go(c, be) || be->zeros != run->zeroes ||
-			   goes_alone(c, entry_lba(e)) || xp_lba_n(entry_lba(e)) !=
-			   xp_lba_n(run->lba) + run->nr_blocks) {
+		if (!run->nr_blocks)
+			begin_run(c, run, be);
+		run->slot[run->nr_blocks++] = slot;
+		if (slot_is_part(c, slot) && gather_part(c, run, be))
 			break;
-		}
-		run->slot[run->nr_blocks++] = XP_SLOT(be->slot);
 	}
 	run->more = b->next < b->nr;
 	c->run_serial += !!run->nr_blocks;
@@ -405,6 +463,8 @@ enum xp_next xp_writeback_next(struct xp *c, struct xp_run *run)
 		gather(c, run);
 		if (run->nr_blocks)
 			next = XP_NEXT_RUN;
+		else if (run->more)
+			next = XP_NEXT_WAIT;	/* for a write in place */
 	}
 	if (next == XP_NEXT_RUN) {
 		disk_run_begins(c);
@@ -464,6 +524,15 @@ static void note_settled(struct xp *c, bool lost)
 		s->on = false;
 }
 
+#define PART_FAILED	0x80	/* .runs never comes to 0 */
+
+/* Those sectors of a block. False: there is more to come of it, or nothing. */
+static bool part_ends(struct xp_batch_entry *be, int err)
+{
+	be->runs = err ? PART_FAILED : (u8)(be->runs - 1);
+	return err || !be->runs;
+}
+
 void xp_writeback_end(struct xp *c, struct xp_run *run, struct xp_todo *todo)
 {
 	u32 i;
@@ -471,6 +540,10 @@ void xp_writeback_end(struct xp *c, struct xp_run *run, struct xp_todo *todo)
 	xp_lock(&c->lock);
 	disk_run_ends(c);
 	rate_run_ends(c, run);
+	if (run->nr_sectors && !part_ends(&c->batch.entry[run->batch_index], run->err)) {
+		xp_unlock(&c->lock);
+		return;
+	}
 	for (i = 0; i < run->nr_blocks; i++)
 		c->batch.entry[run->batch_index + i].written_back = !run->err;
 	if (run->err) {

@@ -9,6 +9,8 @@
 void writeback_note_arrival(struct xp *c);
 /* Of the batch that is being gathered: the block in this slot, which is dirty, if there is room. */
 void writeback_take(struct xp *c, xp_slot_t slot);	/* not pinned yet */
+/* I3: a block that a batch may have has a new record, which is to be durable before the batch's next run. */
+void writeback_covers(struct xp *c, struct xp_todo *todo);
 /* What was written to the slow device is not flushed. */
 void writeback_owes_flush(struct xp *c);
 /* What is dirty by now goes home, once round the disk. */

@@ -74,7 +74,10 @@ enum xp_act {
 	XP_WAIT,		/* the core has queued all of it; it may be anywhere by now: do
 				 * not look at it again until it comes back */
 	XP_ZERO,		/* a read of zeros: clear the buffer, end it. No xp_end(). */
-	/* the caller's own buffer, at fast sector req->target; then xp_end() */
+	/*
+	 * the caller's own buffer, at fast sector req->target, a write of req->fua with FUA if the device has a volatile
+	 * cache; then xp_end()
+	 */
 	XP_FAST,
 	XP_SLOW,		/* the same operation at the same sector of the slow device; then
 				 * xp_end(). An XP_FLUSH so answered flushes the slow device. A FUA

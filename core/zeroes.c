@@ -47,8 +47,11 @@ static enum xp_act zeroes_mapped(struct xp *c, struct xp_req *req, u32 want,
 			continue;
 		if (!journal_room(c, 1, todo))
 			break;
+		if (is_slot(f.filling))	/* of a part */
+			slot_doom(c, f.filling);
 		journal_add(c, XP_REC_ZERO, 0, lba, f.mapped, 0);
 		slot_is_read_again(c, f.mapped);
+		slot_is_no_part(c, f.mapped);
 		e->apart = 1;
 		e->home = 0;
 		slot_set_dirty(c, e, true);

@@ -44,6 +44,8 @@ static int make_core(struct xd_cache *cache, struct xp_message *msg)
 	const struct xp_options opt = {
 		.volatile_fast = cache->fast->volatile_cache,
 		.fast_at_once = cache->fast->map,
+		.fast_sectors = cache->fast->sectors,
+		.fast_whole = cache->fast_whole,
 		.store = cache->fast->map ? xd_memory_store : NULL,
 		.store_ctx = cache,
 		.slow_fua = cache->slow->fua || !cache->slow->volatile_cache,

@@ -21,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -138,7 +140,49 @@ static u64 limit_of(const char *disk, const char *attr)
 	return sysfs_read(disk, attr, text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
 }
 
-/* A partition has no queue of its own. Of a file that cannot be zeroed at once the engine writes the zeroes. */
+/* A partition has its disk's queue. */
+static u64 queue_limit(const char *kname, const char *attr)
+{
+	char path[64], text[32];
+
+	snprintf(path, sizeof(path), "queue/%s", attr);
+	if (sysfs_read(kname, path, text, sizeof(text)))
+		return strtoull(text, NULL, 10);
+	snprintf(path, sizeof(path), "../queue/%s", attr);
+	return limit_of(kname, path);
+}
+
+/* "pmem0s" is sectors of persistent memory (BTT); "pmem0" takes stores of 8 bytes, whatever comes by way of its driver. */
+static bool is_memory(const char *kname)
+{
+	return queue_limit(kname, "dax") || (!strncmp(kname, "pmem", 4) && !strchr(kname + 4, 's'));
+}
+
+/* A disk that turns writes a longer sector where it is. */
+/* What is not told is taken for the worst. */
+static bool disk_takes_sectors(const char *kname)
+{
+	u64 physical = queue_limit(kname, "physical_block_size");
+
+	return !is_memory(kname) && physical && !(queue_limit(kname, "rotational") && physical > 1u << XP_SECTOR_SHIFT);
+}
+
+/* A file is what its disk is, where the file system tells that: one that spans disks writes elsewhere what is new. */
+static bool takes_sectors(const struct xd_device *d)
+{
+	char kname[sizeof(d->dev.kname)];
+	struct statx st;
+
+	if (d->map || d->dev.logical > 1u << XP_SECTOR_SHIFT)
+		return false;
+	if (d->dev.is_block)
+		return disk_takes_sectors(d->dev.kname);
+	if (statx(d->dev.fd, "", AT_EMPTY_PATH, 0, &st) || st.stx_attributes & STATX_ATTR_DAX)
+		return false;
+	return !device_kname(makedev(st.stx_dev_major, st.stx_dev_minor), kname, sizeof(kname)) || disk_takes_sectors(kname);
+}
+
+/* Of a file that cannot be zeroed at once the engine writes the zeroes. */
 static void learn_limits(struct xd_device *d)
 {
 	char disk[sizeof(d->dev.kname)];
@@ -209,6 +253,7 @@ static enum xc open_local(struct xd_device *d, const char *path)
 	tell_limit(d);
 	if (!strcmp(d->what, "fast") && !xd_memory_open(d))
 		return XC_OK;
+	d->sectors = takes_sectors(d);
 	choose_direct(d);
 	d->ops = &xd_uring_ops;
 	return XC_OK;

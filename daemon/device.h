@@ -58,6 +58,7 @@ struct xd_device {
 	/* What it does by itself, of one operation and in bytes; 0: it cannot. Whoever uses the cache is told the same of it. */
 	u64 discard_max, zeroes_max;
 	u32 discard_unit;	/* what of a discard is smaller may be left undone */
+	bool sectors;		/* it takes single ones; each is old or new after a cut */
 	bool rotational;
 	bool many_loops;	/* a flush is for what all loops have written */
 	u8 *map;		/* device_memory.c; NULL: it is no memory */

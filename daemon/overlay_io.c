@@ -64,12 +64,18 @@ void xd_overlay_read(struct xd_part *part)
 	}
 }
 
+static void lay(u8 *to, const u8 *from, u32 lacks)
+{
+	for (u32 at = 0, n; (n = xp_part_next(~lacks, &at)); at += n)
+		memcpy(to + (at << XP_SECTOR_SHIFT), from + (at << XP_SECTOR_SHIFT), n << XP_SECTOR_SHIFT);
+}
+
 void xd_overlay_lay(const struct xd_part *part, u8 *data)
 {
 	const struct xp_overlay *o = part->req.overlay;
 
 	for (u32 i = 0; i < o->nr_blocks; i++)
-		memcpy(data + ((size_t)o->at[i] << XP_BLOCK_SHIFT), bytes_of(part, i), XP_BLOCK_SIZE);
+		lay(data + ((size_t)o->at[i] << XP_BLOCK_SHIFT), bytes_of(part, i), o->lacks[i]);
 }
 
 void xd_overlay_put(struct xd_part *part)

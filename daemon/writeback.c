@@ -51,7 +51,7 @@ static void run_end(struct xd_worker *h, int err)
 
 static u64 run_sector(const struct xd_worker *h)
 {
-	return xp_lba_n(h->run.lba) * XP_BLOCK_SECTORS;
+	return xp_lba_n(h->run.lba) * XP_BLOCK_SECTORS + h->run.skip;
 }
 
 static void written(struct xd_op *op, int err)
@@ -72,8 +72,9 @@ static void slow_operation(struct xd_worker *h, enum xd_kind kind, void (*end)(s
 	struct xd_op *op = &h->op[0];
 
 	*op = (struct xd_op){ .kind = kind, .registered = -1, .end = end, .owner = h,
-			      .data = kind == XD_WRITE ? h->data : NULL,
-			      .bytes = xd_slow_bytes(cache, run_sector(h), h->run.nr_blocks),
+			      .data = kind == XD_WRITE ? h->data + ((size_t)h->run.skip << XP_SECTOR_SHIFT) : NULL,
+			      .bytes = h->run.nr_sectors ? (u32)h->run.nr_sectors << XP_SECTOR_SHIFT :
+				       xd_slow_bytes(cache, run_sector(h), h->run.nr_blocks),
 			      .offset = run_sector(h) << XP_SECTOR_SHIFT };
 	h->sent = xd_time(cache);
 	h->written = xd_now();
@@ -183,6 +184,11 @@ static u32 prepare_reads(struct xd_worker *h)
 			.data = h->data + ((size_t)i << XP_BLOCK_SHIFT), .bytes = n << XP_BLOCK_SHIFT,
 			.offset = xp_slot_sector(h->cache->core, h->run.slot[i]) << XP_SECTOR_SHIFT,
 		};
+	}
+	if (h->run.nr_sectors && !h->cache->fast_whole) {	/* what the slot lacks may be unreadable */
+		h->op[0].data = h->data + ((size_t)h->run.skip << XP_SECTOR_SHIFT);
+		h->op[0].bytes = (u32)h->run.nr_sectors << XP_SECTOR_SHIFT;
+		h->op[0].offset += (u64)h->run.skip << XP_SECTOR_SHIFT;
 	}
 	return nr;
 }

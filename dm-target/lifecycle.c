@@ -178,12 +178,27 @@ static int check_size(const struct xs_cache *cache)
 	return -EINVAL;
 }
 
+/*
+ * A write of single sectors leaves each old or new: not in memory, also where that is written by way of its driver, which
+ * keeps a list of bad blocks. A disk that turns writes a longer sector where it is.
+ */
+static bool takes_sectors(const struct xs_cache *cache)
+{
+	struct block_device *fast = xs_fast(cache);
+
+	if (bdev_logical_block_size(fast) > SECTOR_SIZE || cache->fast->dax_dev || fast->bd_disk->bb)
+		return false;
+	return !xs_rotational(fast) || bdev_physical_block_size(fast) == SECTOR_SIZE;
+}
+
 /* The core is not published yet: recover() does that. */
 static struct xp *make_core(struct xs_cache *cache, const struct xp_sb *sb)
 {
 	struct xp_options opt = {
 		.volatile_fast = cache->volatile_fast,
 		.fast_at_once = cache->dax,
+		.fast_sectors = takes_sectors(cache),
+		.fast_whole = cache->fast_whole,
 		.store = cache->dax ? xs_memory_store_now : NULL,
 		.store_ctx = cache,
 		.slow_fua = cache->slow_fua,

@@ -139,10 +139,20 @@ void xs_overlay_read(struct xs_overlay *o, blk_opf_t opf)
 	}
 }
 
+static void take_lacking(struct page *to, struct page *from, u32 lacks)
+{
+	u32 at, n;
+
+	for (at = 0; lacks && (n = xp_part_next(lacks, &at)); at += n)
+		xs_copy_bytes(to, at << SECTOR_SHIFT, from, at << SECTOR_SHIFT, n << SECTOR_SHIFT);
+}
+
 void xs_overlay_lay(struct xs_overlay *o, struct bio_vec *vec)
 {
 	u32 i;
 
-	for (i = 0; i < o->nr_pages; i++)
+	for (i = 0; i < o->nr_pages; i++) {
+		take_lacking(o->vec[i].bv_page, vec[o->of->at[i]].bv_page, o->of->lacks[i]);
 		swap(o->vec[i].bv_page, vec[o->of->at[i]].bv_page);
+	}
 }

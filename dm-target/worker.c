@@ -113,6 +113,17 @@ static u32 side_by_side(const struct xp_run *run, u32 i, u32 end)
 	return n;
 }
 
+/* Of a slot: where what is read begins, and its bytes. What it lacks may be unreadable. */
+static u32 read_skip(const struct xs_worker *h)
+{
+	return h->cache->fast_whole ? 0 : h->run.skip;
+}
+
+static u32 read_bytes(const struct xs_worker *h)
+{
+	return h->run.nr_sectors && !h->cache->fast_whole ? h->run.nr_sectors << SECTOR_SHIFT : XP_BLOCK_SIZE;
+}
+
 static int load_slots(struct xs_worker *h, u32 first, u32 nr)
 {
 	struct xs_cache *cache = h->cache;
@@ -123,8 +134,8 @@ static int load_slots(struct xs_worker *h, u32 first, u32 nr)
 	for (i = 0; i < nr && !err; i++) {
 		void *to = kmap_local_page(h->page[i]);
 
-		err = xs_memory_load(cache, xp_slot_sector(cache->core, h->run.slot[first + i]),
-				     to, XP_BLOCK_SIZE);
+		err = xs_memory_load(cache, xp_slot_sector(cache->core, h->run.slot[first + i]) + read_skip(h),
+				     to + (read_skip(h) << SECTOR_SHIFT), read_bytes(h));
 		kunmap_local(to);
 	}
 	if (!err)
@@ -147,10 +158,10 @@ static int send_reads(struct xs_worker *h, u32 first, u32 nr)
 		struct bio *bio;
 
 		n = side_by_side(run, first + i, first + nr);
-		bio = run_bio(cache, xs_fast(cache), xp_slot_sector(cache->core, slot),
+		bio = run_bio(cache, xs_fast(cache), xp_slot_sector(cache->core, slot) + read_skip(h),
 			      n, REQ_OP_READ);
 		for (k = 0; k < n; k++)
-			__bio_add_page(bio, h->page[i + k], XP_BLOCK_SIZE, 0);
+			__bio_add_page(bio, h->page[i + k], read_bytes(h), read_skip(h) << SECTOR_SHIFT);
 		wait_io_submit(&wait, bio);
 	}
 	blk_finish_plug(&plug);
@@ -198,7 +209,7 @@ static int check_slots(struct xs_worker *h, u32 first, u32 nr)
 static int write_to_slow(struct xs_worker *h, u32 first, u32 nr)
 {
 	struct xs_cache *cache = h->cache;
-	u64 sector = (xp_lba_n(h->run.lba) + first) * XP_BLOCK_SECTORS;
+	u64 sector = (xp_lba_n(h->run.lba) + first) * XP_BLOCK_SECTORS + h->run.skip;
 	u32 bytes = xs_slow_bytes(cache, sector, nr), i;
 	struct wait_io wait;
 	struct bio *bio;
@@ -207,7 +218,9 @@ static int write_to_slow(struct xs_worker *h, u32 first, u32 nr)
 
 	wait_io_init(&wait, cache);
 	bio = run_bio(cache, xs_slow(cache), sector, nr, REQ_OP_WRITE);
-	for (i = 0; i < nr; i++, bytes -= min(bytes, XP_BLOCK_SIZE))
+	if (h->run.nr_sectors)
+		__bio_add_page(bio, h->page[0], h->run.nr_sectors << SECTOR_SHIFT, h->run.skip << SECTOR_SHIFT);
+	for (i = 0; !h->run.nr_sectors && i < nr; i++, bytes -= min(bytes, XP_BLOCK_SIZE))
 		__bio_add_page(bio, h->page[i], min(bytes, XP_BLOCK_SIZE), 0);
 	begun = ktime_get_ns();
 	wait_io_submit(&wait, bio);

@@ -99,6 +99,16 @@ static int media_write(void *ctx, u64 block, u32 nr_blocks, const void *buf)
 	return fdatasync(m->fd) ? -errno : 0;
 }
 
+int media_read_sectors(struct media *m, u64 sector, u32 nr, void *to)
+{
+	size_t len = (size_t)nr << XP_SECTOR_SHIFT;
+	int err = read_all(m->fd, m->bounce, len, (off_t)(sector << XP_SECTOR_SHIFT));
+
+	if (!err)
+		memcpy(to, m->bounce, len);
+	return err;
+}
+
 static void set_direct(int fd, bool on)
 {
 	int flags = fcntl(fd, F_GETFL);

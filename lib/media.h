@@ -13,5 +13,7 @@ struct media {
 
 int media_init(struct media *m, int fd);
 void media_done(struct media *m);
+/* Of one block: 0, or negative errno. A device of larger sectors, and a file that is read by blocks, refuse: -EINVAL. */
+int media_read_sectors(struct media *m, u64 sector, u32 nr, void *to);
 
 #endif

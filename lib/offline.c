@@ -9,6 +9,7 @@
 #include "lib/media.h"
 #include "lib/running.h"
 #include "lib/slow_find.h"
+#include "core/block.h"
 #include "core/life.h"
 #include "core/look.h"
 #include "core/move.h"
@@ -81,6 +82,19 @@ int offline_restate(struct offline *o)
 int offline_load(struct offline *o)
 {
 	return offline_look(o, NULL);
+}
+
+int offline_read_slot(struct offline *o, const struct xp_mapping *map, void *data)
+{
+	u64 block = le64_to_cpu(o->sb.data_start) + xp_slot_n(map->slot);
+	int err = o->media.io.read(o->media.io.ctx, block, 1, data);
+	u32 at = 0, nr;
+
+	if (!err || !map->lacks)
+		return err;
+	for (err = 0; !err && (nr = xp_part_next((u8)~map->lacks, &at)); at += nr)
+		err = media_read_sectors(&o->media, block * XP_BLOCK_SECTORS + at, nr, (u8 *)data + ((size_t)at << XP_SECTOR_SHIFT));
+	return err;
 }
 
 void offline_close(struct offline *o)

@@ -10,6 +10,7 @@
 #include "core/message.h"
 #include "core/statistics.h"
 
+struct xp_mapping;
 struct xp_witness;
 struct cache;
 struct device;
@@ -32,6 +33,8 @@ int offline_open(struct offline *o, const struct device *d);
 int offline_load(struct offline *o);
 /* The same, before a witness; may be asked again, with another o->accept. */
 int offline_look(struct offline *o, const struct xp_witness *witness);
+/* Its 4096 bytes, as far as it has them: what a slot lacks may be unreadable. 0, or negative errno. */
+int offline_read_slot(struct offline *o, const struct xp_mapping *map, void *data);
 /* In place of these: what was decided is written, as by a start. The device must be open for writing. */
 int offline_restate(struct offline *o);
 void offline_close(struct offline *o);

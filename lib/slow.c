@@ -186,16 +186,21 @@ static int put_local(const struct slow *s, const u8 *data, size_t len, u64 at)
 	return err;
 }
 
-int slow_put(struct slow *s, u64 lba, u32 nr, const u8 *data)
+int slow_put_sectors(struct slow *s, u64 sector, u64 nr, const u8 *data)
 {
-	u64 at = lba * XP_BLOCK_SIZE, end = s->bytes >> XP_SECTOR_SHIFT << XP_SECTOR_SHIFT;
-	size_t len = (size_t)min((u64)nr * XP_BLOCK_SIZE, at < end ? end - at : 0);
+	u64 at = sector << XP_SECTOR_SHIFT, end = s->bytes >> XP_SECTOR_SHIFT << XP_SECTOR_SHIFT;
+	size_t len = (size_t)min(nr << XP_SECTOR_SHIFT, at < end ? end - at : 0);
 
 	if (!len)
 		return -ENOSPC;
 	if (!s->nbd)
 		return put_local(s, data, len, at);
 	return libnbd.pwrite(s->nbd, data, len, at, 0) ? nbd_failure() : 0;
+}
+
+int slow_put(struct slow *s, u64 lba, u32 nr, const u8 *data)
+{
+	return slow_put_sectors(s, lba * XP_BLOCK_SECTORS, (u64)nr * XP_BLOCK_SECTORS, data);
 }
 
 void slow_close(struct slow *s)

@@ -38,6 +38,8 @@ void slow_own(struct slow *s, int fd);
 /* @nr blocks, but for what lies beyond the last sector of 512 bytes; @data is aligned to a block. The device has
  * them when it returns 0; they are durable after slow_sync(). */
 int slow_put(struct slow *s, u64 lba, u32 nr, const u8 *data);
+/* The same, of sectors of 512 bytes. */
+int slow_put_sectors(struct slow *s, u64 sector, u64 nr, const u8 *data);
 /* Libraries read what is aligned to nothing: while they do. */
 void slow_set_direct(struct slow *s, bool on);
 u64 slow_blocks(const struct slow *s);

@@ -76,7 +76,7 @@ static void print_text(const struct offline *o, const struct number *journal)
 		printf("  %12s %12s\n", "lba", "slot");
 	while (!ferror(stdout) && xp_walk(o->core, &cursor, &m))
 		printf("  %12" PRIu64 " %12u %s%s\n", (u64)xp_lba_n(m.lba), xp_slot_n(m.slot),
-		       m.dirty ? "dirty" : "clean", m.zeros ? " zeros" : m.unread ? " unread" : "");
+		       m.dirty ? "dirty" : "clean", m.zeros ? " zeros" : m.unread ? " unread" : m.lacks ? " part" : "");
 }
 
 /* ----------------------------------------------------------- as JSON ---- */
@@ -131,9 +131,9 @@ static void print_json(const struct offline *o, const struct number *journal)
 	printf("\"journal\":%s,\n", json_object_to_json_string_ext(j, flags));
 	printf("\"fingerprint\":%s,\n\"mappings\":[", fp ? json_object_to_json_string_ext(fp, flags) : "null");
 	while (!ferror(stdout) && xp_walk(o->core, &cursor, &m)) {
-		printf("%s\n{\"lba\":%" PRIu64 ",\"slot\":%u,\"dirty\":%s,\"zeros\":%s,\"unread\":%s}", comma,
+		printf("%s\n{\"lba\":%" PRIu64 ",\"slot\":%u,\"dirty\":%s,\"zeros\":%s,\"unread\":%s,\"lacks\":%u}", comma,
 		       (u64)xp_lba_n(m.lba), xp_slot_n(m.slot), m.dirty ? "true" : "false",
-		       m.zeros ? "true" : "false", m.unread ? "true" : "false");
+		       m.zeros ? "true" : "false", m.unread ? "true" : "false", m.lacks);
 		comma = ",";
 	}
 	printf("]}\n");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * badread - preloaded: reads of the 4 KiB blocks named in BADREAD ("300 301") fail with EIO, as a
- * worn medium's do; each read takes BADREAD_MS longer. With BADREAD_ENDS only files whose name ends so
+ * badread - preloaded: reads of the 4 KiB blocks named in BADREAD ("300 301"), or of the sectors in BADREAD_SECTORS, fail
+ * with EIO, as a worn medium's do; each read takes BADREAD_MS longer. With BADREAD_ENDS only files whose name ends so
  * have such blocks. BADREAD_HEALED is a file: a block that is written can be read again, by whoever has
  * the same. Writes of the blocks named in BADWRITE, of files whose name ends with BADWRITE_ENDS, fail;
  * each write to those takes BADWRITE_MS longer, and no sync of them succeeds with BADSYNC.
@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #define BLOCK	4096
+#define SECTOR	512
 
 static int ends(int fd, const char *end)
 {
@@ -57,8 +58,8 @@ static void heal(off64_t block)
 	close(fd);
 }
 
-/* The next block of the list that lies in there; -1: none does. */
-static off64_t next_bad(const char **list, off64_t at, size_t len)
+/* The next block, or sector, of the list that lies in there; -1: none does. */
+static off64_t next_bad(const char **list, off64_t size, off64_t at, size_t len)
 {
 	char *end;
 
@@ -68,7 +69,7 @@ static off64_t next_bad(const char **list, off64_t at, size_t len)
 		if (end == *list)
 			abort();
 		*list = end;
-		if (block * BLOCK < at + (off64_t)len && (block + 1) * BLOCK > at)
+		if (block * size < at + (off64_t)len && (block + 1) * size > at)
 			return block;
 	}
 	return -1;
@@ -76,12 +77,14 @@ static off64_t next_bad(const char **list, off64_t at, size_t len)
 
 static int is_bad(int fd, off64_t at, size_t len)
 {
-	const char *list = getenv("BADREAD");
+	const char *list = getenv("BADREAD"), *sectors = getenv("BADREAD_SECTORS");
 	off64_t block;
 
-	if (!list || !ends(fd, getenv("BADREAD_ENDS")))
+	if (!ends(fd, getenv("BADREAD_ENDS")))
 		return 0;
-	while ((block = next_bad(&list, at, len)) >= 0)
+	if (next_bad(&sectors, SECTOR, at, len) >= 0)
+		return 1;
+	while ((block = next_bad(&list, BLOCK, at, len)) >= 0)
 		if (!is_healed(block))
 			return 1;
 	return 0;
@@ -127,14 +130,14 @@ ssize_t pwrite64(int fd, const void *buf, size_t len, off64_t at)
 		*(void **)&next = dlsym(RTLD_NEXT, "pwrite64");
 	if (ms && ends(fd, getenv("BADWRITE_ENDS")))
 		usleep(atoi(ms) * 1000);
-	if (list && ends(fd, getenv("BADWRITE_ENDS")) && next_bad(&list, at, len) >= 0) {
+	if (list && ends(fd, getenv("BADWRITE_ENDS")) && next_bad(&list, BLOCK, at, len) >= 0) {
 		errno = EIO;
 		return -1;
 	}
 	n = next(fd, buf, len, at);
 	list = getenv("BADREAD");
 	if (n == (ssize_t)len && ends(fd, getenv("BADREAD_ENDS")))
-		while ((block = next_bad(&list, at, len)) >= 0)
+		while ((block = next_bad(&list, BLOCK, at, len)) >= 0)
 			heal(block);
 	return n;
 }

@@ -444,4 +444,18 @@ same "rescue: what has rotted is not home" "$? $(python3 -c 'import json; r = js
 same "rescue: nor was it written" "$(dd if=slow bs=4096 skip=51 count=1 status=none | tr -d '\0' | wc -c)" 0
 bad "0 16" "$xpcache" flush --offline --rescue --fast fast --slow slow --force --json >report 2>out
 same "rescue: nor by the journal alone" "$? $(python3 -c 'import json; r = json.load(open("report")); print(r["written_back"], r["unreadable"])')" "4 3 {'blocks': 1, 'ranges': [{'sector': 408, 'sectors': 8}]}"
+
+# ---- a slot that has a part of its block: what it lacks need not be readable ----
+fresh --name rescue
+expect "rescue: of a part" 0 "^rescue: started" start --fast fast --slow slow --idle-ms 0
+rescue_does 'h.pwrite(b"p" * 1024, 50 * 4096 + 512); h.flush()'
+rescue_kill
+slot=$("$xpcache" dump fast --json | python3 -c 'import json, sys
+d = json.load(sys.stdin); print(8 * (d["superblock"]["data_start"] + d["mappings"][0]["slot"]))')
+lacking() { LD_PRELOAD=$badread BADREAD_SECTORS=$((slot + $1)) BADREAD_ENDS=/fast "${@:2}"; }
+lacking 6 expect "rescue: check reads what the slot has" 0 "data: 1 block .4.00 KiB. read" check fast --data
+lacking 6 expect "rescue: and so does a rescue" 0 "every block is written back" flush --offline --rescue --fast fast --slow slow
+same "rescue: that is home" "$(dd if=slow bs=4096 skip=50 count=1 status=none | tr -d '\0')" "$(printf 'p%.0s' {1..1024})"
+lacking 2 expect "rescue: check of what it has" 4 "slot .* cannot be read, Input/output error: block 50 .*dirty: its newest contents are lost" check fast --data
+lacking 2 expect "rescue: what it has is lost" 4 "unreadable +1 block" flush --offline --rescue --fast fast --slow slow
 rm -f fast slow fast.then slow.then fast.kept slow.foreign short report claim healed

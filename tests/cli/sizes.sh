@@ -212,7 +212,8 @@ size_stop
 truncate -s $((3845 * 512)) slow	# 480.6 blocks
 expect "shorter, clean: check" 0 "blocks .* of the cache, clean, reach past its end; the next start drops them" check fast --slow slow
 expect "shorter, clean: start" 0 "slow has 3845 sectors, and had 4096: taken as it is" start --fast fast --slow slow --idle-ms 0
-expect "shorter, clean: what is inside stays" 0 "clean +37 blocks" status size
+# One sector of a block was written: that is not kept once it is home.
+expect "shorter, clean: what is inside stays" 0 "clean +36 blocks" status size
 size_stop
 expect "shorter, clean: sound" 0 "sound" check fast --slow slow --data
 same "shorter, clean: what is inside stays cached" "$("$xpcache" dump fast --json | python3 -c 'import json, sys

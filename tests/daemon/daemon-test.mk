@@ -95,6 +95,7 @@ daemon-media: $(kill9-programs) build/xpcached-watch
 	@status=0; \
 	tests/daemon/rot build || status=1; \
 	tests/daemon/fills build || status=1; \
+	tests/daemon/parts build || status=1; \
 	tests/daemon/limits build || status=1; \
 	tests/daemon/counts build || status=1; \
 	exit $$status

@@ -284,6 +284,11 @@ static void start_fill_read(struct part *p)
 	start_read(event_add(IO_PART, p), &sim.slow, sector, nr_sectors, p->fill);
 }
 
+static bool is_in_place(const struct part *p)
+{
+	return p->req.state == REQ_OVERWRITE;
+}
+
 static void start_part(struct part *p, struct disk *d, u64 sector)
 {
 	struct event *e = event_add(IO_PART, p);
@@ -296,10 +301,12 @@ static void start_part(struct part *p, struct disk *d, u64 sector)
 		const u8 *bytes = p->req.op == XP_WRITE ? part_bytes(p) :
 				  arena_alloc(&sim.arena, p->req.nr_sectors * SECTOR);
 
-		start_write(e, d, sector, p->req.nr_sectors, bytes, p->req.fua && d == &sim.slow && sim.geometry.slow_fua);
+		start_write(e, d, sector, p->req.nr_sectors, bytes,
+			    p->req.fua && (d == &sim.fast ? is_in_place(p) : sim.geometry.slow_fua));
 		/* Around the cache a write is as whole as the device keeps it. */
 		e->w->whole_blocks = d == &sim.slow;
-		e->w->fragile = d != &sim.slow;
+		e->w->in_place = is_in_place(p);
+		e->w->fragile = d != &sim.slow && !e->w->in_place;
 	}
 }
 
@@ -338,6 +345,8 @@ static void part_perform(struct part *p, enum xp_act act, struct xp_todo *todo)
 		if (p->req.private)
 			violation(P_HOST, "%s %llu+%u: the fast device is to be given memory that it cannot take",
 				  op_name(p->u->op), (unsigned long long)p->req.sector, p->req.nr_sectors);
+		figures.in_place += is_in_place(p);
+		figures.parts += p->req.state == REQ_DATA && p->req.nr_sectors < XP_BLOCK_SECTORS;
 		start_part(p, &sim.fast, p->req.target);
 		break;
 	case XP_SLOW:
@@ -532,6 +541,12 @@ static void draw_range(struct user *u)
 		u->nr = XP_BLOCK_SECTORS;
 		return;
 	}
+	if (sim.geometry.small && below(step.rng, 4)) {
+		u->sector = below(step.rng, hot * XP_BLOCK_SECTORS);
+		u->nr = 1 + below(step.rng, 7);
+		u->nr = (u32)min((u64)u->nr, sim.slow.sectors - u->sector);
+		return;
+	}
 	if (chance(step.rng, 4))
 		hot = blocks;
 	if (below(step.rng, 4)) {
@@ -648,7 +663,8 @@ static bool has_failed(void)
 
 static void part_went_on(struct part *p, enum xp_act act, struct xp_todo *todo)
 {
-	p->waited |= act == XP_WAIT && p->req.op == XP_WRITE && p->req.state == REQ_PARKED;
+	p->waited |= act == XP_WAIT && p->req.op == XP_WRITE &&
+		     (p->req.state == REQ_PARKED || p->req.state == REQ_OVERWRITE_PARKED);
 	if (act == XP_DONE)
 		part_end(p, todo);
 }

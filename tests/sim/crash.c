@@ -39,7 +39,7 @@ static void compare_mappings(void)
 	for (b = 0; b < nr_lbas(); b++)
 		if (xp_lookup(state_core, XP_LBA(b), &second) != mapped[b] ||
 		    (mapped[b] && (xp_slot_n(second.slot) != xp_slot_n(first[b].slot) ||
-				   second.zeros != first[b].zeros)))
+				   second.zeros != first[b].zeros || second.lacks != first[b].lacks)))
 			violation(P_STAYS, "block %llu: a second recovery decides otherwise than the first",
 				  (unsigned long long)b);
 }

@@ -137,6 +137,15 @@ void disk_complete(struct disk *d, struct write *w)
 	}
 }
 
+/* A sector that somebody may look at is the old one or the new one, or cannot be read. */
+static const struct content *refused(const struct content *k, u64 *rng)
+{
+	if (!sim.geometry.bad || k->stays || chance(rng, 2))
+		return k;
+	figures.in_place_lost++;
+	return content_unreadable(&sim.arena, k, false);
+}
+
 void disk_fail(struct disk *d, struct write *w, u64 *rng)
 {
 	u32 i, dice = below(rng, 3);	/* nothing landed, all, or some */
@@ -153,6 +162,8 @@ void disk_fail(struct disk *d, struct write *w, u64 *rng)
 			landed = chance(rng, 2);
 		if (!landed)
 			w->content[i] = NULL;
+		else if (w->in_place)
+			w->content[i] = refused(w->content[i], rng);
 		else if (dice == 2 && d == &sim.fast && chance(rng, 4) && !w->content[i]->stays)
 			w->content[i] = &content_garbage;
 	}

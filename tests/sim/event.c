@@ -110,9 +110,12 @@ static void note_error(const struct event *e)
 
 static bool error_hits(const struct event *e)
 {
+	bool fast_write = e->disk == &sim.fast && e->op == OP_WRITE;
+
 	if (!fault_hits(e->disk == &sim.slow, e->op,
 			e->kind == IO_JOURNAL || e->kind == IO_JOURNAL_FLUSH) &&
-	    !(e->disk == &sim.fast && e->op == OP_WRITE && fault_bad_place(e->sector, e->nr)))
+	    !(fast_write && fault_bad_place(e->sector, e->nr)) &&
+	    !(fast_write && e->w->in_place && sim.geometry.bad && chance(step.rng, 16)))
 		return false;
 	note_error(e);
 	return true;

@@ -108,6 +108,10 @@ static u64 print_faults(void)
 	       (unsigned long long)figures.rot_written_back);
 	printf("fast devices of 4 KiB sectors: %llu runs, %llu requests that they could not be sent\n",
 	       (unsigned long long)figures.whole_runs, (unsigned long long)figures.privates);
+	printf("parts of blocks: %llu slots, %llu runs of writeback\n", (unsigned long long)figures.parts,
+	       (unsigned long long)figures.parts_home);
+	printf("in place: %llu writes; %llu sectors cannot be read since one failed\n",
+	       (unsigned long long)figures.in_place, (unsigned long long)figures.in_place_lost);
 	printf("read at once: %llu fills off the grid, %llu spans with hits, %llu runs laid over; %llu failed, and were read alone\n",
 	       (unsigned long long)figures.widened, (unsigned long long)figures.spans,
 	       (unsigned long long)figures.laid_over, (unsigned long long)figures.read_alone);

@@ -260,15 +260,21 @@ static void complain(enum property p, const char *where, u64 sector, u64 tag,
 
 /* ---------------------------------------------------------- after a cut ---- */
 
+/* The slow device is asked for it. */
+static bool is_lacked(const struct xp_mapping *m, u64 sector)
+{
+	return m->lacks >> sector % XP_BLOCK_SECTORS & 1;
+}
+
 static bool is_unreadable(struct xp *c, const struct image *im, u64 sector, const struct xp_mapping *m)
 {
-	return !m->zeros && (m->unread || unreadable(im->fast, true, xp_slot_sector(c, m->slot) + sector % XP_BLOCK_SECTORS, 1));
+	return !m->zeros && !is_lacked(m, sector) && (m->unread || unreadable(im->fast, true, xp_slot_sector(c, m->slot) + sector % XP_BLOCK_SECTORS, 1));
 }
 
 static const struct content *answer(struct xp *c, const struct image *im, u64 sector,
 				    const struct xp_mapping *m)
 {
-	if (!m || (!m->dirty && is_unreadable(c, im, sector, m)))
+	if (!m || is_lacked(m, sector) || (!m->dirty && is_unreadable(c, im, sector, m)))
 		return im->slow[sector];
 	if (m->zeros)
 		return &content_zero;
@@ -465,7 +471,8 @@ void oracle_restart(struct xp *c, const struct image *im)
 	for (s = 0; s < sim.slow.sectors; s++) {
 		struct xp_mapping map;
 		bool mapped = xp_lookup(c, XP_LBA(s / XP_BLOCK_SECTORS), &map);
-		bool error = mapped && is_error(c, im, s, &map);
+		/* what made it readable was lost with the journal block that said so */
+		bool error = mapped && (is_error(c, im, s, &map) || (map.unread && in_doubt(s / XP_BLOCK_SECTORS, &map)));
 		u64 tag = shown(c, im, s, error);
 
 		/* With all properties on, and no loss accepted, the run has ended before. */

@@ -52,8 +52,12 @@ static void lay_over(struct part *p)
 	const struct xp_overlay *o = p->req.overlay;
 	u32 i;
 
-	for (i = 0; i < o->nr_blocks; i++)
-		memcpy(p->fill + o->at[i] * XP_BLOCK_SIZE, p->over + i * XP_BLOCK_SIZE, XP_BLOCK_SIZE);
+	for (i = 0; i < o->nr_blocks * XP_BLOCK_SECTORS; i++) {
+		u32 block = i / XP_BLOCK_SECTORS, at = i % XP_BLOCK_SECTORS;
+
+		if (!(o->lacks[block] >> at & 1))
+			memcpy(p->fill + (o->at[block] * XP_BLOCK_SECTORS + at) * SECTOR, p->over + i * SECTOR, SECTOR);
+	}
 }
 
 bool overlay_goes_on(struct part *p, int *err)

@@ -293,7 +293,7 @@ static struct xp *core_new(void *memory, const struct xp_media *fast, u32 accept
 	const struct geometry *g = &sim.geometry;
 	struct xp_options opt = {
 		.volatile_fast = g->fast_volatile, .slow_discards = g->slow_discards, .slow_fua = g->slow_fua,
-		.fast_at_once = g->at_once,
+		.fast_at_once = g->at_once, .fast_sectors = !g->memory && !g->whole, .fast_whole = g->whole,
 		.store = g->grows && memory == sim.memory ? store_now : NULL,
 		.dirty_low = g->dirty_low, .dirty_high = g->dirty_high, .stream_kib = g->stream_kib,
 		.idle_ms = g->idle_ms,

@@ -260,6 +260,28 @@ static void draw_streams(struct geometry *g)
 	g->hot = 63;
 }
 
+/* Likewise: what the devices are, and which requests there are more of. */
+static void draw_kinds(struct geometry *g)
+{
+	g->slow_fua = mix(sim.seed ^ 0xf0a) % 2;
+	g->parts = mix(sim.seed ^ 0x9a75) % 3;
+	g->small = mix(sim.seed ^ 0x5ec70) % 3 == 0;
+	g->whole = !g->memory && mix(sim.seed ^ 0x4096) % 4 == 0;
+	g->refuses = mix(sim.seed ^ 0xbadd) % 3 ? 0 : 1 + mix(sim.seed ^ 0xbadc) % 3;
+	g->verifies = mix(sim.seed ^ 0x5e51f) % 3 == 0;
+	g->modes = mix(sim.seed ^ 0x30de5) % 3 == 0;
+	g->forgets = mix(sim.seed ^ 0xf0f9e7) % 4 == 0;
+	if (g->forgets && mix(sim.seed ^ 0xf0f9e8) % 2) {	/* of writes around the cache, beside FLUSHes */
+		g->modes = true;
+		g->fault_one_in = 40;
+		g->ops[XP_READ] = 5;
+		g->ops[XP_DISCARD] = 0;
+		g->ops[XP_FLUSH] = 30;
+		g->ops[XP_ZEROES] = 10;
+		g->ops[XP_WRITE] = 55;
+	}
+}
+
 static void draw_geometry(u64 *rng)
 {
 	static const u32 depth[] = { 0, 0, 0, 0, 0, 0, 0, 1, 1, 2 };
@@ -307,21 +329,7 @@ static void draw_geometry(u64 *rng)
 	g->at_once = g->memory && mix(sim.seed ^ 0x5a1d) % 4;
 	g->grows = g->at_once && mix(sim.seed ^ 0x6707) % 4;
 	g->fast_volatile &= !g->memory;
-	g->slow_fua = mix(sim.seed ^ 0xf0a) % 2;
-	g->whole = !g->memory && mix(sim.seed ^ 0x4096) % 4 == 0;
-	g->refuses = mix(sim.seed ^ 0xbadd) % 3 ? 0 : 1 + mix(sim.seed ^ 0xbadc) % 3;
-	g->verifies = mix(sim.seed ^ 0x5e51f) % 3 == 0;
-	g->modes = mix(sim.seed ^ 0x30de5) % 3 == 0;
-	g->forgets = mix(sim.seed ^ 0xf0f9e7) % 4 == 0;
-	if (g->forgets && mix(sim.seed ^ 0xf0f9e8) % 2) {	/* of writes around the cache, beside FLUSHes */
-		g->modes = true;
-		g->fault_one_in = 40;
-		g->ops[XP_READ] = 5;
-		g->ops[XP_DISCARD] = 0;
-		g->ops[XP_FLUSH] = 30;
-		g->ops[XP_ZEROES] = 10;
-		g->ops[XP_WRITE] = 55;
-	}
+	draw_kinds(g);
 	if (g->verifies && mix(sim.seed ^ 0x2073e) % 2 && !g->bad)
 		g->rot_one_in = 10 + (u32)(mix(sim.seed ^ 0x2073f) % 200);
 	/* A quarter holds a full map and three windows, as xp_sb_verify() has it. */
@@ -341,7 +349,7 @@ static void make_superblock(void)
 	memcpy(sb->magic, XP_SB_MAGIC, sizeof(sb->magic));
 	memset(sb->uuid, 0x5a, sizeof(sb->uuid));
 	sb->version = cpu_to_le32(XP_SB_VERSION);
-	sb->incompat = cpu_to_le64(XP_INCOMPAT_KNOWN & ~(XP_INCOMPAT_MODE | XP_INCOMPAT_UNREAD));
+	sb->incompat = cpu_to_le64(XP_INCOMPAT_KNOWN & ~(XP_INCOMPAT_MODE | XP_INCOMPAT_UNREAD | (g->parts ? 0 : XP_INCOMPAT_PARTS)));
 	sb->fast_blocks = cpu_to_le64(FAST_HEAD + g->ring + g->slots);
 	sb->journal_start = cpu_to_le64(FAST_HEAD);
 	sb->journal_blocks = cpu_to_le64(g->ring);

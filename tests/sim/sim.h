@@ -110,6 +110,7 @@ struct write {
 	bool fua;
 	bool whole_blocks;	/* its aligned 4 KiB blocks do not tear */
 	bool fragile;		/* while in flight its sectors may turn to garbage */
+	bool in_place;		/* of what is there already, which others read */
 	const struct content *content[];	/* NULL: did not land, or overtaken by a certain one */
 };
 
@@ -344,6 +345,8 @@ struct geometry {
 	u32 completing;		/* 0: any; 1: oldest first; 2: newest first */
 	u32 writeback, ticks;	/* of 100 steps */
 	bool has_place;		/* for a mark */
+	bool parts;		/* a slot may have a part of its block */
+	bool small;		/* most requests are of a part of a block */
 	bool whole;		/* the fast device has logical sectors of 4 KiB, and the slow one of 512 bytes */
 	bool fast_goes;		/* the error is that the fast device is gone */
 	bool short_ring;	/* not as xp_sb_verify() would have it */
@@ -465,6 +468,8 @@ struct figures {
 	u64 unneeded, refusals, losses, unended, doubtful, older, undecided, unread, took_older, rested, rewritten;
 	u64 written_again, refused, rerouted, given_up;
 	u64 whole_runs, privates;	/* requests that it must not see */
+	u64 parts, parts_home;		/* slots that got a part; runs of writeback of one */
+	u64 in_place, in_place_lost;	/* writes; sectors that one that failed left unreadable */
 	u64 verifying, checks, rots[2];		/* runs; reads of sums; sectors: clean, dirty */
 	u64 rot_read, rot_based, rot_written_back;	/* and where it was found */
 	/* reads off the grid that are filled, and over hits; and of these that failed, and were read alone */

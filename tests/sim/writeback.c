@@ -44,6 +44,8 @@ static u32 run_sectors(const struct xp_run *run)
 {
 	u64 first = xp_lba_n(run->lba) * XP_BLOCK_SECTORS;
 
+	if (run->nr_sectors)
+		return run->nr_sectors;
 	return (u32)min((u64)run->nr_blocks * XP_BLOCK_SECTORS, sim.slow.sectors - first);
 }
 
@@ -52,8 +54,9 @@ static void run_write(struct xp_run *run, const u8 *data)
 	struct event *e = event_add(IO_RUN_WRITE, NULL);
 
 	e->run = run;
-	start_write(e, &sim.slow, xp_lba_n(run->lba) * XP_BLOCK_SECTORS, run_sectors(run),
-		    data, false);
+	figures.parts_home += !!run->nr_sectors;
+	start_write(e, &sim.slow, xp_lba_n(run->lba) * XP_BLOCK_SECTORS + run->skip, run_sectors(run),
+		    data + run->skip * SECTOR, false);
 	trace("writeback writes lba %llu+%u%s", (unsigned long long)xp_lba_n(run->lba),
 	      run->nr_blocks, run->zeroes ? ", zeroes" : "");
 }

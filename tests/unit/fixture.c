@@ -137,6 +137,18 @@ void write_journal(struct fixture *f)
 	}
 }
 
+void change_mode(struct fixture *f, enum xp_mode mode)
+{
+	struct xp_tunables t;
+
+	xp_tunables_init(&t);
+	t.idle_ms = 0;
+	t.mode = mode;
+	xp_set_limits(f->c, &t);
+	xp_tick(f->c, &f->todo);
+	write_journal(f);
+}
+
 enum xp_act submit(struct fixture *f, struct xp_req *req, enum xp_op op,
 		   u64 sector, u32 nr_sectors, bool fua)
 {
@@ -273,12 +285,17 @@ bool mapped_dirty(struct fixture *f, u64 lba)
 	return xp_lookup(f->c, XP_LBA(lba), &m) && m.dirty;
 }
 
-u32 pins_of(struct fixture *f, u64 lba)
+struct xp_mapping mapping_of(struct fixture *f, u64 lba)
 {
 	struct xp_mapping m;
 
 	assert_true(xp_lookup(f->c, XP_LBA(lba), &m));
-	return entry_pins(entry_of(f->c, m.slot));
+	return m;
+}
+
+u32 pins_of(struct fixture *f, u64 lba)
+{
+	return entry_pins(entry_of(f->c, mapping_of(f, lba).slot));
 }
 
 void fail_journal(struct fixture *f)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include "cache.h"
+#include "look.h"
 #include "media.h"
 #include "message.h"
 
@@ -48,6 +49,8 @@ void fail_journal(struct fixture *f);
 void fail_journal_for_good(struct fixture *f);
 /* The fast device refuses the data of a write, and takes the journal: its answer is that it is ready again. */
 void refuse_write(struct fixture *f, struct xp_req *req);
+/* The cache's, live; the superblock has it then. */
+void change_mode(struct fixture *f, enum xp_mode mode);
 /* A request of whole blocks; its answer. */
 enum xp_act submit(struct fixture *f, struct xp_req *req, enum xp_op op,
 		   u64 sector, u32 nr_sectors, bool fua);
@@ -71,6 +74,8 @@ u8 *slot_data(struct fixture *f, xp_slot_t slot);
 /* First byte of the block's slot, or -1 when it is not mapped. */
 int mapped_byte(struct fixture *f, u64 lba);
 bool mapped_dirty(struct fixture *f, u64 lba);
+/* Of a block that is mapped. */
+struct xp_mapping mapping_of(struct fixture *f, u64 lba);
 /* How many requests hold the slot of a block, which must be mapped. */
 u32 pins_of(struct fixture *f, u64 lba);
 struct xp_stats stats_of(const struct fixture *f);

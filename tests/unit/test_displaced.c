@@ -81,11 +81,36 @@ static void too_many_taken_slots_are_refused(void **state)
 	assert_int_equal(mapped_byte(&f, 50000 + DISPLACED_MAX), -1);
 }
 
+/* Where several blocks may have it each is looked into: also for one of a slot that lacks sectors. */
+static void a_record_is_found_in_its_block(void **state)
+{
+	u8 block[XP_BLOCK_SIZE];
+	struct xp_mapping m;
+	struct xp_req req;
+	u64 seq, i;
+
+	(void)state;
+	assert_int_equal(submit(&f, &req, XP_WRITE, 56, 4, false), XP_FAST);
+	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+	write_blocks(&f, 8, 1, 1);
+	flush(&f);
+	seq = stats_of(&f).seq;
+	for (i = 0; i < 3; i++) {
+		write_blocks(&f, 100 + i, 1, 1);
+		flush(&f);
+	}
+	for (i = 7; i < 9; i++) {
+		assert_true(xp_lookup(f.c, XP_LBA(i), &m));
+		assert_int_equal(record_number_of(f.c, &f.media, block, m.slot, stats_of(&f).seq, XP_RECORDS), seq);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(a_slot_is_taken_from_a_block_that_nobody_speaks_of),
 		T(too_many_taken_slots_are_refused),
+		T(a_record_is_found_in_its_block),
 	};
 
 	return cmocka_run_group_tests_name("displaced", tests, NULL, NULL);

@@ -165,7 +165,7 @@ static void bad_records_are_refused(void **state)
 	reseal(b);
 	restart_refused(&f, "unknown kind");
 	*b = kept;
-	b->rec[0].lba |= cpu_to_le64(1ull << 56);
+	b->rec[0].lba |= cpu_to_le64(0xffull << 56);	/* a slot that lacks all of it */
 	reseal(b);
 	restart_refused(&f, "unknown kind");
 	*b = kept;

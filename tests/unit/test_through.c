@@ -151,18 +151,6 @@ static bool is_flushed(void)
 	return !req.err;
 }
 
-static void set_mode(enum xp_mode mode)
-{
-	struct xp_tunables t;
-
-	xp_tunables_init(&t);
-	t.idle_ms = 0;
-	t.mode = mode;
-	xp_set_limits(f.c, &t);
-	xp_tick(f.c, &f.todo);
-	write_journal(&f);
-}
-
 /* --------------------------------------------------------------- tests ---- */
 
 static void a_write_ends_when_the_slow_device_has_it(void **state)
@@ -374,7 +362,7 @@ static void a_switch_is_over_though_somebody_writes(void **state)
 
 	(void)state;
 	write_blocks(&f, 5, 1, 1);
-	set_mode(XP_MODE_WRITETHROUGH);
+	change_mode(&f, XP_MODE_WRITETHROUGH);
 	for (u32 i = 0; i < 200; i++) {
 		write_in(&req, 100 + i, 1, 1, false);
 		begin();
@@ -471,7 +459,7 @@ static void a_long_write_across_the_switch_waits(void **state)
 	(void)state;
 	assert_int_equal(submit(&f, &req, XP_WRITE, 0, 200 * 8, false), XP_FAST);
 	assert_int_equal(req.nr_blocks, 200);
-	set_mode(XP_MODE_WRITETHROUGH);
+	change_mode(&f, XP_MODE_WRITETHROUGH);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_WAIT);
 	send(0, 200);
 	assert_true(has_ended(&req));
@@ -484,7 +472,7 @@ static void a_switch_brings_home_what_is_dirty(void **state)
 	(void)state;
 	write_blocks(&f, 5, 1, 1);
 	assert_false(xp_writeback_wanted(f.c));
-	set_mode(XP_MODE_WRITETHROUGH);
+	change_mode(&f, XP_MODE_WRITETHROUGH);
 	send(5, 1);
 	assert_true(end_batch(0));
 	assert_true(xp_is_clean(f.c));
@@ -511,7 +499,7 @@ static void the_superblock_keeps_the_mode(void **state)
 	(void)state;
 	xp_tunables_init(&t);
 	assert_int_equal(xp_mode(f.c), XP_MODE_WRITEBACK);
-	set_mode(XP_MODE_WRITETHROUGH);
+	change_mode(&f, XP_MODE_WRITETHROUGH);
 	f.opt.mode = XP_MODE_KEPT;
 	fixture_reopen(&f);
 	assert_int_equal(xp_mode(f.c), XP_MODE_WRITETHROUGH);
@@ -521,7 +509,7 @@ static void the_superblock_keeps_the_mode(void **state)
 	f.opt.mode = XP_MODE_KEPT;
 	fixture_reopen(&f);
 	assert_int_equal(xp_mode(f.c), XP_MODE_WRITEAROUND);
-	set_mode(XP_MODE_WRITEBACK);
+	change_mode(&f, XP_MODE_WRITEBACK);
 	fixture_reopen(&f);
 	assert_int_equal(xp_mode(f.c), XP_MODE_WRITEBACK);
 	/* also where it stops before a tick */
@@ -530,7 +518,7 @@ static void the_superblock_keeps_the_mode(void **state)
 	assert_int_equal(xp_close(f.c, &f.media), 0);
 	fixture_reopen(&f);
 	assert_int_equal(xp_mode(f.c), XP_MODE_WRITETHROUGH);
-	set_mode(XP_MODE_WRITEBACK);
+	change_mode(&f, XP_MODE_WRITEBACK);
 	fixture_reopen(&f);
 	assert_false(le64_to_cpu(f.sb.incompat) & XP_INCOMPAT_MODE);
 }
@@ -585,7 +573,7 @@ static void around_writes_what_is_dirty_through(void **state)
 
 	(void)state;
 	write_blocks(&f, 5, 1, 1);
-	set_mode(XP_MODE_WRITEAROUND);
+	change_mode(&f, XP_MODE_WRITEAROUND);
 	assert_int_equal(submit(&f, &req, XP_WRITE, 40, 16, false), XP_COPY);
 	assert_int_equal(req.nr_blocks, 1);
 	xp_copied(f.c, &req, &(u64){ 1 }, &f.todo);
@@ -708,7 +696,7 @@ static void settle(int bad, int flush)
 {
 	u32 n;
 
-	set_mode(XP_MODE_WRITETHROUGH);
+	change_mode(&f, XP_MODE_WRITETHROUGH);
 	for (n = 0; xp_writeback_wanted(f.c) && n < 20; n++) {
 		batch_begin(&f);
 		while (xp_writeback_next(f.c, &run) == XP_NEXT_RUN)
@@ -739,12 +727,12 @@ static void a_batch_of_the_switch_before_settles_nothing(void **state)
 {
 	(void)state;
 	write_blocks(&f, 5, 1, 1);
-	set_mode(XP_MODE_WRITETHROUGH);
+	change_mode(&f, XP_MODE_WRITETHROUGH);
 	begin();
 	begin_run(5, 1);
-	set_mode(XP_MODE_WRITEBACK);
+	change_mode(&f, XP_MODE_WRITEBACK);
 	write_blocks(&f, 70, 1, 2);
-	set_mode(XP_MODE_WRITETHROUGH);
+	change_mode(&f, XP_MODE_WRITETHROUGH);
 	end_run(0);
 	end_batch(0);
 	assert_true(xp_writeback_wanted(f.c));
@@ -761,7 +749,7 @@ static void around_hears_of_a_flush_that_it_ended_beside(void **state)
 	(void)state;
 	write_blocks(&f, 5, 1, 1);
 	flush(&f);
-	set_mode(XP_MODE_WRITEAROUND);
+	change_mode(&f, XP_MODE_WRITEAROUND);
 	send(5, 1);
 	assert_int_equal(xp_writeback_next(f.c, &run), XP_NEXT_END);
 	assert_int_equal(xp_writeback_flushes(f.c), XP_FLUSH_NOW);

@@ -30,17 +30,9 @@ static int setup_without(void **state)
 	return start_with_sums(XP_INCOMPAT_NEW);
 }
 
-static struct xp_mapping mapping(u64 lba)
-{
-	struct xp_mapping m;
-
-	assert_true(xp_lookup(f.c, XP_LBA(lba), &m));
-	return m;
-}
-
 static u8 *data_of(u64 lba)
 {
-	return slot_data(&f, mapping(lba).slot);
+	return slot_data(&f, mapping_of(&f, lba).slot);
 }
 
 static u32 sum_of(const void *data)
@@ -50,7 +42,7 @@ static u32 sum_of(const void *data)
 
 static bool is_summed(u64 lba)
 {
-	return mapping(lba).sum == sum_of(data_of(lba));
+	return mapping_of(&f, lba).sum == sum_of(data_of(lba));
 }
 
 static void rot(u64 lba)
@@ -214,7 +206,7 @@ static void a_record_without_is_not_checked(void **state)
 	flush(&f);
 	f.opt.verify = true;
 	fixture_reopen(&f);
-	assert_int_equal(mapping(5).sum, 0);
+	assert_int_equal(mapping_of(&f, 5).sum, 0);
 	rot(5);
 	assert_int_equal(submit(&f, &req, XP_READ, 40, 8, false), XP_FAST);
 	assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
@@ -236,7 +228,7 @@ static void an_old_sum_is_not_taken_for_a_new_one(void **state)
 	f.opt.verify = true;
 	fixture_reopen(&f);
 	assert_int_equal(mapped_byte(&f, 5), 8);
-	assert_int_equal(mapping(5).sum, 0);
+	assert_int_equal(mapping_of(&f, 5).sum, 0);
 }
 
 /* ---- the superblock ---- */
@@ -247,7 +239,7 @@ static void without_the_feature_there_are_none(void **state)
 	assert_int_equal(xp_memory(&f.sb, true), xp_memory(&f.sb, false));
 	assert_int_equal(write_blocks(&f, 5, 1, 9), XP_FAST);
 	flush(&f);
-	assert_int_equal(mapping(5).sum, 0);
+	assert_int_equal(mapping_of(&f, 5).sum, 0);
 }
 
 /* Who does not know of them must not start it; we refuse a record that should not be there. */
@@ -352,7 +344,7 @@ static void a_part_of_a_block_is_read_whole(void **state)
 	assert_int_equal(submit(&f, &req, XP_READ, 43, 8, false), XP_CHECK);
 	assert_int_equal(req.nr_blocks, 2);
 	assert_int_equal(req.nr_sectors, 8);
-	assert_int_equal(req.target, xp_slot_sector(f.c, mapping(5).slot));
+	assert_int_equal(req.target, xp_slot_sector(f.c, mapping_of(&f, 5).slot));
 	assert_int_equal(req.copy.offset, 3 * 512);
 	assert_int_equal(check(&req, &found), XP_DONE);
 	assert_int_equal(req.err, 0);
@@ -410,7 +402,7 @@ static void a_clean_one_is_read_from_the_slow_device(void **state)
 
 	(void)state;
 	fill_block(&f, 5, 9);
-	slot = mapping(5).slot;
+	slot = mapping_of(&f, 5).slot;
 	rot(5);
 	assert_int_equal(submit(&f, &req, XP_READ, 40, 8, false), XP_CHECK);
 	assert_int_equal(check_twice(&req, &found), XP_WAIT);
@@ -530,7 +522,7 @@ static void one_that_is_held_stays(void **state)
 	assert_int_equal(found.nr, 1);
 	come_again(&req, 8);
 	assert_int_equal(xp_submit(f.c, &req, &f.todo), XP_SLOW);
-	assert_false(mapping(5).dirty);
+	assert_false(mapping_of(&f, 5).dirty);
 }
 
 static void an_error_of_the_device_is_one_as_ever(void **state)
@@ -723,7 +715,7 @@ static void parts_of_blocks_are_read_by_whole_ones(void **state)
 	assert_false(xp_is_partial(8, 16));
 	write_blocks(&f, 5, 20, 77);
 	assert_int_equal(submit_private(&req, XP_READ, 5 * 8 + 3, 2), XP_CHECK);
-	assert_int_equal(req.target, xp_slot_sector(f.c, mapping(5).slot));
+	assert_int_equal(req.target, xp_slot_sector(f.c, mapping_of(&f, 5).slot));
 	assert_int_equal(req.nr_blocks, 1);
 	assert_int_equal(req.nr_sectors, 2);
 	assert_int_equal(req.copy.offset, 3 * 512);

@@ -218,7 +218,7 @@ static int list_held(struct drawing *d, struct bench_target *fast)
 	while (xp_walk(d->map.core, &cursor, &m)) {
 		u64 lba = xp_lba_n(m.lba);
 
-		if (m.zeros || m.unread || lba - d->from >= d->blocks || d->nr_held == room)
+		if (m.zeros || m.unread || m.lacks || lba - d->from >= d->blocks || d->nr_held == room)
 			continue;
 		fast->list[d->nr_held] = fast->from + ((u64)xp_slot_n(m.slot) << XP_BLOCK_SHIFT);
 		d->held[d->nr_held++] = lba;

@@ -92,7 +92,7 @@ static void read_run(struct scrub *s)
 	for (u32 i = 0; i < s->nr; i++) {
 		u8 *data = s->buf + i * XP_BLOCK_SIZE;
 
-		judge(s, &s->run[i], err ? m->read(m->ctx, block_of(s, &s->run[i]), 1, data) : 0, data);
+		judge(s, &s->run[i], err ? offline_read_slot(&s->k->o, &s->run[i], data) : 0, data);
 		s->left--;
 		show(s);
 	}

@@ -303,7 +303,7 @@ static void read_slots(struct rescue *r, u64 i, u32 n, u8 *to)
 	for (u32 k = 0; k < n; k++) {
 		u8 *data = to + k * XP_BLOCK_SIZE;
 
-		if ((!together && m->read(m->ctx, at + k, 1, data)) || !xp_mapping_holds(&r->block[i + k], data))
+		if ((!together && offline_read_slot(&r->o, &r->block[i + k], data)) || !xp_mapping_holds(&r->block[i + k], data))
 			r->fate[i + k] = UNREADABLE;
 	}
 }
@@ -331,6 +331,18 @@ static bool has_room(const struct rescue *r, u64 lba)
 	return min((lba + 1) * XP_BLOCK_SECTORS, r->sectors) <= r->slow.sectors;
 }
 
+/* The sectors of the block that its slot has. */
+static void put_part(struct rescue *r, u64 i, const u8 *data)
+{
+	u64 lba = xp_lba_n(r->block[i].lba);
+	u8 lacks = r->block[i].lacks;
+	bool kept = has_room(r, lba);
+
+	for (u32 at = 0, n; (n = xp_part_next((u8)~lacks, &at)); at += n)
+		kept &= !slow_put_sectors(&r->to, lba * XP_BLOCK_SECTORS + at, n, data + ((size_t)at << XP_SECTOR_SHIFT));
+	r->fate[i] = !kept ? UNWRITABLE : r->block[i].doubtful ? DOUBTFUL : HOME;
+}
+
 static void put(struct rescue *r, u64 i, u32 n, const u8 *data)
 {
 	u64 lba = xp_lba_n(r->block[i].lba);
@@ -352,7 +364,9 @@ static void write_run(struct rescue *r, u64 first, u64 end)
 
 		while (i + n < end && r->fate[i + n] != UNREADABLE)
 			n++;
-		if (n)
+		if (n && r->block[i].lacks)
+			put_part(r, i, data_of(r, first, i));
+		else if (n)
 			put(r, i, n, data_of(r, first, i));
 		i += max(n, 1u);
 	}
@@ -363,7 +377,8 @@ static u64 end_of_run(const struct rescue *r, u64 first)
 {
 	u64 i = first + 1;
 
-	while (i < r->nr && i - first < RUN_BLOCKS && xp_lba_n(r->block[i].lba) == xp_lba_n(r->block[i - 1].lba) + 1)
+	while (i < r->nr && i - first < RUN_BLOCKS && !r->block[first].lacks && !r->block[i].lacks &&
+	       xp_lba_n(r->block[i].lba) == xp_lba_n(r->block[i - 1].lba) + 1)
 		i++;
 	return i;
 }

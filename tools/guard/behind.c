@@ -90,13 +90,21 @@ static bool is_inside(const struct look *k, u64 lba)
 	return was == is || (lba + 1) * XP_BLOCK_SECTORS <= min(was, is);
 }
 
+/* What its slot lacks is what the slow device has, whose block was read. */
+static void take_lacking(const struct look *k, const struct xp_mapping *map, u8 *block)
+{
+	for (u32 at = 0; at < XP_BLOCK_SECTORS; at++)
+		if (map->lacks >> at & 1)
+			memcpy(block + (at << XP_SECTOR_SHIFT), k->slow.block + (at << XP_SECTOR_SHIFT), 1u << XP_SECTOR_SHIFT);
+}
+
 /* What the slow device is compared with. A slot that does not hold what its sum says is the fast device's fault,
  * and no evidence against the slow one: as if it could not be read. */
 static int read_slot(struct look *k, const struct xp_mapping *map, u64 block[XP_BLOCK_SIZE / sizeof(u64)])
 {
-	const struct xp_media *m = &k->o.media.io;
-	int err = m->read(m->ctx, le64_to_cpu(k->o.sb.data_start) + xp_slot_n(map->slot), 1, block);
+	int err = offline_read_slot(&k->o, map, block);
 
+	take_lacking(k, map, (u8 *)block);
 	return err || xp_mapping_holds(map, block) ? err : -EIO;
 }
 

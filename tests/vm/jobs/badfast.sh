@@ -153,3 +153,21 @@ must dmsetup message xpcache0 0 flush
 settled nothing_dirty && pass healed-all-home || fail healed-all-home "$(counter dirty) are dirty"
 reads healed-reads
 table_stop
+
+# ---- a slot that has a part of its block: what it lacks need not be readable ----
+part=$((300 * 8 + 2))
+remove
+create --idle-ms 0
+must dd if=/tmp/new of=/tmp/wanted bs=512 seek=$part count=1 conv=notrunc status=none
+must dd if=/tmp/new of=$CACHE bs=512 seek=$part count=1 oflag=direct conv=notrunc,fsync status=none
+slot=$(slot_of 300)
+echo $((slot * 8 + 5)) >$PARAMETERS/medium_error_start
+echo 1 >$PARAMETERS/medium_error_count
+echo 2 >/sys/bus/pseudo/drivers/scsi_debug/opts
+! dd if=$FAST bs=4k skip="$slot" count=1 iflag=direct of=/dev/null 2>/dev/null && pass part-is-bad || fail part-is-bad "it can be read"
+equal part-reads "$(wanted 300 1)" "$(read_blocks 300 1 | md5sum)"
+must dmsetup message xpcache0 0 flush
+settled nothing_dirty && pass part-all-home || fail part-all-home "$(counter dirty) are dirty"
+equal part-arrived "$(md5sum </tmp/wanted | cut -d " " -f 1)" "$(checksum $SLOW)"
+stop
+heal
