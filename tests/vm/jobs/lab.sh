@@ -53,6 +53,11 @@ measure_512()
 	[ "$target" != writecache ] || return 0
 	warm
 	row 512b-again write 512 0 8 $COUNT
+	row 512b-sync sync 512 0 8 $COUNT
+	row 512b-new write 512 64 64 $COUNT
+	row off-again write 4096 0 7 $COUNT 7
+	row off-sync sync 4096 0 7 $COUNT 7
+	row off-new write 4096 192 32 $COUNT 7
 }
 
 for target in ${TARGETS//,/ }; do

@@ -7,11 +7,11 @@
 MIB=$((1 << 20))
 COUNT=2000
 
-# row CASE OP SIZE FIRST SPAN COUNT - the places in MiB.
+# row CASE OP SIZE FIRST SPAN COUNT [SECTORS] - the places in MiB, and so many sectors further.
 row()
 {
 	local figures
-	figures=$(latency "$DEV" "$2" "$3" $(($4 * MIB)) $(($5 * MIB)) "$6" 1) ||
+	figures=$(latency "$DEV" "$2" "$3" $(($4 * MIB + ${7:-0} * 512)) $(($5 * MIB)) "$6" 1) ||
 		die "$target-$1" "it could not be measured"
 	report "ROW $target $1 $figures"
 }
