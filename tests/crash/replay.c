@@ -147,9 +147,10 @@ static void submit(const struct record *r)
 		struct write *w = disk_submit(disk_of(r), r->sector, r->nr,
 					      (const u8 *)(r + 1), r->fua);
 
-		/* As whole as the device keeps it; all else may be torn and spoilt. */
+		/* As whole as the device keeps it; all else may be torn and spoilt, but for what may be in place. */
 		w->whole_blocks = goes_around(r);
 		w->fragile = !w->whole_blocks;
+		w->edges_hold = r->disk == DISK_FAST;
 		under_way[r->id].w = w;
 	} else {
 		under_way[r->id].flush = sim.now;

@@ -313,6 +313,13 @@ static void choose_randomly(u64 *rng)
 		tear(rng);
 }
 
+static bool is_edge(const struct unit *u)
+{
+	u64 sector = u->w->sector + u->first, block = sector - sector % XP_BLOCK_SECTORS;
+
+	return block < u->w->sector || block + XP_BLOCK_SECTORS > u->w->sector + u->w->nr;
+}
+
 /* Where a write was under way its sectors may hold anything. */
 static void spoil(u64 *rng)
 {
@@ -321,7 +328,7 @@ static void spoil(u64 *rng)
 	while (tries--) {
 		const struct unit *u = &unit[below(rng, nr_units)];
 
-		if (!u->w->completed && u->w->fragile)
+		if (!u->w->completed && u->w->fragile && !(u->w->edges_hold && is_edge(u)))
 			put_unit(u, &content_garbage);
 	}
 }

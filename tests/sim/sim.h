@@ -110,6 +110,7 @@ struct write {
 	bool fua;
 	bool whole_blocks;	/* its aligned 4 KiB blocks do not tear */
 	bool fragile;		/* while in flight its sectors may turn to garbage */
+	bool edges_hold;	/* but for those of a block that it writes a part of: the block may be there already */
 	bool in_place;		/* of what is there already, which others read */
 	const struct content *content[];	/* NULL: did not land, or overtaken by a certain one */
 };
