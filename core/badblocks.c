@@ -99,11 +99,17 @@ bool super_is_losing(const struct xp *c)
 	return le32_to_cpu(c->super.sb->bad.losing);
 }
 
-int super_lose(struct xp *c, bool losing, const struct xp_media *m, void *block)
+int super_lose(struct xp *c, const struct xp_sb_loss *loss, const struct xp_media *m, void *block)
 {
-	if (super_is_losing(c) == losing)
+	static const struct xp_sb_loss none;
+	struct xp_sb *sb = c->super.sb;
+	bool losing = loss;
+
+	loss = loss ? loss : &none;
+	if (super_is_losing(c) == losing && !memcmp(&sb->loss, loss, sizeof(*loss)))
 		return 0;
-	c->super.sb->bad.losing = cpu_to_le32(losing);
+	sb->bad.losing = cpu_to_le32(losing);
+	sb->loss = *loss;
 	changed(&c->super);
 	return super_write_now(c, m, block);
 }

@@ -96,9 +96,21 @@ struct xp_sb_bad {
 	__le32	nr_slots;		/*   4 */
 	__le32	place[XP_BAD_PLACES];	/*   8 of the ring, counted from its first block; each once */
 	__le32	slot[XP_BAD_SLOTS];	/* 136 each once */
-	__le32	losing;			/* 3208 1: a recovery goes on without what it could not read, and has not ended; 0 */
+	__le32	losing;			/* 3208 1: a recovery goes on without what it could not read, and has not ended */
+					/*      (struct xp_sb_loss); 0 */
 	__le32	reserved;		/* 3212 zero */
 };					/* 3216 */
+
+/*
+ * What the user was asked about, whose consent a recovery that has not ended has (xp_sb_bad.losing). It erases the traces of
+ * that, so a later one could not find the head again. Zeros else, and of versions that did not note it.
+ */
+struct xp_sb_loss {
+	__le64	head;			/*   0 the journal block that it began with */
+	__le64	incarnation;		/*   8 of the newest block of the ring then: what it writes itself is newer */
+	__le32	holes;			/*  16 blocks that the chain of its head lacked */
+	__le32	behind;			/*  20 unreadable places behind it, where newer blocks may have been */
+};					/*  24 */
 
 /* When a write ends, and where it goes. The superblock has it, too: XP_INCOMPAT_MODE. */
 enum xp_mode {
@@ -134,7 +146,8 @@ struct xp_sb {
 	u8	mode;			/* 3624 enum xp_mode, with XP_INCOMPAT_MODE: when writes end (mode.c); else 0 */
 	u8	reserved[7];		/* 3625 zero */
 	__le64	move;			/* 3632 number of the last move, that both of its devices have; 0: there was none */
-	u8	reserved2[448];		/* 3640 zero */
+	struct xp_sb_loss loss;		/* 3640 */
+	u8	reserved2[424];		/* 3664 zero */
 	__le64	checksum;		/* 4088 XXH64, seed 0, of bytes 0 to 4087 */
 };
 
@@ -300,6 +313,8 @@ static_assert(offsetof(struct xp_sb, slow) == 160, "superblock layout");
 static_assert(sizeof(struct xp_sb_bad) == 3216, "bad places and slots");
 static_assert(offsetof(struct xp_sb, bad) == 400, "superblock layout");
 static_assert(offsetof(struct xp_sb, move) == 3632, "superblock layout");
+static_assert(sizeof(struct xp_sb_loss) == 24, "a loss");
+static_assert(offsetof(struct xp_sb, loss) == 3640, "superblock layout");
 static_assert(offsetof(struct xp_sb, checksum) == 4088, "superblock layout");
 static_assert(sizeof(struct xp_fp) == 4096, "fingerprint is one block");
 static_assert(offsetof(struct xp_fp, block) == 64, "fingerprint layout");

@@ -148,7 +148,12 @@ static int note_shorter(struct recovery *r)
 /* I9: durable before the first trace of the loss is erased. */
 static int note_loss(struct recovery *r)
 {
-	return r->c->lost ? super_lose(r->c, true, r->m, r->block) : 0;
+	const struct xp_sb_loss loss = {
+		.head = cpu_to_le64(r->head.seq), .incarnation = cpu_to_le64(r->c->journal.incarnation),
+		.holes = cpu_to_le32(r->nr_holes), .behind = cpu_to_le32(r->nr_behind),
+	};
+
+	return r->c->lost ? super_lose(r->c, &loss, r->m, r->block) : 0;
 }
 
 /* Before a block beyond the old end is mapped. */
@@ -171,7 +176,7 @@ static int note_unread(struct recovery *r)
 
 static int loss_is_over(struct recovery *r)
 {
-	return super_lose(r->c, false, r->m, r->block);
+	return super_lose(r->c, NULL, r->m, r->block);
 }
 
 static int note_mode(struct recovery *r)

@@ -104,32 +104,32 @@ static bool is_overwritten(const struct recovery *r, u64 seq)
 	return seq + r->c->journal.blocks <= r->c->journal.sealed_number;
 }
 
-/* What the chain has left behind by now. */
-static int erase_older(struct recovery *r)
+/* The number that has the @i-th place to go, of those up to the head; 0: none. */
+static u64 number_to_go(const struct recovery *r, u64 i)
 {
-	const struct xp_journal *j = &r->c->journal;
-	u64 seq, i;
-	int err = 0;
+	u64 seq = r->head.seq + i;
 
-	for (i = 1; i <= j->blocks && !err; i++) {
-		seq = r->ring[place_to_go(r, i)].seq;
-		if (seq && seq < j->tail_written && !is_overwritten(r, seq))
-			err = erase(r, place_to_go(r, i));
-	}
-	return err;
+	return seq > r->c->journal.blocks ? seq - r->c->journal.blocks : 0;
 }
 
-/* The chain has left the holes, and what is older (is_leftover). */
+/* The chain has left it behind by now: a hole, or what is older (is_leftover). */
+static bool is_left_behind(const struct recovery *r, u64 i)
+{
+	const struct xp_ring_block *b = &r->ring[place_to_go(r, i)];
+
+	if (b->hole)
+		return !is_overwritten(r, number_to_go(r, i));
+	return b->seq && b->seq < r->c->journal.tail_written && !is_overwritten(r, b->seq);
+}
+
 int recovery_erase_holes(struct recovery *r)
 {
-	u64 seq;
 	int err = 0;
+	u64 i;
 
-	for (seq = r->head.tail; seq <= r->head.seq && !err; seq++)
-		if (ring_at(r, seq)->hole && !is_overwritten(r, seq))
-			err = erase(r, seq % r->c->journal.blocks);
-	if (!err)
-		err = erase_older(r);
+	for (i = 1; i <= r->c->journal.blocks && !err; i++)
+		if (is_left_behind(r, i))
+			err = erase(r, place_to_go(r, i));
 	return err ? err : note_given_up(r);
 }
 

@@ -9,6 +9,7 @@
 
 struct ends {
 	u64 first, last;	/* 0: there are none */
+	u32 nr;
 };
 
 /*
@@ -17,7 +18,7 @@ struct ends {
  */
 static struct ends unreadable_after(const struct recovery *r, const struct xp_ring_block *head)
 {
-	struct ends e = { 0, 0 };
+	struct ends e = { 0, 0, 0 };
 	u64 seq = number_after(r->c, head->seq);
 	u32 window = 0;
 
@@ -29,10 +30,10 @@ static struct ends unreadable_after(const struct recovery *r, const struct xp_ri
 			continue;
 		e.first = e.first ? e.first : seq;
 		e.last = seq;
+		e.nr++;
 	}
 	return e;
 }
-
 
 /* Down a chain, from its head to its tail. */
 struct walk {
@@ -70,25 +71,20 @@ static u64 next_missing(const struct recovery *r, const struct xp_ring_block *he
 	return 0;
 }
 
-/*
- * What cannot be read. Of a recovery that was cut the user was asked about what it found, below all that it wrote itself;
- * what cannot be read of that, or behind it, he has not heard of.
- */
-static bool is_accepted(const struct recovery *r, const struct xp_ring_block *head, const struct walk *w)
+/* By the user, who is asked now; of another loss: take_noted(). */
+static bool loss_is_accepted(const struct recovery *r)
 {
-	return r->c->opt.accept & XP_ACCEPT_LOSS || (super_is_losing(r->c) && w->incarnation < head->incarnation);
+	return r->c->opt.accept & XP_ACCEPT_LOSS;
 }
 
 /*
  * The block @seq of the chain of @head is not there, and the user has said to go on without: it was durable, or cannot be
  * read. Any other may never have been written, and an older head has no need of it (pick()); if there is one.
  */
-static bool is_hole(const struct recovery *r, const struct xp_ring_block *head, const struct walk *w, u64 seq)
+static bool is_hole(const struct recovery *r, const struct xp_ring_block *head, u64 seq)
 {
-	if (ring_at(r, seq)->unreadable)
-		return is_accepted(r, head, w);
-	return recovery_accepts(r, XP_ACCEPT_LOSS) &&
-	       (seq <= head->durable || (r->any_may_be_missing && ring_at(r, seq)->seq != seq));
+	return loss_is_accepted(r) &&
+	       (seq <= head->durable || ring_at(r, seq)->unreadable || (r->any_may_be_missing && ring_at(r, seq)->seq != seq));
 }
 
 /* Where the chain breaks, or 0. What is of a later life is there, but is followed by none. */
@@ -98,7 +94,7 @@ static u64 chain_breaks_at(const struct recovery *r, const struct xp_ring_block 
 	u64 seq;
 
 	while ((seq = next_missing(r, head, &w)))
-		if (!is_hole(r, head, &w, seq))
+		if (!is_hole(r, head, seq))
 			return seq + (ring_at(r, seq)->seq == seq &&
 				      ring_at(r, seq)->incarnation > w.incarnation);
 	return 0;
@@ -169,6 +165,7 @@ static void note_holes(struct recovery *r)
 
 	while ((seq = next_missing(r, &r->head, &w))) {
 		r->ring[seq % r->c->journal.blocks].hole = true;
+		r->nr_holes++;
 		r->leave = max(r->leave, seq);
 		r->c->lost = r->leave;
 	}
@@ -203,17 +200,18 @@ static bool rested(struct recovery *r)
 	       le64_to_cpu(fp->incarnation) == r->head.incarnation;
 }
 
-/* One of them may have been the newest commit. */
-static int check_end(struct recovery *r)
+/* One of them may have been the newest commit. @behind: so many the user has accepted before. */
+static int check_end(struct recovery *r, u32 behind)
 {
 	struct ends e = unreadable_after(r, &r->head);
 
 	if (!e.first || rested(r))
 		return 0;
-	if (!(r->c->opt.accept & XP_ACCEPT_LOSS))
+	if (!loss_is_accepted(r) && e.nr > behind)
 		return recovery_refuse_loss(r, e.first,
 					    "the last commit before the cut may be lost");
 	r->c->lost = e.last;
+	r->nr_behind = e.nr;
 	return 0;
 }
 
@@ -224,7 +222,7 @@ static int check_head(struct recovery *r, const struct xp_ring_block *head)
 	note_holes(r);
 	if (!err)
 		err = check_before(r, head);
-	return err ? err : check_end(r);
+	return err ? err : check_end(r, 0);
 }
 
 static int refuse_missed(struct recovery *r, u64 gap)
@@ -310,15 +308,80 @@ static int pick(struct recovery *r)
 }
 
 /*
+ * Of the blocks that a cut recovery has written behind @began: does one lack one before it? It took another number as its
+ * place was refused, and the superblock did not come to say so. What cannot be read was there.
+ */
+static bool lacks_own(const struct recovery *r, const struct xp_ring_block *head, u64 began)
+{
+	struct walk w = walk_from(head);
+	u64 seq;
+
+	while ((seq = next_missing(r, head, &w)) > began)
+		if (!ring_at(r, seq)->unreadable)
+			return true;
+	return false;
+}
+
+/*
+ * I9: a recovery that was cut has the consent of the user for the head that it began with, and what that lacked; by now it
+ * may have erased what told so. It has written its own blocks one after the other: the newest of these is the head, or that
+ * one. NULL: neither is there.
+ */
+static const struct xp_ring_block *noted_head(const struct recovery *r)
+{
+	const struct xp_sb_loss *l = &r->c->super.sb->loss;
+	const struct xp_ring_block *head = NULL;
+	u64 began = le64_to_cpu(l->head);
+
+	if (!super_is_losing(r->c) || !began)
+		return NULL;
+	while ((head = next_candidate(r, head)) && head->incarnation > le64_to_cpu(l->incarnation))
+		if (!lacks_own(r, head, began))
+			return head;
+	head = ring_at(r, began);
+	return head->seq == began ? head : NULL;
+}
+
+static int refuse_more(struct recovery *r)
+{
+	if (ring_at(r, r->leave)->unreadable)
+		return recovery_refuse_loss(r, r->leave, "more is lost than was accepted for a recovery that has been cut");
+	return recovery_refuse(r, "is damaged or missing: more is lost than was accepted for a recovery that has been cut; its head",
+			       r->leave, r->head.seq);
+}
+
+/* What it lacks was accepted, but for what is lost since. */
+static int take_noted(struct recovery *r, const struct xp_ring_block *head)
+{
+	const struct xp_sb_loss *l = &r->c->super.sb->loss;
+	bool began = head->seq == le64_to_cpu(l->head);
+	int err;
+
+	r->head = *head;
+	if (r->witness)
+		r->witness->candidate(r->witness->ctx, head, 0);
+	err = check_numbers(r, head);
+	note_holes(r);
+	if (!err)
+		err = check_end(r, began ? le32_to_cpu(l->behind) : 0);
+	if (!err && !loss_is_accepted(r) && (r->nr_holes > le32_to_cpu(l->holes) || r->leave > le64_to_cpu(l->head)))
+		err = refuse_more(r);
+	return err ? err : check_before(r, head);
+}
+
+/*
  * Where a loss is accepted, and no chain is whole but for what was durable and what cannot be read, any block of the newest
- * may be missing: newer ones, which cannot be read, had no need of it any more, and it was overwritten; or a recovery that
- * went on without was cut, and has erased it, and why.
+ * may be missing: newer ones, which cannot be read, had no need of it any more, and it was overwritten.
  */
 int recovery_pick(struct recovery *r)
 {
-	int err = pick(r);
+	const struct xp_ring_block *noted = noted_head(r);
+	int err;
 
-	if (!err || !recovery_accepts(r, XP_ACCEPT_LOSS))
+	if (noted)
+		return take_noted(r, noted);
+	err = pick(r);
+	if (!err || !loss_is_accepted(r))
 		return err;
 	r->any_may_be_missing = true;
 	return pick(r);

@@ -19,8 +19,8 @@ bool super_end(struct xp *c, int err, struct xp_todo *todo);
 int super_write_now(struct xp *c, const struct xp_media *m, void *block);
 /* A recovery has begun to go on without what it could not read, and has not ended. */
 bool super_is_losing(const struct xp *c);
-/* At rest. Says so, or that it has ended; likewise. */
-int super_lose(struct xp *c, bool losing, const struct xp_media *m, void *block);
+/* At rest. Says so, and what was accepted, or (NULL) that it has ended; likewise. */
+int super_lose(struct xp *c, const struct xp_sb_loss *loss, const struct xp_media *m, void *block);
 /* At rest. The slow device has @sectors, and records may name blocks up to @was; likewise. */
 int super_size(struct xp *c, u64 sectors, u64 was, const struct xp_media *m, void *block);
 /* At rest. The cache has the incompat feature, or has it no more; likewise. */

@@ -87,14 +87,14 @@ int offline_load(struct offline *o)
 int offline_read_slot(struct offline *o, const struct xp_mapping *map, void *data)
 {
 	u64 block = le64_to_cpu(o->sb.data_start) + xp_slot_n(map->slot);
-	int err = o->media.io.read(o->media.io.ctx, block, 1, data);
+	int all = o->media.io.read(o->media.io.ctx, block, 1, data), err = 0;
 	u32 at = 0, nr;
 
-	if (!err || !map->lacks)
-		return err;
-	for (err = 0; !err && (nr = xp_part_next((u8)~map->lacks, &at)); at += nr)
+	if (!all || !map->lacks)
+		return all;
+	for (; !err && (nr = xp_part_next((u8)~map->lacks, &at)); at += nr)
 		err = media_read_sectors(&o->media, block * XP_BLOCK_SECTORS + at, nr, (u8 *)data + ((size_t)at << XP_SECTOR_SHIFT));
-	return err;
+	return err == -EINVAL ? all : err;
 }
 
 void offline_close(struct offline *o)

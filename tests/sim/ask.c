@@ -179,9 +179,20 @@ static void note_doubtful(const struct sight *s)
 	}
 }
 
+static u64 newest_incarnation(void)
+{
+	u64 newest = 0, place;
+
+	for (place = 0; place < sim.geometry.ring; place++)
+		newest = max(newest, incarnation[place]);
+	return newest;
+}
+
 static void note_loss(const struct sight *s)
 {
 	figures.losses++;
+	told.began = s->head.seq;
+	told.incarnation = newest_incarnation();
 	told.lost += nr_unreadable(&s->head, s->head.tail, window_end(&s->head));
 	told.asked++;
 	note_doubtful(s);
@@ -200,7 +211,10 @@ static u32 nr_unheard_of(const struct xp_ring_block *head)
 /* One that was cut goes on. How much it has lost was said then. */
 static void note_unended(const struct sight *s)
 {
-	if (!(wish & XP_ACCEPT_LOSS) && nr_unheard_of(&s->head))
+	if (told.loss && s->head.seq != told.began && s->head.incarnation <= told.incarnation)
+		violation(P_UNREADABLE, "the user was asked about journal block %llu, and a recovery that was cut goes on with %llu",
+			  (unsigned long long)told.began, (unsigned long long)s->head.seq);
+	if (told.loss && s->head.incarnation > told.incarnation && !(wish & XP_ACCEPT_LOSS) && nr_unheard_of(&s->head))
 		violation(P_UNREADABLE, "a recovery that was cut goes on without what nobody was asked about");
 	figures.unended++;
 	told.unended |= !told.loss;

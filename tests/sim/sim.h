@@ -243,6 +243,7 @@ struct told {
 	u32 lost, asked;		/* so many at most; so many times the user was asked; */
 	bool unended;			/* so has an earlier one, which was cut; */
 	u64 head;			/* journal block that it went on from */
+	u64 began, incarnation;		/* the one that the user was asked about, and of the newest block then */
 	bool doubtful[SECTORS_MAX / 8];	/* of these blocks it does not know whether they are the newest */
 	bool undecided[SECTORS_MAX / 8];	/* and of these whether what cannot be read has landed */
 	bool older;			/* took the older version of these */

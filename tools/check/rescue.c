@@ -216,14 +216,18 @@ static int look_with(struct rescue *r, u32 accept)
 static enum xc look(struct rescue *r)
 {
 	int err = look_with(r, 0);
+	bool loses = le32_to_cpu(r->o.sb.bad.losing);
 
 	if (err == -EBADMSG || err == -EUCLEAN) {
 		err = look_with(r, XP_ACCEPT_LOSS);
-		r->lost = err ? 0 : ring_lost(&r->ring);
-		r->refused = r->ring.said[XP_REFUSED];
+		loses = true;
 	}
 	if (err)
 		return offline_complain(&r->o, &r->fast, err);
+	if (loses) {
+		r->lost = ring_lost(&r->ring);
+		r->refused = r->ring.said[XP_REFUSED];
+	}
 	if (r->bare && r->refused)
 		return complain(XC_REFUSED, r->slow.path, "nothing was changed; give the right one",
 				"the journal of %s names blocks that this device cannot have", r->fast.path);

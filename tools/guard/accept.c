@@ -118,6 +118,12 @@ static enum xc go_on(struct acceptance *a, u32 accept)
 	return XC_OK;
 }
 
+/* Nobody has told what one that was cut has lost. */
+static bool is_unended(const struct acceptance *a)
+{
+	return le32_to_cpu(a->o.sb.bad.losing);
+}
+
 static enum xc decide(struct acceptance *a, const struct options *opt)
 {
 	int err = offline_open(&a->o, &a->fast);
@@ -125,7 +131,7 @@ static enum xc decide(struct acceptance *a, const struct options *opt)
 	a->o.slow = a->slow;
 	if (!err)
 		err = look(a, 0);
-	if (!err && !(opt->accept_older && a->ring.said[XP_UNREADABLE_DATA])) {
+	if (!err && !is_unended(a) && !(opt->accept_older && a->ring.said[XP_UNREADABLE_DATA])) {
 		printf("%s: nothing is lost that would have to be accepted\n", a->c->name);
 		return XC_OK;
 	}
