@@ -103,14 +103,20 @@ struct xp_sb_bad {
 
 /*
  * What the user was asked about, whose consent a recovery that has not ended has (xp_sb_bad.losing). It erases the traces of
- * that, so a later one could not find the head again. Zeros else, and of versions that did not note it.
+ * that, so a later one could not find the head again. Of no meaning else; a head of 0: of a version that did not note it.
  */
+#define XP_LOSS_HOLES	24u
+
 struct xp_sb_loss {
 	__le64	head;			/*   0 the journal block that it began with */
 	__le64	incarnation;		/*   8 of the newest block of the ring then: what it writes itself is newer */
-	__le32	holes;			/*  16 blocks that the chain of its head lacked */
-	__le32	behind;			/*  20 unreadable places behind it, where newer blocks may have been */
-};					/*  24 */
+	__le32	behind;			/*  16 unreadable places behind it, where newer blocks may have been */
+	__le32	lost;			/*  20 journal blocks without which the cache goes on, at most; of those before it that were */
+					/*     cut, too */
+	__le32	nr_holes;		/*  24 blocks that the chain of its head lacked */
+	__le32	reserved;		/*  28 zero */
+	__le64	hole[XP_LOSS_HOLES];	/*  32 the newest of these; then zeros */
+};					/* 224 */
 
 /* When a write ends, and where it goes. The superblock has it, too: XP_INCOMPAT_MODE. */
 enum xp_mode {
@@ -147,7 +153,7 @@ struct xp_sb {
 	u8	reserved[7];		/* 3625 zero */
 	__le64	move;			/* 3632 number of the last move, that both of its devices have; 0: there was none */
 	struct xp_sb_loss loss;		/* 3640 */
-	u8	reserved2[424];		/* 3664 zero */
+	u8	reserved2[224];		/* 3864 zero */
 	__le64	checksum;		/* 4088 XXH64, seed 0, of bytes 0 to 4087 */
 };
 
@@ -313,7 +319,7 @@ static_assert(offsetof(struct xp_sb, slow) == 160, "superblock layout");
 static_assert(sizeof(struct xp_sb_bad) == 3216, "bad places and slots");
 static_assert(offsetof(struct xp_sb, bad) == 400, "superblock layout");
 static_assert(offsetof(struct xp_sb, move) == 3632, "superblock layout");
-static_assert(sizeof(struct xp_sb_loss) == 24, "a loss");
+static_assert(sizeof(struct xp_sb_loss) == 224, "a loss");
 static_assert(offsetof(struct xp_sb, loss) == 3640, "superblock layout");
 static_assert(offsetof(struct xp_sb, checksum) == 4088, "superblock layout");
 static_assert(sizeof(struct xp_fp) == 4096, "fingerprint is one block");

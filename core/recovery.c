@@ -148,12 +148,9 @@ static int note_shorter(struct recovery *r)
 /* I9: durable before the first trace of the loss is erased. */
 static int note_loss(struct recovery *r)
 {
-	const struct xp_sb_loss loss = {
-		.head = cpu_to_le64(r->head.seq), .incarnation = cpu_to_le64(r->c->journal.incarnation),
-		.holes = cpu_to_le32(r->nr_holes), .behind = cpu_to_le32(r->nr_behind),
-	};
-
-	return r->c->lost ? super_lose(r->c, &loss, r->m, r->block) : 0;
+	r->loss.head = cpu_to_le64(r->head.seq);
+	r->loss.incarnation = cpu_to_le64(r->c->journal.incarnation);
+	return r->c->lost ? super_lose(r->c, &r->loss, r->m, r->block) : 0;
 }
 
 /* Before a block beyond the old end is mapped. */

@@ -42,7 +42,7 @@ struct recovery {
 	u32 nr_refused;			/* records, before a witness or where losses are accepted */
 	struct xp_message first;	/* of them */
 	struct xp_ring_block head;
-	u32 nr_holes, nr_behind;	/* that its chain lacks; unreadable ones behind it (struct xp_sb_loss) */
+	struct xp_sb_loss loss;		/* of it, and with what was accepted before */
 	u64 nr_unreadable;		/* places of the ring */
 	bool any_may_be_missing;	/* no chain is there without: recovery_pick() */
 	/* the newest that the chain has been replayed over; 0: none */

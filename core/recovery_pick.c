@@ -157,18 +157,47 @@ static int check_before(struct recovery *r, const struct xp_ring_block *head)
 	return 0;
 }
 
-/* Of the chain that is taken. */
-static void note_holes(struct recovery *r)
+/* By a recovery that was cut, and had the user's consent. */
+static bool was_accepted(const struct recovery *r, u64 seq)
+{
+	const struct xp_sb_loss *l = &r->c->super.sb->loss;
+	u32 i;
+
+	for (i = 0; super_is_losing(r->c) && i < XP_LOSS_HOLES; i++)
+		if (le64_to_cpu(l->hole[i]) == seq)
+			return true;
+	return false;
+}
+
+static u32 lost_before(const struct recovery *r)
+{
+	return super_is_losing(r->c) ? le32_to_cpu(r->c->super.sb->loss.lost) : 0;
+}
+
+/* Of the chain that is taken. Returns how many were not accepted before, as far as is noted; *@newest: of these, or 0. */
+static u32 note_holes(struct recovery *r, u64 *newest)
 {
 	struct walk w = walk_from(&r->head);
+	u32 holes = 0, more = 0;
 	u64 seq;
 
-	while ((seq = next_missing(r, &r->head, &w))) {
+	memset(&r->loss, 0, sizeof(r->loss));
+	r->leave = r->c->lost = 0;
+	for (seq = 0; seq < r->c->journal.blocks; seq++)
+		r->ring[seq].hole = false;
+	for (*newest = 0; (seq = next_missing(r, &r->head, &w)); holes++) {
 		r->ring[seq % r->c->journal.blocks].hole = true;
-		r->nr_holes++;
 		r->leave = max(r->leave, seq);
 		r->c->lost = r->leave;
+		if (holes < XP_LOSS_HOLES)
+			r->loss.hole[holes] = cpu_to_le64(seq);
+		if (was_accepted(r, seq))
+			continue;
+		*newest = *newest ? *newest : seq;
+		more++;
 	}
+	r->loss.nr_holes = cpu_to_le32(holes);
+	return more;
 }
 
 /*
@@ -211,15 +240,17 @@ static int check_end(struct recovery *r, u32 behind)
 		return recovery_refuse_loss(r, e.first,
 					    "the last commit before the cut may be lost");
 	r->c->lost = e.last;
-	r->nr_behind = e.nr;
+	r->loss.behind = cpu_to_le32(e.nr);
+	r->loss.lost = cpu_to_le32(le32_to_cpu(r->loss.lost) + e.nr - min(e.nr, behind));
 	return 0;
 }
 
 static int check_head(struct recovery *r, const struct xp_ring_block *head)
 {
 	int err = check_numbers(r, head);
+	u64 newest;
 
-	note_holes(r);
+	r->loss.lost = cpu_to_le32(note_holes(r, &newest) + lost_before(r));
 	if (!err)
 		err = check_before(r, head);
 	return err ? err : check_end(r, 0);
@@ -308,64 +339,105 @@ static int pick(struct recovery *r)
 }
 
 /*
- * Of the blocks that a cut recovery has written behind @began: does one lack one before it? It took another number as its
- * place was refused, and the superblock did not come to say so. What cannot be read was there.
+ * Of the blocks that a cut recovery has written behind @began: does one lack one before it, as that took another number when
+ * its place was refused, and the superblock did not come to say so? The incarnation rises there (badblocks.c). Else it is lost.
  */
-static bool lacks_own(const struct recovery *r, const struct xp_ring_block *head, u64 began)
+static bool was_rerouted(const struct recovery *r, const struct xp_ring_block *head, const struct xp_sb_loss *l)
 {
 	struct walk w = walk_from(head);
-	u64 seq;
+	u64 seq, above = 0;
 
-	while ((seq = next_missing(r, head, &w)) > began)
-		if (!ring_at(r, seq)->unreadable)
+	while ((seq = next_missing(r, head, &w)) > le64_to_cpu(l->head)) {
+		const struct xp_ring_block *below = ring_at(r, seq - 1);
+
+		above = below->seq == seq - 1 ? below->incarnation : 0;
+		if (!ring_at(r, seq)->unreadable && w.incarnation > max(above, le64_to_cpu(l->incarnation) + 1))
 			return true;
+	}
 	return false;
+}
+
+/* Its last block says that those before it are durable, which no other of its own says (recovery_restate()). */
+static bool has_ended(const struct xp_ring_block *head, const struct xp_sb_loss *l)
+{
+	return head->durable > le64_to_cpu(l->head);
+}
+
+/* The newest block that it has written. NULL: it had written none. */
+static const struct xp_ring_block *newest_own(const struct recovery *r, const struct xp_sb_loss *l)
+{
+	const struct xp_ring_block *b = NULL;
+	u32 tries;
+
+	for (tries = 0; tries < CANDIDATES_MAX && (b = next_candidate(r, b)) && b->incarnation > le64_to_cpu(l->incarnation); tries++)
+		if (!was_rerouted(r, b, l))
+			return b;
+	return NULL;
+}
+
+static int refuse_without(struct recovery *r, u64 began)
+{
+	if (ring_at(r, began)->unreadable)
+		return recovery_refuse_loss(r, began, "a recovery that has been cut began with it");
+	return recovery_refuse(r, "is damaged or missing: a recovery that has been cut began with it", began, 0);
 }
 
 /*
  * I9: a recovery that was cut has the consent of the user for the head that it began with, and what that lacked; by now it
  * may have erased what told so. It has written its own blocks one after the other: the newest of these is the head, or that
- * one. NULL: neither is there.
+ * one. 0, and *@head NULL: there was none, or it has ended. -EUCLEAN: neither is there.
  */
-static const struct xp_ring_block *noted_head(const struct recovery *r)
+static int noted_head(struct recovery *r, const struct xp_ring_block **head)
 {
 	const struct xp_sb_loss *l = &r->c->super.sb->loss;
-	const struct xp_ring_block *head = NULL;
+	const struct xp_ring_block *own;
 	u64 began = le64_to_cpu(l->head);
 
+	*head = NULL;
 	if (!super_is_losing(r->c) || !began)
-		return NULL;
-	while ((head = next_candidate(r, head)) && head->incarnation > le64_to_cpu(l->incarnation))
-		if (!lacks_own(r, head, began))
-			return head;
-	head = ring_at(r, began);
-	return head->seq == began ? head : NULL;
+		return 0;
+	own = newest_own(r, l);
+	if (own) {
+		*head = has_ended(own, l) ? NULL : own;
+		return 0;
+	}
+	*head = ring_at(r, began)->seq == began ? ring_at(r, began) : NULL;
+	return *head || loss_is_accepted(r) ? 0 : refuse_without(r, began);
 }
 
-static int refuse_more(struct recovery *r)
+static int refuse_more(struct recovery *r, u64 seq)
 {
-	if (ring_at(r, r->leave)->unreadable)
-		return recovery_refuse_loss(r, r->leave, "more is lost than was accepted for a recovery that has been cut");
+	if (ring_at(r, seq)->unreadable)
+		return recovery_refuse_loss(r, seq, "more is lost than was accepted for a recovery that has been cut");
 	return recovery_refuse(r, "is damaged or missing: more is lost than was accepted for a recovery that has been cut; its head",
-			       r->leave, r->head.seq);
+			       seq, r->head.seq);
+}
+
+/* So many holes had no room in the note. */
+static u32 not_listed(const struct xp_sb_loss *l)
+{
+	return le32_to_cpu(l->nr_holes) - min(le32_to_cpu(l->nr_holes), XP_LOSS_HOLES);
 }
 
 /* What it lacks was accepted, but for what is lost since. */
 static int take_noted(struct recovery *r, const struct xp_ring_block *head)
 {
 	const struct xp_sb_loss *l = &r->c->super.sb->loss;
-	bool began = head->seq == le64_to_cpu(l->head);
+	u32 more;
+	u64 newest;
 	int err;
 
 	r->head = *head;
 	if (r->witness)
 		r->witness->candidate(r->witness->ctx, head, 0);
 	err = check_numbers(r, head);
-	note_holes(r);
+	more = note_holes(r, &newest);
+	more -= min(more, not_listed(l));
+	r->loss.lost = cpu_to_le32(lost_before(r) + more);
 	if (!err)
-		err = check_end(r, began ? le32_to_cpu(l->behind) : 0);
-	if (!err && !loss_is_accepted(r) && (r->nr_holes > le32_to_cpu(l->holes) || r->leave > le64_to_cpu(l->head)))
-		err = refuse_more(r);
+		err = check_end(r, head->seq == le64_to_cpu(l->head) ? le32_to_cpu(l->behind) : 0);
+	if (!err && more && !loss_is_accepted(r))
+		err = refuse_more(r, newest);
 	return err ? err : check_before(r, head);
 }
 
@@ -375,12 +447,13 @@ static int take_noted(struct recovery *r, const struct xp_ring_block *head)
  */
 int recovery_pick(struct recovery *r)
 {
-	const struct xp_ring_block *noted = noted_head(r);
-	int err;
+	const struct xp_ring_block *noted;
+	int err = noted_head(r, &noted);
 
 	if (noted)
 		return take_noted(r, noted);
-	err = pick(r);
+	if (!err)
+		err = pick(r);
 	if (!err || !loss_is_accepted(r))
 		return err;
 	r->any_may_be_missing = true;

@@ -147,6 +147,13 @@ u64 ring_lost(const struct ring *r)
 	return chain_lost(r) + end_lost(r);
 }
 
+u64 ring_lost_in_all(const struct ring *r, const struct xp_sb *sb, bool asked)
+{
+	u64 now = ring_lost(r), noted = le32_to_cpu(sb->bad.losing) ? le32_to_cpu(sb->loss.lost) : 0;
+
+	return noted && asked ? noted + now : max(noted, now);
+}
+
 void ring_done(struct ring *r)
 {
 	free(r->place);

@@ -36,6 +36,8 @@ int ring_init(struct ring *r, const struct xp_sb *sb, bool hashes);
 void ring_done(struct ring *r);
 /* After a look with XP_ACCEPT_LOSS: how many blocks of the chain are missed, or may have come after it. */
 u64 ring_lost(const struct ring *r);
+/* The same with what recoveries that were cut had gone on without; @asked: for more than that, consent is needed. */
+u64 ring_lost_in_all(const struct ring *r, const struct xp_sb *sb, bool asked);
 const char *ring_place_text(enum xp_place place);
 
 #endif /* XP_RING_H */

@@ -654,7 +654,7 @@ static void one_that_was_cut_goes_on_without_what_it_has_erased(void **state)
 	assert_int_equal(restart(0), -EUCLEAN);	/* a version before did not note which */
 	f.sb.loss.head = cpu_to_le64(newest);
 	f.sb.loss.incarnation = ring_block(&f, newest)->head.incarnation;
-	f.sb.loss.holes = cpu_to_le32(BLOCKS);
+	f.sb.loss.nr_holes = cpu_to_le32(BLOCKS);
 	assert_int_equal(restart(0), 0);
 	assert_int_equal(mapped_byte(&f, 4), 3);
 	assert_int_equal(restart(0), 0);
@@ -913,6 +913,107 @@ static void what_is_lost_since_the_cut_is_asked_about(void **state)
 	free(image);
 }
 
+/* Not the one that was accepted, which can be read again. */
+static void another_hole_is_asked_about(void **state)
+{
+	u64 h = write_at_once();
+	u8 *image = image_of_fast();
+	u32 n, asked = 0;
+
+	(void)state;
+	for (n = 0; cut_after(n, image, h - 5); n++) {
+		if (!is_losing() || newest_in_ring() > h)
+			continue;
+		nr_bad = 0;
+		lose_journal(h - 3);
+		assert_int_equal(restart(0), -EBADMSG);
+		asked++;
+	}
+	assert_true(asked > 0);
+	free(image);
+}
+
+static void damage_of_what_it_has_written_is_asked_about(void **state)
+{
+	u64 h = write_at_once(), newest;
+	u8 *image = image_of_fast();
+	u32 n, asked = 0;
+
+	(void)state;
+	for (n = 0; cut_after(n, image, h - 5); n++) {
+		newest = newest_in_ring();
+		if (!is_losing() || newest < h + 3 || le64_to_cpu(ring_block(&f, newest)->head.durable_seq) > h)
+			continue;
+		memset(ring_block(&f, h + 2), 0, XP_BLOCK_SIZE);
+		assert_int_equal(restart(0), -EUCLEAN);
+		assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
+		assert_true(stats_of(&f).seq >= newest);
+		asked++;
+	}
+	assert_true(asked > 3);
+	free(image);
+}
+
+static void its_head_that_is_gone_is_asked_about(void **state)
+{
+	u64 h = write_at_once();
+	u8 *image = image_of_fast();
+
+	(void)state;
+	assert_true(cut_after(2, image, h + 1));
+	assert_true(is_losing());
+	assert_int_equal(newest_in_ring(), h);
+	memset(ring_block(&f, h), 0, XP_BLOCK_SIZE);
+	assert_int_equal(restart(0), -EUCLEAN);
+	assert_non_null(strstr(f.msg.text, "has been cut began with it"));
+	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
+	free(image);
+}
+
+/* A copy of the superblock that took no write says that it goes on. What a later life has written tells otherwise. */
+static void one_that_has_ended_is_not_gone_on_with(void **state)
+{
+	u64 h = write_at_once();
+	u8 *image = image_of_fast();
+	struct xp_sb noted;
+
+	(void)state;
+	assert_true(cut_after(2, image, h + 1));
+	assert_true(is_losing());
+	noted = f.sb;
+	assert_int_equal(restart(0), 0);
+	for (u32 i = 0; i < 20; i++)
+		write_dirty(70000 + i, 1, 5);
+	noted.generation = cpu_to_le64(1000);
+	assert_int_equal(xp_sb_write(&f.media, &noted), 0);
+	memset(ring_block(&f, stats_of(&f).seq - 10), 0, XP_BLOCK_SIZE);
+	assert_true(is_losing());
+	assert_int_equal(restart(0), -EUCLEAN);
+	free(image);
+}
+
+static void what_is_told_is_of_all_that_were_cut(void **state)
+{
+	u64 h = write_at_once();
+	u8 *image = image_of_fast();
+	u32 n, noted = 0;
+
+	(void)state;
+	for (n = 0; cut_after(n, image, h - 5); n++) {
+		if (!is_losing())
+			continue;
+		assert_int_equal(le32_to_cpu(f.sb.loss.lost), 1);
+		writes_left = 4;
+		restart(0);
+		writes_left = ~0u;
+		if (is_losing())
+			assert_int_equal(le32_to_cpu(f.sb.loss.lost), 1);
+		noted++;
+	}
+	assert_true(noted > 20);
+	free(image);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -947,6 +1048,11 @@ int main(void)
 		T(a_hole_can_be_read_again_after_a_cut),
 		T(what_it_has_written_is_asked_about),
 		T(what_is_lost_since_the_cut_is_asked_about),
+		T(another_hole_is_asked_about),
+		T(damage_of_what_it_has_written_is_asked_about),
+		T(its_head_that_is_gone_is_asked_about),
+		T(one_that_has_ended_is_not_gone_on_with),
+		T(what_is_told_is_of_all_that_were_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

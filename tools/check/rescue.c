@@ -216,16 +216,14 @@ static int look_with(struct rescue *r, u32 accept)
 static enum xc look(struct rescue *r)
 {
 	int err = look_with(r, 0);
-	bool loses = le32_to_cpu(r->o.sb.bad.losing);
+	bool asked = err == -EBADMSG || err == -EUCLEAN;
 
-	if (err == -EBADMSG || err == -EUCLEAN) {
+	if (asked)
 		err = look_with(r, XP_ACCEPT_LOSS);
-		loses = true;
-	}
 	if (err)
 		return offline_complain(&r->o, &r->fast, err);
-	if (loses) {
-		r->lost = ring_lost(&r->ring);
+	if (asked || le32_to_cpu(r->o.sb.bad.losing)) {
+		r->lost = ring_lost_in_all(&r->ring, &r->o.sb, asked);
 		r->refused = r->ring.said[XP_REFUSED];
 	}
 	if (r->bare && r->refused)

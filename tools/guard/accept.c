@@ -100,14 +100,15 @@ static void say_lost(const struct acceptance *a, u64 lost, u64 refused, u64 olde
 	fflush(stdout);
 }
 
-static enum xc go_on(struct acceptance *a, u32 accept)
+/* @asked: not only of older versions of blocks. */
+static enum xc go_on(struct acceptance *a, u32 accept, bool asked)
 {
 	u64 lost, refused, older;
 	int err = look(a, accept);
 
 	if (err)
 		return offline_complain(&a->o, &a->fast, err);
-	lost = ring_lost(&a->ring);
+	lost = ring_lost_in_all(&a->ring, &a->o.sb, asked);
 	refused = a->ring.said[XP_REFUSED];
 	older = accept & XP_ACCEPT_OLDER ? a->ring.said[XP_UNREADABLE_DATA] : 0;
 	count_doubtful(a);
@@ -137,7 +138,7 @@ static enum xc decide(struct acceptance *a, const struct options *opt)
 	}
 	if (err && ((err != -EBADMSG && err != -EUCLEAN) || !opt->accept_loss))
 		return offline_complain(&a->o, &a->fast, err);
-	return go_on(a, accept_of(opt));
+	return go_on(a, accept_of(opt), err);
 }
 
 enum xc accept_losses(const struct cache *c, const char *slow, const struct options *opt)
