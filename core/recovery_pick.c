@@ -169,6 +169,14 @@ static bool was_accepted(const struct recovery *r, u64 seq)
 	return false;
 }
 
+/* The oldest of many holes had no room in the note: then one of these it may be. */
+static bool may_be_accepted(const struct recovery *r, u64 seq)
+{
+	const struct xp_sb_loss *l = &r->c->super.sb->loss;
+
+	return super_is_losing(r->c) && le32_to_cpu(l->nr_holes) > XP_LOSS_HOLES && seq < le64_to_cpu(l->hole[XP_LOSS_HOLES - 1]);
+}
+
 static u32 lost_before(const struct recovery *r)
 {
 	return super_is_losing(r->c) ? le32_to_cpu(r->c->super.sb->loss.lost) : 0;
@@ -178,20 +186,22 @@ static u32 lost_before(const struct recovery *r)
 static u32 note_holes(struct recovery *r, u64 *newest)
 {
 	struct walk w = walk_from(&r->head);
-	u32 holes = 0, more = 0;
+	u32 holes = 0, more = 0, unlisted = le32_to_cpu(r->c->super.sb->loss.nr_holes) - XP_LOSS_HOLES;
 	u64 seq;
 
 	memset(&r->loss, 0, sizeof(r->loss));
 	r->leave = r->c->lost = 0;
-	for (seq = 0; seq < r->c->journal.blocks; seq++)
-		r->ring[seq].hole = false;
+	seq = r->c->journal.blocks;
+	do
+		r->ring[--seq].hole = false;
+	while (seq);
 	for (*newest = 0; (seq = next_missing(r, &r->head, &w)); holes++) {
 		r->ring[seq % r->c->journal.blocks].hole = true;
 		r->leave = max(r->leave, seq);
 		r->c->lost = r->leave;
 		if (holes < XP_LOSS_HOLES)
 			r->loss.hole[holes] = cpu_to_le64(seq);
-		if (was_accepted(r, seq))
+		if (was_accepted(r, seq) || (may_be_accepted(r, seq) && unlisted && unlisted--))
 			continue;
 		*newest = *newest ? *newest : seq;
 		more++;
@@ -338,6 +348,21 @@ static int pick(struct recovery *r)
 	return p.missed ? refuse_missed(r, p.missed) : refuse_ring(r);
 }
 
+/* A recovery writes one block at a time: of those behind the gap each has moved further than the one before. */
+static bool has_just_moved(const struct recovery *r, const struct xp_ring_block *head, u64 gap)
+{
+	u64 seq, incarnation = 0;
+
+	for (seq = gap + 1; seq <= head->seq; seq++) {
+		if (place_is_bad(r->c, seq) || ring_at(r, seq)->seq != seq)
+			continue;
+		if (ring_at(r, seq)->incarnation <= incarnation)
+			return false;
+		incarnation = ring_at(r, seq)->incarnation;
+	}
+	return true;
+}
+
 /*
  * Of the blocks that a cut recovery has written behind @began: does one lack one before it, as that took another number when
  * its place was refused, and the superblock did not come to say so? The incarnation rises there (badblocks.c). Else it is lost.
@@ -345,13 +370,14 @@ static int pick(struct recovery *r)
 static bool was_rerouted(const struct recovery *r, const struct xp_ring_block *head, const struct xp_sb_loss *l)
 {
 	struct walk w = walk_from(head);
-	u64 seq, above = 0;
+	u64 seq;
 
 	while ((seq = next_missing(r, head, &w)) > le64_to_cpu(l->head)) {
 		const struct xp_ring_block *below = ring_at(r, seq - 1);
+		u64 under = below->seq == seq - 1 ? below->incarnation : 0;
 
-		above = below->seq == seq - 1 ? below->incarnation : 0;
-		if (!ring_at(r, seq)->unreadable && w.incarnation > max(above, le64_to_cpu(l->incarnation) + 1))
+		if (!ring_at(r, seq)->unreadable && w.incarnation > max(under, le64_to_cpu(l->incarnation) + 1) &&
+		    has_just_moved(r, head, seq))
 			return true;
 	}
 	return false;
@@ -370,7 +396,7 @@ static const struct xp_ring_block *newest_own(const struct recovery *r, const st
 	u32 tries;
 
 	for (tries = 0; tries < CANDIDATES_MAX && (b = next_candidate(r, b)) && b->incarnation > le64_to_cpu(l->incarnation); tries++)
-		if (!was_rerouted(r, b, l))
+		if (has_ended(b, l) || !was_rerouted(r, b, l))
 			return b;
 	return NULL;
 }
@@ -413,12 +439,6 @@ static int refuse_more(struct recovery *r, u64 seq)
 			       seq, r->head.seq);
 }
 
-/* So many holes had no room in the note. */
-static u32 not_listed(const struct xp_sb_loss *l)
-{
-	return le32_to_cpu(l->nr_holes) - min(le32_to_cpu(l->nr_holes), XP_LOSS_HOLES);
-}
-
 /* What it lacks was accepted, but for what is lost since. */
 static int take_noted(struct recovery *r, const struct xp_ring_block *head)
 {
@@ -432,7 +452,6 @@ static int take_noted(struct recovery *r, const struct xp_ring_block *head)
 		r->witness->candidate(r->witness->ctx, head, 0);
 	err = check_numbers(r, head);
 	more = note_holes(r, &newest);
-	more -= min(more, not_listed(l));
 	r->loss.lost = cpu_to_le32(lost_before(r) + more);
 	if (!err)
 		err = check_end(r, head->seq == le64_to_cpu(l->head) ? le32_to_cpu(l->behind) : 0);

@@ -123,6 +123,7 @@ static int check_displaced(struct recovery *r)
 		return 0;
 	r->leave = r->head.seq;
 	r->c->lost = r->head.seq + 1;
+	r->loss.lost = cpu_to_le32(le32_to_cpu(r->loss.lost) + r->nr_displaced);
 	if (recovery_accepts(r, XP_ACCEPT_LOSS))
 		return 0;
 	*r->msg = r->conflict;
@@ -363,6 +364,7 @@ static int accept_refused(struct recovery *r)
 	if (recovery_accepts(r, XP_ACCEPT_LOSS)) {
 		r->leave = r->head.seq;
 		r->c->lost = r->head.seq + 1;
+		r->loss.lost = cpu_to_le32(le32_to_cpu(r->loss.lost) + r->nr_refused);
 		r->msg->text[0] = '\0';
 		return 0;
 	}

@@ -655,6 +655,8 @@ static void one_that_was_cut_goes_on_without_what_it_has_erased(void **state)
 	f.sb.loss.head = cpu_to_le64(newest);
 	f.sb.loss.incarnation = ring_block(&f, newest)->head.incarnation;
 	f.sb.loss.nr_holes = cpu_to_le32(BLOCKS);
+	for (u32 i = 0; i < XP_LOSS_HOLES; i++)	/* the newest of them */
+		f.sb.loss.hole[i] = cpu_to_le64(newest - 2 - i);
 	assert_int_equal(restart(0), 0);
 	assert_int_equal(mapped_byte(&f, 4), 3);
 	assert_int_equal(restart(0), 0);
