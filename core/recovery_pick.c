@@ -169,12 +169,12 @@ static bool was_accepted(const struct recovery *r, u64 seq)
 	return false;
 }
 
-/* The oldest of many holes had no room in the note: then one of these it may be. */
-static bool may_be_accepted(const struct recovery *r, u64 seq)
+/* So many had no room in the note: they are older than those that it names. */
+static u32 accepted_unnamed(const struct recovery *r)
 {
-	const struct xp_sb_loss *l = &r->c->super.sb->loss;
+	u32 holes = super_is_losing(r->c) ? le32_to_cpu(r->c->super.sb->loss.nr_holes) : 0;
 
-	return super_is_losing(r->c) && le32_to_cpu(l->nr_holes) > XP_LOSS_HOLES && seq < le64_to_cpu(l->hole[XP_LOSS_HOLES - 1]);
+	return holes - min(holes, XP_LOSS_HOLES);
 }
 
 static u32 lost_before(const struct recovery *r)
@@ -186,8 +186,8 @@ static u32 lost_before(const struct recovery *r)
 static u32 note_holes(struct recovery *r, u64 *newest)
 {
 	struct walk w = walk_from(&r->head);
-	u32 holes = 0, more = 0, unlisted = le32_to_cpu(r->c->super.sb->loss.nr_holes) - XP_LOSS_HOLES;
-	u64 seq;
+	u32 holes = 0, more = 0, unnamed = accepted_unnamed(r);
+	u64 oldest = le64_to_cpu(r->c->super.sb->loss.hole[XP_LOSS_HOLES - 1]), seq;
 
 	memset(&r->loss, 0, sizeof(r->loss));
 	r->leave = r->c->lost = 0;
@@ -201,7 +201,7 @@ static u32 note_holes(struct recovery *r, u64 *newest)
 		r->c->lost = r->leave;
 		if (holes < XP_LOSS_HOLES)
 			r->loss.hole[holes] = cpu_to_le64(seq);
-		if (was_accepted(r, seq) || (may_be_accepted(r, seq) && unlisted && unlisted--))
+		if (was_accepted(r, seq) || (seq < oldest && unnamed && unnamed--))
 			continue;
 		*newest = *newest ? *newest : seq;
 		more++;

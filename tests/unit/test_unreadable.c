@@ -744,26 +744,42 @@ static void assert_oldest_went_first(u64 seq, u64 newest)
 	}
 }
 
+/*
+ * A recovery with consent from @image that is cut after @n writes: @nr blocks of the journal, @lost and those before it, cannot
+ * be read. False: it came to its end.
+ */
+static bool cut_after(u32 n, const u8 *image, u64 lost, u32 nr)
+{
+	memcpy(f.fast, image, f.fast_blocks * XP_BLOCK_SIZE);
+	assert_false(is_losing());
+	nr_bad = 0;
+	while (nr--)
+		lose_journal(lost - nr);
+	f.media.write = last_write;
+	writes_left = n;
+	if (!restart(XP_ACCEPT_LOSS))
+		return false;
+	writes_left = ~0u;
+	return true;
+}
+
+static u8 *image_of_fast(void)
+{
+	u8 *image = malloc(f.fast_blocks * XP_BLOCK_SIZE);
+
+	memcpy(image, f.fast, f.fast_blocks * XP_BLOCK_SIZE);
+	return image;
+}
+
 /* No older head is left whole with newer ones gone; and of what was written last the user is asked. */
 static void a_cut_while_older_ones_are_erased(void **state)
 {
-	size_t size = f.fast_blocks * XP_BLOCK_SIZE;
-	u8 *image = malloc(size);
 	u64 seq = go_round(), newest;
+	u8 *image = image_of_fast();
 	u32 n, asked = 0;
 
 	(void)state;
-	memcpy(image, f.fast, size);
-	for (n = 0; ; n++) {
-		memcpy(f.fast, image, size);
-		assert_false(is_losing());
-		nr_bad = 0;
-		lose_journal(seq + 1);
-		f.media.write = last_write;
-		writes_left = n;
-		if (!restart(XP_ACCEPT_LOSS))
-			break;
-		writes_left = ~0u;
+	for (n = 0; cut_after(n, image, seq + 1, 1); n++) {
 		newest = newest_in_ring();
 		if (!is_losing() || newest == seq)
 			continue;
@@ -781,29 +797,6 @@ static void a_cut_while_older_ones_are_erased(void **state)
 	}
 	assert_true(asked > 100);
 	free(image);
-}
-
-/* A recovery with consent from @image that is cut after @n writes. False: it came to its end. */
-static bool cut_after(u32 n, const u8 *image, u64 lost)
-{
-	memcpy(f.fast, image, f.fast_blocks * XP_BLOCK_SIZE);
-	assert_false(is_losing());
-	nr_bad = 0;
-	lose_journal(lost);
-	f.media.write = last_write;
-	writes_left = n;
-	if (!restart(XP_ACCEPT_LOSS))
-		return false;
-	writes_left = ~0u;
-	return true;
-}
-
-static u8 *image_of_fast(void)
-{
-	u8 *image = malloc(f.fast_blocks * XP_BLOCK_SIZE);
-
-	memcpy(image, f.fast, f.fast_blocks * XP_BLOCK_SIZE);
-	return image;
 }
 
 /* Not with the newest block there is, which lacks what the user was not asked about; nor with none, when its traces are gone. */
@@ -826,7 +819,7 @@ static void one_that_was_cut_goes_on_with_its_head(void **state)
 	reseal(b);
 	memset(ring_block(&f, seq - 1), 0, XP_BLOCK_SIZE);
 	image = image_of_fast();
-	for (n = 0; cut_after(n, image, seq - 2); n++) {
+	for (n = 0; cut_after(n, image, seq - 2, 1); n++) {
 		if (restart(0))
 			assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
 		for (u64 lba = 0; lba < 10; lba++)
@@ -866,7 +859,7 @@ static void a_hole_can_be_read_again_after_a_cut(void **state)
 	u32 n, went_on = 0;
 
 	(void)state;
-	for (n = 0; cut_after(n, image, h - 5); n++) {
+	for (n = 0; cut_after(n, image, h - 5, 1); n++) {
 		if (!is_losing())
 			continue;
 		memset(ring_block(&f, h - 5), 0, XP_BLOCK_SIZE);
@@ -886,7 +879,7 @@ static void what_it_has_written_is_asked_about(void **state)
 	u32 n, asked = 0;
 
 	(void)state;
-	for (n = 0; cut_after(n, image, h - 5); n++) {
+	for (n = 0; cut_after(n, image, h - 5, 1); n++) {
 		newest = newest_in_ring();
 		if (!is_losing() || newest == h)
 			continue;
@@ -906,7 +899,7 @@ static void what_is_lost_since_the_cut_is_asked_about(void **state)
 	u8 *image = image_of_fast();
 
 	(void)state;
-	assert_true(cut_after(5, image, h + 1));
+	assert_true(cut_after(5, image, h + 1, 1));
 	assert_true(is_losing());
 	lose_journal(h - 3);
 	assert_refused(restart(0), "more is lost than was accepted");
@@ -923,7 +916,7 @@ static void another_hole_is_asked_about(void **state)
 	u32 n, asked = 0;
 
 	(void)state;
-	for (n = 0; cut_after(n, image, h - 5); n++) {
+	for (n = 0; cut_after(n, image, h - 5, 1); n++) {
 		if (!is_losing() || newest_in_ring() > h)
 			continue;
 		nr_bad = 0;
@@ -942,7 +935,7 @@ static void damage_of_what_it_has_written_is_asked_about(void **state)
 	u32 n, asked = 0;
 
 	(void)state;
-	for (n = 0; cut_after(n, image, h - 5); n++) {
+	for (n = 0; cut_after(n, image, h - 5, 1); n++) {
 		newest = newest_in_ring();
 		if (!is_losing() || newest < h + 3 || le64_to_cpu(ring_block(&f, newest)->head.durable_seq) > h)
 			continue;
@@ -962,7 +955,7 @@ static void its_head_that_is_gone_is_asked_about(void **state)
 	u8 *image = image_of_fast();
 
 	(void)state;
-	assert_true(cut_after(2, image, h + 1));
+	assert_true(cut_after(2, image, h + 1, 1));
 	assert_true(is_losing());
 	assert_int_equal(newest_in_ring(), h);
 	memset(ring_block(&f, h), 0, XP_BLOCK_SIZE);
@@ -980,7 +973,7 @@ static void one_that_has_ended_is_not_gone_on_with(void **state)
 	struct xp_sb noted;
 
 	(void)state;
-	assert_true(cut_after(2, image, h + 1));
+	assert_true(cut_after(2, image, h + 1, 1));
 	assert_true(is_losing());
 	noted = f.sb;
 	assert_int_equal(restart(0), 0);
@@ -1001,7 +994,7 @@ static void what_is_told_is_of_all_that_were_cut(void **state)
 	u32 n, noted = 0;
 
 	(void)state;
-	for (n = 0; cut_after(n, image, h - 5); n++) {
+	for (n = 0; cut_after(n, image, h - 5, 1); n++) {
 		if (!is_losing())
 			continue;
 		assert_int_equal(le32_to_cpu(f.sb.loss.lost), 1);
@@ -1020,7 +1013,6 @@ static void what_is_told_is_of_all_that_were_cut(void **state)
 static void of_many_holes_none_is_credit_for_a_newer_one(void **state)
 {
 	u32 n, asked = 0;
-	int cut = 1;
 	u8 *image;
 	u64 h;
 
@@ -1030,17 +1022,8 @@ static void of_many_holes_none_is_credit_for_a_newer_one(void **state)
 		write_dirty(70000 + i, 1, 4);
 	h = stats_of(&f).seq;
 	image = image_of_fast();
-	f.media.write = last_write;
-	for (n = 0; cut; n++) {
-		memcpy(f.fast, image, f.fast_blocks * XP_BLOCK_SIZE);
-		assert_false(is_losing());
-		nr_bad = 0;
-		for (u32 i = 0; i < XP_LOSS_HOLES + 3; i++)
-			lose_journal(h - 5 - i);
-		writes_left = n;
-		cut = restart(XP_ACCEPT_LOSS);
-		writes_left = ~0u;
-		if (!cut || !is_losing() || newest_in_ring() > h)
+	for (n = 0; cut_after(n, image, h - 5, XP_LOSS_HOLES + 3); n++) {
+		if (!is_losing() || newest_in_ring() > h)
 			continue;
 		assert_int_equal(le32_to_cpu(f.sb.loss.nr_holes), XP_LOSS_HOLES + 3);
 		nr_bad = 0;		/* the oldest can be read again */
