@@ -4,6 +4,7 @@
  */
 #include "badblocks.h"
 #include "recovery.h"
+#include "super.h"
 
 /* Nothing but zeros: the first byte is one, and each is like the one before. */
 static bool blank(const struct xp_jblock *b)
@@ -73,11 +74,18 @@ static void note_unreadable(struct recovery *r, u64 position)
 	r->nr_unreadable += !bad;
 }
 
+/* I9: what a recovery that goes on writes is newer than what the one that was cut has erased, or a later life would not count. */
+static u64 noted_incarnation(const struct xp *c)
+{
+	return super_is_losing(c) ? le64_to_cpu(c->super.sb->loss.incarnation) : 0;
+}
+
 void recovery_scan(struct recovery *r)
 {
 	struct xp_journal *j = &r->c->journal;
 	u64 position = 0;
 
+	j->incarnation = noted_incarnation(r->c);
 	while (position < j->blocks) {
 		u32 i, n = (u32)min(j->blocks - position, (u64)XP_RECOVER_CHUNK);
 		bool together = !r->m->read(r->m->ctx, j->start + position, n, r->chunk);

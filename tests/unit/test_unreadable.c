@@ -987,6 +987,40 @@ static void one_that_has_ended_is_not_gone_on_with(void **state)
 	free(image);
 }
 
+/* What was newer than its head was erased before it wrote anything: what goes on from it is newer than that all the same. */
+static void one_that_was_cut_writes_what_is_newer_than_what_it_erased(void **state)
+{
+	u64 h = write_at_once();
+	struct xp_jblock *b;
+	struct xp_sb noted;
+	u8 *image;
+	u32 n, went_on = 0;
+
+	(void)state;
+	b = ring_block(&f, h + 5);	/* lacks those before it */
+	memcpy(b, ring_block(&f, h), XP_BLOCK_SIZE);
+	b->head.seq = cpu_to_le64(h + 5);
+	b->head.incarnation = cpu_to_le64(50);
+	reseal(b);
+	image = image_of_fast();
+	for (n = 0; cut_after(n, image, h + 1, 1); n++) {
+		if (!is_losing() || newest_in_ring() != h)
+			continue;
+		noted = f.sb;
+		assert_int_equal(restart(0), 0);
+		for (u32 i = 0; i < 20; i++)
+			write_dirty(70000 + i, 1, 5);
+		noted.generation = cpu_to_le64(1000);	/* in a copy that took no write since */
+		assert_int_equal(xp_sb_write(&f.media, &noted), 0);
+		assert_int_equal(restart(0), 0);
+		for (u32 i = 0; i < 20; i++)
+			assert_int_equal(mapped_byte(&f, 70000 + i), 5);
+		went_on++;
+	}
+	assert_true(went_on > 0);
+	free(image);
+}
+
 static void what_is_told_is_of_all_that_were_cut(void **state)
 {
 	u64 h = write_at_once();
@@ -1074,6 +1108,7 @@ int main(void)
 		T(another_hole_is_asked_about),
 		T(damage_of_what_it_has_written_is_asked_about),
 		T(its_head_that_is_gone_is_asked_about),
+		T(one_that_was_cut_writes_what_is_newer_than_what_it_erased),
 		T(one_that_has_ended_is_not_gone_on_with),
 		T(what_is_told_is_of_all_that_were_cut),
 		T(of_many_holes_none_is_credit_for_a_newer_one),
