@@ -23,7 +23,7 @@ equal disk-saw-writeback-only "$(counter writeback_flushes)" "$(($(disk_flushes)
 slots=$(counter slots)
 memory=$(counter memory)
 note "$(awk -v m="$memory" -v s="$slots" 'BEGIN { printf "%.2f", m / s }') bytes a slot ($memory for $slots)"
-[ $((memory)) -le $((slots * 18 + (512 << 10))) ] && pass memory-per-slot ||
+[ $((memory)) -le $((slots * 19 + (512 << 10))) ] && pass memory-per-slot ||
 	fail memory-per-slot "$memory bytes for $slots slots"
 # A block that is synced alone takes a block of the journal along; one that was read in, as the
 # look for a partition table at the start, does not.
