@@ -228,7 +228,7 @@ static bool is_proven(const struct sight *s, const struct xp_mapping *m)
 	u8 bytes[XP_BLOCK_SIZE];
 
 	for (i = 0; i < XP_BLOCK_SECTORS; i++)
-		memcpy(bytes + i * SECTOR, image.fast[first + i]->bytes, SECTOR);
+		sector_copy(bytes + i * SECTOR, image.fast[first + i]->bytes);
 	return !unreadable(image.fast, true, first, XP_BLOCK_SECTORS) &&
 	       xp_checksum(bytes, XP_BLOCK_SIZE) == s->hash[xp_lba_n(m->lba)];
 }

@@ -30,7 +30,7 @@ static bool ring_block(u64 place, struct xp_jblock *b)
 	u64 s = (le64_to_cpu(sim.sb.journal_start) + place) * XP_BLOCK_SECTORS, i;
 
 	for (i = 0; i < XP_BLOCK_SECTORS; i++)
-		memcpy((u8 *)b + i * SECTOR, image.fast[s + i]->bytes, SECTOR);
+		sector_copy((u8 *)b + i * SECTOR, image.fast[s + i]->bytes);
 	return le32_to_cpu(b->head.magic) == XP_JOURNAL_MAGIC &&
 	       !memcmp(b->head.uuid, sim.sb.uuid, sizeof(b->head.uuid)) &&
 	       le16_to_cpu(b->head.count) <= XP_RECORDS;

@@ -173,7 +173,7 @@ static int medium_read(void *ctx, u64 block, u32 nr, void *buf)
 	if (!m->reads_left-- || (!m->truth && unreadable(image.fast, true, s, nr * XP_BLOCK_SECTORS)))
 		return -EIO;
 	for (i = 0; i < nr * XP_BLOCK_SECTORS; i++)
-		memcpy((u8 *)buf + i * SECTOR, image.fast[s + i]->bytes, SECTOR);
+		sector_copy((u8 *)buf + i * SECTOR, image.fast[s + i]->bytes);
 	return 0;
 }
 
@@ -184,7 +184,7 @@ static int medium_slow_read(void *ctx, u64 block, u32 nr, void *buf)
 
 	(void)ctx;
 	for (i = 0; i < nr * XP_BLOCK_SECTORS; i++)
-		memcpy((u8 *)buf + i * SECTOR, image.slow[s + i]->bytes, SECTOR);
+		sector_copy((u8 *)buf + i * SECTOR, image.slow[s + i]->bytes);
 	return 0;
 }
 

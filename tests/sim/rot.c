@@ -48,7 +48,7 @@ const struct content *rot_answer(const struct image *im, u64 slot_sector, u64 se
 	u32 i;
 
 	for (i = 0; sim.geometry.rot_one_in && i < XP_BLOCK_SECTORS; i++) {
-		memcpy((u8 *)block + i * SECTOR, im->fast[slot_sector + i]->bytes, SECTOR);
+		sector_copy((u8 *)block + i * SECTOR, im->fast[slot_sector + i]->bytes);
 		rotten |= !!original(im->fast[slot_sector + i]);
 	}
 	if (!rotten || xp_mapping_holds(m, block))

@@ -32,6 +32,7 @@
 
 #include <setjmp.h>
 #include <stdlib.h>
+#include <string.h>
 #include "payload.h"
 #include "format.h"
 #include "media.h"
@@ -76,6 +77,15 @@ struct content {
 };
 
 extern const struct content content_zero, content_garbage;
+
+/* By libc, which knows the processor: of a length that it knows the compiler copies by itself, at a third of the speed. */
+static inline void sector_copy(void *to, const void *from)
+{
+	size_t bytes = SECTOR;
+
+	__asm__("" : "+r"(bytes));
+	memcpy(to, from, bytes);
+}
 
 const struct content *content_new(struct arena *a, const u8 *bytes);
 /* The same, and what it returns is nobody else's. */
