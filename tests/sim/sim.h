@@ -78,7 +78,7 @@ struct content {
 
 extern const struct content content_zero, content_garbage;
 
-/* By libc, which knows the processor: of a length that it knows the compiler copies by itself, at a third of the speed. */
+/* By libc, which knows the processor: of a length that it knows the compiler copies by itself, and slower. */
 static inline void sector_copy(void *to, const void *from)
 {
 	size_t bytes = SECTOR;

@@ -72,11 +72,26 @@ static void assert_oldest_went_first(u64 seq, u64 newest)
 	}
 }
 
+static u8 *image;	/* of the fast device, for cut_after() */
+
+static void keep_image(void)
+{
+	image = malloc(f.fast_blocks * XP_BLOCK_SIZE);
+	memcpy(image, f.fast, f.fast_blocks * XP_BLOCK_SIZE);
+}
+
+static int teardown_image(void **state)
+{
+	free(image);
+	image = NULL;
+	return teardown(state);
+}
+
 /*
- * A recovery with consent from @image that is cut after @n writes: @nr blocks of the journal, @lost and those before it, cannot
+ * A recovery with consent from the image that is cut after @n writes: @nr blocks of the journal, @lost and those before it, cannot
  * be read. False: it came to its end.
  */
-static bool cut_after(u32 n, const u8 *image, u64 lost, u32 nr)
+static bool cut_after(u32 n, u64 lost, u32 nr)
 {
 	memcpy(f.fast, image, f.fast_blocks * XP_BLOCK_SIZE);
 	assert_false(is_losing());
@@ -91,23 +106,15 @@ static bool cut_after(u32 n, const u8 *image, u64 lost, u32 nr)
 	return true;
 }
 
-static u8 *image_of_fast(void)
-{
-	u8 *image = malloc(f.fast_blocks * XP_BLOCK_SIZE);
-
-	memcpy(image, f.fast, f.fast_blocks * XP_BLOCK_SIZE);
-	return image;
-}
-
 /* No older head is left whole with newer ones gone; and of what was written last the user is asked. */
 static void a_cut_while_older_ones_are_erased(void **state)
 {
 	u64 seq = go_round(), newest;
-	u8 *image = image_of_fast();
 	u32 n, asked = 0;
 
 	(void)state;
-	for (n = 0; cut_after(n, image, seq + 1, 1); n++) {
+	keep_image();
+	for (n = 0; cut_after(n, seq + 1, 1); n++) {
 		newest = newest_in_ring();
 		if (!is_losing() || newest == seq)
 			continue;
@@ -124,7 +131,6 @@ static void a_cut_while_older_ones_are_erased(void **state)
 		assert_true(stats_of(&f).seq > seq);
 	}
 	assert_true(asked > 100);
-	free(image);
 }
 
 /* Not with the newest block there is, which lacks what the user was not asked about; nor with none, when its traces are gone. */
@@ -132,7 +138,6 @@ static void one_that_was_cut_goes_on_with_its_head(void **state)
 {
 	struct xp_jblock *b;
 	u64 seq;
-	u8 *image;
 	u32 n;
 
 	(void)state;
@@ -146,15 +151,14 @@ static void one_that_was_cut_goes_on_with_its_head(void **state)
 	b->head.tail_seq = cpu_to_le64(seq - 1);
 	reseal(b);
 	memset(ring_block(&f, seq - 1), 0, XP_BLOCK_SIZE);
-	image = image_of_fast();
-	for (n = 0; cut_after(n, image, seq - 2, 1); n++) {
+	keep_image();
+	for (n = 0; cut_after(n, seq - 2, 1); n++) {
 		if (restart(0))
 			assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
 		for (u64 lba = 0; lba < 10; lba++)
 			assert_int_equal(mapped_byte(&f, lba), 7);
 	}
 	assert_true(n > 3);
-	free(image);
 }
 
 /* The last eight commits were under way at once, and have landed; the third of them is to be lost. Returns the last. */
@@ -183,11 +187,11 @@ static void assert_the_other_seven(void)
 static void a_hole_can_be_read_again_after_a_cut(void **state)
 {
 	u64 h = write_at_once();
-	u8 *image = image_of_fast();
 	u32 n, went_on = 0;
 
 	(void)state;
-	for (n = 0; cut_after(n, image, h - 5, 1); n++) {
+	keep_image();
+	for (n = 0; cut_after(n, h - 5, 1); n++) {
 		if (!is_losing())
 			continue;
 		memset(ring_block(&f, h - 5), 0, XP_BLOCK_SIZE);
@@ -197,17 +201,16 @@ static void a_hole_can_be_read_again_after_a_cut(void **state)
 		went_on++;
 	}
 	assert_true(went_on > 20);
-	free(image);
 }
 
 static void what_it_has_written_is_asked_about(void **state)
 {
 	u64 h = write_at_once(), newest;
-	u8 *image = image_of_fast();
 	u32 n, asked = 0;
 
 	(void)state;
-	for (n = 0; cut_after(n, image, h - 5, 1); n++) {
+	keep_image();
+	for (n = 0; cut_after(n, h - 5, 1); n++) {
 		newest = newest_in_ring();
 		if (!is_losing() || newest == h)
 			continue;
@@ -218,33 +221,31 @@ static void what_it_has_written_is_asked_about(void **state)
 		assert_true(stats_of(&f).seq >= newest);
 	}
 	assert_true(asked > 20);
-	free(image);
 }
 
 static void what_is_lost_since_the_cut_is_asked_about(void **state)
 {
 	u64 h = write_at_once();
-	u8 *image = image_of_fast();
 
 	(void)state;
-	assert_true(cut_after(5, image, h + 1, 1));
+	keep_image();
+	assert_true(cut_after(5, h + 1, 1));
 	assert_true(is_losing());
 	lose_journal(h - 3);
 	assert_refused(restart(0), "more is lost than was accepted");
 	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
 	assert_int_equal(mapped_byte(&f, 60005), 3);
-	free(image);
 }
 
 /* Not the one that was accepted, which can be read again. */
 static void another_hole_is_asked_about(void **state)
 {
 	u64 h = write_at_once();
-	u8 *image = image_of_fast();
 	u32 n, asked = 0;
 
 	(void)state;
-	for (n = 0; cut_after(n, image, h - 5, 1); n++) {
+	keep_image();
+	for (n = 0; cut_after(n, h - 5, 1); n++) {
 		if (!is_losing() || newest_in_ring() > h)
 			continue;
 		nr_bad = 0;
@@ -253,17 +254,16 @@ static void another_hole_is_asked_about(void **state)
 		asked++;
 	}
 	assert_true(asked > 0);
-	free(image);
 }
 
 static void damage_of_what_it_has_written_is_asked_about(void **state)
 {
 	u64 h = write_at_once(), newest;
-	u8 *image = image_of_fast();
 	u32 n, asked = 0;
 
 	(void)state;
-	for (n = 0; cut_after(n, image, h - 5, 1); n++) {
+	keep_image();
+	for (n = 0; cut_after(n, h - 5, 1); n++) {
 		newest = newest_in_ring();
 		if (!is_losing() || newest < h + 3 || le64_to_cpu(ring_block(&f, newest)->head.durable_seq) > h)
 			continue;
@@ -274,34 +274,32 @@ static void damage_of_what_it_has_written_is_asked_about(void **state)
 		asked++;
 	}
 	assert_true(asked > 3);
-	free(image);
 }
 
 static void its_head_that_is_gone_is_asked_about(void **state)
 {
 	u64 h = write_at_once();
-	u8 *image = image_of_fast();
 
 	(void)state;
-	assert_true(cut_after(2, image, h + 1, 1));
+	keep_image();
+	assert_true(cut_after(2, h + 1, 1));
 	assert_true(is_losing());
 	assert_int_equal(newest_in_ring(), h);
 	memset(ring_block(&f, h), 0, XP_BLOCK_SIZE);
 	assert_int_equal(restart(0), -EUCLEAN);
 	assert_non_null(strstr(f.msg.text, "has been cut began with it"));
 	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
-	free(image);
 }
 
 /* A copy of the superblock that took no write says that it goes on. What a later life has written tells otherwise. */
 static void one_that_has_ended_is_not_gone_on_with(void **state)
 {
 	u64 h = write_at_once();
-	u8 *image = image_of_fast();
 	struct xp_sb noted;
 
 	(void)state;
-	assert_true(cut_after(2, image, h + 1, 1));
+	keep_image();
+	assert_true(cut_after(2, h + 1, 1));
 	assert_true(is_losing());
 	noted = f.sb;
 	assert_int_equal(restart(0), 0);
@@ -312,7 +310,6 @@ static void one_that_has_ended_is_not_gone_on_with(void **state)
 	memset(ring_block(&f, stats_of(&f).seq - 10), 0, XP_BLOCK_SIZE);
 	assert_true(is_losing());
 	assert_int_equal(restart(0), -EUCLEAN);
-	free(image);
 }
 
 /* What was newer than its head was erased before it wrote anything: what goes on from it is newer than that all the same. */
@@ -321,7 +318,6 @@ static void one_that_was_cut_writes_what_is_newer_than_what_it_erased(void **sta
 	u64 h = write_at_once();
 	struct xp_jblock *b;
 	struct xp_sb noted;
-	u8 *image;
 	u32 n, went_on = 0;
 
 	(void)state;
@@ -330,8 +326,8 @@ static void one_that_was_cut_writes_what_is_newer_than_what_it_erased(void **sta
 	b->head.seq = cpu_to_le64(h + 5);
 	b->head.incarnation = cpu_to_le64(50);
 	reseal(b);
-	image = image_of_fast();
-	for (n = 0; cut_after(n, image, h + 1, 1); n++) {
+	keep_image();
+	for (n = 0; cut_after(n, h + 1, 1); n++) {
 		if (!is_losing() || newest_in_ring() != h)
 			continue;
 		noted = f.sb;
@@ -346,17 +342,16 @@ static void one_that_was_cut_writes_what_is_newer_than_what_it_erased(void **sta
 		went_on++;
 	}
 	assert_true(went_on > 0);
-	free(image);
 }
 
 static void what_is_told_is_of_all_that_were_cut(void **state)
 {
 	u64 h = write_at_once();
-	u8 *image = image_of_fast();
 	u32 n, noted = 0;
 
 	(void)state;
-	for (n = 0; cut_after(n, image, h - 5, 1); n++) {
+	keep_image();
+	for (n = 0; cut_after(n, h - 5, 1); n++) {
 		if (!is_losing())
 			continue;
 		assert_int_equal(le32_to_cpu(f.sb.loss.lost), 1);
@@ -368,14 +363,12 @@ static void what_is_told_is_of_all_that_were_cut(void **state)
 		noted++;
 	}
 	assert_true(noted > 20);
-	free(image);
 }
 
 /* Of more than the note has room for, only what is older than the noted ones may be one that was accepted. */
 static void of_many_holes_none_is_credit_for_a_newer_one(void **state)
 {
 	u32 n, asked = 0;
-	u8 *image;
 	u64 h;
 
 	(void)state;
@@ -383,8 +376,8 @@ static void of_many_holes_none_is_credit_for_a_newer_one(void **state)
 	for (u32 i = 0; i < 40; i++)
 		write_dirty(70000 + i, 1, 4);
 	h = stats_of(&f).seq;
-	image = image_of_fast();
-	for (n = 0; cut_after(n, image, h - 5, XP_LOSS_HOLES + 3); n++) {
+	keep_image();
+	for (n = 0; cut_after(n, h - 5, XP_LOSS_HOLES + 3); n++) {
 		if (!is_losing() || newest_in_ring() > h)
 			continue;
 		assert_int_equal(le32_to_cpu(f.sb.loss.nr_holes), XP_LOSS_HOLES + 3);
@@ -396,7 +389,6 @@ static void of_many_holes_none_is_credit_for_a_newer_one(void **state)
 		asked++;
 	}
 	assert_true(asked > 0);
-	free(image);
 }
 
 static u64 sick;	/* a block of the fast device that takes no write, and cannot be read after it */
@@ -422,10 +414,10 @@ static u32 nr_lost(u64 first, u32 nr, int byte)
 static void damage_behind_a_place_that_was_given_up(void **state)
 {
 	u64 h = write_at_once();
-	u8 *image = image_of_fast();
 	u32 n, tried = 0;
 
 	(void)state;
+	keep_image();
 	sick = le64_to_cpu(f.sb.journal_start) + (h + 2) % ring_blocks();
 	for (n = 0; n < 200; n++) {
 		memcpy(f.fast, image, f.fast_blocks * XP_BLOCK_SIZE);
@@ -450,18 +442,17 @@ static void damage_behind_a_place_that_was_given_up(void **state)
 	}
 	assert_true(tried > 0);
 	writes_left = ~0u;
-	free(image);
 }
 
 /* A copy of the superblock says that it goes on, and the block that says otherwise is damaged: a later life is not lost unheard. */
 static void what_came_after_one_that_has_ended_is_asked_about(void **state)
 {
 	u64 h = write_at_once(), last;
-	u8 *image = image_of_fast();
 	struct xp_sb noted;
 
 	(void)state;
-	assert_true(cut_after(2, image, h + 1, 1));
+	keep_image();
+	assert_true(cut_after(2, h + 1, 1));
 	assert_true(is_losing());
 	noted = f.sb;
 	assert_int_equal(restart(0), 0);
@@ -474,27 +465,28 @@ static void what_came_after_one_that_has_ended_is_asked_about(void **state)
 	assert_int_equal(xp_sb_write(&f.media, &noted), 0);
 	assert_true(is_losing());
 	assert_int_equal(restart(0), -EUCLEAN);
-	free(image);
 }
+
+#define C(name) TEST_WITH(name, setup, teardown_image)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(one_that_was_cut_goes_on_without_what_it_has_erased),
-		T(a_cut_while_older_ones_are_erased),
-		T(one_that_was_cut_goes_on_with_its_head),
-		T(a_hole_can_be_read_again_after_a_cut),
-		T(what_it_has_written_is_asked_about),
-		T(what_is_lost_since_the_cut_is_asked_about),
-		T(another_hole_is_asked_about),
-		T(damage_of_what_it_has_written_is_asked_about),
-		T(its_head_that_is_gone_is_asked_about),
-		T(one_that_has_ended_is_not_gone_on_with),
-		T(one_that_was_cut_writes_what_is_newer_than_what_it_erased),
-		T(what_is_told_is_of_all_that_were_cut),
-		T(of_many_holes_none_is_credit_for_a_newer_one),
-		T(damage_behind_a_place_that_was_given_up),
-		T(what_came_after_one_that_has_ended_is_asked_about),
+		C(one_that_was_cut_goes_on_without_what_it_has_erased),
+		C(a_cut_while_older_ones_are_erased),
+		C(one_that_was_cut_goes_on_with_its_head),
+		C(a_hole_can_be_read_again_after_a_cut),
+		C(what_it_has_written_is_asked_about),
+		C(what_is_lost_since_the_cut_is_asked_about),
+		C(another_hole_is_asked_about),
+		C(damage_of_what_it_has_written_is_asked_about),
+		C(its_head_that_is_gone_is_asked_about),
+		C(one_that_has_ended_is_not_gone_on_with),
+		C(one_that_was_cut_writes_what_is_newer_than_what_it_erased),
+		C(what_is_told_is_of_all_that_were_cut),
+		C(of_many_holes_none_is_credit_for_a_newer_one),
+		C(damage_behind_a_place_that_was_given_up),
+		C(what_came_after_one_that_has_ended_is_asked_about),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
