@@ -26,7 +26,8 @@ struct version {
 	u64 preflush;		/* submitted with a preflush: when */
 	bool covered;
 	bool fua;		/* by itself alone: the core does not know which are */
-	bool lost;		/* the slow device had it, and forgot it */
+	bool forgotten;		/* the slow device had it, and forgot it */
+	bool lost;		/* and the cache had it no more */
 	bool told;		/* a FLUSH after it has failed: no later one is about it */
 	bool doubted;		/* a slow flush has failed meanwhile, and no FLUSH behind its end: one may */
 	bool maybe;		/* discard: zeros or what was before */
@@ -87,12 +88,16 @@ static void history_reset(u64 sector, u64 id, bool recovered)
 	v->recovered = recovered;
 }
 
+/* What is judged is the slow device, without the cache. */
+static bool alone;
+
 void oracle_new_run(void)
 {
 	u64 s;
 
 	memset(history, 0, sizeof(history));
 	epoch = 1;
+	alone = false;
 	for (s = 0; s < sim.slow.sectors; s++) {
 		history[s].initial = sim.slow.seen[s]->tag;
 		history_reset(s, tag_id(history[s].initial), false);
@@ -120,14 +125,19 @@ static bool precedes(const struct version *a, const struct version *b)
 	return a->ended && a->ended < b->submitted;
 }
 
+static bool is_gone(const struct version *w)
+{
+	return alone ? w->forgotten : w->lost;
+}
+
 /* Before @since while running (0: after a cut); @flushed: and all acknowledged
  * before that counts as covered. */
 static bool certain(const struct version *w, u64 since, u64 flushed)
 {
-	if (w->maybe || (w->lost && w->told))
+	if (w->maybe || (is_gone(w) && w->told))
 		return false;
 	if (since)
-		return w->seen && w->seen < since && !w->lost;
+		return w->seen && w->seen < since && !is_gone(w);
 	return w->covered || (w->acked && w->acked < flushed);
 }
 
@@ -358,6 +368,7 @@ static void check_slow_alone(const struct image *im, u64 first, u32 nr)
 {
 	u32 i;
 
+	alone = true;
 	for (i = 0; i < nr; i++) {
 		u64 tag = im->slow[first + i]->tag;
 		struct verdict j = judge(first + i, tag, 0, 0);
@@ -365,6 +376,7 @@ static void check_slow_alone(const struct image *im, u64 first, u32 nr)
 		if (!j.v && tag != TAG_OTHER)
 			complain(P_THROUGH, "after a cut, on the slow device alone", first + i, tag, &j, 0, 0);
 	}
+	alone = false;
 }
 
 /* 1: it is older by the loss of a journal block. */
@@ -631,10 +643,22 @@ static void flush_end(const struct user *u)
 	}
 }
 
+/* Dirty, with a record that was durable before the slow device was sent it (I3). */
+static bool is_cached(u64 sector, u64 tag)
+{
+	struct xp_mapping m;
+
+	if (!xp_lookup(sim.c, XP_LBA(sector / XP_BLOCK_SECTORS), &m) || !m.dirty || m.zeros || m.unread ||
+	    m.lacks >> sector % XP_BLOCK_SECTORS & 1)
+		return false;
+	return sim.fast.seen[xp_slot_sector(sim.c, m.slot) + sector % XP_BLOCK_SECTORS]->tag == tag;
+}
+
 /* Was it acknowledged and not flushed? Else it was there, and the cache is to have it still. */
 void oracle_lost(u64 sector, u64 tag)
 {
 	const struct version *found;
+	bool cached = is_cached(sector, tag);
 	struct history *h;
 	u32 i, k;
 
@@ -644,8 +668,13 @@ void oracle_lost(u64 sector, u64 tag)
 	for (i = h->nr; i-- > 0 && h->v[i].id != tag_id(tag);)
 		;
 	found = i + 1 ? &h->v[i] : NULL;
-	for (k = 0; found && k < h->nr; k++)	/* with those that it was over, or may have been: nobody knows which of two came last */
-		h->v[k].lost |= !h->v[k].covered && (k <= i || !precedes(found, &h->v[k]));
+	for (k = 0; found && k < h->nr; k++) {	/* with those that it was over, or may have been: nobody knows which of two came last */
+		struct version *v = &h->v[k];
+		bool gone = !v->covered && (k <= i || !precedes(found, v));
+
+		v->forgotten |= gone;
+		v->lost |= gone && !cached;
+	}
 }
 
 static void tell(struct version *v, u64 submitted)
