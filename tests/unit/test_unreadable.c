@@ -239,6 +239,30 @@ static void the_hole_is_left_behind(void **state)
 	assert_int_equal(mapped_byte(&f, 0), 7);
 }
 
+/* The oldest of a chain as long as the ring: what is said anew comes round to its place. */
+static void a_hole_that_is_written_over_is_not_erased(void **state)
+{
+	u64 ring = ring_blocks(), n, head, hole;
+	struct xp_jblock *b;
+
+	(void)state;
+	write_dirty(0, 5000, 7);
+	for (n = 0; n < ring; n++)
+		write_dirty(8000, 1, (u8)n);
+	head = stats_of(&f).seq;
+	b = ring_block(&f, head);
+	hole = head - ring + 4;
+	b->head.tail_seq = cpu_to_le64(hole - 1);
+	reseal(b);
+	lose_journal(hole);
+	lose_journal(head - 1);
+	assert_int_equal(restart(XP_ACCEPT_LOSS), 0);
+	assert_true(stats_of(&f).seq >= hole + ring);
+	assert_int_equal(restart(0), 0);
+	assert_int_equal(mapped_byte(&f, 99), 7);
+	assert_int_equal(mapped_byte(&f, 8000), (u8)(n - 1));
+}
+
 /* A cut while it is: the same question again until the answer is noted, and never a wrong one. */
 static void assert_behind_hole(void)
 {
@@ -598,6 +622,7 @@ int main(void)
 		T(a_copy_of_it_that_takes_no_write_is_left),
 		T(a_block_of_the_chain_is_missed),
 		T(the_hole_is_left_behind),
+		T(a_hole_that_is_written_over_is_not_erased),
 		T(a_cut_while_it_is_left_behind), T(a_clean_block_that_is_doubtful_is_not_cached),
 		T(a_cut_while_a_lost_life_is_erased),
 		T(a_clean_record_tells_of_a_lost_mapping),
