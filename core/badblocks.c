@@ -130,6 +130,8 @@ int super_size(struct xp *c, u64 sectors, u64 was, const struct xp_media *m, voi
 {
 	struct xp_sb *sb = c->super.sb;
 
+	sectors -= c->pad;
+	was = was ? was - c->pad : 0;
 	if (le64_to_cpu(sb->slow.sectors) == sectors && le64_to_cpu(sb->slow_was) == was)
 		return 0;
 	sb->slow.sectors = cpu_to_le64(sectors);

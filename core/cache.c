@@ -126,6 +126,7 @@ static void init_journal(struct xp *c, u8 *base, const struct layout *l,
 	j->live = (u32 *)(base + l->live);
 	j->nr_segments = segments_of(j->blocks);
 	j->segment_shift = segment_shift(j->blocks);
+	j->magic = xp_sb_journal_magic(sb);
 	memcpy(j->uuid, sb->uuid, sizeof(j->uuid));
 }
 
@@ -171,7 +172,8 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 	c->sum = verify ? (u32 *)(base + l.sum) : NULL;
 	c->owes = true;
 	c->memory = l.end;
-	c->slow_sectors = opt->slow_sectors ? opt->slow_sectors : le64_to_cpu(sb->slow.sectors);
+	c->pad = xp_sb_pad(sb);
+	c->slow_sectors = (opt->slow_sectors ? opt->slow_sectors : le64_to_cpu(sb->slow.sectors)) + c->pad;
 	c->nr_whole = c->slow_sectors / XP_BLOCK_SECTORS;
 	c->data_start = le64_to_cpu(sb->data_start);
 	c->nr_slots = (u32)le64_to_cpu(sb->nr_slots);

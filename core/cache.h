@@ -206,6 +206,7 @@ struct xp_journal {
 	/* of them, with as many bad as may be: what the ring's thresholds are of */
 	u64 usable;
 	u64 incarnation;
+	u32 magic;		/* of this cache's blocks */
 	u8 uuid[16];
 	struct xp_jblock *buffer;	/* XP_WINDOW blocks */
 	u32 *live;		/* a segment: how many of its records are (relocate.h) */
@@ -421,6 +422,11 @@ struct xp {
 	/* Of the lock; so are the limits in @opt that xp_set_limits() changes. */
 	/* slots; xp_pressure() reads two of them without it */
 	u32 dirty_low, dirty_pass, dirty_press, dirty_soft, dirty_high;
+	/*
+	 * In sectors of requests, as all of core/ counts them: the slow device begins at @pad, 0 to 7, so that the cache's
+	 * blocks begin where those of its owner do (xp_sb.grid). What there is of block 0 is not cached then
+	 */
+	u32 pad;
 	u64 slow_sectors;
 	/* blocks of the slow device; the one behind them is short, and not cached (write.c) */
 	u64 nr_whole;
@@ -556,6 +562,15 @@ static inline union xp_word pins_change(struct xp_entry *e, int by)
 		now = word_add(was, (u32)by * XP_PIN);
 	} while (!xp_try_exchange(&e->word.all, &was.all, now.all));
 	return was;
+}
+
+/* Of the slow device, the tables that say whose the place of the mark is: MBR, and the header of GPT. */
+#define XP_TABLE_SECTORS	(2 * XP_BLOCK_SECTORS)
+
+/* The slow device has all of it. */
+static inline bool lba_is_whole(const struct xp *c, xp_lba_t lba)
+{
+	return xp_lba_n(lba) < c->nr_whole && xp_lba_n(lba) * XP_BLOCK_SECTORS >= c->pad;
 }
 
 static inline u64 slot_sector(const struct xp *c, xp_slot_t slot)

@@ -43,7 +43,7 @@
 #define XP_SLEEP_MAGIC		"xpasleep"	/* 8 bytes, no terminator */
 #define XP_MARK_MAGIC		"xppassed"	/* 8 bytes, no terminator */
 #define XP_MARK_VERSION		1u
-#define XP_JOURNAL_MAGIC	0x4c4e4a50u	/* "PJNL" on the medium */
+#define XP_JOURNAL_MAGIC	0x4c4e4a50u	/* "PJNL" on the medium; and xp_sb.grid is added to it */
 
 /* Features. A reader that does not know a bit of
  *   compat     may use the cache;
@@ -61,9 +61,10 @@
 #define XP_INCOMPAT_AWAY	(1ull << 6)	/* the cache has moved to another device: move.h */
 #define XP_INCOMPAT_COMING	(1ull << 7)	/* it moves to this one, if that from which it comes is AWAY */
 #define XP_INCOMPAT_PARTS	(1ull << 8)	/* MAP records may say that their slot lacks sectors */
+#define XP_INCOMPAT_GRID	(1ull << 9)	/* grid speaks: the blocks of the cache do not begin with the slow device */
 #define XP_INCOMPAT_NEW		(XP_INCOMPAT_MARK | XP_INCOMPAT_GROWS | XP_INCOMPAT_PARTS)	/* of a cache as it is made */
 #define XP_INCOMPAT_KNOWN	(XP_INCOMPAT_NEW | XP_INCOMPAT_BAD | XP_INCOMPAT_SUMS | XP_INCOMPAT_MODE | \
-				 XP_INCOMPAT_UNREAD)
+				 XP_INCOMPAT_UNREAD | XP_INCOMPAT_GRID)
 
 /* lbas of a journal record and of the in-memory map have 40 bits: 4 PiB. */
 #define XP_MAX_LBAS		(1ull << 40)
@@ -150,7 +151,9 @@ struct xp_sb {
 	__le64	slow_was;		/* 3616 sectors that it had before it was shortened to slow.sectors, while records */
 					/*      in the journal may still name blocks up to there; else 0 */
 	u8	mode;			/* 3624 enum xp_mode, with XP_INCOMPAT_MODE: when writes end (mode.c); else 0 */
-	u8	reserved[7];		/* 3625 zero */
+	u8	grid;			/* 3625 sectors of the slow device before the first whole block of the cache, 1 to 7, with */
+					/*      XP_INCOMPAT_GRID; else 0 */
+	u8	reserved[6];		/* 3626 zero */
 	__le64	move;			/* 3632 number of the last move, that both of its devices have; 0: there was none */
 	struct xp_sb_loss loss;		/* 3640 */
 	u8	reserved2[224];		/* 3864 zero */
@@ -262,7 +265,7 @@ struct xp_mark {
 };
 
 struct xp_jheader {
-	__le32	magic;			/*  0 XP_JOURNAL_MAGIC */
+	__le32	magic;			/*  0 XP_JOURNAL_MAGIC + xp_sb.grid */
 	__le16	count;			/*  4 records of which checksum speaks, at most XP_RECORDS */
 	__le16	before;			/*  6 records of the block before this one, if it has grown; else zero */
 	u8	uuid[16];		/*  8 of the cache */

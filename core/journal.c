@@ -108,7 +108,7 @@ static void head(struct xp *c, struct xp_window *w)
 	XP_ASSERT(journal_has_place(c));
 	relocate(c);
 	w->tail = j->tail;
-	h->magic = cpu_to_le32(XP_JOURNAL_MAGIC);
+	h->magic = cpu_to_le32(j->magic);
 	memcpy(h->uuid, j->uuid, sizeof(h->uuid));
 	h->incarnation = cpu_to_le64(j->incarnation);
 	h->seq = cpu_to_le64(w->number);

@@ -153,7 +153,7 @@ int xp_format(const struct xp_media *m, struct xp_sb *sb, void *block)
 	int err;
 
 	memset(b, 0, sizeof(*b));
-	b->head.magic = cpu_to_le32(XP_JOURNAL_MAGIC);
+	b->head.magic = cpu_to_le32(xp_sb_journal_magic(sb));
 	memcpy(b->head.uuid, sb->uuid, sizeof(sb->uuid));
 	b->head.incarnation = cpu_to_le64(1);
 	b->head.seq = cpu_to_le64(first);

@@ -43,7 +43,7 @@ struct xp_options {
 	/* a longer stream passes, of reads or of writes; 0: single reads that are longer than 256 KiB */
 	u32 stream_kib;
 	u64 mark_lba;		/* where a mark may be written; 0: nowhere */
-	u64 slow_sectors;	/* size of the slow device now; 0: as the superblock has it */
+	u64 slow_sectors;	/* size of the slow device now, by its own count; 0: as the superblock has it */
 	u32 accept;		/* XP_ACCEPT_*: what recovery may lose; the user has said so */
 	/* of a cache with XP_INCOMPAT_SUMS: keep sums, and compare what is read */
 	bool verify;

@@ -20,7 +20,7 @@ struct xp_media {
 	/* Likewise, but durable only when a @write that comes after it is. NULL: there is but @write. */
 	int (*write_plain)(void *ctx, u64 block, u32 nr_blocks, const void *buf);
 	/*
-	 * Of the slow device, less than a block from @sector on, for its last block that an older
+	 * Of the slow device, less than a block from its sector @sector on, for its last block that an older
 	 * version has cached (xp_recover()): durable when it returns 0. NULL: xp_recover() leaves
 	 * such a block cached if it is dirty.
 	 */

@@ -42,6 +42,7 @@ void xp_move_as(struct xp_sb *sb, const struct xp_sb *was)
 	sb->created = was->created;
 	sb->slow = was->slow;
 	sb->mode = was->mode;
+	xp_sb_set_grid(sb, was->grid);
 	sb->incompat &= cpu_to_le64(~same);
 	sb->incompat |= was->incompat & cpu_to_le64(same);
 }

@@ -29,6 +29,7 @@ const struct xp_tunable xp_tunable_rows[XP_TUNABLES] = {
 	{ "mode", XP_MODE_WRITEBACK, XP_MODES - 1, XP_MODE_WRITEBACK, AT(mode), false, mode_word },
 	{ "mark", 0, 0xffffffff, 0, AT(mark), true, NULL },
 	{ "verify", 0, 1, 0, AT(verify), true, NULL },
+	{ "grid", 0, XP_BLOCK_SECTORS - 1, 0, AT(grid), true, NULL },
 };
 
 static const struct command {

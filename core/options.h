@@ -23,13 +23,14 @@ struct xp_tunables {
 	u32 idle_ms;		/* as in struct xp_options */
 	u32 histogram;		/* the backend's: 1: how long requests take is recorded; 0: not */
 	u32 mark;		/* mark_lba of struct xp_options; start's, not the user's */
+	u32 grid;		/* of the superblock, for who sets limits before it is read; start's, too; 0: not said */
 	u32 stream_kib;		/* as in struct xp_options */
 	u32 writeback_delay;	/* as in struct xp_options */
 	u32 mode;		/* enum xp_mode */
 	u32 verify;		/* as in struct xp_options; the cache gets what it needs for that */
 };
 
-#define XP_TUNABLES	9u
+#define XP_TUNABLES	10u
 
 struct xp_tunable {
 	const char *name;	/* the table line's; the command line has '-' for '_' */

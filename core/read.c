@@ -246,7 +246,7 @@ static void fill_prepare(struct xp *c, struct xp_req *req, u32 misses, bool stre
 	xp_lba_t first = req_lba(req);
 	u32 span = req->nr_blocks, want;
 
-	if (xp_lba_n(first) + span > c->nr_whole)
+	if (xp_lba_n(first) + span > c->nr_whole || !lba_is_whole(c, first))
 		span--;
 	want = span ? policy_admit(c, first, span, misses, streams) : 0;
 	if (want)
@@ -416,13 +416,13 @@ enum xp_act read_submit(struct xp *c, struct xp_req *req,
 			struct xp_todo *todo)
 {
 	xp_slot_t slot = map_mapped(c, req_lba(req));
-	u32 misses, n = 0;
+	u32 most = lba_is_whole(c, req_lba(req)) ? min(req_span(req), XP_RUN_MAX) : 1, misses, n = 0;
 
 	if (req->fast_failed)
 		return read_elsewhere(c, req, todo);
 	req->alone |= has_failed_before(c, req);
 	if (!is_slot(slot) || may_begin_with_hits(c, req))
-		n = span_blocks(c, req, min(req_span(req), XP_RUN_MAX), &misses);
+		n = span_blocks(c, req, most, &misses);
 	return n ? read_span(c, req, n, misses, todo) : read_mapped(c, req, slot, todo);
 }
 

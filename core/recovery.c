@@ -107,8 +107,8 @@ static void set_scratch(struct recovery *r, void *scratch)
 	r->ring = (struct xp_ring_block *)(r->block + XP_BLOCK_SIZE);
 	r->decided = (struct decided *)(r->ring + r->c->journal.blocks);
 	r->displaced = (u64 *)(r->decided + DECIDED_MAX);
-	r->sectors = le64_to_cpu(r->c->super.sb->slow.sectors);
-	r->was = max(r->sectors, le64_to_cpu(r->c->super.sb->slow_was));
+	r->sectors = le64_to_cpu(r->c->super.sb->slow.sectors) + r->c->pad;
+	r->was = max(r->sectors, le64_to_cpu(r->c->super.sb->slow_was) + r->c->pad);
 	r->short_block = XP_SLOT(XP_NIL);
 }
 
@@ -127,6 +127,17 @@ static bool is_dirty(struct xp *c, xp_lba_t lba)
 	xp_slot_t slot = map_mapped(c, lba);
 
 	return is_slot(slot) && entry_of(c, slot)->dirty;
+}
+
+/* The first sectors of the slow device. */
+static bool has_new_tables(struct xp *c)
+{
+	u64 lba;
+
+	for (lba = 0; lba * XP_BLOCK_SECTORS < XP_TABLE_SECTORS + c->pad; lba++)
+		if (is_dirty(c, XP_LBA(lba)))
+			return true;
+	return false;
 }
 
 static int mend(struct recovery *r)
@@ -219,7 +230,7 @@ int xp_recover(struct xp *c, const struct xp_media *m, void *scratch,
 			 c->super.nr_avoided, c->super.spare_places);
 	if (err)
 		return err;
-	c->tables_written = is_dirty(c, XP_LBA(0)) || is_dirty(c, XP_LBA(1));
+	c->tables_written = has_new_tables(c);
 	rate_start(c);
 	c->running = true;
 	c->journal.grows = c->opt.store;

@@ -70,6 +70,8 @@ static int parse(struct recovery *r, const struct xp_record *rec, u64 seq,
 	p->verdict = XP_REPLAYED;
 	if (!is_sensible(r->c, p))
 		return recovery_refuse(r, "holds a record of unknown kind", seq, word >> 40);
+	if (xp_lba_n(p->lba) * XP_BLOCK_SECTORS < r->c->pad)
+		return recovery_refuse(r, "names an lba before the slow device", seq, xp_lba_n(p->lba));
 	if (xp_lba_n(p->lba) * XP_BLOCK_SECTORS >= r->was)
 		return recovery_refuse(r, "names an lba past the slow device", seq,
 			      xp_lba_n(p->lba));

@@ -28,7 +28,7 @@ enum xp_place recovery_judge_place(const struct xp *c, struct xp_jblock *b, u64 
 {
 	const struct xp_journal *j = &c->journal;
 
-	if (le32_to_cpu(b->head.magic) != XP_JOURNAL_MAGIC)
+	if (le32_to_cpu(b->head.magic) != j->magic)
 		return blank(b) ? XP_PLACE_EMPTY : XP_PLACE_NOISE;
 	if (le16_to_cpu(b->head.count) > XP_RECORDS || le16_to_cpu(b->head.before) > XP_RECORDS ||
 	    le64_to_cpu(b->head.checksum) != jblock_checksum(b))

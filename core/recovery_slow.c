@@ -24,6 +24,12 @@ static u64 end_of(const struct recovery *r, xp_slot_t slot)
 	return min((xp_lba_n(entry_lba(entry_of(r->c, slot))) + 1) * XP_BLOCK_SECTORS, r->was);
 }
 
+/* The same of the slow device. */
+static u64 slow_sector(const struct recovery *r, u64 sector)
+{
+	return sector - r->c->pad;
+}
+
 static bool sticks_out(const struct recovery *r, xp_slot_t slot)
 {
 	const struct xp_entry *e = entry_of(r->c, slot);
@@ -47,8 +53,8 @@ static int refuse_shorter(struct recovery *r)
 	}
 	snprintf(r->msg->text, sizeof(r->msg->text),
 		 "the slow device has %llu sectors, and had %llu: %llu dirty blocks reach past its end, in sectors %llu to %llu",
-		 (unsigned long long)r->c->slow_sectors, (unsigned long long)r->was, (unsigned long long)n,
-		 (unsigned long long)first, (unsigned long long)end - 1);
+		 (unsigned long long)slow_sector(r, r->c->slow_sectors), (unsigned long long)slow_sector(r, r->was), (unsigned long long)n,
+		 (unsigned long long)slow_sector(r, first), (unsigned long long)slow_sector(r, end) - 1);
 	return -ENOSPC;
 }
 
@@ -125,7 +131,7 @@ static int refuse_short(struct recovery *r, u64 sector, const char *what, int er
 {
 	snprintf(r->msg->text, sizeof(r->msg->text),
 		 "the last block of the slow device as it was, dirty, cannot be %s: sectors %llu to %llu", what,
-		 (unsigned long long)sector, (unsigned long long)r->sectors - 1);
+		 (unsigned long long)slow_sector(r, sector), (unsigned long long)slow_sector(r, r->sectors) - 1);
 	return err;
 }
 
@@ -137,7 +143,7 @@ static int write_short(struct recovery *r, u64 sector, u32 nr)
 	int err = 0;
 
 	for (at = 0; !err && (n = xp_part_next((u8)~lacks, &at)) && at < nr; at += n)
-		err = r->m->write_slow(r->m->slow_ctx, sector + at, min(n, nr - at), r->block + ((size_t)at << XP_SECTOR_SHIFT));
+		err = r->m->write_slow(r->m->slow_ctx, slow_sector(r, sector + at), min(n, nr - at), r->block + ((size_t)at << XP_SECTOR_SHIFT));
 	return err;
 }
 

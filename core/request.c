@@ -54,9 +54,6 @@ static enum xp_act refuse(struct xp *c, struct xp_req *req,
 	return req_finish(req, -EIO);
 }
 
-/* The tables that say whose the place of the mark is: MBR, and the header of GPT. */
-#define TABLE_SECTORS	(2 * XP_BLOCK_SECTORS)
-
 static noinline enum xp_act submit_locked(struct xp *c, struct xp_req *req,
 					  struct xp_todo *todo)
 {
@@ -66,7 +63,7 @@ static noinline enum xp_act submit_locked(struct xp *c, struct xp_req *req,
 	XP_ASSERT(c->running);
 	if (unlikely(c->bypass_held))
 		bypass_resume(c, req);
-	if (unlikely(req->sector < TABLE_SECTORS) && req->op > XP_READ && req->op != XP_FLUSH)
+	if (unlikely(req->sector < XP_TABLE_SECTORS + c->pad) && req->op > XP_READ && req->op != XP_FLUSH)
 		c->tables_written = true;
 	if (req->op == XP_READ)
 		act = read_submit(c, req, todo);

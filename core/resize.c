@@ -15,7 +15,7 @@ int xp_resize(struct xp *c, u64 sectors, struct xp_todo *todo)
 	xp_lock(&c->lock);
 	if (c->failed)
 		err = -EIO;
-	else if (sectors < c->slow_sectors || sectors > XP_MAX_LBAS * XP_BLOCK_SECTORS)
+	else if (sectors + c->pad < c->slow_sectors || sectors > XP_MAX_LBAS * XP_BLOCK_SECTORS - c->pad)
 		err = -EINVAL;
 	else if (c->slow_sectors % XP_BLOCK_SECTORS && is_slot(map_mapped(c, XP_LBA(c->nr_whole))))
 		err = -EBUSY;
@@ -45,7 +45,7 @@ int xp_resize_noted(struct xp *c)
 void xp_resize_end(struct xp *c)
 {
 	xp_lock(&c->lock);
-	c->slow_sectors = le64_to_cpu(c->super.sb->slow.sectors);
+	c->slow_sectors = le64_to_cpu(c->super.sb->slow.sectors) + c->pad;
 	XP_WRITE_ONCE(c->nr_whole, c->slow_sectors / XP_BLOCK_SECTORS);	/* xp_fill_read() */
 	xp_unlock(&c->lock);
 }

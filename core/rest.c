@@ -23,7 +23,7 @@ static u64 block_at(const struct xp_sb *sb, u64 seq)
 
 static bool is_block(const struct xp_sb *sb, struct xp_jblock *b, u64 seq)
 {
-	return le32_to_cpu(b->head.magic) == XP_JOURNAL_MAGIC &&
+	return le32_to_cpu(b->head.magic) == xp_sb_journal_magic(sb) &&
 	       le16_to_cpu(b->head.count) <= XP_RECORDS &&
 	       le16_to_cpu(b->head.before) <= XP_RECORDS &&
 	       le64_to_cpu(b->head.checksum) == jblock_checksum(b) &&
@@ -65,7 +65,7 @@ static int write_empty_as(const struct xp_media *m, struct xp_jblock *b, const s
 			  const struct xp_end *at)
 {
 	memset(b, 0, sizeof(*b));
-	b->head.magic = cpu_to_le32(XP_JOURNAL_MAGIC);
+	b->head.magic = cpu_to_le32(xp_sb_journal_magic(sb));
 	memcpy(b->head.uuid, sb->uuid, sizeof(b->head.uuid));
 	b->head.incarnation = cpu_to_le64(at->incarnation);
 	b->head.seq = b->head.tail_seq = b->head.durable_seq = cpu_to_le64(at->seq);

@@ -71,6 +71,8 @@ static int verify_features(const struct xp_sb *sb, struct xp_message *msg)
 	if (le32_to_cpu(sb->version) != XP_SB_VERSION)
 		return bad(msg, -ENOTSUP, "version unknown to this xpcache, use a newer one",
 			   le32_to_cpu(sb->version));
+	if (sb->grid >= XP_BLOCK_SECTORS || !sb->grid == !!(has & XP_INCOMPAT_GRID))
+		return bad(msg, -ENOTSUP, "grid unknown to this xpcache, use a newer one", sb->grid);
 	if (le64_to_cpu(sb->incompat) & XP_INCOMPAT_MODE && (sb->mode <= XP_MODE_WRITEBACK || sb->mode >= XP_MODES))
 		return bad(msg, -ENOTSUP, "mode unknown to this xpcache, use a newer one", sb->mode);
 	if (unknown) {
@@ -97,6 +99,24 @@ static int verify_slots(const struct xp_sb *sb, u64 fast_blocks, struct xp_messa
 	return 0;
 }
 
+u32 xp_sb_pad(const struct xp_sb *sb)
+{
+	return (XP_BLOCK_SECTORS - sb->grid) % XP_BLOCK_SECTORS;
+}
+
+void xp_sb_set_grid(struct xp_sb *sb, u32 grid)
+{
+	u64 others = le64_to_cpu(sb->incompat) & ~XP_INCOMPAT_GRID;
+
+	sb->grid = (u8)grid;
+	sb->incompat = cpu_to_le64(others | (grid ? XP_INCOMPAT_GRID : 0));
+}
+
+u32 xp_sb_journal_magic(const struct xp_sb *sb)
+{
+	return XP_JOURNAL_MAGIC + sb->grid;
+}
+
 /* The slots are verified. */
 static int verify_areas(const struct xp_sb *sb, struct xp_message *msg)
 {
@@ -120,9 +140,9 @@ static int verify_slow(const struct xp_sb *sb, struct xp_message *msg)
 {
 	u64 sectors = le64_to_cpu(sb->slow.sectors), was = le64_to_cpu(sb->slow_was);
 
-	if (!sectors || sectors > XP_MAX_LBAS * XP_BLOCK_SECTORS)
+	if (!sectors || sectors > XP_MAX_LBAS * XP_BLOCK_SECTORS - xp_sb_pad(sb))
 		return bad(msg, -EUCLEAN, "slow device size out of range, sectors", sectors);
-	if (was > XP_MAX_LBAS * XP_BLOCK_SECTORS)
+	if (was > XP_MAX_LBAS * XP_BLOCK_SECTORS - xp_sb_pad(sb))
 		return bad(msg, -EUCLEAN, "former slow device size out of range, sectors", was);
 	return 0;
 }

@@ -18,6 +18,12 @@ u64 xp_sb_ring_needed(u64 slots);
 u32 xp_sb_spare_places(const struct xp_sb *sb);
 /* Is the place, counted from the ring's first block, one of them? */
 bool xp_sb_place_is_bad(const struct xp_sb *sb, u64 position);
+/* How many sectors of block 0 lie before the slow device. */
+u32 xp_sb_pad(const struct xp_sb *sb);
+/* Of a new one: so many sectors of the slow device, 0 to 7, are before the first whole block. */
+void xp_sb_set_grid(struct xp_sb *sb, u32 grid);
+/* Of its journal blocks: those of another grid are none. */
+u32 xp_sb_journal_magic(const struct xp_sb *sb);
 /* Do the journal and slot 0 lie where they do there? Then what is mapped there is mapped here. */
 bool xp_sb_same_places(const struct xp_sb *a, const struct xp_sb *b);
 void xp_sb_seal(struct xp_sb *sb);		/* sets the checksum */

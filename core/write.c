@@ -183,7 +183,7 @@ static enum xp_act write_partial(struct xp *c, struct xp_req *req,
 	if (lba_busy(c, &f, lba))
 		return req_wait(c, &c->busy, req);
 	/* what comes behind it one day is not ours */
-	if (unlikely(xp_lba_n(lba) >= c->nr_whole) && !is_slot(f.mapped))
+	if (unlikely(!lba_is_whole(c, lba)) && !is_slot(f.mapped))
 		return bypass_submit(c, req, 1);
 	if (is_slot(f.mapped) && slot_is_unread(c, f.mapped))
 		return req_finish(req, -EIO);	/* I9: what is left alone is not known */

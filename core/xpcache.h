@@ -79,7 +79,7 @@ enum xp_act {
 	 * cache; then xp_end()
 	 */
 	XP_FAST,
-	XP_SLOW,		/* the same operation at the same sector of the slow device; then
+	XP_SLOW,		/* the same operation at the same sector, counted as the core does (.sector), of the slow device; then
 				 * xp_end(). An XP_FLUSH so answered flushes the slow device. A FUA
 				 * write keeps its FUA where xp_options.slow_fua says so, and only there. */
 	XP_SLOW_FLUSH,		/* a write that has gone to the slow device so is durable when that is flushed; then xp_end() */
@@ -108,7 +108,7 @@ enum xp_base {
 	XP_BASE_NONE,		/* the write covers all of it */
 	XP_BASE_ZERO,
 	XP_BASE_FAST,		/* 8 sectors at fast sector req->copy.from */
-	XP_BASE_SLOW,		/* 8 sectors at slow sector req->copy.from; the last block of a
+	XP_BASE_SLOW,		/* 8 sectors at slow sector req->copy.from, counted as .sector; the last block of a
 				 * slow device may be shorter: what is beyond its end is zeros */
 };
 
@@ -146,7 +146,7 @@ struct xp_req {
 	struct xp_link link;	/* the core's while it keeps the request, and in todo lists */
 
 	/* Set by the backend before the first xp_submit(). */
-	u64 sector;
+	u64 sector;		/* of the device, and xp_sb_pad() more */
 	u32 nr_sectors;		/* xp_submit() lowers it to what its answer is about */
 	u8 op;			/* enum xp_op */
 	bool fua;		/* XP_WRITE: durable when it ends (zeroes: flush after them) */

@@ -39,6 +39,19 @@ static int check_identity(const struct xd_cache *cache, bool force, struct xp_me
 	return -ENODEV;
 }
 
+static int check_grid(struct xd_cache *cache, struct xp_message *msg)
+{
+	u32 unit = max(cache->slow->dev.logical, 1u << XP_SECTOR_SHIFT);
+
+	cache->pad = xp_sb_pad(&cache->sb);
+	cache->slow->before = (u64)cache->pad << XP_SECTOR_SHIFT;
+	if (cache->slow->before % unit == 0)
+		return 0;
+	snprintf(msg->text, sizeof(msg->text), "the cache's grid, %u, is none of the slow device, whose logical sectors have %u bytes",
+		 cache->sb.grid, unit);
+	return -EINVAL;
+}
+
 static int make_core(struct xd_cache *cache, struct xp_message *msg)
 {
 	const struct xp_options opt = {
@@ -159,7 +172,8 @@ static int check_devices(struct xd_cache *cache, const struct xp_media *media, b
 	if (err)
 		return err;
 	cache->sectors = cache->slow->dev.sectors;
-	return check_identity(cache, force, msg);
+	err = check_grid(cache, msg);
+	return err ? err : check_identity(cache, force, msg);
 }
 
 static int load(struct xd_cache *cache, bool force, struct xp_message *msg)

@@ -18,8 +18,8 @@ void xd_rot_tell(struct xd_cache *cache, const struct xp_rot *rot)
 {
 	if (!rot->nr)
 		return;
-	xd_log("%s: fast device: slot %u does not hold what was written to it: block %llu of the slow device, %s%s",
-	       cache->fast->dev.path, xp_slot_n(rot->slot), (unsigned long long)xp_lba_n(rot->lba),
+	xd_log("%s: fast device: slot %u does not hold what was written to it: sector %llu of the slow device, %s%s",
+	       cache->fast->dev.path, xp_slot_n(rot->slot), (unsigned long long)(xp_lba_n(rot->lba) * XP_BLOCK_SECTORS - cache->pad),
 	       rot->dirty ? "dirty, its newest contents are lost" : "clean, read from there",
 	       rot->nr > 1 ? "; and others" : "");
 }

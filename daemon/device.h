@@ -51,6 +51,7 @@ struct xd_device {
 	const struct xd_device_ops *ops;
 	const char *what;	/* "fast", "slow": for messages */
 	bool slow;
+	u64 before;		/* bytes that offsets of operations are ahead of its own by */
 	struct device dev;	/* path, size; the file descriptor unless it is remote */
 	bool volatile_cache;	/* what has ended is durable only after a flush, */
 	bool fua;		/* or by itself, if the write asked for it */

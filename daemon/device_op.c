@@ -132,6 +132,7 @@ void xd_device_submit(struct xd_device *d, struct xd_loop *loop, struct xd_op *o
 
 	op->dev = d;
 	op->loop = loop;
+	op->offset -= op->kind == XD_FLUSH ? 0 : d->before;
 	xd_set(p->under_way, p->under_way + 1);
 	loop->ops++;
 	first_step(op);

@@ -236,6 +236,7 @@ struct xd_cache {
 	void *memory;
 	u64 memory_bytes;
 	u64 sectors;		/* of the slow device */
+	u32 pad;		/* what sectors of requests are ahead of the slow device's by (core/cache.h) */
 	bool fast_whole;	/* the fast device's logical sector is larger than the slow one's: it takes whole blocks */
 	u64 started;
 	bool timed;		/* atomic; at first the option's, as is */
@@ -311,7 +312,7 @@ static inline u8 *xd_part_data(const struct xd_part *part)
 /* Bytes of the @nr_blocks blocks from slow sector @sector on that exist. */
 static inline u32 xd_slow_bytes(const struct xd_cache *cache, u64 sector, u32 nr_blocks)
 {
-	return min((u64)nr_blocks * XP_BLOCK_SECTORS, xd_get(cache->sectors) - sector) << XP_SECTOR_SHIFT;
+	return min((u64)nr_blocks * XP_BLOCK_SECTORS, xd_get(cache->sectors) + cache->pad - sector) << XP_SECTOR_SHIFT;
 }
 
 /* copy.c: XP_COPY, XP_CHECK */

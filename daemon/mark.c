@@ -20,7 +20,7 @@
 static void mark_end(struct xd_op *op, int err)
 {
 	struct xd_cache *cache = op->owner;
-	u64 sector = xp_mark_sector(cache->core);
+	u64 sector = xp_mark_sector(cache->core) - cache->pad;
 
 	err = xp_mark_end(cache->core, err, &op->loop->todo);
 	if (err)
@@ -36,6 +36,7 @@ static void next(struct xd_op *op, enum xd_kind kind, void (*end)(struct xd_op *
 	struct xd_cache *cache = op->owner;
 
 	op->kind = (u8)kind;
+	op->offset = xp_mark_sector(cache->core) << XP_SECTOR_SHIFT;
 	op->data = kind == XD_FLUSH ? NULL : cache->mark.block;
 	op->end = end;
 	xd_device_submit(cache->slow, op->loop, op);
@@ -67,7 +68,6 @@ void xd_mark(struct xd_loop *loop)
 
 	op->loop = loop;
 	op->bytes = XP_BLOCK_SIZE;
-	op->offset = xp_mark_sector(loop->cache->core) << XP_SECTOR_SHIFT;
 	next(op, XD_READ, seen);
 }
 
@@ -84,24 +84,24 @@ int xd_mark_setup(struct xd_cache *cache)
 
 static int check_place(struct xd_cache *cache, u64 lba, struct xp_message *msg)
 {
-	u64 offset = lba << XP_BLOCK_SHIFT;
+	u64 sector = lba * XP_BLOCK_SECTORS - cache->pad, offset = sector << XP_SECTOR_SHIFT;
 	int err;
 
 	if (!lba)
 		return 0;
 	if (offset + XP_BLOCK_SIZE > cache->sectors << XP_SECTOR_SHIFT) {
-		snprintf(msg->text, sizeof(msg->text), "the slow device has no block %llu to be marked", (unsigned long long)lba);
+		snprintf(msg->text, sizeof(msg->text), "the slow device has no sectors from %llu on to be marked", (unsigned long long)sector);
 		return -EINVAL;
 	}
 	err = cache->slow->ops->pread(cache->slow, cache->mark.block, XP_BLOCK_SIZE, offset);
 	if (err) {
-		snprintf(msg->text, sizeof(msg->text), "block %llu of the slow device cannot be read", (unsigned long long)lba);
+		snprintf(msg->text, sizeof(msg->text), "sector %llu of the slow device cannot be read", (unsigned long long)sector);
 		return err;
 	}
 	if (!xp_mark_is(&cache->sb, cache->mark.block))
 		return 0;
-	snprintf(msg->text, sizeof(msg->text), "writes have passed this cache, says block %llu of the slow device: xpcache start sets that right",
-		 (unsigned long long)lba);
+	snprintf(msg->text, sizeof(msg->text), "writes have passed this cache, says sector %llu of the slow device: xpcache start sets that right",
+		 (unsigned long long)sector);
 	return -ESTALE;
 }
 

@@ -27,7 +27,7 @@ void xd_slow_error(struct xd_cache *cache, const char *what, u64 sector, int err
 {
 	xd_count(cache->counts.slow_errors, 1);
 	xd_log("%s: slow device: %s failed at sector %llu: %s", cache->slow->dev.path, what,
-	       (unsigned long long)sector, strerror(-err));
+	       (unsigned long long)(sector - min(sector, (u64)cache->pad)), strerror(-err));
 }
 
 static void part_error(struct xd_cache *cache, const struct xd_part *part, int err)
@@ -300,6 +300,7 @@ void xd_submit(struct xd_io *io)
 	io->parts = 1;
 	io->begun = xd_time(cache);
 	loop->ios++;
+	io->sector += cache->pad;
 	xd_part_init(&io->first, io, io->sector, io->sector + io->nr_sectors);
 	if ((io->op == XP_WRITE || io->op == XP_ZEROES) && xd_throttle(&io->first))
 		return;

@@ -232,6 +232,8 @@ struct xs_cache {
 	/* the fast device takes whole blocks: its logical sector is larger */
 	bool fast_whole;
 	bool hit_asks;		/* fast_whole or verify: not each hit can be sent as it is */
+	/* What sectors of requests are ahead of the slow device's by (core/cache.h), from a start on. */
+	u32 pad;
 	u64 started;		/* ktime_get_ns() */
 
 	/* target.c: options, as messages have changed them */
@@ -301,6 +303,7 @@ void xs_io_done(struct xs_cache *cache, struct xs_io *io);
 int xs_commit(struct xs_cache *cache);
 /* Counts and logs an error of a device. Any context. */
 void xs_fast_error(struct xs_cache *cache, const char *what, u64 sector, int err);
+/* @sector: of requests. */
 void xs_slow_error(struct xs_cache *cache, const char *what, u64 sector, int err);
 
 /* todo.c */
@@ -564,11 +567,11 @@ static inline struct block_device *xs_slow(const struct xs_cache *cache)
 	return cache->slow->bdev;
 }
 
-/* Bytes of the @nr_blocks blocks from slow sector @sector on that exist. */
+/* Bytes of the @nr_blocks blocks from sector @sector of the requests on that exist. */
 static inline u32 xs_slow_bytes(const struct xs_cache *cache, u64 sector, u32 nr_blocks)
 {
 	return min_t(u64, (u64)nr_blocks * XP_BLOCK_SECTORS,
-		     cache->slow_sectors - sector) << SECTOR_SHIFT;
+		     cache->slow_sectors + cache->pad - sector) << SECTOR_SHIFT;
 }
 
 #endif /* XS_BACKEND_H */

@@ -15,8 +15,8 @@
 void xs_rot_tell(struct xs_cache *cache, const struct xp_rot *rot)
 {
 	if (rot->nr)
-		DMERR_LIMIT("%pg: fast device: slot %u does not hold what was written to it: block %llu of the slow device, %s%s",
-			    xs_fast(cache), xp_slot_n(rot->slot), xp_lba_n(rot->lba),
+		DMERR_LIMIT("%pg: fast device: slot %u does not hold what was written to it: sector %llu of the slow device, %s%s",
+			    xs_fast(cache), xp_slot_n(rot->slot), xp_lba_n(rot->lba) * XP_BLOCK_SECTORS - cache->pad,
 			    rot->dirty ? "dirty, its newest contents are lost" :
 					 "clean, read from there",
 			    rot->nr > 1 ? "; and others" : "");

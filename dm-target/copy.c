@@ -295,12 +295,14 @@ static void read_base(struct xs_copy *copy)
 	const struct xp_copy *c = &copy->io->req.copy;
 	struct xs_cache *cache = copy->cache;
 	u32 bytes = XP_BLOCK_SIZE;
+	u64 sector = c->from;
 
 	if (c->base == XP_BASE_SLOW) {
-		bytes = xs_slow_bytes(cache, c->from, 1);
+		bytes = xs_slow_bytes(cache, sector, 1);
 		clear_bytes(copy, bytes, XP_BLOCK_SIZE - bytes);
+		sector -= cache->pad;
 	}
-	xs_copy_bio(copy, c->from, REQ_OP_READ | REQ_SYNC, base_read);
+	xs_copy_bio(copy, sector, REQ_OP_READ | REQ_SYNC, base_read);
 	__bio_add_page(&copy->bio, copy->page[0], bytes, 0);
 	xs_copy_submit(copy, c->base == XP_BASE_SLOW ? xs_slow(cache) : xs_fast(cache));
 }

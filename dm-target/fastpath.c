@@ -317,8 +317,8 @@ static __always_inline void count_begin(struct xs_cache *cache, struct xs_io *io
 int xs_map(struct dm_target *ti, struct bio *bio)
 {
 	struct xs_io *io = dm_per_bio_data(bio, sizeof(*io));
-	u64 sector = dm_target_offset(ti, bio->bi_iter.bi_sector);
 	struct xs_cache *cache = ti->private;
+	u64 sector = dm_target_offset(ti, bio->bi_iter.bi_sector) + cache->pad;
 
 	count_begin(cache, io, bio, sector);
 	xs_clock_request(cache);

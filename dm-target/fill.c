@@ -468,7 +468,7 @@ bool xs_fill_read(struct xs_cache *cache, struct xs_io *io, struct xp_todo *todo
 		return false;
 	}
 	xp_fill_read(cache->core, &io->req, &sector, &sectors);
-	fill_bio(&f->bio, xs_slow(cache), sector, 0, sectors, opf, fill_read);
+	fill_bio(&f->bio, xs_slow(cache), sector - cache->pad, 0, sectors, opf, fill_read);
 	overlay = f->overlay;
 	atomic_set(&f->nr_reads, 1 + (int)xs_overlay_reads(overlay));
 	f->bio.sent = xs_time(cache);

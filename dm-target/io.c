@@ -29,7 +29,7 @@ void xs_slow_error(struct xs_cache *cache, const char *what, u64 sector, int err
 {
 	atomic64_inc(&cache->counts.slow_errors);
 	DMERR_LIMIT("%pg: slow device: %s failed at sector %llu, error %d",
-		    xs_slow(cache), what, sector, err);
+		    xs_slow(cache), what, sector - min_t(u64, sector, cache->pad), err);
 }
 
 static void io_error(struct xs_cache *cache, const struct xs_io *io, int err)
@@ -153,6 +153,8 @@ static __always_inline void io_remap(struct xs_cache *cache, struct xs_io *io, b
 				     &cache->counts.fast_bytes_written);
 	} else {
 		bio_set_dev(bio, xs_slow(cache));
+		if (io->req.op != XP_FLUSH)
+			bio->bi_iter.bi_sector -= cache->pad;
 	}
 	io->below = true;
 }

@@ -294,6 +294,23 @@ static int read_superblock(struct xs_cache *cache, const struct xp_media *media,
 	return err ? err : check_size(cache);
 }
 
+/* What the limits of the device speak of (target.c), and what the slow device has. */
+static int check_grid(const struct xs_cache *cache, const struct xp_sb *sb)
+{
+	u32 unit = bdev_logical_block_size(xs_slow(cache));
+
+	if (cache->options.grid && cache->options.grid != sb->grid) {
+		DMERR("%pg: its grid is %u, and the table says %u", xs_fast(cache), sb->grid, cache->options.grid);
+		return -EINVAL;
+	}
+	if ((xp_sb_pad(sb) << SECTOR_SHIFT) % unit) {
+		DMERR("%pg: its grid, %u, is none of the slow device, whose logical sectors have %u bytes", xs_fast(cache),
+		      sb->grid, unit);
+		return -EINVAL;
+	}
+	return 0;
+}
+
 /*
  * The block layer makes a write and a flush of FUA where the disk knows none. What is made of other devices says that it
  * knows, and so it may be done below.
@@ -306,6 +323,7 @@ static bool knows_fua(struct block_device *bdev)
 static void learn_devices(struct xs_cache *cache, const struct xp_sb *sb)
 {
 	memcpy(cache->uuid, sb->uuid, sizeof(cache->uuid));
+	cache->pad = xp_sb_pad(sb);
 	cache->volatile_fast = !cache->dax && bdev_write_cache(xs_fast(cache));
 	cache->slow_fua = knows_fua(xs_slow(cache));
 	cache->flush_apart = cache->volatile_fast && is_mapped(cache, xs_fast(cache));
@@ -355,6 +373,8 @@ static int load(struct xs_cache *cache, struct xp_sb *sb, struct xp_message *msg
 	xs_memory_setup(cache);
 	xs_media_setup(cache, &media);
 	err = read_superblock(cache, &media, sb, msg);
+	if (!err)
+		err = check_grid(cache, sb);
 	if (err)
 		return err;
 	learn_devices(cache, sb);

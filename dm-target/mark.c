@@ -29,9 +29,15 @@ static int mark_io(struct xs_cache *cache, u64 sector, void *block, blk_opf_t op
 	return err;
 }
 
+/* Of the slow device. */
+static u64 mark_sector(const struct xs_cache *cache)
+{
+	return xp_mark_sector(cache->core) - cache->pad;
+}
+
 static int write_mark(struct xs_cache *cache)
 {
-	u64 sector = xp_mark_sector(cache->core);
+	u64 sector = mark_sector(cache);
 	int err = mark_io(cache, sector, cache->mark_block, REQ_OP_READ | REQ_META);
 
 	if (!err && !xp_mark_make(cache->core, cache->mark_block))
@@ -45,7 +51,7 @@ static int write_mark(struct xs_cache *cache)
 
 static void mark_end(struct xs_cache *cache, int err, struct xp_todo *todo)
 {
-	u64 sector = xp_mark_sector(cache->core);
+	u64 sector = mark_sector(cache);
 
 	err = xp_mark_end(cache->core, err, todo);
 	if (err)
@@ -87,18 +93,18 @@ void xs_mark_free(struct xs_cache *cache)
 
 static int check_place(struct xs_cache *cache, const struct xp_sb *sb, u64 lba)
 {
-	u64 sector = lba * XP_BLOCK_SECTORS;
+	u64 sector = lba * XP_BLOCK_SECTORS - cache->pad;
 	int err;
 
 	if (!lba)
 		return 0;
 	if (sector + XP_BLOCK_SECTORS > bdev_nr_sectors(xs_slow(cache))) {
-		DMERR("%pg: no block %llu to be marked", xs_slow(cache), lba);
+		DMERR("%pg: no sectors from %llu on to be marked", xs_slow(cache), sector);
 		return -EINVAL;
 	}
 	err = mark_io(cache, sector, cache->mark_block, REQ_OP_READ | REQ_META);
 	if (err) {
-		xs_slow_error(cache, "read of the mark", sector, err);
+		xs_slow_error(cache, "read of the mark", sector + cache->pad, err);
 		return err;
 	}
 	if (!xp_mark_is(sb, cache->mark_block))

@@ -124,7 +124,7 @@ static int media_write_slow(void *ctx, u64 sector, u32 nr_sectors, const void *b
 	if (!err)
 		err = blkdev_issue_flush(xs_slow(cache));
 	if (err)
-		xs_slow_error(cache, "write", sector, err);
+		xs_slow_error(cache, "write", sector + cache->pad, err);
 	xs_copy_return(copy);
 	return err;
 }

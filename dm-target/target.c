@@ -437,8 +437,9 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 		limits->dma_alignment = slow->dma_alignment;
 	limits->physical_block_size = max(limits->physical_block_size, XP_BLOCK_SIZE);
 	limits->io_min = max(limits->io_min, XP_BLOCK_SIZE);
+	limits->alignment_offset = cache->options.grid << SECTOR_SHIFT;
 	limits->discard_granularity = max(slow->discard_granularity, XP_BLOCK_SIZE);
-	limits->discard_alignment = 0;
+	limits->discard_alignment = limits->alignment_offset;
 	limits->max_discard_sectors = slow->max_discard_sectors;
 	limits->max_hw_discard_sectors = slow->max_hw_discard_sectors;
 	limits->max_write_zeroes_sectors = slow->max_write_zeroes_sectors;
@@ -453,8 +454,8 @@ static void target_io_hints(struct dm_target *ti, struct queue_limits *limits)
 
 static struct target_type xpcache_target = {
 	.name = "xpcache",
-	/* 1.1: mark; 1.2: no image of memory; 1.3: status names; 1.4: counts; 1.5: stream_kib; 1.6: set; 1.7: writeback_delay; 1.8: mode */
-	.version = { 1, 8, 0 },
+	/* 1.1: mark; 1.2: no image of memory; 1.3: status names; 1.4: counts; 1.5: stream_kib; 1.6: set; 1.7: writeback_delay; 1.8: mode; 1.9: grid */
+	.version = { 1, 9, 0 },
 	.features = DM_TARGET_SINGLETON | DM_TARGET_ALWAYS_WRITEABLE | DM_TARGET_NOWAIT,
 	.module = THIS_MODULE,
 	.ctr = target_ctr,

@@ -217,7 +217,7 @@ static int write_to_slow(struct xs_worker *h, u32 first, u32 nr)
 	int err;
 
 	wait_io_init(&wait, cache);
-	bio = run_bio(cache, xs_slow(cache), sector, nr, REQ_OP_WRITE);
+	bio = run_bio(cache, xs_slow(cache), sector - cache->pad, nr, REQ_OP_WRITE);
 	if (h->run.nr_sectors)
 		__bio_add_page(bio, h->page[0], h->run.nr_sectors << SECTOR_SHIFT, h->run.skip << SECTOR_SHIFT);
 	for (i = 0; !h->run.nr_sectors && i < nr; i++, bytes -= min(bytes, XP_BLOCK_SIZE))
@@ -252,7 +252,7 @@ static bool offload_zeroes(struct xs_worker *h)
 	if (!bdev_write_zeroes_sectors(xs_slow(cache)))
 		return false;
 	wait_io_init(&wait, cache);
-	bio = run_bio(cache, xs_slow(cache), sector, 0,
+	bio = run_bio(cache, xs_slow(cache), sector - cache->pad, 0,
 		      REQ_OP_WRITE_ZEROES | REQ_NOUNMAP);
 	bio->bi_iter.bi_size = xs_slow_bytes(cache, sector, h->run.nr_blocks);
 	wait_io_submit(&wait, bio);

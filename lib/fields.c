@@ -35,6 +35,7 @@ const struct field sb_fields[NR_FIELDS] = {
 	FIELD(slow.content, TEXT),
 	FIELD(slow.path, TEXT),
 	FIELD(mode, MODE),
+	FIELD(grid, NUMBER),
 #undef FIELD
 };
 

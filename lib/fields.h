@@ -15,7 +15,7 @@ struct field {
 	size_t offset, len;
 };
 
-#define NR_FIELDS	22
+#define NR_FIELDS	23
 
 extern const struct field sb_fields[NR_FIELDS];
 

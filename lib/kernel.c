@@ -301,6 +301,8 @@ static void table_line(char *line, size_t len, const struct device *fast,
 
 	if (kernel_target_minor() < 1)	/* loaded before an upgrade, and other caches keep it */
 		tunables.mark = 0;
+	if (kernel_target_minor() < 9)
+		tunables.grid = 0;
 	if (kernel_target_minor() < 8 && tunables.mode == XP_MODE_WRITEBACK)
 		tunables.mode = XP_MODE_KEPT;	/* it has no other */
 	xp_tunables_print_said(&tunables, options);

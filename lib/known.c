@@ -142,7 +142,7 @@ static int read_limits(struct json_object *o, struct xp_tunables *t, struct xp_m
 	}
 	json_object_object_foreach(limits, name, value)
 		err = err ? err : xp_tunables_set(t, name, value ? json_object_get_string(value) : "null", msg);
-	t->mark = 0;	/* a place that each start chooses */
+	t->mark = t->grid = 0;	/* what each start says anew */
 	return err ? err : xp_tunables_check(t, msg);
 }
 

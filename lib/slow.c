@@ -60,27 +60,42 @@ void slow_set_direct(struct slow *s, bool on)
 	set_direct(s->fd, on);
 }
 
-u64 slow_blocks(const struct slow *s)
+u64 slow_lba(const struct slow *s, u64 sector)
 {
-	return (s->bytes + XP_BLOCK_SIZE - 1) / XP_BLOCK_SIZE;
+	return (sector + s->pad) / XP_BLOCK_SECTORS;
 }
 
-static int read_remote(struct slow *s, size_t want, u64 at)
+u32 slow_at(const struct slow *s, u64 sector)
 {
-	if (!want || !libnbd.pread(s->nbd, s->block, want, at, 0))
+	return (u32)((sector + s->pad) % XP_BLOCK_SECTORS) << XP_SECTOR_SHIFT;
+}
+
+u64 slow_sector(const struct slow *s, u64 lba)
+{
+	return lba ? lba * XP_BLOCK_SECTORS - s->pad : 0;
+}
+
+u64 slow_blocks(const struct slow *s)
+{
+	return (s->bytes + ((u64)s->pad << XP_SECTOR_SHIFT) + XP_BLOCK_SIZE - 1) / XP_BLOCK_SIZE;
+}
+
+static int read_remote(struct slow *s, u8 *to, size_t want, u64 at)
+{
+	if (!want || !libnbd.pread(s->nbd, to, want, at, 0))
 		return 0;
 	return nbd_failure();
 }
 
 /* A file system may open a file for direct I/O, and then not like a place. */
-static int read_local(struct slow *s, size_t want, u64 at)
+static int read_local(struct slow *s, u8 *to, size_t want, u64 at)
 {
 	bool direct = true;
 	size_t have = 0;
 	ssize_t n = 1;
 
 	while (have < want && n) {
-		n = pread(s->fd, s->block + have, want - have, (off_t)(at + have));
+		n = pread(s->fd, to + have, want - have, (off_t)(at + have));
 		if (n >= 0) {
 			have += (size_t)n;
 		} else if (errno == EINVAL && direct) {
@@ -95,14 +110,15 @@ static int read_local(struct slow *s, size_t want, u64 at)
 
 int slow_read(struct slow *s, u64 lba)
 {
-	u64 at = lba * XP_BLOCK_SIZE;
-	size_t want = (size_t)min((u64)XP_BLOCK_SIZE, at < s->bytes ? s->bytes - at : 0);
+	u32 before = lba ? 0 : s->pad << XP_SECTOR_SHIFT;
+	u64 at = slow_sector(s, lba) << XP_SECTOR_SHIFT;
+	size_t want = (size_t)min((u64)XP_BLOCK_SIZE - before, at < s->bytes ? s->bytes - at : 0);
 	int err;
 
 	if (s->bad > SLOW_BAD_MAX)
 		return -EIO;
 	memset(s->block, 0, XP_BLOCK_SIZE);
-	err = s->nbd ? read_remote(s, want, at) : read_local(s, want, at);
+	err = s->nbd ? read_remote(s, s->block + before, want, at) : read_local(s, s->block + before, want, at);
 	s->bad += !!err;
 	return err;
 }
@@ -119,36 +135,6 @@ int slow_sync(struct slow *s)
 	if (libnbd.can_flush(s->nbd) > 0 && libnbd.flush(s->nbd, 0))
 		return nbd_failure();
 	return 0;
-}
-
-static int write_local(const struct slow *s, u64 at)
-{
-	int fd = open(s->path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (pwrite(fd, s->block, XP_BLOCK_SIZE, (off_t)at) != XP_BLOCK_SIZE || fdatasync(fd))
-		err = errno ? -errno : -EIO;
-	close(fd);
-	return err;
-}
-
-int slow_write(struct slow *s, u64 lba)
-{
-	u64 at = lba * XP_BLOCK_SIZE;
-
-	if (!s->nbd)
-		return write_local(s, at);
-	if (libnbd.pwrite(s->nbd, s->block, XP_BLOCK_SIZE, at, 0))
-		return nbd_failure();
-	return slow_sync(s);
-}
-
-/* Past the page cache: what it takes it may lose later, when nobody can tell which blocks those were. */
-void slow_own(struct slow *s, int fd)
-{
-	s->own = fd;
-	set_direct(fd, true);
 }
 
 /* Of a file the last sectors may be no place for direct I/O: then *direct is false. */
@@ -173,6 +159,41 @@ static int write_all(int fd, const u8 *data, size_t len, u64 at, bool *direct)
 	return err;
 }
 
+/* Past the page cache: it would write the rest of its pages, too, and may have what is old there. */
+static int write_local(const struct slow *s, u64 at)
+{
+	int fd = open(s->path, O_WRONLY | O_DIRECT | O_CLOEXEC), err;
+	bool direct = fd >= 0;
+
+	if (fd < 0 && errno == EINVAL)
+		fd = open(s->path, O_WRONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	err = write_all(fd, s->block, XP_BLOCK_SIZE, at, &direct);
+	if (!err && fdatasync(fd))
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+int slow_write(struct slow *s, u64 lba)
+{
+	u64 at = slow_sector(s, lba) << XP_SECTOR_SHIFT;
+
+	if (!s->nbd)
+		return write_local(s, at);
+	if (libnbd.pwrite(s->nbd, s->block, XP_BLOCK_SIZE, at, 0))
+		return nbd_failure();
+	return slow_sync(s);
+}
+
+/* Past the page cache: what it takes it may lose later, when nobody can tell which blocks those were. */
+void slow_own(struct slow *s, int fd)
+{
+	s->own = fd;
+	set_direct(fd, true);
+}
+
 static int put_local(const struct slow *s, const u8 *data, size_t len, u64 at)
 {
 	bool direct = true;
@@ -188,7 +209,7 @@ static int put_local(const struct slow *s, const u8 *data, size_t len, u64 at)
 
 int slow_put_sectors(struct slow *s, u64 sector, u64 nr, const u8 *data)
 {
-	u64 at = sector << XP_SECTOR_SHIFT, end = s->bytes >> XP_SECTOR_SHIFT << XP_SECTOR_SHIFT;
+	u64 at = (sector - s->pad) << XP_SECTOR_SHIFT, end = s->bytes >> XP_SECTOR_SHIFT << XP_SECTOR_SHIFT;
 	size_t len = (size_t)min(nr << XP_SECTOR_SHIFT, at < end ? end - at : 0);
 
 	if (!len)

@@ -17,6 +17,7 @@ struct slow {
 	int own;		/* of who has it for himself, not closed here; -1: none */
 	struct nbd_handle *nbd;
 	u64 bytes;
+	u32 pad;		/* what sectors of the cache's blocks are ahead of its own by: xp_sb_pad() */
 	u32 bad;		/* blocks that could not be read; beyond SLOW_BAD_MAX no other is tried: */
 				/* a disk that is dying takes half a minute for each */
 	u8 *block;		/* 4096 bytes, of the last slow_read() */
@@ -25,7 +26,12 @@ struct slow {
 
 /* Negative errno. Whatever came of it, slow_close(). */
 int slow_open(struct slow *s, const char *path);
-/* One block, zeros beyond the end. Past the page cache where there is a way. */
+/* The cache's block that has a sector of it, and at which byte. */
+u64 slow_lba(const struct slow *s, u64 sector);
+u32 slow_at(const struct slow *s, u64 sector);
+/* The first sector of a block, or 0. */
+u64 slow_sector(const struct slow *s, u64 lba);
+/* One block, zeros beyond both ends. Past the page cache where there is a way. */
 int slow_read(struct slow *s, u64 lba);
 /* s->block has @byte alone. */
 bool slow_is_all(const struct slow *s, u8 byte);
@@ -38,7 +44,7 @@ void slow_own(struct slow *s, int fd);
 /* @nr blocks, but for what lies beyond the last sector of 512 bytes; @data is aligned to a block. The device has
  * them when it returns 0; they are durable after slow_sync(). */
 int slow_put(struct slow *s, u64 lba, u32 nr, const u8 *data);
-/* The same, of sectors of 512 bytes. */
+/* The same, of sectors of 512 bytes, as the cache counts them. */
 int slow_put_sectors(struct slow *s, u64 sector, u64 nr, const u8 *data);
 /* Libraries read what is aligned to nothing: while they do. */
 void slow_set_direct(struct slow *s, bool on);

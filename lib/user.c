@@ -489,7 +489,7 @@ void tunable_option(const struct xp_tunable *row, char text[TUNABLE_OPTION])
 
 bool tunable_is_users(const struct xp_tunable *row)
 {
-	return row->offset != offsetof(struct xp_tunables, mark);
+	return row->offset != offsetof(struct xp_tunables, mark) && row->offset != offsetof(struct xp_tunables, grid);
 }
 
 /* It goes without saying, and so does an engine that knows no modes. */

@@ -25,6 +25,7 @@
 #include "tools/verbs.h"
 #include "core/life.h"
 #include "core/look.h"
+#include "core/superblock.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -89,7 +90,7 @@ static void check_mapping(struct check *k, const struct xp_mapping *m, u64 lbas,
 
 static void check_map(struct check *k)
 {
-	u64 lbas = (le64_to_cpu(k->o.sb.slow.sectors) + XP_BLOCK_SECTORS - 1) / XP_BLOCK_SECTORS;
+	u64 lbas = (le64_to_cpu(k->o.sb.slow.sectors) + xp_sb_pad(&k->o.sb) + XP_BLOCK_SECTORS - 1) / XP_BLOCK_SECTORS;
 	u64 slots = le64_to_cpu(k->o.sb.nr_slots), count[2] = { 0, 0 }, zeros = 0;
 	const struct xp_stats *s = &k->o.stats;
 	u64 before = k->found.problems;
@@ -133,7 +134,7 @@ static void check_beyond(struct check *k, const struct device *slow)
 	u32 cursor = 0;
 
 	while (xp_walk(k->o.core, &cursor, &m)) {
-		if (min((xp_lba_n(m.lba) + 1) * XP_BLOCK_SECTORS, was) <= slow->sectors)
+		if (min((xp_lba_n(m.lba) + 1) * XP_BLOCK_SECTORS - xp_sb_pad(&k->o.sb), was) <= slow->sectors)
 			continue;
 		if (!n++ || xp_lba_n(m.lba) < first)
 			first = xp_lba_n(m.lba);
@@ -142,8 +143,8 @@ static void check_beyond(struct check *k, const struct device *slow)
 	k->too_short = dirty;
 	if (dirty)
 		finding_problem(&k->found, "slow device %s: %s of the cache, %s of them dirty, reach past its end, "
-				"the first is block %" PRIu64, slow->path, text_blocks(n), text_count(dirty),
-				first);
+				"the first is sector %" PRIu64, slow->path, text_blocks(n), text_count(dirty),
+				first * XP_BLOCK_SECTORS - xp_sb_pad(&k->o.sb));
 	else if (n)
 		finding_note(&k->found, "slow device %s: %s of the cache, clean, reach past its end; the next start drops them",
 			     slow->path, text_blocks(n));

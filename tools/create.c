@@ -31,11 +31,13 @@
 #include "lib/running.h"
 #include "lib/signals.h"
 #include "lib/signature.h"
+#include "lib/slow.h"
 #include "lib/sysfs.h"
 #include "lib/ublk_client.h"
 #include "lib/user.h"
 #include "lib/uuid.h"
 #include "tools/guard/fingerprint.h"
+#include "tools/guard/tables.h"
 #include "tools/guard/mark.h"
 #include "tools/options.h"
 #include "tools/rules.h"
@@ -44,6 +46,7 @@
 #include "core/life.h"
 #include "core/mode.h"
 #include "core/move.h"
+#include "core/superblock.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -393,6 +396,16 @@ static enum xc name_it(struct making *k)
 	return XC_OK;
 }
 
+/* A cache's blocks begin where those of most of its file systems do, if the device can be addressed there. */
+static u32 grid_of(const struct device *slow)
+{
+	struct slow s;
+	u32 grid = slow_open(&s, slow->path) ? 0 : tables_grid(&s);
+
+	slow_close(&s);
+	return (grid << XP_SECTOR_SHIFT) % max(slow->logical, 1u << XP_SECTOR_SHIFT) ? 0 : grid;
+}
+
 static enum xc prepare_superblock(struct making *k)
 {
 	struct xp_message msg = { "" };
@@ -406,6 +419,8 @@ static enum xc prepare_superblock(struct making *k)
 		k->sb.compat |= cpu_to_le64(XP_COMPAT_PART);
 	if (k->moved)
 		xp_move_as(&k->sb, k->moved);
+	else
+		xp_sb_set_grid(&k->sb, grid_of(&k->slow));
 	if (k->opt->tunables.verify)
 		k->sb.incompat |= cpu_to_le64(XP_INCOMPAT_SUMS);
 	if (k->opt->tunables.mode != XP_MODE_KEPT)
@@ -502,7 +517,7 @@ static enum xc start_made(struct making *k)
 	struct user_start how = user_start_of(k->opt);
 	char *name = (char *)k->sb.name;
 	u64 doubt;	/* of a cache that has nothing yet? */
-	enum xc ret = mark_prepare(name, k->fast.path, k->slow.path, NULL, &how.tunables.mark, &doubt);
+	enum xc ret = mark_prepare(name, k->fast.path, k->slow.path, NULL, &how.tunables, &doubt);
 
 	if (!ret)
 		ret = k->user ? user_create(name, k->fast.path, k->slow.path, &how) :
@@ -577,6 +592,8 @@ static void tell(const struct making *k)
 	       k->opt->no_start ? "is made to cache" : "now caches", k->slow.path,
 	       text_bytes(k->slow.sectors << XP_SECTOR_SHIFT));
 	fast_size_tell_memory(&k->sb, k->opt->tunables.verify);
+	if (k->sb.grid)
+		printf("its blocks begin at sector %u of %s, as most of its partitions do\n", k->sb.grid, k->slow.path);
 	if (k->opt->no_start) {
 		printf("not started: %s does that\n", text_start(name, k->fast.path, k->slow.path));
 		return;

@@ -24,6 +24,7 @@
 #include "tools/verbs.h"
 #include "core/look.h"
 #include "core/rest.h"
+#include "core/superblock.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -70,7 +71,7 @@ static int collect(struct fit *f)
 	if (!f->lba)
 		return -ENOMEM;
 	while (xp_walk(f->o.core, &cursor, &m))
-		if (m.dirty && min((xp_lba_n(m.lba) + 1) * XP_BLOCK_SECTORS, f->was) > f->slow->sectors)
+		if (m.dirty && min((xp_lba_n(m.lba) + 1) * XP_BLOCK_SECTORS - xp_sb_pad(&f->o.sb), f->was) > f->slow->sectors)
 			f->lba[f->n++] = xp_lba_n(m.lba);
 	qsort(f->lba, f->n, sizeof(*f->lba), by_number);
 	return 0;
@@ -82,7 +83,7 @@ static int collect(struct fit *f)
 static void say_ranges(const struct fit *f, char *text, size_t len)
 {
 	size_t at = (size_t)snprintf(text, len, "sectors");
-	u64 ranges = 0, i = 0;
+	u64 ranges = 0, i = 0, pad = xp_sb_pad(&f->o.sb);
 
 	while (i < f->n) {
 		u64 first = f->lba[i], end = first;
@@ -93,7 +94,7 @@ static void say_ranges(const struct fit *f, char *text, size_t len)
 		}
 		if (ranges++ < RANGES_TOLD)
 			at += (size_t)snprintf(text + at, len - at, "%s %" PRIu64 " to %" PRIu64, ranges > 1 ? "," : "",
-					       first * XP_BLOCK_SECTORS, min(end * XP_BLOCK_SECTORS, f->was) - 1);
+					       first * XP_BLOCK_SECTORS - pad, min(end * XP_BLOCK_SECTORS - pad, f->was) - 1);
 	}
 	if (ranges > RANGES_TOLD)
 		snprintf(text + at, len - at, " and %s more ranges", text_count(ranges - RANGES_TOLD));

@@ -227,7 +227,7 @@ static enum xc set_limits(struct start *s)
 static enum xc check_passed(struct start *s)
 {
 	behind_note_first(s->c, s->slow.path);
-	return mark_prepare(s->name, s->c->fast.path, s->slow.path, s->opt, &s->marked.tunables.mark, &s->doubt);
+	return mark_prepare(s->name, s->c->fast.path, s->slow.path, s->opt, &s->marked.tunables, &s->doubt);
 }
 
 static enum xc check_behind(struct start *s)

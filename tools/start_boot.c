@@ -313,7 +313,7 @@ static void note_running(void)
 			continue;
 		known_of(&k, &c->sb, !strcmp(c->uuid, root) ? START_IN_INITRAMFS : START_AT_BOOT,
 			 r.tunables_known ? &r.tunables : &defaults);
-		k.limits.mark = 0;
+		k.limits.mark = k.limits.grid = 0;
 		k.limits.mode = XP_MODE_KEPT;	/* by its superblock */
 		if (!known_write(&k))
 			printf("%s: it runs, and nothing was noted of it: now it is\n", c->name);

@@ -51,6 +51,10 @@ static u32 sectors_of(u64 bytes, u32 most)
 	return (u32)min(bytes >> XP_SECTOR_SHIFT, (u64)most);
 }
 
+/*
+ * Of a cache whose blocks do not begin with the device nothing can say where they begin; and the block layer would cut a
+ * discard elsewhere, of which what is no whole block is not dropped.
+ */
 void xd_ublk_params(struct ublk_params *p, u64 sectors, const struct xd_device *slow)
 {
 	memset(p, 0, sizeof(*p));
@@ -59,12 +63,12 @@ void xd_ublk_params(struct ublk_params *p, u64 sectors, const struct xd_device *
 	/* Whatever the devices do: a FLUSH and a FUA are for the core, which holds records back. */
 	p->basic.attrs = UBLK_ATTR_VOLATILE_CACHE | UBLK_ATTR_FUA;
 	p->basic.logical_bs_shift = shift_of(max(slow->dev.logical, 1u << XP_SECTOR_SHIFT));
-	p->basic.physical_bs_shift = XP_BLOCK_SHIFT;
+	p->basic.physical_bs_shift = slow->before ? p->basic.logical_bs_shift : XP_BLOCK_SHIFT;
 	p->basic.io_opt_shift = XP_BLOCK_SHIFT;
-	p->basic.io_min_shift = XP_BLOCK_SHIFT;
+	p->basic.io_min_shift = p->basic.physical_bs_shift;
 	p->basic.max_sectors = UBLK_BYTES_MAX >> XP_SECTOR_SHIFT;
 	p->basic.dev_sectors = sectors;
-	p->discard.discard_granularity = max(slow->discard_unit, (u32)XP_BLOCK_SIZE);
+	p->discard.discard_granularity = max(slow->discard_unit, 1u << p->basic.physical_bs_shift);
 	p->discard.max_discard_sectors = sectors_of(slow->discard_max, DISCARD_SECTORS);
 	p->discard.max_write_zeroes_sectors = sectors_of(slow->zeroes_max, ZEROES_SECTORS);
 	p->discard.max_discard_segments = 1;

@@ -103,7 +103,7 @@ limits()
 		"0 XPCACHE_FENCED=good xpcache: $1; the cache has the defaults until then: $XPCACHE_ETC/$two.json: mend it"
 }
 mv "$XPCACHE_ETC/$one.json" .
-limits 'unknown option "speed"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify' '{"speed": 1}'
+limits 'unknown option "speed"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify, grid' '{"speed": 1}'
 limits 'idle_ms is a number from 0 to 86400000, not "-1"' '{"idle_ms": -1}'
 limits 'idle_ms is a number from 0 to 86400000, not "null"' '{"idle_ms": null}'
 limits 'idle_ms is a number from 0 to 86400000, not "[ ]"' '{"idle_ms": []}'

@@ -212,7 +212,7 @@ truncate -s 255M slow
 # Nothing but its size is known of it; of another size it is recognised by what it holds: sizes.sh.
 damaged "slow device shrank" "slow device slow: not that of this cache: it has 522240 sectors, .* had 524288" --slow slow
 truncate -s 400K slow
-expect "slow device shrank below what is cached" 4 "7 blocks .28.0 KiB. of the cache, 3 of them dirty, reach past its end, the first is block 100" \
+expect "slow device shrank below what is cached" 4 "7 blocks .28.0 KiB. of the cache, 3 of them dirty, reach past its end, the first is sector 800" \
 	check fast --slow slow
 expect "no such slow device" 5 "no such device: nowhere" check fast --slow nowhere
 
@@ -229,7 +229,7 @@ unreadable() { LD_PRELOAD=$badread BADREAD=$1 "${@:2}"; }
 lived
 damage fast "$(slot_of 100)"
 sound "data: not looked at" "map: 8 blocks"
-damaged "data: other than its checksum" "slot 5 .* not hold what its record's checksum says: block 100 .*dirty: its newest contents are lost" --data
+damaged "data: other than its checksum" "slot 5 .* not hold what its record's checksum says: sector 800 .*dirty: its newest contents are lost" --data
 same "data: what to do" "$(grep -c 'restore what those blocks held from a backup' out)" "1"
 lived
 "$forge" fast discard 101 1
@@ -237,9 +237,9 @@ damage fast "$(slot_of 101)"
 sound "data: zeros are not read" "10 blocks .40.0 KiB. read, of which 1 compared" --data
 lived
 unreadable "$(slot_of 11)" damaged "data: a dirty block unreadable" \
-	"slot 1 .*cannot be read, Input/output error: block 11 .*dirty: its newest" --data
+	"slot 1 .*cannot be read, Input/output error: sector 88 .*dirty: its newest" --data
 unreadable "$(slot_of 201)" damaged "data: a clean block unreadable" \
-	"slot 9 .*cannot be read, Input/output error: block 201 .*clean: the slow device has the same" --data
+	"slot 9 .*cannot be read, Input/output error: sector 1608 .*clean: the slow device has the same" --data
 same "data: the others are read" "$(unreadable "$(slot_of 201)" found data.read --data)" "10"
 unreadable 0 damaged "a superblock unreadable" "superblock in block 0: cannot be read: Input/output error; the next start writes it anew$"
 unreadable "$(at 9)" damaged "a journal block unreadable" "journal block 9 cannot be read .block $(at 9) of the fast device.: what it said of up to 168 blocks is lost, and others build on it$"

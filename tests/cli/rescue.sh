@@ -456,6 +456,6 @@ lacking() { LD_PRELOAD=$badread BADREAD_SECTORS=$((slot + $1)) BADREAD_ENDS=/fas
 lacking 6 expect "rescue: check reads what the slot has" 0 "data: 1 block .4.00 KiB. read" check fast --data
 lacking 6 expect "rescue: and so does a rescue" 0 "every block is written back" flush --offline --rescue --fast fast --slow slow
 same "rescue: that is home" "$(dd if=slow bs=4096 skip=50 count=1 status=none | tr -d '\0')" "$(printf 'p%.0s' {1..1024})"
-lacking 2 expect "rescue: check of what it has" 4 "slot .* cannot be read, Input/output error: block 50 .*dirty: its newest contents are lost" check fast --data
+lacking 2 expect "rescue: check of what it has" 4 "slot .* cannot be read, Input/output error: sector 400 .*dirty: its newest contents are lost" check fast --data
 lacking 2 expect "rescue: what it has is lost" 4 "unreadable +1 block" flush --offline --rescue --fast fast --slow slow
 rm -f fast slow fast.then slow.then fast.kept slow.foreign short report claim healed

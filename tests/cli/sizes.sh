@@ -184,7 +184,7 @@ short="it has 4000 sectors, and had 4096: 1 block .4.00 KiB. of size, dirty, rea
 expect "shorter: start" 3 "$short" start --fast fast --slow slow
 expect "shorter: flush --offline" 3 "$short" flush --offline --fast fast --slow slow
 expect "shorter: remove" 3 "$short" remove size --fast fast --slow slow
-expect "shorter: check" 4 "1 block .4.00 KiB. of the cache, 1 of them dirty, reach past its end, the first is block 511: fast: nothing was changed; $advice" check fast --slow slow
+expect "shorter: check" 4 "1 block .4.00 KiB. of the cache, 1 of them dirty, reach past its end, the first is sector 4088: fast: nothing was changed; $advice" check fast --slow slow
 timeout 20 bin/xpcached serve --fast fast --slow slow --socket "$dir/run/short.sock" --control "$dir/run/short.control" >out 2>&1
 same "shorter: xpcached serve" "$?, $(grep -c 'has 4000 sectors, and had 4096: 1 dirty blocks reach past its end, in sectors 4088 to 4095' out)" "1, 1"
 same "shorter: nothing is written" "$(cmp fast fast.then && cmp slow slow.then && echo same)" "same"

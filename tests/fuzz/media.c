@@ -29,7 +29,7 @@
 
 static u8 image[BLOCKS * XP_BLOCK_SIZE] __attribute__((aligned(4096)));
 static const u64 zeros[XP_BLOCK_SIZE / sizeof(u64)];	/* what slots hold */
-static u32 writes;
+static u32 writes, grid;
 
 #define MUST(cond) do { if (!(cond)) xp_assert_failed(#cond, __FILE__, __LINE__); } while (0)
 
@@ -91,6 +91,7 @@ static void lay_superblock(struct xp_sb *sb)
 	sb->data_start = cpu_to_le64(RING_START + RING);
 	sb->nr_slots = cpu_to_le64(SLOTS);
 	sb->slow.sectors = cpu_to_le64(LBAS * XP_BLOCK_SECTORS);
+	xp_sb_set_grid(sb, grid);
 	xp_format(&media, sb, block);
 }
 
@@ -135,7 +136,7 @@ static void lay_block(struct input *in)
 	u32 i, count;
 
 	memset(b, 0, sizeof(*b));
-	b->head.magic = cpu_to_le32(XP_JOURNAL_MAGIC);
+	b->head.magic = cpu_to_le32(XP_JOURNAL_MAGIC + grid);
 	memset(b->head.uuid, 0x5a, sizeof(b->head.uuid));
 	b->head.seq = cpu_to_le64(seq);
 	b->head.tail_seq = cpu_to_le64(seq - take_number(in));
@@ -216,7 +217,7 @@ static void check_map(struct xp *c)
 
 	memset(used, 0, sizeof(used));
 	while (xp_walk(c, &cursor, &m)) {
-		MUST(xp_lba_n(m.lba) * XP_BLOCK_SECTORS < c->slow_sectors);
+		MUST(xp_lba_n(m.lba) * XP_BLOCK_SECTORS < c->slow_sectors && xp_lba_n(m.lba) * XP_BLOCK_SECTORS >= c->pad);
 		MUST(xp_slot_n(m.slot) < c->nr_slots && !used[xp_slot_n(m.slot)]++);
 		MUST(xp_lookup(c, m.lba, &again) && xp_slot_n(again.slot) == xp_slot_n(m.slot));
 		mapped++;
@@ -282,6 +283,7 @@ static void stop_and_start(struct xp *c, const struct xp_sb *sb)
 /* Reads everything, writes a block, flushes: the next recovery finds it. */
 static void use(struct xp *c, const struct xp_sb *sb)
 {
+	const xp_lba_t first = XP_LBA(c->pad ? 1 : 0);
 	struct xp_message msg;
 	struct xp_mapping m;
 	struct xp_todo todo;
@@ -290,7 +292,7 @@ static void use(struct xp *c, const struct xp_sb *sb)
 	int err;
 
 	xp_todo_init(&todo);
-	for (sector = 0; sector < c->slow_sectors && sector < 4096; sector += req.nr_sectors) {
+	for (sector = c->pad; sector < c->slow_sectors && sector < 4096; sector += req.nr_sectors) {
 		enum xp_act act = ask(c, &req, XP_READ, sector,
 				      (u32)min(c->slow_sectors - sector, (u64)64), &todo);
 
@@ -301,7 +303,7 @@ static void use(struct xp *c, const struct xp_sb *sb)
 		if (act != XP_ZERO && act != XP_DONE)
 			xp_end(c, &req, 0, &todo);
 	}
-	if (ask(c, &req, XP_WRITE, 0, XP_BLOCK_SECTORS, &todo) != XP_FAST)
+	if (ask(c, &req, XP_WRITE, xp_lba_n(first) * XP_BLOCK_SECTORS, XP_BLOCK_SECTORS, &todo) != XP_FAST)
 		return;		/* full of dirty blocks */
 	MUST(xp_end(c, &req, 0, &todo) == XP_DONE && !req.err);
 	sector = req.target;
@@ -313,7 +315,7 @@ static void use(struct xp *c, const struct xp_sb *sb)
 	if (err == -EUCLEAN && msg.text[0] && !writes)
 		return;
 	MUST(!err);
-	MUST(xp_lookup(c, XP_LBA(0), &m) && m.dirty && !m.zeros &&
+	MUST(xp_lookup(c, first, &m) && m.dirty && !m.zeros &&
 	     xp_slot_sector(c, m.slot) == sector);
 	check_map(c);
 	stop_and_start(c, sb);
@@ -327,6 +329,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t size)
 	struct xp *c;
 	int err;
 
+	grid = size && data[size - 1] & 0x80 ? data[size - 1] & 7 : 0;
 	lay_superblock(&sb);
 	while (in.left) {
 		u8 what = (u8)take(&in, 1);

@@ -13,6 +13,7 @@ TITLES = {"raw": "raw fast device", "linear": "dm-linear", "xpcache": "xpcache",
           "dmcache": "dm-cache smq", "bcache": "bcache", "slow": "raw slow device"}
 CASES = ["read-hit", "read-miss", "write-new", "write-again", "sync-new", "sync-again", "dsync-new",
          "dsync-again", "mixed", "512b-again", "512b-sync", "512b-new", "off-again", "off-sync", "off-new",
+         "grid-again", "grid-sync", "grid-new",
          *[f"{op}-{size}k" for size in (16, 64, 128, 1024) for op in ("read", "write")],
          *[f"{op}-qd{depth}" for depth in (4, 32) for op in ("read", "write")],
          *[f"busy-{op}" for op in ("read", "write", "sync", "dsync")], "overflow",

@@ -62,6 +62,7 @@ static void write_past(u64 *rng)
 	u->sector = below(rng, (u32)sim.slow.sectors);
 	left = sim.slow.sectors - u->sector;
 	u->nr = 1 + below(rng, (u32)min(left, 4 * (u64)XP_BLOCK_SECTORS));
+	user_on_disk(u);
 	u->buf = arena_alloc(&sim.arena, u->nr * SECTOR);
 	for (i = 0; i < u->nr; i++)
 		payload_fill(u->buf + i * SECTOR, u->sector + i, u->id);

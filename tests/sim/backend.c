@@ -572,11 +572,21 @@ static struct user *user_new(u64 *rng)
 	return u;
 }
 
+/* Nobody asks for what is before the slow device. */
+void user_on_disk(struct user *u)
+{
+	if (u->op == XP_FLUSH || u->sector >= sim.geometry.pad)
+		return;
+	u->sector = sim.geometry.pad;
+	u->nr = (u32)min((u64)u->nr, sim.slow.sectors - u->sector);
+}
+
 static void user_begin(struct user *u)
 {
 	struct xp_todo todo;
 	u32 i;
 
+	user_on_disk(u);
 	u->buf = arena_alloc(&sim.arena, (u->nr + 1) * SECTOR);
 	for (i = 0; u->op == XP_WRITE && i < u->nr; i++)
 		payload_fill(u->buf + i * SECTOR, u->sector + i, u->id);

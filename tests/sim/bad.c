@@ -11,6 +11,7 @@
 #include "look.h"
 #include "run.h"
 #include "statistics.h"
+#include "superblock.h"
 
 static u64 ring_at(u64 seq)
 {
@@ -31,7 +32,7 @@ static bool ring_block(u64 place, struct xp_jblock *b)
 
 	for (i = 0; i < XP_BLOCK_SECTORS; i++)
 		sector_copy((u8 *)b + i * SECTOR, image.fast[s + i]->bytes);
-	return le32_to_cpu(b->head.magic) == XP_JOURNAL_MAGIC &&
+	return le32_to_cpu(b->head.magic) == xp_sb_journal_magic(&sim.sb) &&
 	       !memcmp(b->head.uuid, sim.sb.uuid, sizeof(b->head.uuid)) &&
 	       le16_to_cpu(b->head.count) <= XP_RECORDS;
 }

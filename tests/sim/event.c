@@ -42,11 +42,13 @@ struct event *event_add(enum event_kind kind, struct part *p)
 	return e;
 }
 
-/* What a device with logical sectors of 4 KiB would refuse. */
+/* What a device with logical sectors of 4 KiB would refuse; and what there is not. */
 static void check_grid(const struct disk *d, u64 sector, u32 nr)
 {
 	if (d->whole && (sector | nr) % XP_BLOCK_SECTORS)
 		violation(P_HOST, "%s: sectors %llu+%u, and it takes whole blocks alone", d->name, (unsigned long long)sector, nr);
+	if (d == &sim.slow && sector < sim.geometry.pad)
+		violation(P_HOST, "slow: sector %llu is before its first", (unsigned long long)sector);
 }
 
 void start_write(struct event *e, struct disk *d, u64 sector, u32 nr, const u8 *bytes, bool fua)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include "image.h"
 #include "jblock.h"
+#include "superblock.h"
 
 struct image image;
 
@@ -145,7 +146,7 @@ void image_dump(void)
 			memcpy((u8 *)&b + i * SECTOR, image.fast[s + i]->bytes, SECTOR);
 		if (unreadable(image.fast, true, s, 1))
 			printf("  place %llu cannot be read\n", (unsigned long long)at);
-		if (le32_to_cpu(b.head.magic) != XP_JOURNAL_MAGIC)
+		if (le32_to_cpu(b.head.magic) != xp_sb_journal_magic(&sim.sb))
 			continue;
 		printf("  ring %llu: seq %llu tail %llu durable %llu incarnation %llu:",
 		       (unsigned long long)at, (unsigned long long)le64_to_cpu(b.head.seq),

@@ -136,7 +136,7 @@ static int live_write_slow(void *ctx, u64 sector, u32 nr, const void *buf)
 	if (fault_hits(1, OP_WRITE, false))
 		return -EIO;
 	sim.now++;
-	disk_complete(&sim.slow, disk_submit(&sim.slow, sector, nr, buf, true));
+	disk_complete(&sim.slow, disk_submit(&sim.slow, sector + sim.geometry.pad, nr, buf, true));
 	figures.short_homes++;
 	return 0;
 }
@@ -219,7 +219,7 @@ static int put(struct medium *m, bool slow, u64 block, u32 nr, const void *buf)
 static int medium_write_slow(void *ctx, u64 sector, u32 nr, const void *buf)
 {
 	figures.short_homes++;
-	return put_sectors(ctx, true, sector, nr, buf);
+	return put_sectors(ctx, true, sector + sim.geometry.pad, nr, buf);
 }
 
 static int medium_slow_write(void *ctx, u64 block, u32 nr, const void *buf)
@@ -299,7 +299,7 @@ static struct xp *core_new(void *memory, const struct xp_media *fast, u32 accept
 		.idle_ms = g->idle_ms,
 		.mode = memory == sim.memory ? sim.mode : XP_MODE_KEPT,
 		.mark_lba = g->has_place ? place() : 0,
-		.slow_sectors = sim.present,
+		.slow_sectors = sim.present - g->pad,
 		.verify = sim.verifies,
 		.accept = accept,
 	};
@@ -454,7 +454,7 @@ bool image_has_unread(void)
 
 u64 image_sectors(void)
 {
-	return le64_to_cpu(superblock_of_image().slow.sectors);
+	return le64_to_cpu(superblock_of_image().slow.sectors) + sim.geometry.pad;
 }
 
 int refused_image_writes(void *memory)

@@ -103,7 +103,7 @@ static u64 vouched(void)
 	for (i = 0; i < XP_BLOCK_SECTORS; i++)
 		memcpy((u8 *)&b + i * SECTOR, sim.fast.floor[(j->start + position) * XP_BLOCK_SECTORS + i]->bytes,
 		       SECTOR);
-	if (le32_to_cpu(b.head.magic) != XP_JOURNAL_MAGIC || memcmp(b.head.uuid, j->uuid, sizeof(j->uuid)) ||
+	if (le32_to_cpu(b.head.magic) != j->magic || memcmp(b.head.uuid, j->uuid, sizeof(j->uuid)) ||
 	    le16_to_cpu(b.head.count) > XP_RECORDS || le64_to_cpu(b.head.incarnation) != j->incarnation ||
 	    le64_to_cpu(b.head.checksum) != jblock_checksum(&b))
 		return 0;

@@ -9,6 +9,7 @@
 #include "layout.h"
 #include "run.h"
 #include "image.h"
+#include "superblock.h"
 #include "../rank_audit.h"
 #include "../record_audit.h"
 
@@ -264,6 +265,7 @@ static void draw_streams(struct geometry *g)
 static void draw_kinds(struct geometry *g)
 {
 	g->slow_fua = mix(sim.seed ^ 0xf0a) % 2;
+	g->pad = mix(sim.seed ^ 0x961d) % 3 ? 0 : 1 + mix(sim.seed ^ 0x961e) % (XP_BLOCK_SECTORS - 1);
 	g->parts = mix(sim.seed ^ 0x9a75) % 3;
 	g->small = mix(sim.seed ^ 0x5ec70) % 3 == 0;
 	g->whole = !g->memory && mix(sim.seed ^ 0x4096) % 4 == 0;
@@ -350,12 +352,13 @@ static void make_superblock(void)
 	memset(sb->uuid, 0x5a, sizeof(sb->uuid));
 	sb->version = cpu_to_le32(XP_SB_VERSION);
 	sb->incompat = cpu_to_le64(XP_INCOMPAT_KNOWN & ~(XP_INCOMPAT_MODE | XP_INCOMPAT_UNREAD | (g->parts ? 0 : XP_INCOMPAT_PARTS)));
+	xp_sb_set_grid(sb, (XP_BLOCK_SECTORS - g->pad) % XP_BLOCK_SECTORS);
 	sb->fast_blocks = cpu_to_le64(FAST_HEAD + g->ring + g->slots);
 	sb->journal_start = cpu_to_le64(FAST_HEAD);
 	sb->journal_blocks = cpu_to_le64(g->ring);
 	sb->data_start = cpu_to_le64(FAST_HEAD + g->ring);
 	sb->nr_slots = cpu_to_le64(g->slots);
-	sb->slow.sectors = cpu_to_le64(g->first_sectors);
+	sb->slow.sectors = cpu_to_le64(g->first_sectors - g->pad);
 }
 
 /* Another cache was there: its ring is not erased, only known by its UUID. */
@@ -366,7 +369,7 @@ static void make_leftovers(void)
 
 	for (i = 0; i < sim.geometry.ring; i++) {
 		memset(&b, 0, sizeof(b));
-		b.head.magic = cpu_to_le32(XP_JOURNAL_MAGIC);
+		b.head.magic = cpu_to_le32(xp_sb_journal_magic(&sim.sb));
 		b.head.incarnation = cpu_to_le64(9);
 		b.head.seq = cpu_to_le64(sim.geometry.ring + i);
 		b.head.tail_seq = b.head.durable_seq = b.head.seq;

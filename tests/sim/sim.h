@@ -294,6 +294,8 @@ u64 oracle_epoch(void);
 
 void backend_new_life(void);
 void backend_new_request(u64 *rng);
+/* What it asks for, as far as the slow device has it. */
+void user_on_disk(struct user *u);
 /* A write of these sectors. */
 void backend_write(u64 *rng, u64 sector, u32 nr);
 void backend_complete(u64 *rng);
@@ -338,6 +340,8 @@ void size_step(void);
 
 struct geometry {
 	u32 slots, ring;
+	/* as the core counts: the slow device begins at @pad, and its first sectors there are none */
+	u32 pad;
 	u64 slow_sectors;	/* at most, */
 	u64 first_sectors;	/* and at first */
 	bool resizes;		/* it has others in between, */

@@ -152,7 +152,7 @@ void size_turn(u64 *rng)
 	trace("--- the slow device has grown to %llu sectors", (unsigned long long)to);
 	sim.present = to;
 	xp_todo_init(&todo);
-	err = xp_resize(sim.c, to, &todo);
+	err = xp_resize(sim.c, to - sim.geometry.pad, &todo);
 	noting = !err;
 	if (err == -EBUSY)
 		sim.present = sim.slow.sectors;

@@ -168,12 +168,14 @@ static void it_moves(void **state)
 	memcpy(f.sb.name, "name", 5);
 	f.sb.mode = XP_MODE_WRITETHROUGH;
 	f.sb.incompat |= cpu_to_le64(XP_INCOMPAT_MODE | XP_INCOMPAT_SUMS);
+	xp_sb_set_grid(&f.sb, 3);
 	assert_int_equal(xp_sb_write(&f.media, &f.sb), 0);
 	assert_int_equal(move(), 0);
 	assert_int_equal(look_here(&sb), -ENOTSUP);
 	assert_non_null(strstr(f.msg.text, "has moved from this device"));
 	assert_int_equal(look_there(&sb), 0);
-	assert_int_equal(le64_to_cpu(sb.incompat), XP_INCOMPAT_NEW | XP_INCOMPAT_MODE | XP_INCOMPAT_SUMS);
+	assert_int_equal(le64_to_cpu(sb.incompat), XP_INCOMPAT_NEW | XP_INCOMPAT_MODE | XP_INCOMPAT_SUMS | XP_INCOMPAT_GRID);
+	assert_int_equal(sb.grid, 3);
 	assert_int_equal(sb.mode, XP_MODE_WRITETHROUGH);
 	assert_string_equal((const char *)sb.name, (const char *)f.sb.name);
 	assert_int_equal(le64_to_cpu(sb.move), ID);

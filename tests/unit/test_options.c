@@ -113,9 +113,9 @@ static void a_wrong_name_is_refused(void **state)
 {
 	(void)state;
 	refused("a b 2 dirty 5",
-		"unknown option \"dirty\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify");
+		"unknown option \"dirty\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify, grid");
 	refused("a b 2 DIRTY_LOW 5",
-		"unknown option \"DIRTY_LOW\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify");
+		"unknown option \"DIRTY_LOW\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify, grid");
 	refused("a b 4 dirty_low 5 dirty_low 5", "option dirty_low is given twice");
 }
 
@@ -219,9 +219,9 @@ static void what_does_not_print_is_not_printed(void **state)
 {
 	(void)state;
 	refused("a b 2 \033[2J\n\177\377 5",
-		"unknown option \"?[2J???\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify");
+		"unknown option \"?[2J???\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify, grid");
 	refused("a b 2 abcdefghijklmnopqrstuvwxyz012345 5",
-		"unknown option \"abcdefghijklmnopqrstuvwxyz01...\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify");
+		"unknown option \"abcdefghijklmnopqrstuvwxyz01...\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify, grid");
 }
 
 static void only_what_is_no_default_is_printed(void **state)
@@ -268,9 +268,9 @@ static void the_largest_numbers_fit(void **state)
 	(void)state;
 	memset(&t, 0xff, sizeof(t));
 	xp_tunables_print(&t, text);
-	assert_string_equal(text, " 18 dirty_low 4294967295 dirty_high 4294967295 idle_ms 4294967295"
+	assert_string_equal(text, " 20 dirty_low 4294967295 dirty_high 4294967295 idle_ms 4294967295"
 		" histogram 4294967295 stream_kib 4294967295 writeback_delay 4294967295 mode 4294967295 mark 4294967295"
-		" verify 4294967295");
+		" verify 4294967295 grid 4294967295");
 }
 
 static void one_option_at_a_time(void **state)
@@ -403,7 +403,7 @@ static void all_of_a_set_or_none(void **state)
 	change_refused("set idle_ms 1 dirty_high 101", "dirty_high is a number from 1 to 100, not \"101\"");
 	change_refused("set idle_ms 1 idle_ms 2", "option idle_ms is given twice");
 	change_refused("set idle_ms 1 colour 2",
-		"unknown option \"colour\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify");
+		"unknown option \"colour\"; known are dirty_low, dirty_high, idle_ms, histogram, stream_kib, writeback_delay, mode, mark, verify, grid");
 	message_refused("set", "message set takes a name and a value, or more such pairs");
 	message_refused("set idle_ms", "message set takes a name and a value, or more such pairs");
 	message_refused("set idle_ms 1 verify", "message set takes a name and a value, or more such pairs");

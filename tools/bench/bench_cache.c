@@ -28,6 +28,7 @@
 #include "tools/bench/bench_headline.h"
 #include "tools/bench/bench_places.h"
 #include "core/look.h"
+#include "core/superblock.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -202,8 +203,15 @@ struct drawing {
 	struct bench *b;
 	struct offline map;
 	u64 *held, nr_held;	/* lbas in the range */
-	u64 from, blocks;	/* the range */
+	u64 from, blocks;	/* the range: those of the cache that are whole */
+	u64 before;		/* bytes of block 0 that are before the device: xp_sb_pad() */
 };
+
+/* Where a block begins. */
+static u64 offset_of(const struct drawing *d, u64 lba)
+{
+	return (lba << XP_BLOCK_SHIFT) - d->before;
+}
 
 static int list_held(struct drawing *d, struct bench_target *fast)
 {
@@ -239,7 +247,7 @@ static u64 draw_lacking(struct drawing *d, u64 wanted, u64 *list)
 		u64 lba = bench_place(&all, i);
 
 		if (!xp_lookup(d->map.core, XP_LBA(lba), &m))
-			list[n++] = lba << XP_BLOCK_SHIFT;
+			list[n++] = offset_of(d, lba);
 	}
 	return n;
 }
@@ -258,8 +266,7 @@ static int draw(struct drawing *d, struct bench_target *slow, struct bench_targe
 	held = rate < 1 ? (u64)((double)lacking * rate / (1 - rate)) : PLACES;
 	held = min(held, PLACES - lacking);
 	for (u64 i = 0; i < held; i++)
-		slow->list[lacking + i] = d->held[bench_below(bench_mix(d->b->setup.seed, i), d->nr_held)]
-					  << XP_BLOCK_SHIFT;
+		slow->list[lacking + i] = offset_of(d, d->held[bench_below(bench_mix(d->b->setup.seed, i), d->nr_held)]);
 	slow->nr_list = cached->nr_list = lacking + held;
 	cached->unchanged = !lacking;
 	memcpy(cached->list, slow->list, slow->nr_list * sizeof(*slow->list));
@@ -279,10 +286,10 @@ static double workload_rate(struct bench_cache *c)
 static int choose_places(struct bench *b, struct offline *map)
 {
 	struct bench_target *slow = &b->target[0], *cached = &b->target[1], *fast = &b->target[2];
-	struct drawing d = {
-		.b = b, .map = *map, .from = cached->from >> XP_BLOCK_SHIFT,
-		.blocks = cached->bytes >> XP_BLOCK_SHIFT,
-	};
+	u64 before = (u64)xp_sb_pad(&map->sb) << XP_SECTOR_SHIFT;
+	u64 first = (cached->from + before + XP_BLOCK_SIZE - 1) >> XP_BLOCK_SHIFT;
+	u64 end = (cached->from + cached->bytes + before) >> XP_BLOCK_SHIFT;
+	struct drawing d = { .b = b, .map = *map, .from = first, .blocks = end - min(end, first), .before = before };
 	double rate = b->setup.places == BENCH_PLACES_CACHED ? 1 : workload_rate(b->cache);
 	bool all_over = b->setup.places == BENCH_PLACES_DEVICE || isnan(rate) ||
 			(b->setup.ranged && b->setup.places != BENCH_PLACES_CACHED);
@@ -311,6 +318,15 @@ static void add_scratch(struct bench *b, const struct xp_sb *sb)
 	b->nr_targets++;
 }
 
+/* Requests of 4 KiB are those of the cache's blocks, as those of a file system there are. */
+static void follow_grid(struct bench *b, u64 bytes)
+{
+	for (u32 i = 0; i < 2 && !b->setup.ranged; i++) {
+		b->target[i].from += bytes;
+		b->target[i].bytes -= bytes;
+	}
+}
+
 /* What its journal cannot tell is no reason not to measure: then it is all over the range. */
 static void learn_places(struct bench *b)
 {
@@ -325,6 +341,7 @@ static void learn_places(struct bench *b)
 		fast->from = le64_to_cpu(map.sb.data_start) << XP_BLOCK_SHIFT;
 		fast->bytes = le64_to_cpu(map.sb.nr_slots) << XP_BLOCK_SHIFT;
 		b->cache->bytes = fast->bytes;
+		follow_grid(b, (u64)map.sb.grid << XP_SECTOR_SHIFT);
 		add_scratch(b, &map.sb);
 		if (!offline_load(&map))
 			choose_places(b, &map);

@@ -16,6 +16,7 @@
 #include "core/media.h"
 #include "core/message.h"
 #include "core/rest.h"
+#include "core/superblock.h"
 
 #include <errno.h>
 #include <string.h>
@@ -29,9 +30,10 @@ static int read_same(void *ctx, u64 block, u32 nr_blocks, void *buf)
 	return 0;
 }
 
-/* The number of the valid journal block at this place, of whatever cache: its uuid goes to @sb. 0: there is none. */
+/* The number of the valid journal block at this place, of whatever cache: its uuid and grid go to @sb. 0: there is none. */
 static u64 number_at(const struct xp_media *m, struct xp_sb *sb, u64 position)
 {
+	struct xp_sb whose = *sb;
 	struct xp_jblock b, again;
 	const struct xp_media only = { .ctx = &b, .read = read_same };
 	struct xp_end end;
@@ -42,8 +44,12 @@ static u64 number_at(const struct xp_media *m, struct xp_sb *sb, u64 position)
 	seq = le64_to_cpu(b.head.seq);
 	if (!seq || seq >= XP_MAX_SEQ)
 		return 0;
-	memcpy(sb->uuid, b.head.uuid, sizeof(sb->uuid));
-	return xp_follow(&only, sb, seq, &again, &end) ? 0 : seq;
+	memcpy(whose.uuid, b.head.uuid, sizeof(whose.uuid));
+	xp_sb_set_grid(&whose, (le32_to_cpu(b.head.magic) - XP_JOURNAL_MAGIC) % XP_BLOCK_SECTORS);
+	if (xp_follow(&only, &whose, seq, &again, &end))
+		return 0;
+	*sb = whose;
+	return seq;
 }
 
 static bool is_in_place(const struct xp_sb *sb, u64 seq, u64 position)
@@ -59,6 +65,18 @@ static bool take_uuid(const struct xp_media *m, struct xp_sb *sb, u64 position)
 	return seq && is_in_place(sb, seq, position);
 }
 
+/* The grid that the cache's journal blocks tell. */
+static void take_grid(const struct xp_media *m, struct xp_sb *sb)
+{
+	struct xp_sb whose = *sb;
+
+	for (u64 i = 0; i < le64_to_cpu(sb->journal_blocks); i++)
+		if (number_at(m, &whose, i) && !memcmp(whose.uuid, sb->uuid, sizeof(whose.uuid))) {
+			xp_sb_set_grid(sb, whose.grid);
+			return;
+		}
+}
+
 static bool take_noted_uuid(const struct xp_media *m, struct xp_sb *sb, u64 block)
 {
 	struct xp_fp fp[2];
@@ -66,7 +84,10 @@ static bool take_noted_uuid(const struct xp_media *m, struct xp_sb *sb, u64 bloc
 	if (m->read(m->ctx, block, 1, &fp[0]))
 		return false;
 	memcpy(sb->uuid, fp[0].uuid, sizeof(sb->uuid));
-	return xp_fp_read(m, sb->uuid, fp) >= 0;
+	if (xp_fp_read(m, sb->uuid, fp) < 0)
+		return false;
+	take_grid(m, sb);
+	return true;
 }
 
 static int lay_out(const struct xp_media *m, u64 blocks, struct xp_sb *sb)

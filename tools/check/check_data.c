@@ -14,6 +14,7 @@
 #include "lib/progress.h"
 #include "tools/check/check.h"
 #include "core/look.h"
+#include "core/superblock.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -42,9 +43,9 @@ static u64 block_of(const struct scrub *s, const struct xp_mapping *m)
 
 static void tell(struct scrub *s, const struct xp_mapping *m, const char *what)
 {
-	finding_problem(&s->k->found, "slot %u (block %" PRIu64 " of the fast device) %s: block %" PRIu64
+	finding_problem(&s->k->found, "slot %u (block %" PRIu64 " of the fast device) %s: sector %" PRIu64
 			" of the slow device, %s", xp_slot_n(m->slot), block_of(s, m), what,
-			(u64)xp_lba_n(m->lba), m->dirty ?
+			xp_lba_n(m->lba) * XP_BLOCK_SECTORS - xp_sb_pad(&s->k->o.sb), m->dirty ?
 			"dirty: its newest contents are lost, the slow device has older ones" :
 			"clean: the slow device has the same");
 	if (m->dirty)

@@ -36,6 +36,7 @@
 #include "tools/options.h"
 #include "core/life.h"
 #include "core/look.h"
+#include "core/superblock.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -195,6 +196,7 @@ static enum xc open_slow(struct rescue *r)
 	err = slow_open(&r->to, r->slow.path);
 	if (err)
 		return complain_errno(err, r->slow.path, "cannot open it");
+	r->to.pad = xp_sb_pad(&r->o.sb);
 	if (r->slow.sectors > r->sectors)	/* what is behind the cache's last block is not its own */
 		r->to.bytes = r->sectors << XP_SECTOR_SHIFT;
 	slow_own(&r->to, r->slow.fd);
@@ -330,7 +332,7 @@ static void read_run(struct rescue *r, u64 first, u64 end)
 /* Of a slow device that is shorter than it was. Of one block the beginning may still have room. */
 static bool has_room(const struct rescue *r, u64 lba)
 {
-	return min((lba + 1) * XP_BLOCK_SECTORS, r->sectors) <= r->slow.sectors;
+	return min(slow_sector(&r->to, lba + 1), r->sectors) <= r->slow.sectors;
 }
 
 /* The sectors of the block that its slot has. */
@@ -454,8 +456,8 @@ static bool next_range(const struct rescue *r, enum fate fate, u64 *i, struct ra
 	first = xp_lba_n(r->block[*i].lba);
 	for (end = first; *i < r->nr && r->fate[*i] == fate && xp_lba_n(r->block[*i].lba) == end; ++*i)
 		end++;
-	range->sector = first * XP_BLOCK_SECTORS;
-	range->sectors = min(end * XP_BLOCK_SECTORS, r->sectors) - range->sector;
+	range->sector = slow_sector(&r->to, first);
+	range->sectors = min(slow_sector(&r->to, end), r->sectors) - range->sector;
 	return true;
 }
 

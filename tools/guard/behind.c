@@ -23,10 +23,12 @@
 #include "lib/user.h"
 #include "tools/guard/accept.h"
 #include "tools/guard/fingerprint.h"
+#include "tools/guard/tables.h"
 #include "tools/guard/fs_age.h"
 #include "tools/options.h"
 #include "core/look.h"
 #include "core/rest.h"
+#include "core/superblock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +40,6 @@
 #include <unistd.h>
 
 #define SAMPLES		64u	/* of clean blocks: half a second of a hard disk */
-#define TABLE		5u	/* blocks that are never free: a partition table, or a superblock; as is the first of a partition */
 #define FREE_PAUSE_MS	50u	/* a killed daemon holds a device until the kernel has ended its I/O */
 #define FREE_PATIENCE_MS	2000u
 
@@ -70,15 +71,15 @@ static void found(struct look *k, const char *format, ...)
 	va_end(args);
 }
 
-static const char *place(u64 lba)
+static const char *place(const struct look *k, u64 lba)
 {
-	return text_bytes(lba << XP_BLOCK_SHIFT);
+	return text_bytes(slow_sector(&k->slow, lba) << XP_SECTOR_SHIFT);
 }
 
-/* Free space that was trimmed may turn into zeros whenever its disk likes: that is nobody's write. */
+/* Free space that was trimmed may turn into zeros whenever its disk likes: that is nobody's write. Tables are not free. */
 static bool is_trim(struct look *k, u64 lba)
 {
-	return (slow_is_all(&k->slow, 0) || slow_is_all(&k->slow, 0xff)) && lba >= TABLE &&
+	return (slow_is_all(&k->slow, 0) || slow_is_all(&k->slow, 0xff)) && lba >= tables_blocks(&k->slow) &&
 	       !fingerprint_begins(&k->slow, lba);
 }
 
@@ -87,7 +88,7 @@ static bool is_inside(const struct look *k, u64 lba)
 {
 	u64 was = le64_to_cpu(k->o.sb.slow.sectors), is = k->slow.bytes >> XP_SECTOR_SHIFT;
 
-	return was == is || (lba + 1) * XP_BLOCK_SECTORS <= min(was, is);
+	return was == is || slow_sector(&k->slow, lba + 1) <= min(was, is);
 }
 
 /* What its slot lacks is what the slow device has, whose block was read. */
@@ -184,7 +185,7 @@ static void compare_all(struct look *k)
 		u64 lba = le64_to_cpu(k->fp.block[i].lba);
 
 		if (is_inside(k, lba) && !slow_read(&k->slow, lba) && !is_as_noted(k, i) && !is_trim(k, lba) && !is_home(k, lba))
-			found(k, "it holds something else at %s", place(lba));
+			found(k, "it holds something else at %s", place(k, lba));
 	}
 }
 
@@ -206,9 +207,9 @@ static void compare_mapping(struct look *k, const struct xp_mapping *map)
 	if (map->zeros || read_slot(k, map, words) || !memcmp(ours, k->slow.block, XP_BLOCK_SIZE))
 		return;
 	if (!map->dirty && !is_ours(k, xp_lba_n(map->lba), ours))
-		found(k, "it holds something else at %s", place(xp_lba_n(map->lba)));
+		found(k, "it holds something else at %s", place(k, xp_lba_n(map->lba)));
 	else if (map->dirty && fs_newer(ours, k->slow.block, &kind))
-		found(k, "%s at %s, used since", kind, place(xp_lba_n(map->lba)));
+		found(k, "%s at %s, used since", kind, place(k, xp_lba_n(map->lba)));
 }
 
 /*
@@ -307,6 +308,7 @@ static enum xc open_look(struct look *k)
 	if (err)
 		return offline_complain(&k->o, &k->fast, err);
 	err = slow_open(&k->slow, k->slow_path);
+	k->slow.pad = xp_sb_pad(&k->o.sb);
 	return err ? complain_errno(err, k->slow_path, "cannot open it") : XC_OK;
 }
 
@@ -359,7 +361,7 @@ static int compare(struct look *k)
 	int err;
 
 	if (k->doubt) {
-		found(k, "it cannot be read at %s, where that would be said", place(k->doubt));
+		found(k, "it cannot be read at %s, where that would be said", place(k, k->doubt));
 		return 0;
 	}
 	if (le32_to_cpu(k->fp.flags) & XP_FP_STALE) {
@@ -591,6 +593,7 @@ int behind_tells(const struct offline *o, const char *slow_path, u64 doubt, char
 	struct look k = { .slow_path = slow_path, .doubt = doubt, .o = *o, .mapped = true };
 	int err = slow_open(&k.slow, slow_path);
 
+	k.slow.pad = xp_sb_pad(&o->sb);
 	if (!err) {
 		k.noted = fingerprint_read(&k.o.media.io, &k.o.sb, &k.fp);
 		err = compare(&k);

@@ -156,6 +156,7 @@ static int take(const struct xp_media *m, u64 fast_blocks, struct slow *s, u64 s
 		err = slow_sync(s);
 	if (err)
 		return err;
+	s->pad = xp_sb_pad(&sb);
 	memset(&fp, 0, sizeof(fp));
 	memcpy(fp.magic, XP_FP_MAGIC, sizeof(fp.magic));
 	memcpy(fp.uuid, sb.uuid, sizeof(fp.uuid));

@@ -33,6 +33,7 @@ u32 fingerprint_gaps(struct slow *s, u64 lba[2]);
 
 /* Bytes of the device that belong to a boot loader: no file system, and no table. */
 struct loader {
+	u32 before;		/* bytes of block 0 that are before the slow device */
 	struct { u64 from, to; } range[LOADER_MAX];
 	u32 n;
 };

@@ -6,19 +6,15 @@
  * the first 4 KiB, btrfs at 64 KiB; NTFS the first records of its file table. LVM's metadata are in
  * the first two blocks. A partition editor writes the table, and GPT's copy at the end.
  */
-#include "lib/partitions.h"
 #include "lib/slow.h"
 #include "tools/guard/fingerprint.h"
+#include "tools/guard/tables.h"
 
 #include <blkid/blkid.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/types.h>
-#include <unistd.h>
 
-#define GPT_BLOCKS	5u	/* header and 128 entries of 128 bytes */
-#define TABLE_BLOCKS	8u	/* both tables, with all entries */
 #define SPREAD		64u	/* over all of the device */
 #define BTRFS		(65536u >> XP_BLOCK_SHIFT)
 #define NTFS_RECORDS	4u	/* blocks: 16 records of 1 KiB, the system's own */
@@ -27,16 +23,6 @@ static void add(struct places *p, const struct slow *s, u64 lba)
 {
 	if (p->n < XP_FP_NOTED && lba < slow_blocks(s))
 		p->lba[p->n++] = lba;
-}
-
-static u32 le16_at(const u8 *b)
-{
-	return b[0] | (u32)b[1] << 8;
-}
-
-static u32 le32_at(const u8 *b)
-{
-	return le16_at(b) | le16_at(b + 2) << 16;
 }
 
 /* Where NTFS's file table begins, in bytes; 0: this is none. */
@@ -57,7 +43,7 @@ static const u32 inner[] = { 1u << 20, 2u << 20, 3u << 20, 16u << 20, 17u << 20 
 static void add_inner(struct places *p, struct slow *s, u64 sector, u64 sectors)
 {
 	for (u32 i = 0; i < sizeof(inner) / sizeof(*inner); i++) {
-		u64 lba = ((sector << XP_SECTOR_SHIFT) + inner[i]) / XP_BLOCK_SIZE;
+		u64 lba = slow_lba(s, sector + (inner[i] >> XP_SECTOR_SHIFT));
 
 		if (inner[i] >> XP_SECTOR_SHIFT >= sectors)
 			break;
@@ -69,20 +55,20 @@ static void add_inner(struct places *p, struct slow *s, u64 sector, u64 sectors)
 /* What begins at a sector may not be aligned to our blocks. */
 static void add_region(struct places *p, struct slow *s, u64 sector, u64 sectors)
 {
-	u64 first = sector / XP_BLOCK_SECTORS, table;
+	u64 first = slow_lba(s, sector), table;
 
 	add(p, s, first);
 	add(p, s, first + 1);
 	add(p, s, first + BTRFS);
-	if (sector % XP_BLOCK_SECTORS)
+	if (slow_at(s, sector))
 		add(p, s, first + 1 + BTRFS);
 	if (sectors)
-		add(p, s, (sector + sectors - 1) / XP_BLOCK_SECTORS);
+		add(p, s, slow_lba(s, sector + sectors - 1));
 	if (slow_read(s, first))
 		return;
-	table = ntfs_table(s->block + (sector % XP_BLOCK_SECTORS << XP_SECTOR_SHIFT));
+	table = ntfs_table(s->block + slow_at(s, sector));
 	for (u32 i = 0; table && i < NTFS_RECORDS; i++)
-		add(p, s, ((sector << XP_SECTOR_SHIFT) + table) / XP_BLOCK_SIZE + i);
+		add(p, s, slow_lba(s, sector + (table >> XP_SECTOR_SHIFT)) + i);
 }
 
 static void each_partition(struct places *p, struct slow *s, blkid_partlist list,
@@ -96,82 +82,22 @@ static void each_partition(struct places *p, struct slow *s, blkid_partlist list
 	}
 }
 
-/* From the block @lba on into the same place of a file. */
-static bool copy_blocks(struct slow *s, int fd, u64 lba, u64 end)
-{
-	for (; lba < min(end, slow_blocks(s)); lba++)
-		if (slow_read(s, lba) ||
-		    pwrite(fd, s->block, XP_BLOCK_SIZE, (off_t)(lba * XP_BLOCK_SIZE)) != XP_BLOCK_SIZE)
-			return false;
-	return true;
-}
-
-/* Of a remote disk: its tables, in a file of its size, for who reads only files. -1: no memory, or they cannot be
- * read: what is not there would be zeros. */
-static int copy_tables(struct slow *s)
-{
-	int fd = memfd_create("partition-tables", MFD_CLOEXEC);
-
-	if (fd >= 0 && (ftruncate(fd, (off_t)s->bytes) || !copy_blocks(s, fd, 0, TABLE_BLOCKS))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
-struct tables {
-	int copy;
-	blkid_probe probe;
-	blkid_partlist list;	/* NULL: none */
+struct adding {
+	struct places *p;
+	const struct slow *s;
 };
 
-static void tables_read(struct tables *t, struct slow *s)
+static bool add_one(void *ctx, u64 lba)
 {
-	int fd;
+	const struct adding *k = ctx;
 
-	t->copy = s->fd < 0 ? copy_tables(s) : -1;
-	fd = s->fd < 0 ? t->copy : s->fd;
-	t->probe = fd < 0 ? NULL : blkid_new_probe();
-	t->list = NULL;
-	slow_set_direct(s, false);
-	if (t->probe && !blkid_probe_set_device(t->probe, fd, 0, 0) &&
-	    !blkid_probe_enable_partitions(t->probe, 1))
-		t->list = blkid_probe_get_partitions(t->probe);
-	slow_set_direct(s, true);
-}
-
-static void tables_free(struct tables *t)
-{
-	blkid_free_probe(t->probe);
-	if (t->copy >= 0)
-		close(t->copy);
-}
-
-#define MBR_ENTRIES	446u
-#define MBR_LINK	(MBR_ENTRIES + 16u + 8u)	/* the first sector of the second entry */
-#define LOGICAL_MAX	60u	/* as many as Linux shows */
-
-/* Each logical partition of an MBR has a table of its own, which says where the next one is. */
-static void add_chain(struct places *p, struct slow *s, u64 first)
-{
-	u64 sector = first;
-	u32 next;
-
-	for (u32 i = 0; i < LOGICAL_MAX; i++) {
-		const u8 *table = s->block + (sector % XP_BLOCK_SECTORS << XP_SECTOR_SHIFT);
-
-		add(p, s, sector / XP_BLOCK_SECTORS);
-		if (sector / XP_BLOCK_SECTORS >= slow_blocks(s) || slow_read(s, sector / XP_BLOCK_SECTORS))
-			return;
-		next = le32_at(table + MBR_LINK);
-		if (table[510] != 0x55 || table[511] != 0xaa || !next)
-			return;
-		sector = first + next;
-	}
+	add(k->p, k->s, lba);
+	return true;
 }
 
 static void add_partitions(struct places *p, struct slow *s)
 {
+	struct adding k = { p, s };
 	struct tables t;
 
 	tables_read(&t, s);
@@ -179,7 +105,7 @@ static void add_partitions(struct places *p, struct slow *s)
 		blkid_partition part = blkid_partlist_get_partition(t.list, i);
 
 		if (blkid_partition_is_extended(part))
-			add_chain(p, s, (u64)blkid_partition_get_start(part));
+			tables_logical(s, (u64)blkid_partition_get_start(part), add_one, &k);
 	}
 	each_partition(p, s, t.list, add_region);
 	each_partition(p, s, t.list, add_inner);
@@ -202,7 +128,7 @@ bool fingerprint_begins(struct slow *s, u64 lba)
 		blkid_partition part = blkid_partlist_get_partition(t.list, i);
 
 		if (!blkid_partition_is_extended(part))
-			is = begins_at(s, (u64)blkid_partition_get_start(part) / XP_BLOCK_SECTORS, lba);
+			is = begins_at(s, slow_lba(s, (u64)blkid_partition_get_start(part)), lba);
 	}
 	tables_free(&t);
 	return is;
@@ -229,30 +155,20 @@ static void extent_of(blkid_partlist list, u64 *first, u64 *end)
 #define GPT_SIZE	84u
 #define LDM		0x42	/* a Windows dynamic disk keeps its database behind the last partition */
 
-static u64 le64_at(const u8 *b)
-{
-	__le64 field;
-
-	memcpy(&field, b, sizeof(field));
-	return le64_to_cpu(field);
-}
-
 /* Narrows [*first, *end) sectors down to what GPT's tables leave, wherever they are. Not to the
  * first that a partition may have: it is where most tools align the first one to. */
 static void gpt_leaves(struct slow *s, u64 *first, u64 *end)
 {
-	static const struct { u64 lba; u32 at, sectors; } header[] = {
-		{ 0, 512, 1 }, { 1, 0, XP_BLOCK_SECTORS },
-	};
+	static const u32 sectors[] = { 1, XP_BLOCK_SECTORS };	/* a logical one has; the header is the second */
 
-	for (size_t i = 0; i < sizeof(header) / sizeof(*header); i++) {
-		const u8 *h = s->block + header[i].at;
+	for (size_t i = 0; i < sizeof(sectors) / sizeof(*sectors); i++) {
+		const u8 *h = s->block + slow_at(s, sectors[i]);
 
-		if (slow_read(s, header[i].lba) || memcmp(h, GPT_MAGIC, strlen(GPT_MAGIC)) != 0)
+		if (slow_read(s, slow_lba(s, sectors[i])) || memcmp(h, GPT_MAGIC, strlen(GPT_MAGIC)) != 0)
 			continue;
-		*first = le64_at(h + GPT_ENTRIES) * header[i].sectors +
+		*first = le64_at(h + GPT_ENTRIES) * sectors[i] +
 			 (((u64)le32_at(h + GPT_COUNT) * le32_at(h + GPT_SIZE) + 511) >> XP_SECTOR_SHIFT);
-		*end = (le64_at(h + GPT_LAST) + 1) * header[i].sectors;
+		*end = (le64_at(h + GPT_LAST) + 1) * sectors[i];
 		return;
 	}
 	*end = 0;
@@ -288,42 +204,19 @@ static bool table_leaves(struct slow *s, blkid_partlist list, u64 *first, u64 *e
 	return true;
 }
 
-/* Where superblocks of all that may be on a disk as a whole lie: behind its tables, and before its end. */
-#define HEAD_BLOCKS	68u
-#define TAIL_BLOCKS	66u
-
-/* No table is left if the disk is something else as a whole: on a file system, or half of a mirror, one may be old
- * or another device's, and what it leaves free is theirs. */
-static void table_alone(struct tables *t, struct slow *s)
-{
-	u64 blocks = slow_blocks(s);
-	bool alone;
-
-	if (!t->list)
-		return;
-	slow_set_direct(s, false);
-	alone = (t->copy < 0 || (copy_blocks(s, t->copy, TABLE_BLOCKS, HEAD_BLOCKS) &&
-				 copy_blocks(s, t->copy, blocks - min(blocks, (u64)TAIL_BLOCKS), blocks))) &&
-		partitions_alone(t->probe) == 1;
-	t->list = alone ? blkid_probe_get_partitions(t->probe) : NULL;
-	slow_set_direct(s, true);
-}
-
 u32 fingerprint_gaps(struct slow *s, u64 lba[2])
 {
-	u64 blocks = s->bytes / XP_BLOCK_SIZE, first, end, from, to, place[2];
+	u64 blocks = slow_lba(s, s->bytes >> XP_SECTOR_SHIFT), first, end, from, to, place[2];
 	struct tables t;
 	u32 n = 0;
 
-	tables_read(&t, s);
-	table_alone(&t, s);
+	tables_read_alone(&t, s);
 	if (table_leaves(s, t.list, &from, &to)) {
 		extent_of(t.list, &first, &end);
-		place[0] = first / XP_BLOCK_SECTORS > BOOT_BLOCKS ? first / XP_BLOCK_SECTORS - 1 : 0;
-		place[1] = blocks > COPY_BLOCKS && (blocks - COPY_BLOCKS - 1) * XP_BLOCK_SECTORS >= end ?
-			   blocks - COPY_BLOCKS - 1 : 0;
+		place[0] = slow_lba(s, first) > BOOT_BLOCKS ? slow_lba(s, first) - 1 : 0;
+		place[1] = blocks > COPY_BLOCKS && slow_sector(s, blocks - COPY_BLOCKS - 1) >= end ? blocks - COPY_BLOCKS - 1 : 0;
 		for (u32 i = 0; i < 2; i++)
-			if (place[i] && place[i] * XP_BLOCK_SECTORS >= from && (place[i] + 1) * XP_BLOCK_SECTORS <= to)
+			if (place[i] && slow_sector(s, place[i]) >= from && slow_sector(s, place[i] + 1) <= to)
 				lba[n++] = place[i];
 	}
 	tables_free(&t);
@@ -339,8 +232,8 @@ u32 fingerprint_gaps(struct slow *s, u64 lba[2])
 static void add_range(struct loader *l, u64 from, u64 to)
 {
 	if (l->n < LOADER_MAX && from < to) {
-		l->range[l->n].from = from;
-		l->range[l->n++].to = to;
+		l->range[l->n].from = from + l->before;
+		l->range[l->n++].to = to + l->before;
 	}
 }
 
@@ -373,8 +266,8 @@ void fingerprint_loader(struct loader *l, struct slow *s)
 	u64 from, to;
 
 	l->n = 0;
-	tables_read(&t, s);
-	table_alone(&t, s);
+	l->before = s->pad << XP_SECTOR_SHIFT;
+	tables_read_alone(&t, s);
 	if (table_leaves(s, t.list, &from, &to))
 		add_loader(l, t.list);
 	tables_free(&t);
@@ -429,7 +322,7 @@ void fingerprint_places(struct places *p, struct slow *s, const u8 uuid[16])
 	u64 blocks = slow_blocks(s);
 
 	p->n = 0;
-	for (u64 i = 0; i < min(blocks, (u64)GPT_BLOCKS); i++) {
+	for (u64 i = 0; i < min(blocks, tables_blocks(s)); i++) {
 		add(p, s, i);
 		add(p, s, blocks - 1 - i);
 	}

@@ -16,6 +16,7 @@
 #include "tools/options.h"
 #include "core/mark.h"
 #include "core/rest.h"
+#include "core/superblock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -71,6 +72,7 @@ static void find_gaps(struct ground *g)
 {
 	u64 is = g->slow.bytes, was = le64_to_cpu(g->o.sb.slow.sectors) << XP_SECTOR_SHIFT;
 
+	g->slow.pad = xp_sb_pad(&g->o.sb);
 	g->nr_gaps = g->nr_looked = fingerprint_gaps(&g->slow, g->gap);
 	if (was >= is)
 		return;
@@ -149,7 +151,7 @@ static enum xc take_back(struct ground *g, u64 lba)
 /* Is there one? False: *err too. -ENXIO: the device ends before it. */
 static bool is_mark(struct ground *g, u64 lba, int *err)
 {
-	*err = !lba ? 0 : (lba + 1) * XP_BLOCK_SIZE > g->slow.bytes ? -ENXIO : slow_read(&g->slow, lba);
+	*err = !lba ? 0 : slow_sector(&g->slow, lba + 1) << XP_SECTOR_SHIFT > g->slow.bytes ? -ENXIO : slow_read(&g->slow, lba);
 	return lba && !*err && xp_mark_is(&g->o.sb, g->slow.block);
 }
 
@@ -272,20 +274,21 @@ static enum xc mend_note(struct ground *g)
 	return g->marks && !g->noted && fingerprint_unreadable(&g->o.media.io, &g->o.sb) ? blank_note(g) : XC_OK;
 }
 
-enum xc mark_prepare(const char *name, const char *fast, const char *slow, const struct options *opt, u32 *place, u64 *doubt)
+enum xc mark_prepare(const char *name, const char *fast, const char *slow, const struct options *opt, struct xp_tunables *t, u64 *doubt)
 {
 	struct ground g = { .name = name, .fast.fd = -1, .slow.fd = -1, .losing = !opt || opt->discard_dirty,
 			    .accept = opt ? accept_of(opt) : 0 };
 	enum xc ret = open_ground(&g, fast, slow);
 
-	*place = 0;
+	t->mark = 0;
+	t->grid = g.o.sb.grid;
 	if (!ret)
 		ret = look(&g);
 	if (!ret)
 		ret = mend_note(&g);
 	*doubt = g.doubt;
 	if (!ret && g.marks && !g.doubt)
-		*place = (u32)remember(&g, choose(&g));
+		t->mark = (u32)remember(&g, choose(&g));
 	close_ground(&g);
 	return ret;
 }

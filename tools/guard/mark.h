@@ -13,14 +13,15 @@ struct options;
 struct xp_fp;
 struct xp_media;
 struct xp_sb;
+struct xp_tunables;
 
 /*
  * Before the cache on @fast starts: if writes have passed it, what it has is dropped, and the mark
- * that said so erased; that is told. *@place: where the next mark may be written, 0: nowhere.
+ * that said so erased; that is told. @t->mark: where the next mark may be written, 0: nowhere; @t->grid: of the superblock.
  * *@doubt, for behind_check(): a block that cannot be read, and may say so; 0: none.
  * @opt: may dirty blocks be lost with the clean ones, may journal blocks be; NULL: dirty ones may.
  */
-enum xc mark_prepare(const char *name, const char *fast, const char *slow, const struct options *opt, u32 *place, u64 *doubt);
+enum xc mark_prepare(const char *name, const char *fast, const char *slow, const struct options *opt, struct xp_tunables *t, u64 *doubt);
 /* Would it find one? Changes nothing. */
 bool mark_there(const struct xp_media *m, const struct xp_sb *sb, const char *slow, u64 *doubt);
 /* Of a cache that is no more; @fp is its last fingerprint. Complains if it stays. */

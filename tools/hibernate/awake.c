@@ -319,7 +319,7 @@ enum xc wake(const struct running *r, const struct options *opt)
 	if (!ret)
 		ret = kernel_ready();
 	if (!ret)
-		ret = mark_prepare(r->name, c.fast.path, named.slow_path, opt, &tuned.tunables.mark, &doubt);
+		ret = mark_prepare(r->name, c.fast.path, named.slow_path, opt, &tuned.tunables, &doubt);
 	if (ret)
 		return ret;
 	signals_hold();

@@ -60,8 +60,18 @@ measure_512()
 	row off-new write 4096 192 32 $COUNT 7
 }
 
+# The same, where the slow device has a partition from sector 63 on.
+measure_grid()
+{
+	warm
+	row grid-again write 4096 0 7 $COUNT 7
+	row grid-sync sync 4096 0 7 $COUNT 7
+	row grid-new write 4096 192 32 $COUNT 7
+}
+
 for target in ${TARGETS//,/ }; do
 	SECTOR=4096 on_devices measure
 	SECTOR=512 on_devices measure_512
+	[ "$target" != xpcache ] || SECTOR=512 PARTITION_AT=63 on_devices measure_grid
 done
 pass measured

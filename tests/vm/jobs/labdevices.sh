@@ -83,6 +83,9 @@ down_linear() { must dmsetup remove linear; }
 up_xpcache()
 {
 	[ $# -gt 0 ] || set -- --dirty-low 80 --dirty-high 95 --idle-ms 0
+	[ -z "${PARTITION_AT:-}" ] ||
+		must sfdisk -q --force --no-reread --no-tell-kernel "$SLOWDEV" <<<"label: dos
+start=$PARTITION_AT,type=83"
 	must xpcache create --fast "$FASTDEV" --slow "$SLOWDEV" --force "$@"
 	DEV=$CACHE
 }

@@ -97,6 +97,25 @@ counter()
 	echo "${line%% *}"
 }
 
+# no_errors NAME - neither device has failed a request of the cache.
+no_errors() { equal "$1" "0 0" "$(counter fast_errors) $(counter slow_errors)"; }
+
+# loads SECONDS - each mix of the ledger on the cache for so long; then all that its book knows is compared.
+loads()
+{
+	local mix load
+	must ledger open $CACHE /tmp/book
+	for mix in read write flush; do
+		ledger load $CACHE /tmp/book $mix >/tmp/load 2>&1 &
+		load=$!
+		sleep "$1"
+		kill -TERM $load
+		wait $load && pass "ledger-$mix" || fail "ledger-$mix" "$(grep -m 1 . /tmp/load)"
+		note "$(tail -n 1 /tmp/load)"
+	done
+	try ledger-check ledger check $CACHE /tmp/book
+}
+
 # dumped DEVICE KEY - a number that the dump of a fast device has, such as journal_start: in blocks.
 dumped() { xpcache dump "$1" --json | sed -n "s/.*\"$2\": *\([0-9]*\).*/\1/p" | head -n 1; }
 

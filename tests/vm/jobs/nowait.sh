@@ -42,7 +42,7 @@ settled test "$(counter fills)" -gt 0
 sleep 1
 try half-in-the-cache fio --name=halves --filename=$CACHE --ioengine=io_uring --iodepth=8 --rw=read --bs=128k --direct=1 \
 	--offset=768m --size=16m
-equal no-errors "0 0" "$(counter fast_errors) $(counter slow_errors)"
+no_errors no-errors
 must xpcache remove xpcache0
 
 # A fast device whose queue is full at once, and a fast device that cannot be asked not to wait.

@@ -7,8 +7,6 @@
 
 . ./lib.sh
 
-no_fast_error() { equal "$1" "0 0" "$(counter fast_errors) $(counter slow_errors)"; }
-
 # at_once BYTES - of 512 reads with RWF_NOWAIT, so many are answered.
 at_once() { python3 -c 'import mmap, os, sys
 device, bytes = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT), int(sys.argv[2])
@@ -55,7 +53,7 @@ for verify in 0 1; do
 	equal "files-$verify" "$files" "$(tree /mnt)"
 	must umount /mnt
 	try "fsck-$verify" e2fsck -fn $CACHE
-	no_fast_error "no-errors-$verify"
+	no_errors "no-errors-$verify"
 	note "$(counter read_hits) hits, $(counter read_misses) misses, $(counter writes) writes, $(counter evicted) evicted"
 	must xpcache stop xpcache0
 	try "check-$verify" xpcache check $FAST --slow $SLOW --data
@@ -67,17 +65,8 @@ done
 
 # Many at once, which the core splits in the middle of a page: the book knows what each sector may hold.
 must xpcache create --fast $FAST --slow $SLOW --idle-ms 300
-must ledger open $CACHE /tmp/book
-for mix in read write flush; do
-	ledger load $CACHE /tmp/book $mix >/tmp/load 2>&1 &
-	load=$!
-	sleep 8
-	kill -TERM $load
-	wait $load && pass "ledger-$mix" || fail "ledger-$mix" "$(grep -m 1 . /tmp/load)"
-	note "$(tail -n 1 /tmp/load)"
-done
-try ledger-check ledger check $CACHE /tmp/book
-no_fast_error ledger-no-errors
+loads 8
+no_errors ledger-no-errors
 must xpcache flush xpcache0
 must xpcache remove xpcache0
 try ledger-alone ledger check $SLOW /tmp/book

@@ -67,6 +67,6 @@ grep -q 'verify:' /tmp/fio.log && fail beside-verified "$(grep -m 1 'verify:' /t
 	pass beside-verified
 must umount /mnt
 equal no-oom "" "$(dmesg | grep -m 1 'Out of memory')"
-equal errors "0 0" "$(counter fast_errors) $(counter slow_errors)"
+no_errors errors
 remove
 try fsck-alone e2fsck -fn $SLOW
