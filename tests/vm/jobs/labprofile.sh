@@ -13,8 +13,15 @@ warm
 OF=$OP
 FIRST=0
 SPAN=$((8 << 20))
+SIZE=4096
 case $OP in
 read) ;;
+write-1024k)
+	OF=write
+	SIZE=$((1 << 20))
+	SPAN=$((64 << 20))
+	must latency "$DEV" $OF $SIZE 0 $SPAN 100 1
+	;;
 miss)	# of a device that misses nothing: reads
 	OF=read
 	if [ "$TARGET" != raw ] && [ "$TARGET" != linear ]; then
@@ -27,4 +34,4 @@ esac
 # Where the functions are, on a disk that the host can read.
 must dd if=/proc/kallsyms of=$SLOW conv=sync,fsync bs=64k iflag=fullblock status=none
 pass PROFILE
-latency "$DEV" "$OF" 4096 $FIRST $SPAN 100000000 2
+latency "$DEV" "$OF" $SIZE $FIRST $SPAN 100000000 2
