@@ -73,7 +73,7 @@ enum xp_state {
 #define XP_WORD_FIELDS							\
 	u8 lba_high;							\
 	u8 state : 3;		/* enum xp_state */			\
-	u8 dirty : 1;		/* MAPPED: the slow device does not hold it */ \
+	u8 dirty : 1;		/* MAPPED: the slow device does not hold it; of no meaning else */ \
 	u8 apart : 1;		/* MAPPED: not read from its slot as it is; dirty as well: zeros, unread.h, or part.h */ \
 	u8 home : 1;		/* dirty: the slow device was sent it, and not flushed since, as far as is known here */ \
 	u8 held : 1;		/* MAPPED: a parallel commit may supersede it or fall back to it */ \
@@ -196,6 +196,7 @@ struct xp_window {
 	bool refused;
 	/* the data of the request sent beside it is not known to be durable */
 	bool undone;
+	bool unmaps;		/* one of .freed is in the hash until then */
 	u32 freed[XP_RECORDS];	/* slots that its being durable sets free */
 };
 

@@ -4,7 +4,7 @@
  *
  * A hit pins its slots until it ends: they are not reused under it (I1). To pin
  * is to exchange the word of the entry that says: MAPPED, of this lba, read from its slot.
- * What then turns the slot over to somebody else finds the pin: slot_release()
+ * What then turns the slot over to somebody else finds the pin: slots_release()
  * says RELEASED first and looks for pins after it, and whoever takes the last pin
  * away sees RELEASED in the same exchange.
  *

@@ -35,7 +35,7 @@ static bool open_block(struct xp *c)
 	w->seq = journal_open(c);
 	w->number = number_after(c, c->journal.sealed_number);
 	w->position = journal_position(c, w->number);
-	w->undone = w->refused = false;
+	w->undone = w->refused = w->unmaps = false;
 	w->tries = 0;
 	w->nr = w->nr_relocated = w->scanned = w->stored = 0;
 	w->nr_freed = 0;
@@ -168,17 +168,10 @@ bool journal_retire(struct xp *c)
  * make. All before it is on the medium, so what was stored is reached (I2): it waits for nobody,
  * and slots are free at once (I1).
  */
-static void freed_slot(struct xp *c, u32 i, struct xp_todo *todo)
+static noinline void unmapped_slot(struct xp *c, xp_slot_t slot, struct xp_todo *todo)
 {
-	struct xp_entry *e = &c->entry[i];
-	bool unmapping = e->state == SLOT_UNMAPPING;
-
-	if (unmapping)
-		map_remove(c, XP_SLOT(i));
-	c->nr_pending_free--;
-	slot_release(c, XP_SLOT(i));
-	if (unmapping)
-		requests_wake(c, entry_lba(e), 1, todo);
+	map_remove(c, slot);
+	requests_wake(c, entry_lba(entry_of(c, slot)), 1, todo);
 }
 
 /* What supersedes them is on the medium, and all before it. */
@@ -186,8 +179,12 @@ static void set_free(struct xp *c, struct xp_window *w, struct xp_todo *todo)
 {
 	u32 i;
 
-	for (i = 0; i < w->nr_freed; i++)
-		freed_slot(c, w->freed[i], todo);
+	for (i = 0; w->unmaps && i < w->nr_freed; i++)
+		if (c->entry[w->freed[i]].state == SLOT_UNMAPPING)
+			unmapped_slot(c, XP_SLOT(w->freed[i]), todo);
+	w->unmaps = false;
+	slots_release(c, w->freed, w->nr_freed);
+	c->nr_pending_free -= w->nr_freed;
 	w->nr_freed = 0;
 }
 
@@ -264,6 +261,7 @@ static void move_on(struct xp *c, struct xp_window *w)
 	}
 	memcpy(next->freed, w->freed, nr_freed * sizeof(w->freed[0]));
 	next->nr_freed = nr_freed;
+	next->unmaps |= w->unmaps;
 	w->nr_freed = 0;
 	if (c->cleaned > journal_point(w->seq, w->stored))
 		c->cleaned = journal_here(c);

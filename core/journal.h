@@ -189,11 +189,23 @@ static inline bool journal_room(struct xp *c, u32 n, struct xp_todo *todo)
 	return true;
 }
 
-static inline void journal_put(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba,
-			       xp_slot_t slot, u64 hash)
+/* For how many of @want new records is there room? The same, of one where it is not plain that there is for more. */
+static inline u32 journal_room_for(struct xp *c, u32 want, struct xp_todo *todo)
 {
-	struct xp_window *w = journal_window(c, journal_open(c));
-	struct xp_record *r = &journal_buffer(c, journal_open(c))->rec[w->nr++];
+	const struct xp_window *w = journal_window(c, journal_open(c));
+	u32 has = w->nr - w->nr_relocated;
+
+	if (w->state != BLOCK_OPEN || has >= XP_NEW_MAX || journal_window(c, journal_open(c) + 1)->state != BLOCK_IDLE)
+		return journal_make_room(c, 1, todo);
+	todo->tick |= window_rests(w);
+	return min(want, XP_NEW_MAX - has);
+}
+
+/* Into the open block; where it lives is to be said. */
+static inline void window_record(struct xp *c, struct xp_window *w, enum xp_kind kind, u8 flags, xp_lba_t lba,
+				 xp_slot_t slot, u64 hash)
+{
+	struct xp_record *r = &c->journal.buffer[w->seq % XP_WINDOW].rec[w->nr++];
 	/* however often it is said again */
 	u32 sum = kind == XP_REC_MAP && c->sum ? c->sum[xp_slot_n(slot)] : 0;
 	u8 lacks = kind == XP_REC_MAP ? slot_lacks(c, slot) : 0;
@@ -204,6 +216,13 @@ static inline void journal_put(struct xp *c, enum xp_kind kind, u8 flags, xp_lba
 	r->slot = cpu_to_le32(xp_slot_n(slot));
 	r->sum = cpu_to_le32(sum);
 	r->hash = cpu_to_le64(hash);
+}
+
+static inline void journal_put(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba, xp_slot_t slot, u64 hash)
+{
+	struct xp_window *w = journal_window(c, journal_open(c));
+
+	window_record(c, w, kind, flags, lba, slot, hash);
 	if (kind == XP_REC_MAP)
 		record_is_live(c, slot, w->position);
 }
@@ -233,14 +252,21 @@ static inline u64 journal_add(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_
 	return journal_open(c);
 }
 
-/* @slot becomes free when the open block is durable. */
+/* @slot, which is not in the hash, becomes free when the open block @w is durable. */
+static inline void window_free_later(struct xp *c, struct xp_window *w, xp_slot_t slot)
+{
+	XP_ASSERT(w->state == BLOCK_OPEN && w->nr_freed < XP_RECORDS);
+	w->freed[w->nr_freed++] = xp_slot_n(slot);
+	c->nr_pending_free++;
+}
+
+/* The same of any. */
 static inline void journal_free_later(struct xp *c, xp_slot_t slot)
 {
 	struct xp_window *w = journal_window(c, journal_open(c));
 
-	XP_ASSERT(w->state == BLOCK_OPEN && w->nr_freed < XP_RECORDS);
-	w->freed[w->nr_freed++] = xp_slot_n(slot);
-	c->nr_pending_free++;
+	window_free_later(c, w, slot);
+	w->unmaps |= entry_of(c, slot)->state == SLOT_UNMAPPING;
 }
 
 #endif /* XP_JOURNAL_H */

@@ -74,38 +74,80 @@ static inline u32 map_gap(const struct xp *c, xp_lba_t lba, u32 most)
 	return used == end ? most : (u32)((used << c->region_shift) - at);
 }
 
-/* A count that has reached its end stays there: such a region is looked through. */
-static inline void map_count(struct xp *c, xp_lba_t lba, int by)
+/* Of a region that has @nr slots more in the hash. A count that has reached its end stays there: it is looked through. */
+static inline void region_more(u8 *region, u32 nr)
 {
-	u8 *nr = &c->region[map_region(c, xp_lba_n(lba))];
+	*region = (u8)min(*region + nr, (u32)XP_REGION_FULL);
+}
 
-	if (*nr < XP_REGION_FULL)
-		*nr = (u8)(*nr + by);
+static inline void region_less(u8 *region, u32 nr)
+{
+	if (*region < XP_REGION_FULL)
+		*region = (u8)(*region - nr);
+}
+
+/* Blocks from @lba on, of @nr, that are in its region. */
+static inline u32 map_region_span(const struct xp *c, u64 lba, u32 nr)
+{
+	u64 first = map_region(c, lba);
+
+	return first == c->nr_regions - 1 ? nr : (u32)min((u64)nr, ((first + 1) << c->region_shift) - lba);
+}
+
+/* By region_more or region_less: each of the @nr blocks from @lba on has a slot more in the hash, or less. */
+static __always_inline void map_count(struct xp *c, xp_lba_t lba, u32 nr, void (*change)(u8 *region, u32 nr))
+{
+	u64 at = xp_lba_n(lba);
+	u32 n;
+
+	for (; nr > 1; nr -= n, at += n) {
+		n = map_region_span(c, at, nr);
+		change(&c->region[map_region(c, at)], n);
+	}
+	if (nr)
+		change(&c->region[map_region(c, at)], 1);
+}
+
+/* What names the first slot of the lba's chain. */
+static inline u32 *map_chain(const struct xp *c, xp_lba_t lba)
+{
+	return &c->bucket[map_bucket(c, lba)];
+}
+
+/* Into its chain, and to be counted. */
+static inline void map_link(struct xp *c, xp_slot_t slot, xp_lba_t lba, u32 *chain)
+{
+	struct xp_entry *e = entry_of(c, slot);
+
+	entry_set_lba(e, lba);
+	XP_WRITE_ONCE(e->hash_next, *chain);
+	XP_WRITE_ONCE(*chain, xp_slot_n(slot));
 }
 
 static inline void map_insert(struct xp *c, xp_slot_t slot, xp_lba_t lba)
 {
-	struct xp_entry *e = entry_of(c, slot);
-	u32 *bucket = &c->bucket[map_bucket(c, lba)];
+	region_more(&c->region[map_region(c, xp_lba_n(lba))], 1);
+	map_link(c, slot, lba, map_chain(c, lba));
+}
 
-	map_count(c, lba, 1);
-	entry_set_lba(e, lba);
-	XP_WRITE_ONCE(e->hash_next, *bucket);
-	XP_WRITE_ONCE(*bucket, xp_slot_n(slot));
+/* Out of the chain, where @link names it. */
+static inline void map_unlink(struct xp_entry *e, u32 *link)
+{
+	XP_WRITE_ONCE(*link, e->hash_next);
+	XP_WRITE_ONCE(e->hash_next, XP_NIL);
 }
 
 static inline void map_remove(struct xp *c, xp_slot_t slot)
 {
 	struct xp_entry *e = entry_of(c, slot);
-	u32 *link = &c->bucket[map_bucket(c, entry_lba(e))];
+	u32 *link = map_chain(c, entry_lba(e));
 
 	while (*link != xp_slot_n(slot)) {
 		XP_ASSERT(*link != XP_NIL);
 		link = &c->entry[*link].hash_next;
 	}
-	XP_WRITE_ONCE(*link, e->hash_next);
-	XP_WRITE_ONCE(e->hash_next, XP_NIL);
-	map_count(c, entry_lba(e), -1);
+	map_unlink(e, link);
+	region_less(&c->region[map_region(c, xp_lba_n(entry_lba(e)))], 1);
 }
 
 static inline bool map_is_overwritten(const struct xp *c, xp_lba_t lba)
@@ -117,13 +159,13 @@ static inline bool map_is_overwritten(const struct xp *c, xp_lba_t lba)
 	return i;
 }
 
-/* A slot that is written in place is mapped and writing. */
-static inline void map_find(struct xp *c, xp_lba_t lba, struct xp_found *f)
+/* Of the lba whose chain begins at @chain. A slot that is written in place is mapped and writing. */
+static inline void map_find_in(struct xp *c, const u32 *chain, xp_lba_t lba, struct xp_found *f)
 {
 	u32 i;
 
 	f->mapped = f->writing = f->filling = f->unmapping = XP_SLOT(XP_NIL);
-	for (i = map_peek(c, lba); i != XP_NIL; i = c->entry[i].hash_next) {
+	for (i = XP_READ_ONCE(*chain); i != XP_NIL; i = c->entry[i].hash_next) {
 		struct xp_entry *e = &c->entry[i];
 
 		if (!entry_is_of(e, lba))
@@ -139,6 +181,11 @@ static inline void map_find(struct xp *c, xp_lba_t lba, struct xp_found *f)
 	}
 	if (unlikely(c->overwrites.nr) && map_is_overwritten(c, lba))
 		f->writing = f->mapped;
+}
+
+static inline void map_find(struct xp *c, xp_lba_t lba, struct xp_found *f)
+{
+	map_find_in(c, map_chain(c, lba), lba, f);
 }
 
 /* Is a slot in the hash that speaks of it? */
@@ -160,6 +207,22 @@ static inline xp_slot_t map_mapped(struct xp *c, xp_lba_t lba)
 
 		if (e->state == SLOT_MAPPED && entry_is_of(e, lba))
 			return XP_SLOT(i);
+	}
+	return XP_SLOT(XP_NIL);
+}
+
+/* The same, and what names it in its chain. */
+static inline xp_slot_t map_mapped_link(struct xp *c, xp_lba_t lba, u32 **link)
+{
+	u32 *at, i;
+
+	for (at = map_chain(c, lba); (i = *at) != XP_NIL; at = &c->entry[i].hash_next) {
+		struct xp_entry *e = &c->entry[i];
+
+		if (e->state == SLOT_MAPPED && entry_is_of(e, lba)) {
+			*link = at;
+			return XP_SLOT(i);
+		}
 	}
 	return XP_SLOT(XP_NIL);
 }

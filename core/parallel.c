@@ -75,15 +75,16 @@ enum xp_act parallel_flip(struct xp *c, struct xp_req *req,
 
 	for (i = 0; i < req->nr_blocks; i++) {
 		xp_lba_t lba = lba_add(req_lba(req), i);
-		xp_slot_t old = map_mapped(c, lba);
-		u32 rank = ranks_written(c, lba, old, req->stream == STREAM_LONG);
+		xp_slot_t old = map_mapped(c, lba), slot = slot_add(req->slot, i);
 
 		if (is_slot(old)) {
 			record_is_dead(c, old);
-			slot_supersede(c, old);
+			map_remove(c, old);
+			slot_follow(c, old, slot, ranks_successor(c, old));
 			slot_release(c, old);
+		} else {
+			slot_map(c, slot, true, ranks_written_new(c, lba, req->stream == STREAM_LONG));
 		}
-		slot_map(c, slot_add(req->slot, i), true, rank);
 	}
 	journal_data_done(c, xp_seq_n(req->record_seq));
 	req_count_written(c, req);

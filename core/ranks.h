@@ -52,7 +52,7 @@ static inline u32 ranks_successor(struct xp *c, xp_slot_t old)
 	return rank + rank_hit(rank);
 }
 
-/* Of a block that is written. Inline: so is each block of a long write. */
+/* Of a block that is written, whether there was a version of it or not. */
 static inline u32 ranks_written(struct xp *c, xp_lba_t lba, xp_slot_t old, bool streams)
 {
 	return is_slot(old) ? ranks_successor(c, old) : ranks_written_new(c, lba, streams);

@@ -55,6 +55,13 @@ static inline void record_is_live(struct xp *c, xp_slot_t slot, u32 position)
 	c->journal.live[*segment]++;
 }
 
+/* The same of a slot that had none; to be counted, with others of that segment. */
+static inline void record_is_born(struct xp *c, xp_slot_t slot, u32 segment)
+{
+	XP_ASSERT(!record_lives(c, slot));
+	c->segment[xp_slot_n(slot)] = (u16)segment;
+}
+
 /* It says nothing that a recovery needs, once what has come instead is durable. */
 static inline void record_is_dead(struct xp *c, xp_slot_t slot)
 {

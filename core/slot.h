@@ -23,6 +23,8 @@ u32 slots_alloc(struct xp *c, u32 want, enum xp_state state, xp_lba_t lba,
  * neither in the hash nor on a list.
  */
 void slot_release(struct xp *c, xp_slot_t slot);
+/* The same of @nr slots. */
+void slots_release(struct xp *c, const u32 *slot, u32 nr);
 void slot_pin(struct xp *c, xp_slot_t slot);
 void slot_unpin(struct xp *c, xp_slot_t slot);
 /* RELEASED, and the last pin has gone: FREE. */
@@ -37,6 +39,8 @@ static inline bool slots_is_free(const struct xp *c, u32 i)
 	return i < c->nr_slots && c->free_map[i / 64] >> (i % 64) & 1;
 }
 
+/* Slots from @from on that are free, up to @want. */
+u32 slots_free_from(const struct xp *c, u32 from, u32 want);
 /* Consecutive free slots, the first of them at or after @from; up to @want. Returns how many; 0: there are none. */
 u32 slots_free_run(const struct xp *c, u32 from, u32 want, u32 *first);
 
@@ -54,15 +58,40 @@ static inline void slots_mark_used(struct xp *c, u32 i)
 	c->nr_free--;
 }
 
+/* Of the free slots @i and so on. */
+static inline void slots_mark_run(struct xp *c, u32 i, u32 nr)
+{
+	u32 n;
+
+	if (nr == 1) {
+		slots_mark_used(c, i);
+		c->alloc_hand = i + 1;
+		return;
+	}
+	c->nr_free -= nr;
+	for (; nr; nr -= n, i += n) {
+		n = min(nr, 64 - i % 64);
+		c->free_map[i / 64] &= ~(~0ull >> (64 - n) << (i % 64));
+		if (!c->free_map[i / 64])
+			c->free_sum[i / 4096] &= ~(1ull << (i / 64 % 64));
+	}
+	c->alloc_hand = i;
+}
+
+/* FREE -> @state; to be marked, and to go into the hash. */
+static inline void slot_begin(struct xp *c, u32 i, enum xp_state state)
+{
+	union xp_word word = { .state = state };
+
+	XP_WRITE_ONCE(c->entry[i].word.all, word.all);	/* free: nobody has it pinned */
+}
+
 /* FREE -> @state, in the hash as @lba's. */
 static inline void slots_take(struct xp *c, u32 i, enum xp_state state, xp_lba_t lba)
 {
-	struct xp_entry *e = &c->entry[i];
-	union xp_word word = { .state = state };
-
 	slots_mark_used(c, i);
 	c->alloc_hand = i + 1;
-	XP_WRITE_ONCE(e->word.all, word.all);	/* free: nobody has it pinned */
+	slot_begin(c, i, state);
 	map_insert(c, XP_SLOT(i), lba);
 }
 
@@ -123,6 +152,24 @@ static inline void slot_supersede(struct xp *c, xp_slot_t slot)
 	slot_uncount(c, e);
 	map_remove(c, slot);
 	e->state = SLOT_PENDING_FREE;
+}
+
+/*
+ * @old, which is out of the hash, -> PENDING_FREE; @slot, WRITING, -> MAPPED and dirty in its place, with that rank. They count
+ * alike, if both are dirty: a rank's class is that of the version before (ranks_successor()). I4: in this order, as slot_map().
+ */
+static inline void slot_follow(struct xp *c, xp_slot_t old, xp_slot_t slot, u32 rank)
+{
+	struct xp_entry *was = entry_of(c, old), *e = entry_of(c, slot);
+
+	XP_ASSERT(was->state == SLOT_MAPPED && !entry_pins(e));
+	slot_is_read_again(c, old);
+	slot_set_dirty(c, was, true);
+	was->state = SLOT_PENDING_FREE;
+	e->use = (u16)rank;
+	xp_write_barrier();
+	e->state = SLOT_MAPPED;
+	e->dirty = true;
 }
 
 /* A number that a FILLING slot keeps for who fills it: it has no pins, no rank, and no live record. */

@@ -4,7 +4,7 @@
  *
  * Free slots are bits in a map of two levels; the hand moves through it like a
  * log, so that slots are handed out in runs and a large write stays one bio.
- * I1 rests here: a slot enters the free map only through slot_release().
+ * I1 rests here: a slot enters the free map only through slots_release() and slot_free().
  */
 #include "badblocks.h"
 #include "run.h"
@@ -20,11 +20,17 @@ static u32 words(u32 bits)
 	return (bits + 63) / 64;
 }
 
-static void free_set(struct xp *c, u32 i)
+/* The @nr slots from @i on. */
+static void free_set(struct xp *c, u32 i, u32 nr)
 {
-	c->free_map[i / 64] |= 1ull << (i % 64);
-	c->free_sum[i / 4096] |= 1ull << (i / 64 % 64);
-	c->nr_free++;
+	u32 n;
+
+	c->nr_free += nr;
+	for (; nr; nr -= n, i += n) {
+		n = min(nr, 64 - i % 64);
+		c->free_map[i / 64] |= ~0ull >> (64 - n) << (i % 64);
+		c->free_sum[i / 4096] |= 1ull << (i / 64 % 64);
+	}
 }
 
 /* First set bit of @map from @from on and before @end, or XP_NIL. */
@@ -61,14 +67,26 @@ u32 slots_search(const struct xp *c)
 	return i == XP_NIL ? free_from(c, 0) : i;
 }
 
-u32 slots_free_run(const struct xp *c, u32 from, u32 want, u32 *first)
+/* Bits behind the last slot are never set. */
+u32 slots_free_from(const struct xp *c, u32 from, u32 want)
 {
 	u32 n = 0;
 
+	while (n < want && from + n < c->nr_slots) {
+		u32 at = (from + n) % 64;
+		u64 used = ~c->free_map[(from + n) / 64] >> at;
+
+		n += used ? (u32)__builtin_ctzll(used) : 64 - at;
+		if (used)
+			break;
+	}
+	return min(n, want);
+}
+
+u32 slots_free_run(const struct xp *c, u32 from, u32 want, u32 *first)
+{
 	*first = from < c->nr_slots ? free_from(c, from) : XP_NIL;
-	while (*first != XP_NIL && n < want && slots_is_free(c, *first + n))
-		n++;
-	return n;
+	return *first == XP_NIL ? 0 : slots_free_from(c, *first, want);
 }
 
 void slots_init_free(struct xp *c)
@@ -78,7 +96,7 @@ void slots_init_free(struct xp *c)
 	c->nr_free = 0;
 	for (i = 0; i < c->nr_slots; i++)
 		if (c->entry[i].state == SLOT_FREE && !slot_is_bad(c, i))
-			free_set(c, i);
+			free_set(c, i, 1);
 }
 
 u32 slots_alloc(struct xp *c, u32 want, enum xp_state state, xp_lba_t lba,
@@ -88,34 +106,60 @@ u32 slots_alloc(struct xp *c, u32 want, enum xp_state state, xp_lba_t lba,
 
 	if (unlikely(c->any_suspect))
 		want = slots_together(c, start, want);
-	for (n = 0; n < want && slots_is_free(c, start + n); n++)
+	want = start == XP_NIL ? 0 : slots_free_from(c, start, want);
+	for (n = 0; n < want; n++)
 		slots_take(c, start + n, state, lba_add(lba, n));
 	*first = XP_SLOT(start);
 	return n;
 }
 
-void slot_release(struct xp *c, xp_slot_t slot)
-{
-	struct xp_entry *e = entry_of(c, slot);
-
-	XP_ASSERT(!record_lives(c, slot));
-	e->state = SLOT_RELEASED;
-	xp_barrier();	/* whoever takes the last pin away sees that, or we see none */
-	slot_free(c, slot);
-}
-
-void slot_free(struct xp *c, xp_slot_t slot)
+/* RELEASED, and without a pin -> FREE. May it be handed out? */
+static inline bool becomes_free(struct xp *c, xp_slot_t slot)
 {
 	struct xp_entry *e = entry_of(c, slot);
 
 	if (e->state != SLOT_RELEASED || entry_pins(e))
-		return;
+		return false;
 	xp_stores_depend();
 	e->state = SLOT_FREE;
 	if (unlikely(e->apart))
 		slot_is_no_part(c, slot);
-	if (!slot_is_bad(c, xp_slot_n(slot)))
-		free_set(c, xp_slot_n(slot));
+	return !slot_is_bad(c, xp_slot_n(slot));
+}
+
+void slots_release(struct xp *c, const u32 *slot, u32 nr)
+{
+	u32 i, first = 0, n = 0;
+
+	for (i = 0; i < nr; i++) {
+		XP_ASSERT(!record_lives(c, XP_SLOT(slot[i])));
+		c->entry[slot[i]].state = SLOT_RELEASED;
+	}
+	xp_barrier();	/* whoever takes the last pin away sees that, or we see none */
+	for (i = 0; i < nr; i++) {
+		if (!becomes_free(c, XP_SLOT(slot[i])))
+			continue;
+		if (slot[i] != first + n) {
+			free_set(c, first, n);
+			first = slot[i];
+			n = 0;
+		}
+		n++;
+	}
+	free_set(c, first, n);
+}
+
+void slot_release(struct xp *c, xp_slot_t slot)
+{
+	u32 one = xp_slot_n(slot);
+
+	slots_release(c, &one, 1);
+}
+
+void slot_free(struct xp *c, xp_slot_t slot)
+{
+	if (becomes_free(c, slot))
+		free_set(c, xp_slot_n(slot), 1);
 }
 
 void slot_pin(struct xp *c, xp_slot_t slot)

@@ -74,30 +74,43 @@ static __always_inline void write_begin(struct xp *c, struct xp_req *req, u32 nr
 	req->copy.hashed = req->copy.parallel || c->opt.verify;
 }
 
+/* Consecutive free slots for up to @want blocks, the first of them @start. */
+static u32 slots_at(const struct xp *c, u32 start, u32 want)
+{
+	if (want == 1 || start == XP_NIL)
+		return start != XP_NIL;
+	if (unlikely(c->any_suspect))
+		want = slots_together(c, start, want);
+	return slots_free_from(c, start, want);
+}
+
 /* Up to @want blocks. */
 static enum xp_act write_whole(struct xp *c, struct xp_req *req, u32 want,
 			       struct xp_todo *todo)
 {
-	u32 start = slots_next(c), n = 0;
+	u32 start = slots_next(c), n = 0, free;
 	struct xp_found f;
 	bool busy;
 
 	if (req_is_private(c, req))
 		want = min(want, XP_COPY_MAX);
+	free = slots_at(c, start, want);
 	do {
 		xp_lba_t lba = lba_add(req_lba(req), n);
+		u32 *chain = map_chain(c, lba);
 
-		map_find(c, lba, &f);
+		map_find_in(c, chain, lba, &f);
 		busy = lba_busy(c, &f, lba);
-		if (busy || !slots_is_free(c, start + n))
+		if (busy || n == free)
 			break;
-		if (unlikely(c->any_suspect) && !n)
-			want = slots_together(c, start, want);
-		slots_take(c, start + n, SLOT_WRITING, lba);
-	} while (++n < want);
+		slot_begin(c, start + n, SLOT_WRITING);
+		map_link(c, XP_SLOT(start + n), lba, chain);
+	} while (++n < free);
 	if (!n)
 		return busy ? req_wait(c, &c->busy, req) :
 			      write_without_slot(c, req, is_slot(f.mapped), todo);
+	slots_mark_run(c, start, n);
+	map_count(c, req_lba(req), n, region_more);
 	req->slot = XP_SLOT(start);
 	write_begin(c, req, n);
 	if (likely(!req->copy.hashed && !req->private))
@@ -300,6 +313,53 @@ void write_abort(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 }
 
 /*
+ * The mapping of @lba flips to @slot, by a record of the open block @w. Was there one? Then that is to be counted out of its
+ * region.
+ */
+static __always_inline bool flip(struct xp *c, struct xp_window *w, xp_lba_t lba, xp_slot_t slot, bool streams)
+{
+	u32 *link;
+	xp_slot_t old = map_mapped_link(c, lba, &link);
+
+	window_record(c, w, XP_REC_MAP, XP_REC_DIRTY, lba, slot, 0);
+	if (!is_slot(old)) {
+		slot_map(c, slot, true, ranks_written_new(c, lba, streams));
+		return false;
+	}
+	record_is_dead(c, old);
+	map_unlink(entry_of(c, old), link);
+	slot_follow(c, old, slot, ranks_successor(c, old));
+	window_free_later(c, w, old);
+	return true;
+}
+
+/* Of the next @nr blocks, for which the open block has room. */
+static __always_inline void flip_blocks(struct xp *c, struct xp_req *req, u32 nr)
+{
+	struct xp_window *w = journal_window(c, journal_open(c));
+	u32 segment = w->position >> c->journal.segment_shift, i, gone = 0;	/* so many in a row had a slot before */
+	xp_lba_t first = lba_add(req_lba(req), req->progress);
+	xp_slot_t slot = slot_add(req->slot, req->progress);
+	bool streams = req->stream == STREAM_LONG;
+
+	journal_owe(c);
+	XP_ASSERT(journal_new(c) + nr <= XP_NEW_MAX);
+	for (i = 0; i < nr; i++) {
+		record_is_born(c, slot_add(slot, i), segment);
+		if (flip(c, w, lba_add(first, i), slot_add(slot, i), streams)) {
+			gone++;
+			continue;
+		}
+		if (gone)
+			map_count(c, lba_add(first, i - gone), gone, region_less);
+		gone = 0;
+	}
+	map_count(c, lba_add(first, i - gone), gone, region_less);
+	c->journal.live[segment] += nr;
+	req->progress += nr;
+}
+
+/*
  * The data is in the slots: record by record, the mapping flips. The old slot
  * is free when the record is durable (I1).
  */
@@ -308,25 +368,14 @@ enum xp_act write_flip(struct xp *c, struct xp_req *req,
 {
 	bool tick = todo->tick;
 	u64 point;
+	u32 nr;
 
-	for (; req->progress < req->nr_blocks; req->progress++) {
-		xp_lba_t lba = lba_add(req_lba(req), req->progress);
-		xp_slot_t slot = slot_add(req->slot, req->progress), old;
-		u32 rank;
-
-		if (!journal_room(c, 1, todo)) {
+	for (; req->progress < req->nr_blocks; flip_blocks(c, req, nr)) {
+		nr = journal_room_for(c, req->nr_blocks - req->progress, todo);
+		if (!nr) {
 			req->state = REQ_PARKED;
 			return req_wait(c, &c->parked, req);
 		}
-		old = map_mapped(c, lba);
-		rank = ranks_written(c, lba, old, req->stream == STREAM_LONG);
-		journal_add(c, XP_REC_MAP, XP_REC_DIRTY, lba, slot, 0);
-		if (is_slot(old)) {
-			record_is_dead(c, old);
-			slot_supersede(c, old);
-			journal_free_later(c, old);
-		}
-		slot_map(c, slot, true, rank);
 	}
 	req_count_written(c, req);
 	requests_wake(c, req_lba(req), req->nr_blocks, todo);

@@ -353,23 +353,24 @@ proctype writer(byte bug, writes)
 		:: else
 		fi;
 		if
-		:: old != NIL ->	/* slot_supersede() */
+		:: old != NIL ->	/* slot_follow() */
 			map_remove(old);
-			set_state(old, PENDING_FREE);
-			if
-			:: true
-			/* One beside its record is durable by now: it sets the old slot free. */
-			:: release(old);
-			   free_slot(old)
-			fi
+			set_state(old, PENDING_FREE)
 		:: else
 		fi;
-		old = 0;
-		if		/* slot_map() */
+		if		/* the same, or slot_map() */
 		:: BUG(MAP_BEFORE_SUPERSEDE)
 		:: BUG(NO_WRITE_BARRIER) -> set_state(s, MAPPED)
 		:: else -> store(BARRIER, 0); set_state(s, MAPPED)
-		fi
+		fi;
+		if
+		/* One beside its record is durable by now: it sets the old slot free. */
+		:: old != NIL ->
+			release(old);
+			free_slot(old)
+		:: true
+		fi;
+		old = 0
 	   }
 	   atomic { unlock(); raise(lba, n); lba = 0; s = 0 }
 	/* An eviction: slot_unmap(). */

@@ -12,6 +12,7 @@
 #include "superblock.h"
 #include "../rank_audit.h"
 #include "../record_audit.h"
+#include "../region_audit.h"
 
 /* ------------------------------------------------------------- geometry ---- */
 
@@ -655,6 +656,8 @@ static void check_counts(void)
 
 	if (!wrong)
 		wrong = record_audit(sim.c);
+	if (!wrong)
+		wrong = region_audit(sim.c);
 	if (wrong)
 		violation(P_HOST, "%s", wrong);
 }

@@ -7,6 +7,7 @@
 #include "superblock.h"
 #include "verify.h"
 #include "../rank_audit.h"
+#include "../region_audit.h"
 
 void xp_assert_failed(const char *what, const char *file, int line)
 {
@@ -102,6 +103,8 @@ int teardown_audited(void **state)
 	struct fixture *f = *state;
 	const char *wrong = rank_audit(f->c);
 
+	if (!wrong)
+		wrong = region_audit(f->c);
 	if (wrong)
 		print_error("%s\n", wrong);
 	fixture_teardown(f);
