@@ -25,21 +25,6 @@ static u64 doubtful(void)
 	return n;
 }
 
-/* As `stop` leaves it. */
-static void note_rest(u64 seq, u64 incarnation)
-{
-	struct xp_fp fp;
-
-	memset(&fp, 0, sizeof(fp));
-	memcpy(fp.magic, XP_FP_MAGIC, sizeof(fp.magic));
-	memcpy(fp.uuid, f.sb.uuid, sizeof(fp.uuid));
-	fp.serial = cpu_to_le64(1);
-	fp.seq = cpu_to_le64(seq);
-	fp.incarnation = cpu_to_le64(incarnation);
-	fp.checksum = cpu_to_le64(xp_xxh64(&fp, offsetof(struct xp_fp, checksum)));
-	memcpy(f.fast + XP_FP_BLOCK_B * XP_BLOCK_SIZE, &fp, sizeof(fp));
-}
-
 /* ---------------------------------------------------- outside the chain ---- */
 
 static void a_place_that_nobody_needs_is_written_anew(void **state)
@@ -163,6 +148,28 @@ static void a_rest_of_another_life_is_no_proof(void **state)
 	s = stats_of(&f);
 	note_rest(s.seq, s.incarnation + 1);
 	lose_journal(s.seq + 1);
+	assert_refused(restart(0), "the last commit before the cut may be lost");
+}
+
+/* Of the life after it: what was before is erased, by a recovery that was cut. */
+static void one_block_of_a_later_life_is_proof(void **state)
+{
+	struct xp_jblock *b;
+	struct xp_stats s;
+	u64 seq;
+
+	(void)state;
+	write_dirty(0, 100, 7);
+	s = stats_of(&f);
+	note_rest(s.seq, s.incarnation);
+	assert_int_equal(restart(0), 0);
+	for (seq = s.seq + 1; seq <= stats_of(&f).seq; seq++)
+		if (seq != s.seq + 2)
+			memset(ring_block(&f, seq), 0, XP_BLOCK_SIZE);
+	b = ring_block(&f, s.seq + 2);
+	b->head.durable_seq = cpu_to_le64(s.seq);
+	reseal(b);
+	lose_journal(s.seq + 3);
 	assert_refused(restart(0), "the last commit before the cut may be lost");
 }
 
@@ -617,6 +624,7 @@ int main(void)
 		T(a_cache_that_rested_has_no_newer_commit),
 		T(a_life_may_be_lost_whole),
 		T(a_rest_of_another_life_is_no_proof),
+		T(one_block_of_a_later_life_is_proof),
 		T(a_block_is_lost_while_it_is_looked_at),
 		T(a_cut_while_the_fingerprint_is_made_again),
 		T(a_copy_of_it_that_takes_no_write_is_left),

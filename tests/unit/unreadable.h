@@ -82,6 +82,22 @@ static inline void assert_refused(int err, const char *words)
 	assert_int_equal(f.media_writes, 0);
 }
 
+/* The fingerprint as `stop` leaves it. */
+static inline void note_rest(u64 seq, u64 incarnation)
+{
+	static u64 serial;
+	struct xp_fp fp;
+
+	memset(&fp, 0, sizeof(fp));
+	memcpy(fp.magic, XP_FP_MAGIC, sizeof(fp.magic));
+	memcpy(fp.uuid, f.sb.uuid, sizeof(fp.uuid));
+	fp.serial = cpu_to_le64(++serial);
+	fp.seq = cpu_to_le64(seq);
+	fp.incarnation = cpu_to_le64(incarnation);
+	fp.checksum = cpu_to_le64(xp_xxh64(&fp, offsetof(struct xp_fp, checksum)));
+	memcpy(f.fast + XP_FP_BLOCK_B * XP_BLOCK_SIZE, &fp, sizeof(fp));
+}
+
 static u32 writes_left;
 
 static inline int last_write(void *ctx, u64 block, u32 nr, const void *buf)
