@@ -43,6 +43,7 @@
 #define XP_SLEEP_MAGIC		"xpasleep"	/* 8 bytes, no terminator */
 #define XP_MARK_MAGIC		"xppassed"	/* 8 bytes, no terminator */
 #define XP_MARK_VERSION		1u
+#define XP_ERASED_MAGIC		0x53524550u	/* "PERS": no block, but a place of the ring that a recovery has erased; then zeros */
 #define XP_JOURNAL_MAGIC	0x4c4e4a50u	/* "PJNL" on the medium; and xp_sb.grid is added to it */
 
 /* Features. A reader that does not know a bit of

@@ -4,7 +4,8 @@
  *
  * recovery_<step>.c has the steps:
  *
- *   1. scan    read the whole ring; which blocks are valid, and which places cannot be read
+ *   1. scan    read the ring, or after a stop the chain alone; which blocks are valid, and which places cannot be
+ *              read
  *   2. pick    the newest block whose whole chain, from its own tail_seq to
  *              itself, is there
  *   3. replay  that chain in order. Records above its durable_seq that carry a

@@ -48,6 +48,7 @@ struct recovery {
 	/* the newest that the chain has been replayed over; 0: none */
 	u64 hole;
 	u64 leave;			/* no later recovery would get over this block; 0: none */
+	bool chain_alone;	/* of the ring nothing else was read: recovery_scan() */
 	bool took_back;		/* a bad place: the superblock is about to say so */
 	/* of the slow device, as the superblock has it; and the most that records may speak of */
 	u64 sectors, was;
@@ -92,6 +93,8 @@ enum xp_place recovery_judge_place(const struct xp *c, struct xp_jblock *b, u64 
 
 /* recovery_pick.c: r->head */
 int recovery_pick(struct recovery *r);
+/* A block of the chain of @head that is not there, or the one behind it; 0: there is none. */
+u64 recovery_chain_breaks_at(const struct recovery *r, const struct xp_ring_block *head);
 
 /* recovery_replay.c */
 int recovery_replay(struct recovery *r);
@@ -108,6 +111,8 @@ int recovery_seal_and_write(struct xp *c, const struct xp_media *m);
 int recovery_restate(struct recovery *r);
 
 /* recovery_slow.c */
+/* Records may speak of what is past the end of the slow device: none of them stays in the ring. */
+bool recovery_leaves_all(const struct recovery *r);
 /* Before anything is written. */
 int recovery_fit(struct recovery *r);
 int recovery_write_back_short(struct recovery *r);

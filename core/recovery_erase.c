@@ -22,12 +22,18 @@ static bool is_leftover(const struct recovery *r, u64 position)
 	       (r->took_back && b->seq && b->seq < r->head.tail);
 }
 
-static int write_zeros(struct recovery *r, u64 position, bool read_back)
+/*
+ * Not with zeros, as of a place that was never written: a later life may have begun there, and a start that reads the chain
+ * alone has to know (scan_rested()).
+ */
+static int write_erased(struct recovery *r, u64 position, bool read_back)
 {
 	u64 block = r->c->journal.start + position;
+	struct xp_jblock *b = (struct xp_jblock *)r->block;
 	int err;
 
-	memset(r->block, 0, XP_BLOCK_SIZE);
+	memset(b, 0, sizeof(*b));
+	b->head.magic = cpu_to_le32(XP_ERASED_MAGIC);
 	err = r->m->write(r->m->ctx, block, 1, r->block);
 	if (!err && read_back)
 		err = r->m->read(r->m->ctx, block, 1, r->block);
@@ -51,7 +57,7 @@ static int take_back_places(struct recovery *r)
 
 		if (back <= head - r->head.tail)
 			continue;
-		err = write_zeros(r, position, true);
+		err = write_erased(r, position, true);
 		if (!err) {
 			place_take_back(r->c, i);
 			r->took_back = true;
@@ -65,7 +71,7 @@ static int take_back_places(struct recovery *r)
 /* A place that cannot be written, or not read after that either, is given up. */
 static int erase(struct recovery *r, u64 position)
 {
-	int err = write_zeros(r, position, r->ring[position].unreadable);
+	int err = write_erased(r, position, r->ring[position].unreadable);
 
 	return error_of_place(err) && place_give_up(r->c, position) ? 0 : err;
 }
@@ -127,6 +133,7 @@ int recovery_erase_holes(struct recovery *r)
 	int err = 0;
 	u64 i;
 
+	XP_ASSERT(!r->chain_alone);
 	for (i = 1; i <= r->c->journal.blocks && !err; i++)
 		if (is_left_behind(r, i))
 			err = erase(r, place_to_go(r, i));

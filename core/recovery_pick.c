@@ -87,8 +87,8 @@ static bool is_hole(const struct recovery *r, const struct xp_ring_block *head, 
 	       (seq <= head->durable || ring_at(r, seq)->unreadable || (r->any_may_be_missing && ring_at(r, seq)->seq != seq));
 }
 
-/* Where the chain breaks, or 0. What is of a later life is there, but is followed by none. */
-static u64 chain_breaks_at(const struct recovery *r, const struct xp_ring_block *head)
+/* What is of a later life is there, but is followed by none. */
+u64 recovery_chain_breaks_at(const struct recovery *r, const struct xp_ring_block *head)
 {
 	struct walk w = walk_from(head);
 	u64 seq;
@@ -334,7 +334,7 @@ static int pick(struct recovery *r)
 
 		if (gap <= p.durable)
 			return refuse_gap(r, &p, gap, p.later);
-		gap = chain_breaks_at(r, head);
+		gap = recovery_chain_breaks_at(r, head);
 		if (r->witness)
 			r->witness->candidate(r->witness->ctx, head, gap);
 		if (!gap) {

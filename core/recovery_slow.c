@@ -71,6 +71,11 @@ static void drop_outside(struct recovery *r, xp_slot_t slot)
 		r->decided[r->nr_decided++] = (struct decided){ .lba = lba, .slot = xp_slot_n(slot) };
 }
 
+bool recovery_leaves_all(const struct recovery *r)
+{
+	return r->c->slow_sectors < r->sectors || r->was > r->sectors;
+}
+
 /* Before anything is written. */
 int recovery_fit(struct recovery *r)
 {
@@ -89,7 +94,7 @@ int recovery_fit(struct recovery *r)
 		else
 			drop_outside(r, slot);
 	}
-	if (c->slow_sectors < r->sectors || r->was > r->sectors)
+	if (recovery_leaves_all(r))
 		r->leave = r->head.seq;
 	return 0;
 }

@@ -11,7 +11,8 @@ struct xp_message;
 /* What lies in one place of the journal ring. */
 enum xp_place {
 	XP_PLACE_VALID,
-	XP_PLACE_EMPTY,		/* zeros: never written, or erased by a recovery */
+	XP_PLACE_EMPTY,		/* zeros: never written, or erased by an older version */
+	XP_PLACE_ERASED,	/* by a recovery */
 	/* no journal block: never written, on a device that held something */
 	XP_PLACE_NOISE,
 	XP_PLACE_TORN,		/* its checksum is wrong: half a write, or damage */

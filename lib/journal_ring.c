@@ -16,6 +16,7 @@ const char *ring_place_text(enum xp_place place)
 	static const char *const text[XP_PLACES] = {
 		[XP_PLACE_VALID] = "another journal block",
 		[XP_PLACE_EMPTY] = "zeros",
+		[XP_PLACE_ERASED] = "a place that a recovery has erased",
 		[XP_PLACE_NOISE] = "no journal block",
 		[XP_PLACE_TORN] = "a journal block with a wrong checksum",
 		[XP_PLACE_OTHER] = "a journal block of another cache",

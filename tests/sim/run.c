@@ -590,7 +590,7 @@ static void restart(u64 *rng)
 		power_cut(rng);
 		return;
 	}
-	if (sim.geometry.bad && mix(sim.seed ^ sim.step) % 4)
+	if (mix(sim.seed ^ sim.step) % 4)
 		bad_note_rest();
 	if (sim.geometry.bad)
 		crash_check(rng);

@@ -61,6 +61,11 @@ void fixture_reopen(struct fixture *f)
 	assert_int_equal(fixture_restart(f), 0);
 }
 
+u32 scan_reads(const struct fixture *f)
+{
+	return 2 + (u32)((le64_to_cpu(f->sb.journal_blocks) + XP_RECOVER_CHUNK - 1) / XP_RECOVER_CHUNK);
+}
+
 void restart_refused(struct fixture *f, const char *why)
 {
 	assert_int_equal(fixture_restart(f), -EUCLEAN);

@@ -38,6 +38,8 @@ int teardown_audited(void **state);	/* ... which fails the test if the ranks are
 /* Forgets memory and starts again from the medium: recovery's answer. */
 int fixture_restart(struct fixture *f);
 void fixture_reopen(struct fixture *f);	/* ... which must succeed */
+/* So many reads it begins with: both copies of the fingerprint, which is none, and all of the ring. */
+u32 scan_reads(const struct fixture *f);
 /* ... which must fail, and say @why. */
 void restart_refused(struct fixture *f, const char *why);
 

@@ -295,15 +295,12 @@ static int fickle_read(void *ctx, u64 block, u32 nr, void *buf)
 
 static void a_block_that_changes_is_refused(void **state)
 {
-	u64 ring = le64_to_cpu(f.sb.journal_blocks);
-	u32 scan = (u32)((ring + XP_RECOVER_CHUNK - 1) / XP_RECOVER_CHUNK);
-
 	(void)state;
 	forge();
 	f.media.read = fickle_read;
-	good_reads = scan;
+	good_reads = scan_reads(&f);
 	restart_refused(&f, "changed while it was read");
-	good_reads = scan;
+	good_reads = scan_reads(&f);
 	fickle_but_valid = true;
 	restart_refused(&f, "changed while it was read");
 	fickle_but_valid = false;
@@ -384,7 +381,6 @@ static u64 only_the_newest_landed(u32 n)
  * own, which the gap has room for: they do not take the leftover's place. */
 static void a_leftover_beyond_a_gap_is_not_taken_up(void **state)
 {
-	static const struct xp_jblock erased;
 	u64 seq;
 
 	(void)state;
@@ -401,7 +397,7 @@ static void a_leftover_beyond_a_gap_is_not_taken_up(void **state)
 	fixture_reopen(&f);
 	assert_int_equal(mapped_byte(&f, 5), 3);
 	assert_int_equal(mapped_byte(&f, 6), -1);
-	assert_memory_equal(ring_block(&f, seq), &erased, sizeof(erased));
+	assert_int_equal(ring_block(&f, seq)->head.magic, XP_ERASED_MAGIC);
 	fixture_reopen(&f);
 	assert_int_equal(mapped_byte(&f, 5), 3);
 	assert_int_equal(mapped_byte(&f, 7), -1);

@@ -73,7 +73,7 @@ static enum part judge_missing(const struct ring *r, u64 position, u64 proven, u
 		       PART_TORN : PART_UNWRITTEN;
 	if (last > r->head.durable)
 		return PART_TORN;
-	if (place == XP_PLACE_EMPTY && last < oldest)
+	if ((place == XP_PLACE_EMPTY || place == XP_PLACE_ERASED) && last < oldest)
 		return PART_UNWRITTEN;
 	return last && last <= proven ? PART_DAMAGED : PART_UNWRITTEN;
 }
@@ -272,7 +272,7 @@ static void tell_refused(struct check *k)
 static void tell_places(struct check *k)
 {
 	static const char *const name[XP_PLACES] = {
-		[XP_PLACE_VALID] = "valid", [XP_PLACE_EMPTY] = "zeros", [XP_PLACE_NOISE] = "no_block",
+		[XP_PLACE_VALID] = "valid", [XP_PLACE_EMPTY] = "zeros", [XP_PLACE_ERASED] = "erased", [XP_PLACE_NOISE] = "no_block",
 		[XP_PLACE_TORN] = "wrong_checksum", [XP_PLACE_OTHER] = "other_cache",
 		[XP_PLACE_MISPLACED] = "misplaced", [XP_PLACE_SENSELESS] = "senseless",
 		[XP_PLACE_UNREADABLE] = "unreadable", [XP_PLACE_BAD] = "given_up",
