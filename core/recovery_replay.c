@@ -374,6 +374,19 @@ static int accept_refused(struct recovery *r)
 	return -EUCLEAN;
 }
 
+/*
+ * Where the record's block and slot are looked up: in memory that no processor's cache holds, one after the other. Anything
+ * may be there yet.
+ */
+static __always_inline void look_ahead(const struct xp *c, const struct xp_record *rec)
+{
+	u32 slot = le32_to_cpu(rec->slot);
+
+	__builtin_prefetch(map_chain(c, XP_LBA(le64_to_cpu(rec->lba) & (XP_MAX_LBAS - 1))), 1);
+	if (slot < c->nr_slots)
+		__builtin_prefetch(&c->entry[slot], 1);
+}
+
 static int replay_block(struct recovery *r, struct xp_jblock *b, u64 seq)
 {
 	u32 i, count = records_of(r, seq);
@@ -387,6 +400,8 @@ static int replay_block(struct recovery *r, struct xp_jblock *b, u64 seq)
 	if (recovery_judge_place(r->c, b, seq % r->c->journal.blocks) != XP_PLACE_VALID ||
 	    le64_to_cpu(b->head.seq) != seq || xp_block_records(b) < count)
 		return recovery_refuse(r, "changed while it was read", seq, 0);
+	for (i = 0; i < count; i++)
+		look_ahead(r->c, &b->rec[i]);
 	for (i = 0; i < count; i++) {
 		struct xp_said p;
 		int err = parse(r, &b->rec[i], seq, &p);
