@@ -47,6 +47,7 @@ struct xp_options {
 	u32 accept;		/* XP_ACCEPT_*: what recovery may lose; the user has said so */
 	/* of a cache with XP_INCOMPAT_SUMS: keep sums, and compare what is read */
 	bool verify;
+	bool anew;		/* a recovery says all once more: no record that there was stays in the ring */
 };
 
 /*

@@ -111,7 +111,7 @@ int recovery_seal_and_write(struct xp *c, const struct xp_media *m);
 int recovery_restate(struct recovery *r);
 
 /* recovery_slow.c */
-/* Records may speak of what is past the end of the slow device: none of them stays in the ring. */
+/* None of the records stays in the ring: they may speak of what is past the end of the slow device, or it is asked for. */
 bool recovery_leaves_all(const struct recovery *r);
 /* Before anything is written. */
 int recovery_fit(struct recovery *r);

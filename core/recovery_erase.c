@@ -33,7 +33,7 @@ static int write_erased(struct recovery *r, u64 position, bool read_back)
 	int err;
 
 	memset(b, 0, sizeof(*b));
-	b->head.magic = cpu_to_le32(XP_ERASED_MAGIC);
+	b->head.magic = cpu_to_le32(r->c->opt.anew ? 0 : XP_ERASED_MAGIC);	/* `check` of an older version knows zeros alone */
 	err = r->m->write(r->m->ctx, block, 1, r->block);
 	if (!err && read_back)
 		err = r->m->read(r->m->ctx, block, 1, r->block);

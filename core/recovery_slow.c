@@ -73,7 +73,7 @@ static void drop_outside(struct recovery *r, xp_slot_t slot)
 
 bool recovery_leaves_all(const struct recovery *r)
 {
-	return r->c->slow_sectors < r->sectors || r->was > r->sectors;
+	return r->c->slow_sectors < r->sectors || r->was > r->sectors || r->c->opt.anew;
 }
 
 /* Before anything is written. */

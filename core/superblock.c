@@ -255,13 +255,26 @@ int xp_sb_write(const struct xp_media *m, struct xp_sb *sb)
 	return err ? err : m->write(m->ctx, XP_SB_BLOCK_A, 1, sb);
 }
 
-int xp_sb_allow_sums(const struct xp_media *m, struct xp_sb *sb)
+static int write_bits(const struct xp_media *m, struct xp_sb *sb, u64 bits)
 {
-	u64 has = le64_to_cpu(sb->incompat);
-
-	if (has & XP_INCOMPAT_SUMS)
+	if (le64_to_cpu(sb->incompat) == bits)
 		return 0;
-	sb->incompat = cpu_to_le64(has | XP_INCOMPAT_SUMS);
+	sb->incompat = cpu_to_le64(bits);
 	sb->generation = cpu_to_le64(le64_to_cpu(sb->generation) + 1);
 	return xp_sb_write(m, sb);
+}
+
+int xp_sb_allow(const struct xp_media *m, struct xp_sb *sb, u64 bits)
+{
+	return write_bits(m, sb, le64_to_cpu(sb->incompat) | bits);
+}
+
+int xp_sb_forbid(const struct xp_media *m, struct xp_sb *sb, u64 bits)
+{
+	return write_bits(m, sb, le64_to_cpu(sb->incompat) & ~bits);
+}
+
+u32 xp_sb_format(const struct xp_sb *sb)
+{
+	return (le64_to_cpu(sb->incompat) & XP_INCOMPAT_NEW) == XP_INCOMPAT_NEW ? XP_FORMAT : 1;
 }

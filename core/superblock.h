@@ -37,11 +37,15 @@ int xp_sb_read(const struct xp_media *m, u64 fast_blocks, struct xp_sb *sb,
 	       struct xp_message *msg);
 /* Writes both copies, B before A, so that an interruption leaves one valid. */
 int xp_sb_write(const struct xp_media *m, struct xp_sb *sb);
+/* The same, if it has to be, with these XP_INCOMPAT bits as well; or without them. Not while the cache runs. */
+int xp_sb_allow(const struct xp_media *m, struct xp_sb *sb, u64 bits);
+int xp_sb_forbid(const struct xp_media *m, struct xp_sb *sb, u64 bits);
 /*
- * The same, if it has to be, of a cache that has had no sums so far (XP_INCOMPAT_SUMS). Not while
- * it runs.
+ * What a version has to know to read a cache that does nothing out of the ordinary: 2, that slots may lack sectors
+ * (XP_INCOMPAT_NEW); or 1, that they never do.
  */
-int xp_sb_allow_sums(const struct xp_media *m, struct xp_sb *sb);
+#define XP_FORMAT	2u
+u32 xp_sb_format(const struct xp_sb *sb);
 /*
  * The words of a superblock. A name that no cache may have gets a '_' for each byte that is wrong.
  * True: there was one, or a word that was not clean (words.h).

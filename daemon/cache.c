@@ -135,7 +135,7 @@ static int check_features(const struct xd_cache *cache, struct xp_message *msg)
 /* An older version does not know of them: from the first start with them on it keeps away. */
 static int allow_sums(struct xd_cache *cache, const struct xp_media *media, struct xp_message *msg)
 {
-	int err = cache->tunables->verify ? xp_sb_allow_sums(media, &cache->sb) : 0;
+	int err = cache->tunables->verify ? xp_sb_allow(media, &cache->sb, XP_INCOMPAT_SUMS) : 0;
 
 	if (err)
 		snprintf(msg->text, sizeof(msg->text), "verify: the superblock cannot be written");

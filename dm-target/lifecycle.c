@@ -342,7 +342,7 @@ static int flush_slow(struct xs_cache *cache)
 /* From now on versions that do not know of sums refuse the cache. */
 static int allow_sums(struct xs_cache *cache, const struct xp_media *media, struct xp_sb *sb)
 {
-	int err = cache->options.verify ? xp_sb_allow_sums(media, sb) : 0;
+	int err = cache->options.verify ? xp_sb_allow(media, sb, XP_INCOMPAT_SUMS) : 0;
 
 	if (err)
 		DMERR("%pg: verify: the superblock cannot be written, error %d", xs_fast(cache),

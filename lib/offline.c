@@ -48,6 +48,7 @@ static int make_core(struct offline *o)
 		.dirty_low = XP_DEFAULT_DIRTY_LOW,
 		.dirty_high = XP_DEFAULT_DIRTY_HIGH,
 		.accept = o->accept,
+		.anew = o->anew,
 		.verify = true,		/* whether it runs so or not: what sums there are */
 	};
 

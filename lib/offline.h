@@ -23,7 +23,8 @@ struct offline {
 	void *memory, *scratch;
 	struct xp_stats stats;
 	struct xp_message message;	/* why not, when a call failed */
-	u32 accept;			/* XP_ACCEPT_*; to be set after offline_open(), */
+	bool anew;			/* xp_options.anew; to be set after offline_open(), */
+	u32 accept;			/* XP_ACCEPT_*: likewise, */
 	const char *slow;		/* and this, for complaints: its slow device, if it is known */
 };
 

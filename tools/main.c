@@ -56,6 +56,8 @@ enum {
 	OPT_ACCEPT	= 1 << 25,
 	OPT_RESCUE	= 1 << 26,
 	OPT_SIZE	= 1 << 27,
+	OPT_CONVERT	= 1 << 29,
+	OPT_BACK	= 1 << 30,
 	OPT_SET		= 1 << 28,	/* those of OPT_LIMITS, as words: dirty-low=20 */
 };
 
@@ -111,6 +113,10 @@ static const struct option_row {
 	  "if journal blocks cannot be read: continue without the changes that they record" },
 	{ "accept-older", NULL, OPT_ACCEPT, FLAG, AT(accept_older),
 	  "if the newest version of a block cannot be read and was not yet durable: use the version before it" },
+	{ "convert", NULL, OPT_CONVERT, FLAG, AT(convert),
+	  "give a cache of an older version the format of this one; that version refuses it then" },
+	{ "format", "N", OPT_BACK, TEXT, AT(format),
+	  "1: an older version of xpcache can start the cache from now on; what is cached stays" },
 	{ "rescue", NULL, OPT_RESCUE, FLAG, AT(rescue),
 	  "with --offline: write back what can be read, and list the rest; the fast device is only read" },
 	{ "hide", NULL, OPT_HIDE, FLAG, AT(hide),
@@ -284,12 +290,12 @@ static const struct verb {
 	  "write all dirty blocks back to the slow device", NEEDS_ROOT, ARG_MAY,
 	  OPT_BOOT | OPT_OFFLINE | OPT_FAST | OPT_SLOW | OPT_FORCE | OPT_DISCARD | OPT_PREFER | OPT_ACCEPT |
 	  OPT_RESCUE | OPT_SIZE | OPT_JSON },
-	{ "stop", stop_run, "NAME | --boot [--force]",
-	  "stop a cache; dirty blocks stay on the fast device", NEEDS_ROOT, ARG_MAY, OPT_FORCE | OPT_BOOT },
+	{ "stop", stop_run, "NAME | --boot [--force] [--format N]",
+	  "stop a cache; dirty blocks stay on the fast device", NEEDS_ROOT, ARG_MAY, OPT_FORCE | OPT_BOOT | OPT_BACK },
 	{ "start", start_run, "[NAME | --all | --boot] [OPTION...]",
 	  "start a stopped cache again", NEEDS_ROOT, ARG_MAY,
 	  OPT_FAST | OPT_SLOW | OPT_NAME | OPT_ENGINE | OPT_UBLK | OPT_ALL | OPT_LIMITS | OPT_FORCE |
-	  OPT_DISCARD | OPT_PREFER | OPT_BOOT | OPT_WAIT | OPT_ACCEPT },
+	  OPT_DISCARD | OPT_PREFER | OPT_BOOT | OPT_WAIT | OPT_ACCEPT | OPT_CONVERT },
 	{ "detach", detach_run, "NAME",
 	  "write back all dirty blocks of a cache in use, and lead its device to the slow device alone; the fast device is free", NEEDS_ROOT, ARG_MUST, 0 },
 	{ "attach", attach_run, "NAME",

@@ -10,9 +10,10 @@ struct user_start;
 struct options {
 	const char *arg;	/* what is not an option: a cache's name, a device or a verb */
 	const char *fast, *slow, *name;
+	const char *format;	/* xp_sb_format() after a stop; NULL: as it is */
 	const char *engine;	/* "kernel", "user", "auto"; NULL: auto */
 	bool begin, end, restore;	/* hibernate */
-	bool force, discard_dirty, prefer_cache, no_start, offline, all, boot, needed, hide, undo, yes;
+	bool force, discard_dirty, prefer_cache, no_start, offline, all, boot, needed, hide, undo, yes, convert;
 	bool accept_loss, accept_older, rescue;
 	bool json, data, help, ublk;
 	char **words;		/* bench: all of what arg is the first of */

@@ -21,6 +21,7 @@
 #include "lib/slow_find.h"
 #include "lib/ublk_client.h"
 #include "lib/user.h"
+#include "tools/format.h"
 #include "tools/guard/accept.h"
 #include "tools/guard/behind.h"
 #include "tools/guard/mark.h"
@@ -99,6 +100,11 @@ static enum xc take_room(struct start *s)
 			opt->offline ? "make room there, or give --rescue, which needs none" : todo);
 	device_close(&d);
 	return ret;
+}
+
+static enum xc take_format(struct start *s)
+{
+	return format_convert(s->c, s->opt);
 }
 
 /* The engine's part: it notes the size of the slow device as it is. */
@@ -259,6 +265,7 @@ static enum xc (*const steps[])(struct start *) = {
 	check_behind,
 	check_losses,
 	take_room,
+	take_format,
 	start_engine,
 	say_started,
 };

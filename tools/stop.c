@@ -17,6 +17,7 @@
 #include "lib/signals.h"
 #include "lib/status.h"
 #include "lib/ublk_client.h"
+#include "tools/format.h"
 #include "tools/guard/fingerprint.h"
 #include "tools/hibernate/awake.h"
 #include "tools/hibernate/sleep.h"
@@ -247,24 +248,33 @@ static enum xc stop_at_shutdown(const struct options *opt)
 	return ret;
 }
 
-enum xc stop_run(struct options *opt)
+static enum xc stop_named(const struct options *opt)
 {
 	struct running r;
-	enum xc ret;
-	bool known;
+	bool known = running_named(cache_plain_name(opt->arg), &r) == 1;
+	enum xc ret = XC_OK;
 
-	if (!opt->boot == !opt->arg)
-		return opt->boot ? complain(XC_USAGE, "--boot", "give it alone", "it goes with no name") :
-		       complain(XC_USAGE, "stop", "xpcache stop NAME, or --boot", "the name is missing");
-	if (opt->boot)
-		return stop_at_shutdown(opt);
-	known = running_named(cache_plain_name(opt->arg), &r) == 1;
-	if (known)
+	if (known) {
 		running_paths(&r);
-	ret = stop_one(opt->arg, opt);
+		ret = format_check(&r, opt);
+	}
+	if (!ret)
+		ret = stop_one(opt->arg, opt);
+	if (!ret && known)
+		ret = format_back(&r, opt);
 	if (!ret && known && r.asleep)
 		printf("xpcache start %s brings it back\n", text_word(r.name));
 	else if (!ret && known)
 		printf("%s brings it back\n", text_start(r.name, r.fast_path, r.slow_path));
 	return ret;
+}
+
+enum xc stop_run(struct options *opt)
+{
+	if (!opt->boot == !opt->arg)
+		return opt->boot ? complain(XC_USAGE, "--boot", "give it alone", "it goes with no name") :
+		       complain(XC_USAGE, "stop", "xpcache stop NAME, or --boot", "the name is missing");
+	if (opt->boot && opt->format)
+		return complain(XC_USAGE, "--format", "name the cache", "it goes with one cache");
+	return opt->boot ? stop_at_shutdown(opt) : stop_named(opt);
 }

@@ -78,6 +78,10 @@ then xpcache forget %s --force | the same: a device that takes no write, and bot
 xpcache stop %s if it runs | after a device that takes no write: tests/vm/jobs/replace.sh
 xpcache attach %s says more | of the kernel's engine: the fast device was used by another machine meanwhile
 xpcache status %s shows where it is | of two that run at the same time
+xpcache remove %s writes all back and ends it | whether it is to end is for the user to say: tests/cli/format.sh
+xpcache stop --format 1 %s | no refusal: tests/cli/format.sh
+xpcache attach %s first | of the kernel's engine: tests/vm/jobs/detach.sh
+xpcache stop %s, then %s --convert | what was typed asked for the contrary: tests/cli/format.sh
 xpcache remove %s, and create it anew | whether it is to end is for the user to say
 xpcache set %s mode=%s, once more | of a mode that somebody else has changed meanwhile: tests/cli/mode.sh
 LIST

@@ -273,6 +273,28 @@ static void all_is_read_where_all_is_left_behind(void **state)
 	assert_int_equal(mapped_byte(&f, 3000), 8);
 }
 
+/* Where the user asks for it: what there was is said in blocks that this recovery writes, dirty or clean. */
+static void all_is_said_anew_where_that_is_asked(void **state)
+{
+	u64 head, seq;
+
+	(void)state;
+	write_dirty(0, 1000, 7);
+	write_dirty(3000, 1, 8);
+	head = stats_of(&f).seq;
+	note_rest_here();
+	f.opt.anew = true;
+	assert_true(reads_all());
+	f.opt.anew = false;
+	assert_true(f.c->journal.tail > head);
+	for (seq = 1; seq <= head; seq++)
+		assert_int_equal(ring_block(&f, seq)->head.magic, 0);
+	assert_int_equal(restart(0), 0);
+	assert_int_equal(stats_of(&f).dirty, 1001);
+	assert_int_equal(mapped_byte(&f, 999), 7);
+	assert_int_equal(mapped_byte(&f, 3000), 8);
+}
+
 #define C(name) TEST_WITH(name, setup_counted, teardown)
 
 int main(void)
@@ -291,6 +313,7 @@ int main(void)
 		C(a_chain_that_is_overwritten_is_none),
 		C(a_life_whose_beginning_is_erased_is_not_forgotten),
 		C(all_is_read_where_all_is_left_behind),
+		C(all_is_said_anew_where_that_is_asked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -292,12 +292,12 @@ static void a_cache_gets_the_feature_when_it_is_wanted(void **state)
 	assert_int_equal(xp_sb_read(&f.media, f.fast_blocks, &sb, &f.msg), 0);
 	assert_false(le64_to_cpu(sb.incompat) & XP_INCOMPAT_SUMS);
 	generation = le64_to_cpu(sb.generation);
-	assert_int_equal(xp_sb_allow_sums(&f.media, &sb), 0);
+	assert_int_equal(xp_sb_allow(&f.media, &sb, XP_INCOMPAT_SUMS), 0);
 	assert_int_equal(xp_sb_read(&f.media, f.fast_blocks, &sb, &f.msg), 0);
 	assert_true(le64_to_cpu(sb.incompat) & XP_INCOMPAT_SUMS);
 	assert_int_equal(le64_to_cpu(sb.generation), generation + 1);
 	f.media_writes = 0;
-	assert_int_equal(xp_sb_allow_sums(&f.media, &sb), 0);
+	assert_int_equal(xp_sb_allow(&f.media, &sb, XP_INCOMPAT_SUMS), 0);
 	assert_int_equal(f.media_writes, 0);
 	assert_true(xp_memory(&sb, true) <= xp_memory(&sb, false) + 4 * le64_to_cpu(sb.nr_slots) + 8);
 }
