@@ -62,6 +62,12 @@ static u64 oldest_left(const struct ring *r)
 	return oldest;
 }
 
+/* Never written, or erased. */
+static bool is_bare(enum xp_place place)
+{
+	return place == XP_PLACE_EMPTY || place == XP_PLACE_ERASED;
+}
+
 /* A place that lacks the number that was its last. As judge(). */
 static enum part judge_missing(const struct ring *r, u64 position, u64 proven, u64 oldest)
 {
@@ -73,7 +79,7 @@ static enum part judge_missing(const struct ring *r, u64 position, u64 proven, u
 		       PART_TORN : PART_UNWRITTEN;
 	if (last > r->head.durable)
 		return PART_TORN;
-	if ((place == XP_PLACE_EMPTY || place == XP_PLACE_ERASED) && last < oldest)
+	if (is_bare(place) && last < oldest)
 		return PART_UNWRITTEN;
 	return last && last <= proven ? PART_DAMAGED : PART_UNWRITTEN;
 }
