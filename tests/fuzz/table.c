@@ -73,7 +73,7 @@ static bool in_ranges(const struct xp_tunables *t)
 	return t->dirty_low <= 100 && t->dirty_high >= 1 && t->dirty_high <= 100 &&
 	       t->dirty_low < t->dirty_high && t->idle_ms <= 24 * 3600 * 1000 &&
 	       t->histogram <= 1 && t->stream_kib <= 1u << 30 && t->writeback_delay <= 7 * 24 * 3600 &&
-	       t->mode <= 3 && t->verify <= 1;
+	       t->mode <= 3 && t->verify <= 1 && t->grid <= 7;
 }
 
 /* Digits that fit. */
@@ -102,7 +102,7 @@ static bool read_mode(const char *word, u32 *value)
 static bool understand(const struct words *w, struct xp_tunables *t)
 {
 	bool low = false, high = false, idle = false, record = false, stream = false, mark = false,
-	     delay = false, mode = false, verify = false, *given;
+	     delay = false, mode = false, verify = false, grid = false, *given;
 	u32 i, n, *value;
 
 	*t = (struct xp_tunables){ .dirty_low = 10, .dirty_high = 80, .idle_ms = 5000, .histogram = 1,
@@ -115,11 +115,13 @@ static bool understand(const struct words *w, struct xp_tunables *t)
 		given = !strcmp(name, "dirty_low") ? &low : !strcmp(name, "dirty_high") ? &high :
 			!strcmp(name, "idle_ms") ? &idle : !strcmp(name, "histogram") ? &record :
 			!strcmp(name, "stream_kib") ? &stream : !strcmp(name, "writeback_delay") ? &delay :
-			!strcmp(name, "mode") ? &mode : !strcmp(name, "mark") ? &mark : !strcmp(name, "verify") ? &verify : NULL;
+			!strcmp(name, "mode") ? &mode : !strcmp(name, "mark") ? &mark : !strcmp(name, "verify") ? &verify :
+			!strcmp(name, "grid") ? &grid : NULL;
 		value = given == &low ? &t->dirty_low : given == &high ? &t->dirty_high :
 			given == &idle ? &t->idle_ms : given == &record ? &t->histogram :
 			given == &stream ? &t->stream_kib : given == &delay ? &t->writeback_delay :
-			given == &mode ? &t->mode : given == &mark ? &t->mark : &t->verify;
+			given == &mode ? &t->mode : given == &mark ? &t->mark :
+			given == &grid ? &t->grid : &t->verify;
 		if (!given || *given || !(given == &mode ? read_mode : read_value)(w->word[i + 1], value))
 			return false;
 		*given = true;
@@ -130,7 +132,8 @@ static bool understand(const struct words *w, struct xp_tunables *t)
 static bool is_default(const struct xp_tunables *t)
 {
 	return t->dirty_low == 10 && t->dirty_high == 80 && t->idle_ms == 5000 &&
-	       t->histogram == 1 && t->stream_kib == 4096 && !t->writeback_delay && t->mode <= 1 && !t->mark && !t->verify;
+	       t->histogram == 1 && t->stream_kib == 4096 && !t->writeback_delay && t->mode <= 1 && !t->mark && !t->verify &&
+	       !t->grid;
 }
 
 static void check_line(const char *text, const struct xp_tunables *t)
@@ -197,7 +200,7 @@ static void try_change(enum xp_command command, struct words *w)
 	err = xp_command_change(command, &t, w->n, w->word, &msg);
 	if (err)
 		check_refusal(err, &msg);
-	MUST(err ? !memcmp(&t, &before, sizeof(t)) : in_ranges(&t) && !t.mark && !t.verify);
+	MUST(err ? !memcmp(&t, &before, sizeof(t)) : in_ranges(&t) && !t.mark && !t.verify && !t.grid);
 	if (command == XP_COMMAND_STREAM_KIB && read_value(w->word[1], &kib) && kib <= 1u << 30)
 		MUST(!err && t.stream_kib == kib);
 	if (!err)
