@@ -132,7 +132,7 @@ truncate -s 64M fast
 "$xpcache" start --fast fast --slow old --idle-ms 0 >out 2>&1
 expect "format: a grid" 3 "^xpcache: its blocks do not begin with the slow device: no older version can read it: grid: xpcache remove grid writes all back and ends it$" \
 	stop --format 1 grid
-rests grid
+expect "format: a grid: what it advises" 0 "^grid: removed" remove grid
 
 # ---- cut before each write, both ways ----
 cut_before_each()	# WORD, and a command that is killed

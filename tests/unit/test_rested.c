@@ -24,13 +24,6 @@ static u64 chain_length(void)
 	return f.c->journal.sealed_number - f.c->journal.tail + 1;
 }
 
-static void note_rest_here(void)
-{
-	struct xp_stats s = stats_of(&f);
-
-	note_rest(s.seq, s.incarnation);
-}
-
 /* Is all of the ring read, by a start that ends well? */
 static bool reads_all_with(u32 accept)
 {
@@ -123,8 +116,7 @@ static void a_life_that_lacks_its_beginning_is_seen(void **state)
 
 	(void)state;
 	write_dirty(0, 100, 7);
-	end = stats_of(&f).seq;
-	note_rest_here();
+	end = note_rest_here().seq;
 	assert_int_equal(restart(0), 0);
 	while (stats_of(&f).seq < end + 40)
 		write_dirty(0, 1, 9);
@@ -239,8 +231,7 @@ static void a_life_whose_beginning_is_erased_is_not_forgotten(void **state)
 
 	(void)state;
 	write_dirty(0, 1, 7);
-	end = stats_of(&f).seq;
-	note_rest_here();
+	end = note_rest_here().seq;
 	assert_int_equal(restart(0), 0);
 	do
 		write_dirty(0, 1, 9);

@@ -112,8 +112,7 @@ static void a_cache_that_rested_has_no_newer_commit(void **state)
 
 	(void)state;
 	write_dirty(0, 100, 7);
-	s = stats_of(&f);
-	note_rest(s.seq, s.incarnation);
+	s = note_rest_here();
 	lose_journal(s.seq + 1);
 	lose_journal(s.seq + 2);
 	assert_int_equal(restart(0), 0);
@@ -131,8 +130,7 @@ static void a_life_may_be_lost_whole(void **state)
 
 	(void)state;
 	write_dirty(0, 100, 7);
-	s = stats_of(&f);
-	note_rest(s.seq, s.incarnation);
+	s = note_rest_here();
 	for (u32 i = 1; i <= 3; i++)
 		lose_journal(s.seq + i);
 	assert_refused(restart(0), "the last commit before the cut may be lost");
@@ -160,8 +158,7 @@ static void one_block_of_a_later_life_is_proof(void **state)
 
 	(void)state;
 	write_dirty(0, 100, 7);
-	s = stats_of(&f);
-	note_rest(s.seq, s.incarnation);
+	s = note_rest_here();
 	assert_int_equal(restart(0), 0);
 	for (seq = s.seq + 1; seq <= stats_of(&f).seq; seq++)
 		if (seq != s.seq + 2)
@@ -347,14 +344,12 @@ static void a_clean_block_that_is_doubtful_is_not_cached(void **state)
 /* The copy of the fingerprint that was lost is made again; a device that is gone by then is told. */
 static void a_cut_while_the_fingerprint_is_made_again(void **state)
 {
-	struct xp_stats s;
 	u32 n;
 	int err;
 
 	(void)state;
 	write_dirty(0, 100, 7);
-	s = stats_of(&f);
-	note_rest(s.seq, s.incarnation);
+	note_rest_here();
 	memset(f.fast + XP_FP_BLOCK_A * XP_BLOCK_SIZE, 0xee, XP_BLOCK_SIZE);
 	f.media.write = last_write;
 	writes_left = 0;
@@ -379,12 +374,10 @@ static int write_but_its_first_copy(void *ctx, u64 block, u32 nr, const void *bu
 /* There is still the other. */
 static void a_copy_of_it_that_takes_no_write_is_left(void **state)
 {
-	struct xp_stats s;
 
 	(void)state;
 	write_dirty(0, 100, 7);
-	s = stats_of(&f);
-	note_rest(s.seq, s.incarnation);
+	note_rest_here();
 	f.media.write = write_but_its_first_copy;
 	assert_int_equal(restart(0), 0);
 	assert_int_equal(stats_of(&f).dirty, 100);
@@ -399,8 +392,7 @@ static void a_cut_while_a_lost_life_is_erased(void **state)
 
 	(void)state;
 	write_dirty(0, 100, 7);
-	s = stats_of(&f);
-	note_rest(s.seq, s.incarnation);
+	s = note_rest_here();
 	fixture_reopen(&f);
 	for (u32 i = 0; i < 6; i++)
 		write_dirty(0, 10, 8);

@@ -98,6 +98,15 @@ static inline void note_rest(u64 seq, u64 incarnation)
 	memcpy(f.fast + XP_FP_BLOCK_B * XP_BLOCK_SIZE, &fp, sizeof(fp));
 }
 
+/* ... of the cache as it is now, which is returned. */
+static inline struct xp_stats note_rest_here(void)
+{
+	struct xp_stats s = stats_of(&f);
+
+	note_rest(s.seq, s.incarnation);
+	return s;
+}
+
 static u32 writes_left;
 
 static inline int last_write(void *ctx, u64 block, u32 nr, const void *buf)
