@@ -8,6 +8,8 @@ scale: {"6.12": {"2": {"linear": [...], "xpcache0": [...], "quotients": [...]}}}
 import re
 import statistics
 
+import vm
+
 TARGETS = ["raw", "linear", "xpcache", "writecache", "dmcache", "bcache", "slow"]
 TITLES = {"raw": "raw fast device", "linear": "dm-linear", "xpcache": "xpcache", "writecache": "dm-writecache",
           "dmcache": "dm-cache smq", "bcache": "bcache", "slow": "raw slow device"}
@@ -85,7 +87,7 @@ def show(name, rows):
 
 # ---------------------------------------------------------------- docs ----
 
-KERNELS = ["6.1", "6.12"]
+KERNELS = ["6.12", vm.named("newest")]    # what Debian 13 has, and the newest that the module runs on
 
 
 def each_model(results, make):
