@@ -51,14 +51,18 @@ forget()
 }
 
 # odd has an odd number of sectors: there the page cache writes in sectors, not in
-# blocks of the cache's size.
+# blocks of the cache's size. grid has a partition at sector 63, by which the blocks of
+# its cache begin at sector 7: whole blocks of the page cache are two parts there.
 forget &
-for name in even odd; do
+for name in even odd grid; do
 	device=/dev/mapper/$name
 	sectors=$(blockdev --getsz $SLOW)
 	[ $name = odd ] && sectors=$((sectors - 1))
 	must dmsetup create $name --table "0 $sectors linear $SLOW 0"
+	[ $name != grid ] || must sfdisk -q --force --no-reread --no-tell-kernel $device <<<"label: dos
+start=63,type=83"
 	must xpcache create --fast $FAST --slow $device --idle-ms 500
+	[ $name != grid ] || equal blocks-begin-at 7 "$(dumped $FAST grid)"
 	exercise "$name-sectors-and-holes" 512 4
 	exercise "$name-bytes" 1 0
 	note "$name: $(counter read_hits) hits, $(counter read_misses) misses, $(counter writes) writes, $(counter evicted) evicted, $(counter written_back) written back"
