@@ -82,7 +82,7 @@ fails_one_in_five 0 0
 note "$errors of 40 reads failed, $wrong were wrong; $(counter slow_errors) errors of the slow disk"
 equal none-wrong 0 $wrong
 [ $errors -gt 0 ] && pass some-failed || fail some-failed "no read was made to fail"
-try flush-afterwards timeout 240 xpcache flush xpcache0
+try flush-afterwards xpcache flush xpcache0
 equal all-there-afterwards "$(checksum /tmp/wanted)" "$(checksum $CACHE)"
 must xpcache remove xpcache0
 equal home "$(checksum /tmp/wanted)" "$(checksum $DISK)"

@@ -36,7 +36,7 @@ gone() { turn "0 $sectors error"; }
 put_back()
 {
 	refused stop-asks 1 'journal cannot be written' xpcache stop xpcache0
-	try stop-force timeout 120 xpcache stop xpcache0 --force
+	try stop-force xpcache stop xpcache0 --force
 	works
 	must xpcache start --fast $FRONT --slow $SLOW --idle-ms 0
 }
@@ -97,8 +97,8 @@ settled failed && pass found-gone || fail found-gone "a minute later it is $(sta
 grep -qE '^  failed +since 2.* cannot be written' <<<"$(xpcache status xpcache0)" && pass says-since || fail says-since "$(xpcache status xpcache0)"
 equal nothing-stranded 0 "$(counter dirty_unreachable)"
 ends_in_error gone-clean-write write_blocks 600 1 if=/dev/zero
-try suspend timeout 60 dmsetup suspend xpcache0
-try resume timeout 60 dmsetup resume xpcache0
+try suspend dmsetup suspend xpcache0
+try resume dmsetup resume xpcache0
 equal gone-clean-after-resume "$(wanted 0 512)" "$(read_blocks 0 512 | md5sum)"
 put_back
 equal back-clean "$(wanted 0 1024)" "$(read_blocks 0 1024 | md5sum)"
@@ -146,10 +146,10 @@ while=$(tree /mnt)
 must umount /mnt
 must e2fsck -f -n /dev/mapper/part
 must dmsetup remove part
-try stop-needs-no-force timeout 120 xpcache stop xpcache0
+try stop-needs-no-force xpcache stop xpcache0
 works
 # Past the tool, which knows the place: the cache has it noted itself.
-if timeout 60 dmsetup create past --table "0 $(blockdev --getsz $SLOW) xpcache $FRONT $SLOW"; then
+if dmsetup create past --table "0 $(blockdev --getsz $SLOW) xpcache $FRONT $SLOW"; then
 	fail past-the-tool-it-refuses "it starts"
 	dmsetup remove past
 elif dmesg | grep -q 'writes have passed this cache, says sector 2040'; then

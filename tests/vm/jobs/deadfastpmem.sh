@@ -37,7 +37,7 @@ restart() { must xpcache start --fast $FAST --slow $SLOW --idle-ms 0 "$@"; }
 put_back()
 {
 	refused "$1-stop-asks" 1 'journal cannot be written' xpcache stop xpcache0
-	try "$1-stop-force" timeout 120 xpcache stop xpcache0 --force
+	try "$1-stop-force" xpcache stop xpcache0 --force
 	try "$1-bind" bind
 	restart
 	equal "$1-memory-again" memory "$(counter fast_access)"
@@ -89,7 +89,7 @@ echo 0 >$TRACE/events/block/block_bio_queue/enable
 equal none-is-without-fua "" "$(grep . <<<"$seen" | grep -vE " WFA?S?M? ")"
 umount $TRACE
 equal it-runs running "$(state)"
-refused flush-says-so 1 'I/O errors' timeout 120 xpcache flush xpcache0
+refused flush-says-so 1 'I/O errors' xpcache flush xpcache0
 must xpcache stop xpcache0
 gone
 try bind bind
@@ -118,8 +118,8 @@ settled failed && pass found-gone || fail found-gone "a minute later it is $(sta
 grep -qE '^  failed +since 2.* cannot be written' <<<"$(xpcache status xpcache0)" && pass says-since || fail says-since "$(xpcache status xpcache0)"
 equal nothing-stranded 0 "$(counter dirty_unreachable)"
 ends_in_error clean-write write_blocks 600 1 if=/dev/zero
-try suspend timeout 60 dmsetup suspend xpcache0
-try resume timeout 60 dmsetup resume xpcache0
+try suspend dmsetup suspend xpcache0
+try resume dmsetup resume xpcache0
 equal clean-after-resume "$(wanted 0 512)" "$(read_blocks 0 512 | md5sum)"
 put_back clean
 equal back-clean "$(wanted 0 8192)" "$(read_blocks 0 8192 | md5sum)"

@@ -17,7 +17,7 @@ turn()
 	must dmsetup resume disk
 }
 
-write() { timeout 60 dd of=$CACHE bs=4k oflag=direct conv=notrunc status=none "$@"; }
+write() { dd of=$CACHE bs=4k oflag=direct conv=notrunc status=none "$@"; }
 first() { dd if="$1" bs=1M count=13 iflag=direct status=none | md5sum; }
 
 # ends_in_error NAME COMMAND... - soon, and with I/O's own error.
@@ -65,13 +65,13 @@ ends_in_error write-of-new-blocks write if=/dev/zero seek=3328 count=4000
 equal no-free-slot 0 "$(counter free)"
 ends_in_error write-of-a-cached-block write if=/dev/zero count=1
 equal reads-go-on "$wanted" "$(first $CACHE)"
-try suspend timeout 60 dmsetup suspend xpcache0
-try resume timeout 60 dmsetup resume xpcache0
+try suspend dmsetup suspend xpcache0
+try resume dmsetup resume xpcache0
 # Anew after the resume: it must not be remembered as an error for ever either.
 ends_in_error write-after-resume write if=/dev/zero count=1
 
 turn "0 $sectors linear $SLOW 0"
-try flush-when-it-is-back timeout 120 xpcache flush xpcache0
+try flush-when-it-is-back xpcache flush xpcache0
 equal no-trouble-then "" "$(xpcache status xpcache0 | grep trouble)"
 try write-when-it-is-back write if=/dev/zero seek=3328 count=100
 equal nothing-lost "$wanted" "$(first $CACHE)"

@@ -65,7 +65,7 @@ written on-the-way
 begin_to_write
 for step in mlockall:1 alarm:1 alarm:2 pwrite64:1 fdatasync:2 munlockall:1; do
 	try "killed-at-$step" stopped_at $step detach
-	try "detach-after-$step" timeout 60 xpcache detach xpcache0
+	try "detach-after-$step" xpcache detach xpcache0
 	detached "after-$step"
 	goes_on "after-$step"
 	must xpcache attach xpcache0
@@ -73,7 +73,7 @@ done
 for step in alarm:1 alarm:2 munlockall:1; do
 	must xpcache detach xpcache0
 	try "attach-killed-at-$step" stopped_at $step attach
-	try "attach-after-$step" timeout 60 xpcache attach xpcache0
+	try "attach-after-$step" xpcache attach xpcache0
 	attached "attach-after-$step"
 	goes_on "attach-after-$step"
 done

@@ -62,7 +62,7 @@ if [ "$BOOT" = 1 ]; then
 	xpcache detach xpcache0 >/tmp/out 2>&1 &
 	detach=$!
 	sleep 3
-	try nobody-waits timeout 20 xpcache hibernate --end
+	try nobody-waits xpcache hibernate --end
 	kill -INT $detach
 	sleep 1
 	must dmsetup resume volume

@@ -61,7 +61,7 @@ case $BOOT in
 	try killed-at-the-second killed_at fdatasync:8
 	equal one-sleeps linear "$(table other | cut -d ' ' -f 1)"
 	equal one-is-suspended Suspended "$(dmsetup info -c --noheadings -o suspended xpcache0)"
-	try end-after-the-second timeout 60 xpcache hibernate --end
+	try end-after-the-second xpcache hibernate --end
 	is_awake second
 	is_awake second-other other
 	holds second-three three 0 $CACHE

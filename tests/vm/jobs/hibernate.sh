@@ -113,7 +113,7 @@ killed()
 		writes "killed$n" 128
 		try "killed-at-$step" killed_at $step
 		equal "nowhere-after-$step" 0:1 "$(cat /sys/power/resume)"
-		try "end-after-$step" timeout 60 xpcache hibernate --end
+		try "end-after-$step" xpcache hibernate --end
 		is_awake "after-$step"
 		holds "holds-after-$step" "killed$n" 128
 	done
@@ -121,13 +121,13 @@ killed()
 		must xpcache hibernate --begin
 		writes "waking$step" 128
 		try "end-killed-at-$step" killed_at $step --end
-		try "end-after-end-$step" timeout 60 xpcache hibernate --end
+		try "end-after-end-$step" xpcache hibernate --end
 		is_awake "after-end-$step"
 		holds "holds-after-end-$step" "waking$step" 128
 	done
 	# Killed where it is suspended, and then once more.
 	killed_at alarm:2
-	try begin-after-kill timeout 60 xpcache hibernate --begin
+	try begin-after-kill xpcache hibernate --begin
 	is_asleep begun-after-kill
 	must xpcache hibernate --end
 }
@@ -162,16 +162,16 @@ mended()
 {
 	writes mended 128
 	try kill-for-flush killed_at fdatasync:4
-	try flush-mends timeout 60 xpcache flush xpcache0
+	try flush-mends xpcache flush xpcache0
 	is_awake flush-mended
 	holds flush-mended mended 128
 	writes again 192
 	try kill-for-start killed_at fdatasync:4
-	refused start-mends 3 "running already" timeout 60 xpcache start xpcache0
+	refused start-mends 3 "running already" xpcache start xpcache0
 	is_awake start-mended
 	holds start-mended again 192
 	try kill-for-stop killed_at alarm:2
-	refused stop-mends 3 "in use" timeout 60 xpcache stop xpcache0
+	refused stop-mends 3 "in use" xpcache stop xpcache0
 	is_awake stop-mended
 	writes loaded 128
 	try kill-loaded killed_before_resume
@@ -182,7 +182,7 @@ mended()
 	must xpcache hibernate --end
 	holds woken-by-hand by-hand 128
 	try kill-loaded-again killed_before_resume
-	try flush-clears timeout 60 xpcache flush xpcache0
+	try flush-clears xpcache flush xpcache0
 	is_awake flush-cleared
 	must xpcache hibernate --begin
 	try end-killed-loaded killed_at alarm:1 --end
@@ -296,7 +296,7 @@ not_begun()
 	rm /etc/xpcache/0*0.json
 	exec 6>/run/xpcache/hibernate.lock
 	flock 6
-	refused begin-waits 3 "a stop, a detach or another hibernate goes on" timeout 60 xpcache hibernate --begin
+	refused begin-waits 3 "a stop, a detach or another hibernate goes on" xpcache hibernate --begin
 	equal nowhere-waits 0:1 "$(cat /sys/power/resume)"
 	exec 6>&-
 	is_awake not-begun

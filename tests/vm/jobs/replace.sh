@@ -51,7 +51,7 @@ if [ "$BOOT" = 1 ]; then
 	create --idle-ms 0 --dirty-low 40 --mode writethrough
 	keep_records $RECORDS
 	must dmsetup create over --table "0 600000 linear $CACHE 2048"
-	refused over-itself 3 "lies on" timeout 60 xpcache replace xpcache0 --fast /dev/mapper/over --force
+	refused over-itself 3 "lies on" xpcache replace xpcache0 --fast /dev/mapper/over --force
 	must dmsetup remove over
 	must mkfs.ext4 -q -F $CACHE
 	must mount $CACHE /mnt
@@ -98,8 +98,8 @@ if [ "$BOOT" = 1 ]; then
 		n=$((leave[$to] > back ? leave[$to] - back : 1))
 		stopped_at "pwrite64:$n" "$to" && pass "killed-at-$back" || fail "killed-at-$back" "it was not"
 		case $back in
-		-2) try "again-at-once-$back" timeout 100 xpcache replace xpcache0 --fast "$to" ;;
-		*) try "attach-after-$back" timeout 100 xpcache attach xpcache0 ;;
+		-2) try "again-at-once-$back" xpcache replace xpcache0 --fast "$to" ;;
+		*) try "attach-after-$back" xpcache attach xpcache0 ;;
 		esac
 		now=$(here)
 		is_awake "after-$back"

@@ -42,7 +42,7 @@ create --dirty-low 50 --dirty-high 80
 must mkswap $CACHE
 must swapon $CACHE
 pressure device
-try swapoff timeout 600 swapoff $CACHE
+try swapoff swapoff $CACHE
 
 must mkfs.ext4 -q -F $CACHE
 must mount $CACHE /mnt
@@ -62,7 +62,7 @@ pressure file
 kill -0 $beside && synced 0 && pass writers-beside || fail writers-beside "$(tail -n 1 /tmp/fio.log)"
 kill -INT $beside
 wait $beside
-try swapoff-file timeout 600 swapoff /mnt/swap
+try swapoff-file swapoff /mnt/swap
 grep -q 'verify:' /tmp/fio.log && fail beside-verified "$(grep -m 1 'verify:' /tmp/fio.log)" ||
 	pass beside-verified
 must umount /mnt
