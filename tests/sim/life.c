@@ -15,6 +15,7 @@ static int start_unreadable(struct xp_message *msg)
 	err = recover(&live_media, &live_slow, sim.memory, &sim.c, true, ask(state_memory), msg);
 	if (err || !told.loss)
 		return err;
+	rot_note_doubtful();
 	image_of_seen();
 	oracle_check_image(sim.c, &image, false);
 	oracle_restart(sim.c, &image);
@@ -135,6 +136,7 @@ void life_cut(u64 *rng)
 		oracle_check_image(sim.c, &image, true);
 	settle_on_image(&sim.fast, image.fast);
 	settle_on_image(&sim.slow, image.slow);
+	rot_note_doubtful();
 	oracle_restart(sim.c, &image);
 	rot_cut();
 	backend_new_life();

@@ -165,6 +165,22 @@ void rot_cut(void)
 			note_dirty(rotten[i].lba);
 }
 
+/* A loss that was accepted may leave a block with a slot that was given to another one since: its sum tells, and it is an
+ * error like what has rotted. */
+void rot_note_doubtful(void)
+{
+	u8 bytes[XP_BLOCK_SIZE];
+	struct xp_mapping m;
+	u32 cursor = 0, i;
+
+	while (xp_walk(sim.c, &cursor, &m)) {
+		for (i = 0; i < XP_BLOCK_SECTORS; i++)
+			sector_copy(bytes + i * SECTOR, sim.fast.seen[xp_slot_sector(sim.c, m.slot) + i]->bytes);
+		if (m.dirty && told.doubtful[xp_lba_n(m.lba)] && !xp_mapping_holds(&m, bytes))
+			note_dirty(xp_lba_n(m.lba));
+	}
+}
+
 static void rot(u32 slot, u64 *rng)
 {
 	u64 sector = xp_slot_sector(sim.c, XP_SLOT(slot)) + below(rng, XP_BLOCK_SECTORS);

@@ -424,6 +424,7 @@ bool rot_keeps_dirty(void);
 bool rot_is_of(u64 lba);
 /* After a cut: what had been made clean may be dirty again. */
 void rot_cut(void);
+void rot_note_doubtful(void);
 /* All of it is as before; then, when nothing is under way any more, nobody may be excused by it. */
 void rot_heal(void);
 void rot_forget(void);
