@@ -13,6 +13,8 @@ datarootdir ?= $(PREFIX)/share
 mandir	?= $(datarootdir)/man
 docdir	?= $(datarootdir)/doc/xpcache
 completiondir ?= $(datarootdir)/bash-completion/completions
+fishdir	?= $(datarootdir)/fish/vendor_completions.d
+zshdir	?= $(datarootdir)/zsh/site-functions
 unitdir	?= $(PREFIX)/lib/systemd/system
 
 # The one place of the version: what is packaged is what the program says of itself.
@@ -259,7 +261,8 @@ uninstall: ## what install has put there; not while a cache needs it
 	@test "$$(realpath -m "$(DESTDIR)/")" != / || ! test -x $(sbindir)/xpcache || $(sbindir)/xpcache list --needed || test $$? -ne 3
 	rm -f $(addprefix $(DESTDIR)$(sbindir)/,xpcache xpcached) $(addprefix $(DESTDIR)$(programdir)/,xpcache-bench xpcached-watch) \
 		$(addprefix $(DESTDIR)$(mandir)/man8/,$(notdir $(wildcard docs/*.8))) \
-		$(DESTDIR)$(completiondir)/xpcache $(DESTDIR)$(unitdir)/xpcached-watch.service \
+		$(DESTDIR)$(completiondir)/xpcache $(DESTDIR)$(fishdir)/xpcache.fish $(DESTDIR)$(zshdir)/_xpcache \
+		$(DESTDIR)$(unitdir)/xpcached-watch.service \
 		$(addprefix $(DESTDIR),$(boot-files))
 	rm -f $(addprefix $(DESTDIR)$(docdir)/,README.md $(notdir $(wildcard docs/*.md docs/*.rst)) $(patsubst docs/%,%,$(wildcard docs/pictures/*.svg)))
 	for dir in $(docdir)/pictures $(docdir) $(dracut-module) $(wordsdir) $(programdir); do \

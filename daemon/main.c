@@ -38,13 +38,18 @@ static void help(void)
 		printf("  xpcached %s %s\n      %s\n", v->name, v->usage, v->description);
 }
 
+static bool is_either(const char *word, const char *one, const char *other)
+{
+	return !strcmp(word, one) || !strcmp(word, other);
+}
+
 static enum xc run(int argc, char **argv)
 {
-	if (argc < 2 || !strcmp(argv[1], "--help") || !strcmp(argv[1], "help")) {
+	if (argc < 2 || is_either(argv[1], "--help", "help")) {
 		help();
 		return argc < 2 ? XC_USAGE : XC_OK;
 	}
-	if (!strcmp(argv[1], "--version")) {
+	if (is_either(argv[1], "--version", "-V")) {
 		printf("xpcached %s%s%s\n", XPCACHE_VERSION, *XD_WITHOUT ? ", without " : "", *XD_WITHOUT ? &XD_WITHOUT[2] : "");
 		return XC_OK;
 	}

@@ -8,7 +8,7 @@
 #ifndef XP_LIB_EXIT_H
 #define XP_LIB_EXIT_H
 
-/* Exit codes; main.c and docs/xpcache.8 describe them. */
+/* Exit codes; help.c and docs/xpcache.8 describe them. */
 enum xc {
 	XC_OK		= 0,
 	XC_FAILED	= 1,	/* I/O or system error */

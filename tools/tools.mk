@@ -10,7 +10,7 @@ TOOLS_CFLAGS	:= -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE \
 		   -Icore -iquote .
 # All of the command line, with the benchmark; and what is in each of the two programs.
 TOOLS_SRC	:= $(filter-out tools/bench_program.c,$(wildcard tools/*.c tools/*/*.c boot/*.c))
-BENCH_OBJ	:= $(TOOLS_SRC:%.c=build/%.o) build/tools/bench/bench_page.o
+BENCH_OBJ	:= $(TOOLS_SRC:%.c=build/%.o) build/tools/bench/bench_page.o build/tools/completion_scripts.o
 TOOLS_OBJ	:= $(filter-out build/tools/bench/%,$(BENCH_OBJ)) build/tools/bench_program.o
 # Of lib.a and of pkg-config's list no program needs all.
 PROGRAM_LINK	= $(CC) $(CFLAGS) -Wl,--as-needed $(LDFLAGS) -o $@ $^
@@ -25,6 +25,10 @@ build/boot/%.o: boot/%.c
 
 # .incbin is not seen by -MMD.
 build/tools/bench/bench_page.o: tools/bench/bench_page.S $(wildcard tools/bench/report/*.* tools/bench/report/vendor/*)
+	@mkdir -p $(@D)
+	$(CC) -c -o $@ $<
+
+build/tools/completion_scripts.o: tools/completion_scripts.S $(wildcard tools/completion/*)
 	@mkdir -p $(@D)
 	$(CC) -c -o $@ $<
 
@@ -64,5 +68,7 @@ tools-install: build/xpcache build/xpcache-bench
 	install -D -m 755 build/xpcache-bench $(DESTDIR)$(programdir)/xpcache-bench
 	install -D -m 644 -t $(DESTDIR)$(mandir)/man8 $(wildcard docs/*.8)
 	install -D -m 644 tools/completion/xpcache $(DESTDIR)$(completiondir)/xpcache
+	install -D -m 644 tools/completion/xpcache.fish $(DESTDIR)$(fishdir)/xpcache.fish
+	install -D -m 644 tools/completion/_xpcache $(DESTDIR)$(zshdir)/_xpcache
 
 -include $(BENCH_OBJ:.o=.d) build/tools/bench_program.d

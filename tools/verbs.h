@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* verbs.h - the verbs: main.c has a table of them. */
+/* verbs.h - the verbs: commands.c has a table of them. */
 #ifndef XP_TOOLS_VERBS_H
 #define XP_TOOLS_VERBS_H
 
@@ -36,9 +36,14 @@ enum xc check_run(struct options *opt);
 enum xc dump_run(struct options *opt);
 enum xc adopt_run(struct options *opt);
 enum xc bench_verb_run(struct options *opt);
+enum xc completion_run(struct options *opt);
+enum xc help_run(struct options *opt);
+enum xc version_run(struct options *opt);
 /* True in xpcache-bench, which leaves the other verbs to xpcache. */
 extern const bool bench_alone;
 /* All of its help: what @options prints of @v, and its tests. */
 enum xc bench_help(void (*options)(const struct verb *v), const struct verb *v);
+/* The name of one of them, and what it measures; NULL past the last, and where bench_alone is false. */
+const char *bench_test_name(unsigned int n, const char **what);
 
 #endif

@@ -109,7 +109,7 @@ def pick(program, path, n, word=None):
 def literals(path):
     """Strings of a C source, those that follow one another joined; without tables of options and help."""
     text = open(path).read()
-    for begin in (r"\} option_table\[\] = \{", r"\} verb_texts\[\] = \{", r"verbs\[\] = \{", r"static void help_all", r"static (?:enum xc|void) (?:help|usage)\b",
+    for begin in (r"option_table\[\] = \{", r"verb_texts\[\] = \{", r"verb_table\[\] = \{", r"verbs\[\] = \{", r"\bvoid help_all", r"static (?:enum xc|void) (?:help|usage)\b",
                   r"static const struct \{[^}]*\} text\[\]"):
         text = re.sub(begin + r".*?\n\}", "", text, flags=re.S)
     text = re.sub(r"/\*.*?\*/|^#[^\n]*$", " ", text, flags=re.S | re.M)

@@ -189,6 +189,14 @@ refused 5 start --fast "$dir/nowhere"
 types 0 0 "NAME"
 refused 2 nothing
 types 0 0 "xpcache flush"
+refused 2 stauts
+types 0 0 "xpcache flush"
+refused 2 completion
+types 0 0 "complete -o filenames"
+refused 2 completion ksh
+types 0 0 "complete -o filenames"
+refused 2 completion bash fish
+types 0 0 "complete -o filenames"
 refused 2 stop --wrong
 types 0 0 "xpcache stop NAME"
 refused 2 stop xpcache0 twice

@@ -71,7 +71,7 @@ same "nothing was written" "$(tr -d '\0' <fast | wc -c) $(tr -d '\0' <slow | wc 
 bench=$(dirname "$xpcache")/xpcache-bench
 for verb in $("$xpcache" help | sed -n 's/^  xpcache \([a-z]*\) .*/\1/p'); do
 	case $verb in
-	bench | help | version) ;;
+	bench | completion | help | version) ;;
 	*) expects "xpcache-bench $verb" 2 "^xpcache: this program only does bench: $verb: run xpcache $verb\$" "$bench" "$verb" -y ;;
 	esac
 done
@@ -90,7 +90,7 @@ for verb in "" $("$xpcache" help | sed -n 's/^  xpcache \([a-z]*\) .*/\1/p'); do
 		"$(awk '/^  --/ { if (option) print option; option = NF <= 2 && !/^  --[a-z-]+ +[a-z]/ ? $1 : ""; next } /^  +[^ -]/ { option = "" } END { print option }' out | xargs)" ""
 done
 # What an option does for one verb is said of an option that the verb has.
-rows=$(sed -En 's/^\t\{ "([a-z]+)", "([a-z-]+)",.*/\1 \2/p' "$root/tools/main.c")
+rows=$(sed -En 's/^\t\{ "([a-z]+)", "([a-z-]+)",.*/\1 \2/p' "$root/tools/commands.c")
 while read -r verb option; do
 	"$xpcache" help "$verb" | grep -q "^  --$option\b" || echo "$verb --$option"
 done <<<"$rows" >out

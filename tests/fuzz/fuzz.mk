@@ -10,7 +10,7 @@ fuzz-sources := $(wildcard core/*.c)
 fuzz-libs := -lxxhash
 
 # All of the command line but main(), which is libFuzzer's.
-build/fuzz/cli: fuzz-sources += $(LIB_SRC) $(TOOLS_SRC) tools/bench/bench_page.S
+build/fuzz/cli: fuzz-sources += $(LIB_SRC) $(TOOLS_SRC) tools/bench/bench_page.S tools/completion_scripts.S
 build/fuzz/cli: fuzz-flags := -iquote . -D_FILE_OFFSET_BITS=64 -Dmain=xpcache_main
 build/fuzz/cli: fuzz-libs += $$(pkg-config --libs devmapper blkid json-c liburing)
 build/fuzz/cli: $(LIB_SRC) $(TOOLS_SRC) $(wildcard lib/*.h lib/*/*.h tools/*.h tools/*/*.h boot/*.h tools/bench/*.S tools/bench/report/*.*)

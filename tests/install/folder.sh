@@ -19,7 +19,8 @@ libexec/xpcache/xpcache-bench
 libexec/xpcache/xpcached-watch'
 manuals=$(cd "$root/docs" && ls ./*.8 | sed 's,^\./,share/man/man8/,')
 documents=$(cd "$root/docs" && ls ./*.md ./*.rst ./pictures/*.svg | sed 's,^\./,share/doc/xpcache/,'; echo share/doc/xpcache/README.md)
-wanted=$(printf '%s\n' "$programs" "$manuals" "$documents" share/bash-completion/completions/xpcache \
+wanted=$(printf '%s\n' "$programs" "$manuals" "$documents" share/bash-completion/completions/xpcache share/fish/vendor_completions.d/xpcache.fish \
+	share/zsh/site-functions/_xpcache \
 	$(printf 'lib/systemd/system/%s ' $units) $at_boot $of_system | sort)
 
 in_root install DESTDIR="$dir/image" PREFIX=/usr || fail "folder: install" "status $?"
@@ -38,9 +39,9 @@ same "folder: modes" "$(find image -type f -printf '%m\n' | sort -u | xargs)" "6
 in_root uninstall DESTDIR="$dir/image" PREFIX=/usr || fail "folder: uninstall" "status $?"
 same "folder: uninstall leaves nothing" "$(there image)" ""
 
-in_root install DESTDIR="$dir/image" PREFIX=/usr sbindir=/sbin mandir=/man unitdir=/units completiondir=/words docdir=/doc
+in_root install DESTDIR="$dir/image" PREFIX=/usr sbindir=/sbin mandir=/man unitdir=/units completiondir=/words fishdir=/fish zshdir=/zsh docdir=/doc
 same "folder: other places" "$(there image | grep -v -e '^doc/' -e '^usr/' -e '^etc/' | xargs)" \
-	"$(printf '%s\n' sbin/xpcache sbin/xpcached $(printf 'units/%s ' $units) units/swap.d/50-xpcache.conf words/xpcache $(cd "$root/docs" && ls ./*.8 | sed 's,^\./,man/man8/,') | sort | xargs)"
+	"$(printf '%s\n' fish/xpcache.fish zsh/_xpcache sbin/xpcache sbin/xpcached $(printf 'units/%s ' $units) units/swap.d/50-xpcache.conf words/xpcache $(cd "$root/docs" && ls ./*.8 | sed 's,^\./,man/man8/,') | sort | xargs)"
 
 # Without DESTDIR it is this machine that a cache of may need the program. A place of one's own has all
 # of it, and needs nobody else.

@@ -64,7 +64,8 @@ same "packages: files" "$(inside dpkg -L xpcache | while read -r file; do [ -d "
 		sed 's,^/usr/lib/systemd/system/,/lib/systemd/system/,' | grep -v -e '^/usr/share/doc/' -e '^/usr/share/lintian/' | sort | xargs)" \
 	"$({
 		printf '%s\n' $(printf '/lib/systemd/system/%s ' $units) /usr/sbin/xpcache /usr/sbin/xpcached /usr/libexec/xpcache/xpcache-bench /usr/libexec/xpcache/xpcached-watch \
-			/usr/share/bash-completion/completions/xpcache
+			/usr/share/bash-completion/completions/xpcache /usr/share/fish/vendor_completions.d/xpcache.fish \
+			/usr/share/zsh/vendor-completions/_xpcache
 		for file in $at_boot $of_system; do
 			case $file in
 			etc/*) echo "/$file" ;;

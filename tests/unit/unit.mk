@@ -59,7 +59,7 @@ build/unit/test_displaced_wide: build/unit/test_displaced.o $(wide-objects)
 # has the name of its file's.
 tool-tests := $(patsubst tests/%.c,build/unit/%,$(wildcard $(foreach room,boot lib lib/* tools tools/*,tests/$(room)/test_*.c)))
 tool-objects := $(patsubst %.c,build/unit/%.o,$(LIB_SRC) $(TOOLS_SRC)) $(filter build/unit/core/%,$(unit-objects)) \
-	build/tools/bench/bench_page.o
+	build/tools/bench/bench_page.o build/tools/completion_scripts.o
 TOOL_TEST_FLAGS := $(UNIT_FLAGS) -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 -iquote .
 
 build/unit/tools/main.o: TOOL_TEST_FLAGS += -Dmain=xpcache_main

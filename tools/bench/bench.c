@@ -361,6 +361,12 @@ static enum xc check_words(const struct options *opt)
 
 const bool bench_alone = true;
 
+const char *bench_test_name(unsigned int n, const char **what)
+{
+	*what = n < BENCH_TESTS ? bench_tests[n].what : "";
+	return n < BENCH_TESTS ? bench_tests[n].name : NULL;
+}
+
 enum xc bench_help(void (*options)(const struct verb *v), const struct verb *v)
 {
 	options(v);
