@@ -335,6 +335,25 @@ static void a_record_without_its_data_falls_back(void **state)
 	assert_int_equal(mapped_byte(&f, 6), -1);
 }
 
+/* Its slot was used again, and the block has no mapping since: the older one that replay falls back to is none either. */
+static void an_unmap_ends_what_was_fallen_back_to(void **state)
+{
+	struct xp_jblock *b;
+
+	(void)state;
+	write_blocks(&f, 5, 1, 3);
+	flush(&f);
+	half_written_fua(5, 4, false);
+	b = ring_block(&f, stats_of(&f).seq);
+	b->rec[1] = b->rec[0];
+	b->rec[1].lba = cpu_to_le64((u64)XP_REC_UNMAP << 40 | 5);
+	b->rec[1].hash = 0;
+	b->head.count = cpu_to_le16(2);
+	reseal(b);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 5), -1);
+}
+
 static void a_record_with_its_data_counts(void **state)
 {
 	(void)state;
@@ -778,6 +797,7 @@ int main(void)
 		T(too_many_unproven_records_are_refused),
 		T(a_block_that_changes_is_refused),
 		T(a_record_without_its_data_falls_back),
+		T(an_unmap_ends_what_was_fallen_back_to),
 		T(a_record_with_its_data_counts),
 		T(a_rejected_record_stays_rejected),
 		T(a_leftover_beyond_a_gap_is_not_taken_up),
