@@ -33,9 +33,13 @@ up_xpcache "${LIMITS[@]}"
 slots=$(counter slots)
 must dd if=/dev/zero of="$DEV" bs=1M count=$((slots * 98 / 100 / 256)) oflag=direct status=none
 stop
+# Of the host's /usr a busy host makes the machine wait, and then its clock runs to whatever timer is next.
+must mkdir /tmp/program
+# shellcheck disable=SC2046 # paths of libraries
+must cp "$(command -v xpcache)" $(ldd "$(command -v xpcache)" | grep -o '/[^ ]*') /tmp/program
 before=$(allocated)
 began=$(microseconds)
-must xpcache start --slow "$SLOWDEV" "${LIMITS[@]}"
+must /tmp/program/ld-linux-x86-64.so.2 --library-path /tmp/program /tmp/program/xpcache start --slow "$SLOWDEV" "${LIMITS[@]}"
 took=$(($(microseconds) - began))
 [ "$(counter dirty)" -gt $((slots / 100 * 97)) ] || die start "there are $(counter dirty) of $slots blocks"
 value slots "$slots"
