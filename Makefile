@@ -255,6 +255,7 @@ vm-kcsan: bootstrap-test ## jobs that let hits race with writes, under KCSAN; bu
 install: tools-install daemon-install boot-install ## programs, manuals, completion, units; PREFIX= and DESTDIR= are heeded
 	install -D -m 644 -t $(DESTDIR)$(docdir) README.md $(wildcard docs/*.md docs/*.rst)
 	install -D -m 644 -t $(DESTDIR)$(docdir)/pictures $(wildcard docs/pictures/*.svg)
+	install -D -m 644 -t $(DESTDIR)$(docdir)/prometheus $(wildcard docs/prometheus/*)
 
 # Nobody could stop or flush a cache afterwards. An image in DESTDIR has none of its own.
 uninstall: ## what install has put there; not while a cache needs it
@@ -264,8 +265,8 @@ uninstall: ## what install has put there; not while a cache needs it
 		$(DESTDIR)$(completiondir)/xpcache $(DESTDIR)$(fishdir)/xpcache.fish $(DESTDIR)$(zshdir)/_xpcache \
 		$(DESTDIR)$(unitdir)/xpcached-watch.service \
 		$(addprefix $(DESTDIR),$(boot-files))
-	rm -f $(addprefix $(DESTDIR)$(docdir)/,README.md $(notdir $(wildcard docs/*.md docs/*.rst)) $(patsubst docs/%,%,$(wildcard docs/pictures/*.svg)))
-	for dir in $(docdir)/pictures $(docdir) $(dracut-module) $(wordsdir) $(programdir); do \
+	rm -f $(addprefix $(DESTDIR)$(docdir)/,README.md $(notdir $(wildcard docs/*.md docs/*.rst)) $(patsubst docs/%,%,$(wildcard docs/pictures/*.svg docs/prometheus/*)))
+	for dir in $(docdir)/pictures $(docdir)/prometheus $(docdir) $(dracut-module) $(wordsdir) $(programdir); do \
 		[ ! -d $(DESTDIR)$$dir ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$dir; \
 	done
 

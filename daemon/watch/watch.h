@@ -191,9 +191,12 @@ int watch_each(struct watch *w, bool timed);
 
 /* ----------------------------------------------------- watch_metrics.c ---- */
 
-/* Prometheus' text format 0.0.4. */
-#define METRICS_TYPE	"text/plain; version=0.0.4; charset=utf-8"
-void metrics_write(const struct watch *w, FILE *f);
+/* Prometheus' text format 0.0.4, and what came of it: OpenMetrics 1.0. */
+enum metrics_format { METRICS_PROMETHEUS, METRICS_OPEN };
+/* The one that who sends this as Accept prefers; NULL: it was not sent. */
+enum metrics_format metrics_wanted(const char *accept);
+const char *metrics_type(enum metrics_format format);
+void metrics_write(const struct watch *w, FILE *f, enum metrics_format format);
 
 /* The edges of a histogram's buckets, each an edge of bins: as near to 1, 1.78, 3.16, 5.62
  * us and so on up to 10 s as those are. Bucket i holds what took less than edge i. */

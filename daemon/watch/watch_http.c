@@ -121,6 +121,7 @@ static enum MHD_Result give_page(struct http *h, struct MHD_Connection *c)
 
 static enum MHD_Result give_metrics(struct http *h, struct MHD_Connection *c)
 {
+	enum metrics_format format = metrics_wanted(MHD_lookup_connection_value(c, MHD_HEADER_KIND, "Accept"));
 	char *text = NULL;
 	size_t len;
 	FILE *f;
@@ -130,12 +131,12 @@ static enum MHD_Result give_metrics(struct http *h, struct MHD_Connection *c)
 	f = open_memstream(&text, &len);
 	if (!f)
 		return MHD_NO;
-	metrics_write(h->w, f);
+	metrics_write(h->w, f, format);
 	if (fclose(f)) {
 		free(text);
 		return MHD_NO;
 	}
-	return answer(c, MHD_HTTP_OK, METRICS_TYPE,
+	return answer(c, MHD_HTTP_OK, metrics_type(format),
 		      MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE));
 }
 

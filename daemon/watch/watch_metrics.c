@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * watch_metrics.c - all caches in the words of Prometheus, its text format 0.0.4.
+ * watch_metrics.c - all caches in the words of Prometheus: its text format 0.0.4, and OpenMetrics 1.0, where a family
+ * of counters is without the _total of its series, and the end is told.
  *
  * Counters are the target's own: they begin anew when a cache is started, and never
  * otherwise.
@@ -30,9 +31,18 @@ static void put_label(FILE *f, const char *text)
 	}
 }
 
-static void head(FILE *f, const char *name, const char *type, const char *help)
+struct page {
+	FILE *f;
+	enum metrics_format format;
+};
+
+static void head(const struct page *to, const char *name, const char *type, const char *help)
 {
-	fprintf(f, "# HELP xpcache_%s %s\n# TYPE xpcache_%s %s\n", name, help, name, type);
+	size_t len = strlen(name);
+
+	if (to->format == METRICS_OPEN && !strcmp(type, "counter"))
+		len -= strlen("_total");
+	fprintf(to->f, "# HELP xpcache_%.*s %s\n# TYPE xpcache_%.*s %s\n", (int)len, name, help, (int)len, name, type);
 }
 
 /* "xpcache_NAME{cache="...",LABEL="..."} ", to which the value comes. */
@@ -268,7 +278,7 @@ static void put_classes(FILE *f, const struct watch *w, const char *name, u32 fi
 
 /* ---------------------------------------------------------- fast device ---- */
 
-static void put_wear(FILE *f, const struct watch *w)
+static void put_wear(const struct page *to, const struct watch *w)
 {
 	static const struct {
 		const char *name, *type, *help;
@@ -281,7 +291,7 @@ static void put_wear(FILE *f, const struct watch *w)
 	};
 
 	for (size_t k = 0; k < sizeof(row) / sizeof(*row); k++) {
-		head(f, row[k].name, row[k].type, row[k].help);
+		head(to, row[k].name, row[k].type, row[k].help);
 		for (size_t i = 0; i < w->n; i++) {
 			const struct watched *c = w->cache[i];
 			const double value[] = {
@@ -291,8 +301,8 @@ static void put_wear(FILE *f, const struct watch *w)
 
 			if (!c->wear.known || isnan(value[k]))
 				continue;
-			series(f, row[k].name, &c->now, NULL, NULL);
-			fprintf(f, "%.15g\n", value[k]);
+			series(to->f, row[k].name, &c->now, NULL, NULL);
+			fprintf(to->f, "%.15g\n", value[k]);
 		}
 	}
 }
@@ -307,20 +317,20 @@ static void put_each(FILE *f, const struct watch *w, void (*put)(FILE *f, const 
 			put(f, &w->cache[i]->now);
 }
 
-static void put_ratio(FILE *f, const struct watch *w, const struct pulse_ratio *r, const char *help)
+static void put_ratio(const struct page *to, const struct watch *w, const struct pulse_ratio *r, const char *help)
 {
-	head(f, r->name, "gauge", help);
+	head(to, r->name, "gauge", help);
 	for (size_t i = 0; i < w->n; i++) {
 		const struct pulse *p = &w->cache[i]->now;
 
 		if (!w->cache[i]->looks || isnan(r->of(p)))
 			continue;
-		series(f, r->name, p, NULL, NULL);
-		fprintf(f, "%.15g\n", r->of(p));
+		series(to->f, r->name, p, NULL, NULL);
+		fprintf(to->f, "%.15g\n", r->of(p));
 	}
 }
 
-static void put_ratios(FILE *f, const struct watch *w)
+static void put_ratios(const struct page *to, const struct watch *w)
 {
 	static const char *const hits[PULSE_RATIOS] = {
 		"Hits of all reads, since the cache was started.",
@@ -334,9 +344,9 @@ static void put_ratios(FILE *f, const struct watch *w)
 	};
 
 	for (u32 k = 0; k < PULSE_RATIOS; k++)
-		put_ratio(f, w, &pulse_ratios[k], hits[k]);
+		put_ratio(to, w, &pulse_ratios[k], hits[k]);
 	for (u32 k = 0; k < PULSE_QUOTIENTS; k++)
-		put_ratio(f, w, &pulse_quotients[k], costs[k]);
+		put_ratio(to, w, &pulse_quotients[k], costs[k]);
 }
 
 static void put_recording(FILE *f, const struct pulse *p)
@@ -347,34 +357,56 @@ static void put_recording(FILE *f, const struct pulse *p)
 	fprintf(f, "%d\n", p->latency.recording);
 }
 
-void metrics_write(const struct watch *w, FILE *f)
+/* One of several, with a comma between, is asked for by this name, and not by "q=0". */
+enum metrics_format metrics_wanted(const char *accept)
 {
-	head(f, "build_info", "gauge", "The version of this program.");
+	const char *name = accept ? strcasestr(accept, "application/openmetrics-text") : NULL;
+	size_t len = name ? strcspn(name, ",") : 0;
+	const char *quality = name ? strstr(name, "q=0") : NULL;
+	/* strchr() finds the end of the text, too */
+	bool refused = quality && quality < name + len && strchr(", ;", quality[3 + strspn(quality + 3, ".0")]);
+
+	return name && !refused ? METRICS_OPEN : METRICS_PROMETHEUS;
+}
+
+const char *metrics_type(enum metrics_format format)
+{
+	return format == METRICS_OPEN ? "application/openmetrics-text; version=1.0.0; charset=utf-8" :
+					"text/plain; version=0.0.4; charset=utf-8";
+}
+
+void metrics_write(const struct watch *w, FILE *f, enum metrics_format format)
+{
+	const struct page to = { f, format };
+
+	head(&to, "build_info", "gauge", "The version of this program.");
 	fputs("xpcache_build_info{version=\"" XPCACHE_VERSION "\"} 1\n", f);
-	head(f, "caches", "gauge", "Caches that run.");
+	head(&to, "caches", "gauge", "Caches that run.");
 	fprintf(f, "xpcache_caches %zu\n", w->n);
-	head(f, "cache_info", "gauge", "Which cache has the name.");
+	head(&to, "cache_info", "gauge", "Which cache has the name.");
 	put_each(f, w, put_info);
-	head(f, "state", "gauge", "1 for the state that it is in.");
+	head(&to, "state", "gauge", "1 for the state that it is in.");
 	put_each(f, w, put_states);
 	for (size_t k = 0; k < sizeof(figures) / sizeof(*figures); k++) {
-		head(f, figures[k].name, figures[k].type, figures[k].help);
+		head(&to, figures[k].name, figures[k].type, figures[k].help);
 		for (size_t i = 0; i < w->n; i++)
 			if (w->cache[i]->looks)
 				put_figure(f, &figures[k], &w->cache[i]->now);
 	}
-	head(f, "requests_total", "counter", "Requests of the cache, by what was worst in them.");
+	head(&to, "requests_total", "counter", "Requests of the cache, by what was worst in them.");
 	put_each(f, w, put_requests);
-	put_ratios(f, w);
-	head(f, "read_misses_total", "counter", "Reads of which a part came from the slow device.");
+	put_ratios(&to, w);
+	head(&to, "read_misses_total", "counter", "Reads of which a part came from the slow device.");
 	put_each(f, w, put_misses);
-	head(f, "device_errors_total", "counter", "Requests of the cache that a device failed.");
+	head(&to, "device_errors_total", "counter", "Requests of the cache that a device failed.");
 	put_each(f, w, put_errors);
-	put_wear(f, w);
-	head(f, "recording", "gauge", "1 while latencies are recorded.");
+	put_wear(&to, w);
+	head(&to, "recording", "gauge", "1 while latencies are recorded.");
 	put_each(f, w, put_recording);
-	head(f, "request_duration_seconds", "histogram", "How long requests of the cache took, by what was worst in them.");
+	head(&to, "request_duration_seconds", "histogram", "How long requests of the cache took, by what was worst in them.");
 	put_classes(f, w, "request_duration_seconds", 0, XP_REQUEST_CLASSES);
-	head(f, "device_duration_seconds", "histogram", "How long the devices below took for the cache's requests.");
+	head(&to, "device_duration_seconds", "histogram", "How long the devices below took for the cache's requests.");
 	put_classes(f, w, "device_duration_seconds", XP_REQUEST_CLASSES, XP_CLASSES);
+	if (format == METRICS_OPEN)
+		fputs("# EOF\n", f);
 }

@@ -87,6 +87,15 @@ def parse(text):
     return families
 
 
+def parse_open(text):
+    """The same of OpenMetrics 1.0: a family of counters is without the _total of its samples."""
+    *lines, end = text.splitlines(True)
+    assert end == "# EOF\n" and "_total counter" not in text
+    counters = {line.split()[2] for line in lines if line.startswith("# TYPE") and line.endswith(" counter\n")}
+    assert counters
+    return parse("".join(re.sub(r"^(# \w+ )(\S+)", lambda m: m[0] + "_total" * (m[2] in counters), line) for line in lines))
+
+
 def value(families, name, **labels):
     family = families[re.sub(r"_(bucket|sum|count)$", "", name) if name not in families else name]
     return family.samples[name, tuple(sorted(labels.items()))]

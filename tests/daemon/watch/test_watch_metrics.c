@@ -19,7 +19,7 @@ static char *metrics(void)
 	size_t len;
 	FILE *f = open_memstream(&text, &len);
 
-	metrics_write(&w, f);
+	metrics_write(&w, f, METRICS_PROMETHEUS);
 	fclose(f);
 	return text;
 }
@@ -235,6 +235,20 @@ static void names_are_quoted(void **state)
 	free(text);
 }
 
+/* As Prometheus sends it, others, and who does not care. */
+static void a_format_is_the_one_that_is_asked_for(void **state)
+{
+	(void)state;
+	assert_int_equal(metrics_wanted(NULL), METRICS_PROMETHEUS);
+	assert_int_equal(metrics_wanted("*/*"), METRICS_PROMETHEUS);
+	assert_int_equal(metrics_wanted("text/plain;version=0.0.4"), METRICS_PROMETHEUS);
+	assert_int_equal(metrics_wanted("application/openmetrics-text;version=1.0.0;q=0.5,*/*;q=0.1"), METRICS_OPEN);
+	assert_int_equal(metrics_wanted("text/plain, Application/OpenMetrics-Text"), METRICS_OPEN);
+	assert_int_equal(metrics_wanted("application/openmetrics-text;q=0, text/plain"), METRICS_PROMETHEUS);
+	assert_int_equal(metrics_wanted("application/openmetrics-text;q=0.000"), METRICS_PROMETHEUS);
+	assert_int_equal(metrics_wanted("application/openmetrics-text, text/plain;q=0"), METRICS_OPEN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -245,6 +259,7 @@ int main(void)
 		cmocka_unit_test_setup(first_names_have_the_same_figures, begin),
 		cmocka_unit_test_setup(what_is_not_known_is_not_told, begin),
 		cmocka_unit_test_setup(names_are_quoted, begin),
+		cmocka_unit_test(a_format_is_the_one_that_is_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
