@@ -18,12 +18,14 @@
 #include "lib/identity.h"
 #include "lib/kernel.h"
 #include "lib/known.h"
+#include "lib/media.h"
 #include "lib/offline.h"
 #include "lib/running.h"
 #include "lib/signals.h"
 #include "lib/sysfs.h"
 #include "lib/user.h"
 #include "tools/options.h"
+#include "core/superblock.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -315,24 +317,57 @@ static bool is_in_use(const struct known *k, const struct device *d)
 	return running_find(NULL, k->uuid, &r) == 1 && slow_in_use(&r) == d->dev;
 }
 
-/* Called for every disk of the machine: one that knows no cache reads none of them. */
-enum xc fence_run(struct options *opt)
+static bool say_slow(const struct device *d)
 {
 	struct known *list;
 	size_t n = known_all(&list);
-	struct device d;
+	bool kept = false;
 	char why[512];
 
-	setenv("DM_DISABLE_UDEV", "1", 1);	/* it is udev that waits for us */
-	if (n && !device_look(&d, opt->arg)) {
-		for (size_t i = 0; i < n; i++)
-			if (is_in_use(&list[i], &d) ||
-			    (identity_same(&list[i].slow, &d, false, why, sizeof(why)) && keep(&list[i], &d)))
-				printf("XPCACHE_FENCED=%s\nXPCACHE_UUID=%s\n", list[i].name,
-				       list[i].uuid);
-		device_close(&d);
-	}
+	for (size_t i = 0; i < n; i++)
+		if (is_in_use(&list[i], d) || (identity_same(&list[i].slow, d, false, why, sizeof(why)) && keep(&list[i], d))) {
+			printf("XPCACHE_FENCED=%s\nXPCACHE_UUID=%s\n", list[i].name, list[i].uuid);
+			kept = true;
+		}
 	free(list);
+	return kept;
+}
+
+/* In the words of blkid, which does not know caches: lsblk, udisks and installers would take the device for an empty one. */
+static void say_fast(const struct device *d)
+{
+	struct xp_message msg;
+	struct xp_sb sb;
+	struct media m;
+	int err = media_init(&m, d->fd);
+	char uuid[64];
+	const char *u;
+
+	if (err)
+		return;
+	err = xp_sb_read(&m.io, device_blocks(d), &sb, &msg);
+	media_done(&m);
+	if (err && err != -ENOTSUP && err != -EUCLEAN)
+		return;
+	printf("ID_FS_TYPE=xpcache\nID_FS_USAGE=other\n");
+	if (err == -EUCLEAN)
+		return;
+	u = text_uuid(sb.uuid);
+	snprintf(uuid, sizeof(uuid), "%.8s-%.4s-%.4s-%.4s-%.12s", u, u + 8, u + 12, u + 16, u + 20);
+	printf("ID_FS_VERSION=%u\nID_FS_UUID=%s\nID_FS_UUID_ENC=%s\n", le32_to_cpu(sb.version), uuid, uuid);
+}
+
+/* Called for every disk of the machine. */
+enum xc fence_run(struct options *opt)
+{
+	struct device d;
+
+	setenv("DM_DISABLE_UDEV", "1", 1);	/* it is udev that waits for us */
+	if (device_look(&d, opt->arg))
+		return XC_OK;
+	if (!say_slow(&d))
+		say_fast(&d);
+	device_close(&d);
 	return XC_OK;
 }
 

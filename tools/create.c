@@ -650,6 +650,7 @@ static enum xc make_known(struct making *k)
 	if (notes) {
 		noted = known_note(&k->sb, k->user, &k->opt->tunables);
 		fence_changed(k->slow.dev);
+		fence_changed(k->fast.dev);	/* it is not an empty disk any more, for who asks udev */
 	}
 	tell(k);
 	return noted ? initramfs_refresh() : XC_OK;

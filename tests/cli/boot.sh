@@ -128,6 +128,21 @@ same "fence: and says nothing else" "$(wc -l <stdout) $(cat stderr)" "2 "
 truncate -s 256M other
 LD_PRELOAD=$holding silent "fence: another device" fence other
 LD_PRELOAD=$holding silent "fence: one that is gone" fence nowhere
+# What udev is told of a fast device: no program is to take it for an empty disk.
+rm -f fast
+truncate -s 64M fast
+"$xpcache" create --fast fast --slow other --name told --no-start >out 2>&1 || fail "fence: a cache" "$(cat out)"
+dashes=$("$xpcache" dump fast --json | python3 -c 'import json, sys, uuid
+print(uuid.UUID(json.load(sys.stdin)["superblock"]["uuid"]))')
+held "fence: a fast device" 0 "^ID_FS_TYPE=xpcache$" fence fast
+same "fence: in blkid's words" "$(xargs <stdout)" \
+	"ID_FS_TYPE=xpcache ID_FS_USAGE=other ID_FS_VERSION=2 ID_FS_UUID=$dashes ID_FS_UUID_ENC=$dashes"
+for at in 0 65536; do	# a checksum that is wrong
+	printf x | dd of=fast bs=1 seek=$((at + 200)) conv=notrunc status=none
+done
+held "fence: a fast device that is damaged" 0 "^ID_FS_TYPE=xpcache$" fence fast
+same "fence: it has no name" "$(xargs <stdout)" "ID_FS_TYPE=xpcache ID_FS_USAGE=other"
+rm fast
 rm "$HOLDING"/*
 touch "$HOLDING/busy"
 held "fence: one that others have" 0 "used by others, and its cache does not run: .*: slow" fence slow

@@ -57,6 +57,7 @@ mirror_below()
 	must xpcache create --fast "$fast" --slow /dev/md50 --name below
 	udevadm settle
 	equal below-runs /dev/mapper/below "$(link "$uuid")"
+	equal below-fast-type xpcache "$(lsblk -dno FSTYPE "$fast")"
 	try below-stop xpcache stop below
 	udevadm settle
 	equal below-no-name "" "$(link "$uuid")"
