@@ -253,7 +253,7 @@ vm-kcsan: bootstrap-test ## jobs that let hits race with writes, under KCSAN; bu
 
 .PHONY: install uninstall clean help
 install: tools-install daemon-install boot-install ## programs, manuals, completion, units; PREFIX= and DESTDIR= are heeded
-	install -D -m 644 -t $(DESTDIR)$(docdir) README.md $(wildcard docs/*.md docs/*.rst)
+	install -D -m 644 -t $(DESTDIR)$(docdir) README.md $(wildcard docs/*.md docs/*.rst docs/*.json)
 	install -D -m 644 -t $(DESTDIR)$(docdir)/pictures $(wildcard docs/pictures/*.svg)
 	install -D -m 644 -t $(DESTDIR)$(docdir)/prometheus $(wildcard docs/prometheus/*)
 
@@ -265,7 +265,7 @@ uninstall: ## what install has put there; not while a cache needs it
 		$(DESTDIR)$(completiondir)/xpcache $(DESTDIR)$(fishdir)/xpcache.fish $(DESTDIR)$(zshdir)/_xpcache \
 		$(DESTDIR)$(unitdir)/xpcached-watch.service \
 		$(addprefix $(DESTDIR),$(boot-files))
-	rm -f $(addprefix $(DESTDIR)$(docdir)/,README.md $(notdir $(wildcard docs/*.md docs/*.rst)) $(patsubst docs/%,%,$(wildcard docs/pictures/*.svg docs/prometheus/*)))
+	rm -f $(addprefix $(DESTDIR)$(docdir)/,README.md $(notdir $(wildcard docs/*.md docs/*.rst docs/*.json)) $(patsubst docs/%,%,$(wildcard docs/pictures/*.svg docs/prometheus/*)))
 	for dir in $(docdir)/pictures $(docdir)/prometheus $(docdir) $(dracut-module) $(wordsdir) $(programdir); do \
 		[ ! -d $(DESTDIR)$$dir ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$$dir; \
 	done

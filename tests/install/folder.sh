@@ -18,7 +18,7 @@ sbin/xpcached
 libexec/xpcache/xpcache-bench
 libexec/xpcache/xpcached-watch'
 manuals=$(cd "$root/docs" && ls ./*.8 | sed 's,^\./,share/man/man8/,')
-documents=$(cd "$root/docs" && ls ./*.md ./*.rst ./pictures/*.svg ./prometheus/* | sed 's,^\./,share/doc/xpcache/,'; echo share/doc/xpcache/README.md)
+documents=$(cd "$root/docs" && ls ./*.md ./*.rst ./*.json ./pictures/*.svg ./prometheus/* | sed 's,^\./,share/doc/xpcache/,'; echo share/doc/xpcache/README.md)
 wanted=$(printf '%s\n' "$programs" "$manuals" "$documents" share/bash-completion/completions/xpcache share/fish/vendor_completions.d/xpcache.fish \
 	share/zsh/site-functions/_xpcache \
 	$(printf 'lib/systemd/system/%s ' $units) $at_boot $of_system | sort)
