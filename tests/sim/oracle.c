@@ -587,7 +587,7 @@ static void read_end(const struct user *u)
 			complain(hit ? P_FAULTY_READS : P_READS, "a read", s, tag, &j, u->submitted, 0);
 			continue;
 		}
-		if (j.unsure)
+		if (j.unsure || !property_on[P_READS])	/* what may be anything tells nothing of the others */
 			continue;
 		if (!j.v->seen)
 			j.v->seen = sim.now;
