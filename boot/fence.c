@@ -333,6 +333,14 @@ static bool say_slow(const struct device *d)
 	return kept;
 }
 
+/* Who has made something else of it has written its beginning; the other superblock is there still. */
+static bool begins_as_cache(struct media *m)
+{
+	u8 block[XP_BLOCK_SIZE];
+
+	return !m->io.read(m->io.ctx, XP_SB_BLOCK_A, 1, block) && !memcmp(block, XP_SB_MAGIC, strlen(XP_SB_MAGIC));
+}
+
 /* In the words of blkid, which does not know caches: lsblk, udisks and installers would take the device for an empty one. */
 static void say_fast(const struct device *d)
 {
@@ -345,7 +353,7 @@ static void say_fast(const struct device *d)
 
 	if (err)
 		return;
-	err = xp_sb_read(&m.io, device_blocks(d), &sb, &msg);
+	err = begins_as_cache(&m) ? xp_sb_read(&m.io, device_blocks(d), &sb, &msg) : -ENOENT;
 	media_done(&m);
 	if (err && err != -ENOTSUP && err != -EUCLEAN)
 		return;

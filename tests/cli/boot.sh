@@ -142,6 +142,10 @@ for at in 0 65536; do	# a checksum that is wrong
 done
 held "fence: a fast device that is damaged" 0 "^ID_FS_TYPE=xpcache$" fence fast
 same "fence: it has no name" "$(xargs <stdout)" "ID_FS_TYPE=xpcache ID_FS_USAGE=other"
+"$xpcache" create --fast fast --slow other --name told --no-start --force --discard-dirty >out 2>&1 || fail "fence: a cache" "$(cat out)"
+held "fence: a fast device again" 0 "^ID_FS_UUID=" fence fast
+dd if=/dev/zero of=fast bs=4096 count=1 conv=notrunc status=none
+LD_PRELOAD=$holding silent "fence: one of which something else was made" fence fast
 rm fast
 rm "$HOLDING"/*
 touch "$HOLDING/busy"
