@@ -333,32 +333,56 @@ static bool say_slow(const struct device *d)
 	return kept;
 }
 
-/* Who has made something else of it has written its beginning; the other superblock is there still. */
-static bool begins_as_cache(struct media *m)
+static bool is_said(const char *property)
 {
-	u8 block[XP_BLOCK_SIZE];
+	const char *value = getenv(property);
 
-	return !m->io.read(m->io.ctx, XP_SB_BLOCK_A, 1, block) && !memcmp(block, XP_SB_MAGIC, strlen(XP_SB_MAGIC));
+	return value && !strcmp(value, "1");
 }
 
-/* In the words of blkid, which does not know caches: lsblk, udisks and installers would take the device for an empty one. */
+/*
+ * Nobody waits for a device that does not answer: of the device mapper one may be suspended, and others are parts of
+ * something. Where udev has looked at what is on it already, that counts.
+ */
+static bool may_be_read(const struct device *d)
+{
+	static const char *const not_if[] = {
+		"DM_SUSPENDED", "DM_NOSCAN", "DM_UDEV_DISABLE_DISK_RULES_FLAG", "DM_UDEV_DISABLE_OTHER_RULES_FLAG",
+		"DM_MULTIPATH_DEVICE_PATH",
+	};
+	char kname[64], suspended[16];
+
+	for (size_t i = 0; i < sizeof(not_if) / sizeof(*not_if); i++)
+		if (is_said(not_if[i]))
+			return false;
+	if (getenv("ID_FS_TYPE"))
+		return false;
+	return !d->is_block || !device_kname(d->dev, kname, sizeof(kname)) ||
+	       !sysfs_read(kname, "dm/suspended", suspended, sizeof(suspended)) || !strcmp(suspended, "0");
+}
+
+/*
+ * In the words of blkid, which does not know caches: lsblk, udisks and installers would take the device for an empty one.
+ * By the first superblock alone: who makes something else of the device changes that, and leaves the second.
+ */
 static void say_fast(const struct device *d)
 {
 	struct xp_message msg;
 	struct xp_sb sb;
 	struct media m;
-	int err = media_init(&m, d->fd);
+	int err = may_be_read(d) ? media_init(&m, d->fd) : -EAGAIN;
 	char uuid[64];
 	const char *u;
 
 	if (err)
 		return;
-	err = begins_as_cache(&m) ? xp_sb_read(&m.io, device_blocks(d), &sb, &msg) : -ENOENT;
+	err = m.io.read(m.io.ctx, XP_SB_BLOCK_A, 1, &sb);
+	err = err ? err : xp_sb_verify(&sb, device_blocks(d), &msg);
 	media_done(&m);
-	if (err && err != -ENOTSUP && err != -EUCLEAN)
+	if (err && err != -ENOTSUP)
 		return;
 	printf("ID_FS_TYPE=xpcache\nID_FS_USAGE=other\n");
-	if (err == -EUCLEAN)
+	if (err)	/* one that has moved has the other's UUID still */
 		return;
 	u = text_uuid(sb.uuid);
 	snprintf(uuid, sizeof(uuid), "%.8s-%.4s-%.4s-%.4s-%.12s", u, u + 8, u + 12, u + 16, u + 20);

@@ -17,6 +17,7 @@
 #include "tools/options.h"
 #include "tools/verbs.h"
 #include "core/class.h"
+#include "core/words.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -80,6 +81,7 @@ static void offer_device(const struct place *at, const char *kname)
 		snprintf(path, sizeof(path), "/dev/%s", kname);
 	for (char *slash = path; (slash = strchr(slash, '!'));)
 		*slash = '/';
+	xp_words_clean(path, sizeof(path));
 	offer_word(at, path, text_bytes(strtoull(sectors, NULL, 10) << XP_SECTOR_SHIFT));
 }
 
@@ -160,18 +162,23 @@ static void offer_each(const struct place *at, const char *name)
 	}
 }
 
-/* @name may be followed by something else. */
-static void offer_values(const struct place *at, const char *name)
+/* @name may be followed by something else; not where it says which words there are. */
+static bool offer_named(const struct place *at, const char *name)
 {
 	for (size_t i = 0; i < sizeof(values) / sizeof(*values); i++) {
 		size_t len = strlen(values[i].name);
 
 		if (!strncmp(name, values[i].name, len) && !isupper((unsigned char)name[len])) {
 			values[i].offer(at);
-			return;
+			return true;
 		}
 	}
-	if (strchr(name, '|'))
+	return false;
+}
+
+static void offer_values(const struct place *at, const char *name)
+{
+	if (!offer_named(at, name) && strchr(name, '|'))
 		offer_each(at, name);
 }
 
@@ -226,7 +233,7 @@ static void offer_operand(const struct place *at, const char *name, size_t len)
 	if (islower((unsigned char)*name))
 		offer(at, name, len, "");
 	else
-		offer_values(at, name);
+		offer_named(at, name);
 }
 
 /* All that the verb's usage names outside of options: of "[NAME | --all]" it is NAME. */

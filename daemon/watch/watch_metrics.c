@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ------------------------------------------------------------- one value ---- */
 
@@ -357,16 +358,65 @@ static void put_recording(FILE *f, const struct pulse *p)
 	fprintf(f, "%d\n", p->latency.recording);
 }
 
-/* One of several, with a comma between, is asked for by this name, and not by "q=0". */
+/* A copy of what lies between two signs, without blanks at its ends; the text behind it. */
+static const char *next_word(const char *text, const char *sign, char *word, size_t len)
+{
+	size_t n = strcspn(text, sign), skip = strspn(text, " \t");
+
+	skip = skip < n ? skip : n;
+	snprintf(word, len, "%.*s", (int)(n - skip), text + skip);
+	for (size_t end = strlen(word); end && strchr(" \t", word[end - 1]); )
+		word[--end] = '\0';
+	return text[n] ? text + n + 1 : text + n;
+}
+
+/* Of "version = 1.0.0" the value, if that is its name; else NULL. */
+static const char *value_of(const char *parameter, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (strncasecmp(parameter, name, n))
+		return NULL;
+	parameter += n + strspn(parameter + n, " \t");
+	return *parameter == '=' ? parameter + 1 + strspn(parameter + 1, " \t") : NULL;
+}
+
+/* How much of it is wanted, 0 to 1; a version that is none of ours is not. */
+static double quality_of(const char *parameters, bool open)
+{
+	char parameter[64];
+	double quality = 1;
+
+	while (*parameters) {
+		const char *q, *version;
+
+		parameters = next_word(parameters, ";", parameter, sizeof(parameter));
+		q = value_of(parameter, "q");
+		version = value_of(parameter, "version");
+		if (q)
+			quality = strtod(q, NULL);
+		if (open && version && strcmp(version, "1.0.0") && strcmp(version, "0.0.1"))
+			return 0;
+	}
+	return quality;
+}
+
 enum metrics_format metrics_wanted(const char *accept)
 {
-	const char *name = accept ? strcasestr(accept, "application/openmetrics-text") : NULL;
-	size_t len = name ? strcspn(name, ",") : 0;
-	const char *quality = name ? strstr(name, "q=0") : NULL;
-	/* strchr() finds the end of the text, too */
-	bool refused = quality && quality < name + len && strchr(", ;", quality[3 + strspn(quality + 3, ".0")]);
+	double wanted[] = { [METRICS_PROMETHEUS] = 0, [METRICS_OPEN] = 0 };
+	char range[256], type[64];
 
-	return name && !refused ? METRICS_OPEN : METRICS_PROMETHEUS;
+	while (accept && *accept) {
+		const char *parameters;
+		bool open;
+
+		accept = next_word(accept, ",", range, sizeof(range));
+		parameters = next_word(range, ";", type, sizeof(type));
+		open = !strcasecmp(type, "application/openmetrics-text");
+		if (open || !strcasecmp(type, "text/plain"))
+			wanted[open] = fmax(wanted[open], quality_of(parameters, open));
+	}
+	return wanted[METRICS_OPEN] > 0 && wanted[METRICS_OPEN] >= wanted[METRICS_PROMETHEUS] ? METRICS_OPEN : METRICS_PROMETHEUS;
 }
 
 const char *metrics_type(enum metrics_format format)

@@ -192,11 +192,11 @@ types 0 0 "xpcache flush"
 refused 2 stauts
 types 0 0 "xpcache flush"
 refused 2 completion
-types 0 0 "complete -o filenames"
+types 0 0 "complete -F"
 refused 2 completion ksh
-types 0 0 "complete -o filenames"
+types 0 0 "complete -F"
 refused 2 completion bash fish
-types 0 0 "complete -o filenames"
+types 0 0 "complete -F"
 refused 2 stop --wrong
 types 0 0 "xpcache stop NAME"
 refused 2 stop xpcache0 twice

@@ -137,15 +137,21 @@ print(uuid.UUID(json.load(sys.stdin)["superblock"]["uuid"]))')
 held "fence: a fast device" 0 "^ID_FS_TYPE=xpcache$" fence fast
 same "fence: in blkid's words" "$(xargs <stdout)" \
 	"ID_FS_TYPE=xpcache ID_FS_USAGE=other ID_FS_VERSION=2 ID_FS_UUID=$dashes ID_FS_UUID_ENC=$dashes"
-for at in 0 65536; do	# a checksum that is wrong
-	printf x | dd of=fast bs=1 seek=$((at + 200)) conv=notrunc status=none
+for property in DM_SUSPENDED DM_NOSCAN DM_UDEV_DISABLE_DISK_RULES_FLAG DM_UDEV_DISABLE_OTHER_RULES_FLAG DM_MULTIPATH_DEVICE_PATH; do
+	export $property=1
+	LD_PRELOAD=$holding silent "fence: a fast device that udev leaves alone, $property" fence fast
+	export $property=0
+	held "fence: and one that it does not" 0 "^ID_FS_UUID=" fence fast
+	unset $property
 done
-held "fence: a fast device that is damaged" 0 "^ID_FS_TYPE=xpcache$" fence fast
-same "fence: it has no name" "$(xargs <stdout)" "ID_FS_TYPE=xpcache ID_FS_USAGE=other"
-"$xpcache" create --fast fast --slow other --name told --no-start --force --discard-dirty >out 2>&1 || fail "fence: a cache" "$(cat out)"
-held "fence: a fast device again" 0 "^ID_FS_UUID=" fence fast
-dd if=/dev/zero of=fast bs=4096 count=1 conv=notrunc status=none
-LD_PRELOAD=$holding silent "fence: one of which something else was made" fence fast
+ID_FS_TYPE=LVM2_member LD_PRELOAD=$holding silent "fence: one that udev has looked at" fence fast
+cp fast whole
+for other in "sfdisk -q fast" "mkfs.ext4 -q -F fast" "mkswap -q fast" "dd if=/dev/zero of=fast bs=4096 count=1 conv=notrunc status=none"; do
+	cp whole fast
+	$other <<<"label: gpt" >out 2>&1 || fail "fence: $other" "$(cat out)"
+	LD_PRELOAD=$holding silent "fence: one that is something else by now, ${other%% *}" fence fast
+done
+rm whole
 rm fast
 rm "$HOLDING"/*
 touch "$HOLDING/busy"

@@ -23,6 +23,7 @@ same "completion: se" "$(offers se)" "set"
 for verb in $verbs; do
 	same "completion: options of $verb" "$(offers "$verb" --)" \
 		"$("$xpcache" "$verb" --help | sed -n 's/^  \(--[a-z-]*\) .*/\1/p' | sort | xargs)"
+	same "completion: words of $verb" "$("$xpcache" completion words -- "$verb" '' 2>/dev/null | cut -f 1 | grep '[][| ]')" ""
 done
 same "completion: one option" "$(offers start --disc)" "--discard-dirty"
 same "completion: engines" "$(offers create --engine '')" "auto kernel user"

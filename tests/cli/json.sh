@@ -77,6 +77,7 @@ d = json.load(sys.stdin)
 exec(sys.argv[1])
 json.dump(d, sys.stdout)' "$1" <status.json | fits status 2>&1; }
 same "json: what is as it was" "$(changed pass)" 1
+same "json: of a detached cache" "$(changed 'd["caches"][0].update(counters={}, fast=None, state="asleep"); del d["caches"][0]["latency"]')" 1
 for change in 'd["caches"][0]["more"] = 1' 'del d["caches"][0]["state"]' 'd["caches"][0]["hit_ratio"] = "0.5"' \
 	'd["caches"][0]["latency"]["write"]["p51"] = 1' 'd["caches"][0]["counters"].pop("dirty")'; do
 	case $(changed "$change") in

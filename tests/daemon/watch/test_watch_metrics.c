@@ -247,6 +247,13 @@ static void a_format_is_the_one_that_is_asked_for(void **state)
 	assert_int_equal(metrics_wanted("application/openmetrics-text;q=0, text/plain"), METRICS_PROMETHEUS);
 	assert_int_equal(metrics_wanted("application/openmetrics-text;q=0.000"), METRICS_PROMETHEUS);
 	assert_int_equal(metrics_wanted("application/openmetrics-text, text/plain;q=0"), METRICS_OPEN);
+	assert_int_equal(metrics_wanted("text/plain;version=0.0.4;q=1, application/openmetrics-text;q=0.1"), METRICS_PROMETHEUS);
+	assert_int_equal(metrics_wanted("application/openmetrics-text ; Q = 0"), METRICS_PROMETHEUS);
+	assert_int_equal(metrics_wanted("application/openmetrics-textual"), METRICS_PROMETHEUS);
+	assert_int_equal(metrics_wanted("application/openmetrics-text;version=2.0.0"), METRICS_PROMETHEUS);
+	assert_int_equal(metrics_wanted("application/openmetrics-text;version=0.0.1;q=0,application/openmetrics-text; version=1.0.0"),
+			 METRICS_OPEN);
+	assert_int_equal(metrics_wanted(",;,; q,=;"), METRICS_PROMETHEUS);
 }
 
 int main(void)
