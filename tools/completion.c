@@ -273,8 +273,10 @@ static bool has_equals(const struct place *at)
 
 static void complete_of(struct place *at, const char *before)
 {
-	if (value_after(at->verb, before))
-		offer_values(at, value_after(at->verb, before));
+	const char *value = value_after(at->verb, before);
+
+	if (value)
+		offer_values(at, value);
 	else if (has_equals(at))
 		offer_after_equals(at, strchr(at->word, '='));
 	else if (*at->word == '-')
