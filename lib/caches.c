@@ -14,6 +14,7 @@
 #include "lib/media.h"
 #include "lib/moves.h"
 #include "lib/offline.h"
+#include "lib/known.h"
 #include "lib/running.h"
 #include "lib/sysfs.h"
 #include "core/superblock.h"
@@ -121,6 +122,13 @@ bool caches_have_copy(const char *uuid, const struct device *fast, char *path, s
 	}
 	caches_free(&all);
 	return found;
+}
+
+bool caches_lack(const struct caches *all, const struct known *k)
+{
+	struct running r;
+
+	return k->start != START_GONE && !caches_have(all, k->uuid, true) && running_find(NULL, k->uuid, &r) != 1;
 }
 
 bool caches_have_on(const char *uuid, dev_t fast)

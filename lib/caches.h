@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+struct known;
 struct running;
 
 /* A cache that some fast device holds, running or not. */
@@ -42,6 +43,8 @@ void caches_free(struct caches *all);
 bool caches_have(const struct caches *all, const char *uuid, bool damaged);
 /* The same, on the device @fast? Also of a move that is to be completed. */
 bool caches_have_on(const char *uuid, dev_t fast);
+/* It is known, is on none of them, does not run, and its end has not begun. */
+bool caches_lack(const struct caches *all, const struct known *k);
 /* Reads the superblock of one device. As xp_sb_read(). */
 int cache_read(struct cache *c, struct device *fast);
 /* Complains if @d is the slow device of a cache, other than that on @but_fast. */

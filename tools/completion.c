@@ -46,7 +46,7 @@ static void offer_word(const struct place *at, const char *word, const char *wha
 
 static void offer_caches(const struct place *at)
 {
-	struct running *running = NULL, r;
+	struct running *running = NULL;
 	struct known *known = NULL;
 	struct caches all = { .n = 0 };
 	size_t n = 0, i;
@@ -61,7 +61,7 @@ static void offer_caches(const struct place *at)
 				offer_word(at, all.v[i].name, "stopped");
 	n = known_all(&known);
 	for (i = 0; i < n; i++)
-		if (!caches_have(&all, known[i].uuid, true) && running_find(NULL, known[i].uuid, &r) != 1)
+		if (caches_lack(&all, &known[i]))
 			offer_word(at, known[i].name, "its fast device is not here");
 	caches_free(&all);
 	free(running);

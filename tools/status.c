@@ -604,12 +604,11 @@ static void list_absent(struct list *l, const struct caches *all)
 {
 	struct known *list = NULL;
 	size_t n = geteuid() == 0 ? known_all(&list) : 0;	/* others see no device */
-	struct running r;
 
 	for (size_t i = 0; i < n; i++) {
 		const struct known *k = &list[i];
 
-		if (k->start == START_GONE || caches_have(all, k->uuid, true) || running_find(NULL, k->uuid, &r) == 1)
+		if (!caches_lack(all, k))
 			continue;
 		list_row(l, &(struct row){ .name = k->name, .uuid = k->uuid, .slow = (const char *)k->slow.path,
 					   .state = slow_missing(k) ? "no-disks" : "no-fast",
