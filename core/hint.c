@@ -189,16 +189,16 @@ static bool is_valid(const struct recovery *r, const struct xp_hint *h, u32 firs
 
 static void take_ranks(struct xp *c, const struct xp_hint *h)
 {
-	u32 first = le32_to_cpu(h->first), i;
+	struct xp_entry *e = &c->entry[le32_to_cpu(h->first)];
+	u32 i, nr = le32_to_cpu(h->count), restored = 0;
 
-	for (i = 0; i < le32_to_cpu(h->count); i++) {
-		struct xp_entry *e = &c->entry[first + i];
-
+	for (i = 0; i < nr; i++, e++) {
 		if (e->state != SLOT_MAPPED)
 			continue;
 		ranks_restore(c, e, h->rank[i / 2] >> i % 2 * XP_RANK_BITS & (XP_PIN - 1));
-		c->ranks.restored++;
+		restored++;
 	}
+	c->ranks.restored += restored;
 }
 
 /* Of @nr blocks that have been read. False: not of all. */

@@ -80,6 +80,11 @@ static inline void region_more(u8 *region, u32 nr)
 	*region = (u8)min(*region + nr, (u32)XP_REGION_FULL);
 }
 
+static inline void region_one_more(u8 *region)
+{
+	*region = (u8)(*region + (*region < XP_REGION_FULL));
+}
+
 static inline void region_less(u8 *region, u32 nr)
 {
 	if (*region < XP_REGION_FULL)
@@ -126,7 +131,7 @@ static inline void map_link(struct xp *c, xp_slot_t slot, xp_lba_t lba, u32 *cha
 
 static inline void map_insert(struct xp *c, xp_slot_t slot, xp_lba_t lba)
 {
-	region_more(&c->region[map_region(c, xp_lba_n(lba))], 1);
+	region_one_more(&c->region[map_region(c, xp_lba_n(lba))]);
 	map_link(c, slot, lba, map_chain(c, lba));
 }
 

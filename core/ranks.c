@@ -54,15 +54,6 @@ static void move(struct xp *c, struct xp_entry *e, enum xp_rank_class to, u32 fr
 	ranks_count(c, e, 1);
 }
 
-void ranks_restore(struct xp *c, struct xp_entry *e, u32 rank)
-{
-	enum xp_rank_class class = rank_class(rank);
-
-	if (class == XP_RANK_COLD && !e->dirty)
-		class = XP_RANK_NEW;
-	move(c, e, class, class == XP_RANK_YOUNG ? 0 : rank_freq(rank));
-}
-
 bool ranks_restore_hands(struct xp *c, u32 main_hand, u32 new_hand, u32 young_hand)
 {
 	if (max(max(main_hand, new_hand), young_hand) >= c->nr_slots)

@@ -30,8 +30,6 @@ void ranks_tick(struct xp *c);
 
 /* The rank of a block that recovery finds mapped, and nothing more is known of. */
 #define XP_RANK_RECOVERED	XP_RANK(XP_RANK_MAIN, 1)
-/* Before the first request: the MAPPED slot gets the rank @rank, or what is next to it and true of the slot. */
-void ranks_restore(struct xp *c, struct xp_entry *e, u32 rank);
 /* Before the first request: the hands are at these slots. False: there are none such, and the hands stay. */
 bool ranks_restore_hands(struct xp *c, u32 main_hand, u32 new_hand, u32 young_hand);
 
@@ -40,6 +38,21 @@ static inline void ranks_count(struct xp *c, const struct xp_entry *e, int by)
 	u32 *nr = &c->ranks.nr[rank_class(entry_rank(e))][e->dirty];
 
 	*nr = (u32)((int)*nr + by);
+}
+
+/*
+ * Before the first request, so that no hit changes the word at the same time: the MAPPED slot gets the rank @rank, or what is
+ * next to it and true of the slot.
+ */
+static inline void ranks_restore(struct xp *c, struct xp_entry *e, u32 rank)
+{
+	if (rank_class(rank) == XP_RANK_COLD && !e->dirty)
+		rank = XP_RANK(XP_RANK_NEW, rank_freq(rank));
+	if (rank_class(rank) == XP_RANK_YOUNG)
+		rank = XP_RANK(XP_RANK_YOUNG, 0);
+	c->ranks.nr[rank_class(e->use)][e->dirty]--;
+	e->use = (u16)rank;
+	c->ranks.nr[rank_class(rank)][e->dirty]++;
 }
 
 /* Its rank as a newer version of what @old holds, which is MAPPED. */

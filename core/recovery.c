@@ -88,15 +88,12 @@ void recovery_unmap(struct xp *c, xp_slot_t slot)
 void recovery_begin_after(struct xp *c, const struct xp_ring_block *head)
 {
 	struct xp_journal *j = &c->journal;
-	u32 i;
 
 	j->sealed = j->written = j->durable = head->seq;
 	j->sealed_number = j->written_number = j->durable_number = head->seq;
 	j->reached = journal_end_of(head->seq);
 	j->before = head->records > head->count ? head->records : 0;
 	j->tail = j->tail_written = head->tail;
-	for (i = 0; i < c->nr_slots; i++)
-		c->entry[i].held = 0;
 	slots_init_free(c);
 }
 
@@ -110,6 +107,7 @@ static void set_scratch(struct recovery *r, void *scratch)
 	r->displaced = (u64 *)(r->decided + DECIDED_MAX);
 	r->sectors = le64_to_cpu(r->c->super.sb->slow.sectors) + r->c->pad;
 	r->was = max(r->sectors, le64_to_cpu(r->c->super.sb->slow_was) + r->c->pad);
+	r->whole = recovery_whole_blocks(r);
 	r->short_block = XP_SLOT(XP_NIL);
 }
 

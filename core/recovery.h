@@ -15,6 +15,8 @@
 /* with those that are proven after all, of a whole table (unread.h), and a short block */
 #define DECIDED_MAX		(3 * RECORDS_CHECKED_MAX + 1)
 
+#define PLAIN_FLAGS	(2 * XP_REC_CHECKED)
+
 struct decided {
 	u64 lba;
 	u32 slot;
@@ -52,6 +54,11 @@ struct recovery {
 	bool took_back;		/* a bad place: the superblock is about to say so */
 	/* of the slow device, as the superblock has it; and the most that records may speak of */
 	u64 sectors, was;
+	u64 whole;		/* blocks that it holds whole, as it was and as it is */
+	u64 plain_from, plain_nr;	/* of these, what replay_plain() takes */
+	union xp_word plain_word[PLAIN_FLAGS];	/* and what it makes of a slot, by the record's flags */
+	bool any_outside;	/* a block behind the whole ones has been mapped */
+	bool any_held;		/* a slot is, while the chain is replayed */
 	bool has_unread;		/* records of the chain are UNREAD */
 	xp_slot_t short_block;		/* dirty, and not whole (step 6) */
 };
@@ -113,6 +120,7 @@ int recovery_restate(struct recovery *r);
 /* recovery_slow.c */
 /* None of the records stays in the ring: they may speak of what is past the end of the slow device, or it is asked for. */
 bool recovery_leaves_all(const struct recovery *r);
+u64 recovery_whole_blocks(const struct recovery *r);
 /* Before anything is written. */
 int recovery_fit(struct recovery *r);
 int recovery_write_back_short(struct recovery *r);

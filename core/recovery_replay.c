@@ -103,6 +103,7 @@ static int displace(struct recovery *r, const struct xp_said *p)
 	if (!r->nr_displaced)
 		r->conflict = *r->msg;
 	r->msg->text[0] = '\0';
+	r->plain_nr = 0;	/* from here on each record may settle one */
 	r->displaced[r->nr_displaced++] = xp_lba_n(entry_lba(entry_of(r->c, p->slot)));
 	return 0;
 }
@@ -165,6 +166,7 @@ static int replay_map(struct recovery *r, const struct xp_said *p)
 	slot_set_dirty(c, e, p->flags & XP_REC_DIRTY);
 	set_apart(c, p);
 	e->held = 0;
+	r->any_outside |= xp_lba_n(p->lba) >= r->whole;
 	if (c->sum)
 		c->sum[xp_slot_n(p->slot)] = p->sum;
 	e->checked |= !!(p->flags & (XP_REC_CHECKED | XP_REC_SUMMED));	/* or one before it in the chain */
@@ -194,12 +196,15 @@ static enum xp_verdict landed(struct recovery *r, xp_slot_t slot, u64 hash)
  * was reused, then so may the older slot have been, and what replaced both comes
  * later in the chain: until then the older slot may be taken away (held).
  */
-static void fall_back(struct xp *c, xp_lba_t lba)
+static void fall_back(struct recovery *r, xp_lba_t lba)
 {
+	struct xp *c = r->c;
 	xp_slot_t old = map_mapped(c, lba);
 
-	if (is_slot(old))
+	if (is_slot(old)) {
 		entry_of(c, old)->held = 1;
+		r->any_held = true;
+	}
 }
 
 static int refuse_unread(struct recovery *r, u64 seq)
@@ -268,7 +273,7 @@ static int replay_checked(struct recovery *r, struct xp_said *p)
 		return replay_map(r, p);
 	if (p->verdict == XP_UNREADABLE_DATA && !d->passed_over)
 		return replay_unseen(r, p);
-	fall_back(r->c, p->lba);
+	fall_back(r, p->lba);
 	return 0;
 }
 
@@ -374,6 +379,81 @@ static int accept_refused(struct recovery *r)
 	return -EUCLEAN;
 }
 
+/* Blocks that replay_plain() has mapped, and that are yet to be counted: clean ones, dirty ones. */
+struct plain {
+	u32 nr[2];
+};
+
+static_assert(XP_REC_DIRTY == 1, "the flag tells which");
+
+static void count_plain(struct xp *c, const struct plain *plain, u32 segment)
+{
+	u32 *nr = c->ranks.nr[rank_class(XP_RANK_RECOVERED)];
+
+	c->nr_clean += plain->nr[false];
+	c->nr_dirty += plain->nr[true];
+	nr[false] += plain->nr[false];
+	nr[true] += plain->nr[true];
+	c->journal.live[segment] += plain->nr[false] + plain->nr[true];
+}
+
+/*
+ * Nearly every record of a cache that has not been full yet: a MAP, of a whole block that nothing maps, in a slot that has not
+ * had any. What replay_record() makes of it, in a few steps: a start has as many of them as there are slots in use.
+ * @flags: those that it may have. False: it is another, and nothing has changed.
+ */
+static __always_inline bool replay_plain(struct recovery *r, const struct xp_record *rec, u32 flags, u32 segment, struct plain *plain)
+{
+	struct xp *c = r->c;
+	u64 word = le64_to_cpu(rec->lba), lba = word & (XP_MAX_LBAS - 1);
+	u32 slot = le32_to_cpu(rec->slot), said = (u32)(word >> 40), *chain, i;
+	struct xp_entry *e;
+
+	if ((said & ~(flags << 8)) != XP_REC_MAP || rec->sum || lba - r->plain_from >= r->plain_nr || slot >= c->nr_slots)
+		return false;
+	e = &c->entry[slot];
+	if (e->word.all)
+		return false;
+	chain = map_chain(c, XP_LBA(lba));
+	for (i = *chain; i != XP_NIL; i = c->entry[i].hash_next)
+		if (entry_is_of(&c->entry[i], XP_LBA(lba)))
+			return false;
+	e->word = r->plain_word[said >> 8];
+	region_one_more(&c->region[map_region(c, lba)]);
+	map_link(c, XP_SLOT(slot), XP_LBA(lba), chain);
+	c->segment[slot] = (u16)segment;
+	plain->nr[said >> 8 & XP_REC_DIRTY]++;
+	return true;
+}
+
+/* Of a slot that is MAPPED by a record with these flags, and of which no more is known. */
+static union xp_word plain_word(u32 flags)
+{
+	return (union xp_word){ .state = SLOT_MAPPED, .dirty = !!(flags & XP_REC_DIRTY), .checked = !!(flags & XP_REC_CHECKED),
+				.use = XP_RANK_RECOVERED };
+}
+
+static void begin_plain(struct recovery *r)
+{
+	u32 flags;
+
+	r->plain_from = (r->c->pad + XP_BLOCK_SECTORS - 1) / XP_BLOCK_SECTORS;
+	r->plain_nr = r->witness ? 0 : r->whole - min(r->whole, r->plain_from);
+	for (flags = 0; flags < PLAIN_FLAGS; flags++)
+		r->plain_word[flags] = plain_word(flags);
+}
+
+static int replay_any(struct recovery *r, const struct xp_record *rec, u64 seq, u32 index)
+{
+	struct xp_said p;
+	int err = parse(r, rec, seq, &p);
+
+	p.index = index;
+	if (!err)
+		err = replay_record(r, &p);
+	return testify(r, &p, err);
+}
+
 /*
  * Where the record's block and slot are looked up: in memory that no processor's cache holds, one after the other. Anything
  * may be there yet.
@@ -387,9 +467,27 @@ static __always_inline void look_ahead(const struct xp *c, const struct xp_recor
 		__builtin_prefetch(&c->entry[slot], 1);
 }
 
+/* The first @count records of block @seq. */
+static int replay_records(struct recovery *r, const struct xp_jblock *b, u32 count, u64 seq)
+{
+	u32 segment = journal_position(r->c, seq) >> r->c->journal.segment_shift;
+	u32 flags = XP_REC_DIRTY | (seq <= r->head.durable ? XP_REC_CHECKED : 0);
+	struct plain plain = { { 0, 0 } };
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < count; i++)
+		look_ahead(r->c, &b->rec[i]);
+	for (i = 0; i < count && !err; i++)
+		if (!replay_plain(r, &b->rec[i], flags, segment, &plain))
+			err = replay_any(r, &b->rec[i], seq, i);
+	count_plain(r->c, &plain, segment);
+	return err;
+}
+
 static int replay_block(struct recovery *r, struct xp_jblock *b, u64 seq)
 {
-	u32 i, count = records_of(r, seq);
+	u32 count = records_of(r, seq);
 
 	if (place_is_bad(r->c, seq))
 		return 0;
@@ -400,20 +498,7 @@ static int replay_block(struct recovery *r, struct xp_jblock *b, u64 seq)
 	if (recovery_judge_place(r->c, b, seq % r->c->journal.blocks) != XP_PLACE_VALID ||
 	    le64_to_cpu(b->head.seq) != seq || xp_block_records(b) < count)
 		return recovery_refuse(r, "changed while it was read", seq, 0);
-	for (i = 0; i < count; i++)
-		look_ahead(r->c, &b->rec[i]);
-	for (i = 0; i < count; i++) {
-		struct xp_said p;
-		int err = parse(r, &b->rec[i], seq, &p);
-
-		p.index = i;
-		if (!err)
-			err = replay_record(r, &p);
-		err = testify(r, &p, err);
-		if (err)
-			return err;
-	}
-	return 0;
+	return replay_records(r, b, count, seq);
 }
 
 static int replay_chain(struct recovery *r)
@@ -524,16 +609,28 @@ static void look_again(struct recovery *r)
 	}
 }
 
+/* No write is under way. */
+static void hold_none(struct recovery *r)
+{
+	u32 i;
+
+	for (i = 0; r->any_held && i < r->c->nr_slots; i++)
+		r->c->entry[i].held = 0;
+}
+
 int recovery_replay(struct recovery *r)
 {
-	int err = replay_chain(r);
+	int err;
 
+	begin_plain(r);
+	err = replay_chain(r);
 	if (!err)
 		err = accept_refused(r);
 	if (!err)
 		err = check_displaced(r);
 	if (err)
 		return err;
+	hold_none(r);
 	doubt(r);
 	doubt_older(r);
 	look_again(r);

@@ -13,7 +13,7 @@
  * of one that was short its slot has zeros, and the slow device may have data by now. What lay past
  * an end of it that was is not there any more, or something else is.
  */
-static u64 whole_blocks(const struct recovery *r)
+u64 recovery_whole_blocks(const struct recovery *r)
 {
 	return min(r->sectors, r->c->slow_sectors) / XP_BLOCK_SECTORS;
 }
@@ -34,7 +34,7 @@ static bool sticks_out(const struct recovery *r, xp_slot_t slot)
 {
 	const struct xp_entry *e = entry_of(r->c, slot);
 
-	return e->state == SLOT_MAPPED && xp_lba_n(entry_lba(e)) >= whole_blocks(r);
+	return e->state == SLOT_MAPPED && xp_lba_n(entry_lba(e)) >= r->whole;
 }
 
 static int refuse_shorter(struct recovery *r)
@@ -82,7 +82,7 @@ int recovery_fit(struct recovery *r)
 	struct xp *c = r->c;
 	u32 i;
 
-	for (i = 0; i < c->nr_slots; i++) {
+	for (i = 0; r->any_outside && i < c->nr_slots; i++) {
 		xp_slot_t slot = XP_SLOT(i);
 
 		if (!sticks_out(r, slot))

@@ -13,8 +13,8 @@
 void slots_init_free(struct xp *c);
 u32 slots_search(const struct xp *c);
 /*
- * Up to @want consecutive free slots, FREE -> @state, in the hash from @lba on.
- * Returns how many; 0: none.
+ * Up to @want consecutive free slots, FREE -> @state, in the hash from @lba on; one is free.
+ * Returns how many.
  */
 u32 slots_alloc(struct xp *c, u32 want, enum xp_state state, xp_lba_t lba,
 		xp_slot_t *first);

@@ -89,14 +89,43 @@ u32 slots_free_run(const struct xp *c, u32 from, u32 want, u32 *first)
 	return *first == XP_NIL ? 0 : slots_free_from(c, *first, want);
 }
 
+/* Of the word @i of the map; bits behind the last slot are never set. */
+static u64 free_word(const struct xp *c, u32 i)
+{
+	u32 first = i * 64, nr = min(c->nr_slots - first, 64u), at;
+	u64 bits = 0;
+
+	for (at = 0; at < nr; at++)
+		bits |= (u64)(c->entry[first + at].state == SLOT_FREE) << at;
+	return bits;
+}
+
+/* What is bad is not handed out. */
+static u64 good_word(const struct xp *c, u32 i, u64 bits)
+{
+	u32 at;
+
+	for (at = 0; c->super.nr_bad_slots && at < 64; at++)
+		if (bits >> at & 1 && slot_is_bad(c, i * 64 + at))
+			bits &= ~(1ull << at);
+	return bits;
+}
+
 void slots_init_free(struct xp *c)
 {
 	u32 i;
+	u64 left;
 
 	c->nr_free = 0;
-	for (i = 0; i < c->nr_slots; i++)
-		if (c->entry[i].state == SLOT_FREE && !slot_is_bad(c, i))
-			free_set(c, i, 1);
+	for (i = 0; i < words(c->nr_slots); i++) {
+		u64 bits = good_word(c, i, free_word(c, i));
+
+		c->free_map[i] = bits;
+		if (bits)
+			c->free_sum[i / 64] |= 1ull << (i % 64);
+		for (left = bits; left; left &= left - 1)
+			c->nr_free++;
+	}
 }
 
 u32 slots_alloc(struct xp *c, u32 want, enum xp_state state, xp_lba_t lba,
@@ -104,9 +133,10 @@ u32 slots_alloc(struct xp *c, u32 want, enum xp_state state, xp_lba_t lba,
 {
 	u32 start = slots_next(c), n;
 
+	XP_ASSERT(start != XP_NIL);
 	if (unlikely(c->any_suspect))
 		want = slots_together(c, start, want);
-	want = start == XP_NIL ? 0 : slots_free_from(c, start, want);
+	want = slots_free_from(c, start, want);
 	for (n = 0; n < want; n++)
 		slots_take(c, start + n, state, lba_add(lba, n));
 	*first = XP_SLOT(start);

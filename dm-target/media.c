@@ -6,8 +6,10 @@
  * and stored; if its driver refuses, it is read and written as any other device.
  */
 #include <linux/highmem.h>
+#include <linux/vmalloc.h>
 
 #include "backend.h"
+#include "life.h"
 #include "media.h"
 
 static int media_chunk(struct xs_copy *copy, u64 block, u32 nr, blk_opf_t opf)
@@ -58,12 +60,43 @@ static int chunk_write(struct xs_copy *copy, u64 block, u32 nr, const void *buf,
 	return media_chunk(copy, block, nr, REQ_OP_WRITE | REQ_SYNC | REQ_META | fua);
 }
 
+/* Recovery's memory: a block of it is in one page. */
+static bool is_for_device(const void *buf)
+{
+	return is_vmalloc_addr(buf) && IS_ALIGNED((unsigned long)buf, XP_BLOCK_SIZE);
+}
+
+/* Up to XP_RECOVER_CHUNK blocks. */
+static int read_there(struct xs_cache *cache, u64 block, u32 nr, void *buf)
+{
+	struct bio_vec vec[XP_RECOVER_CHUNK];
+	struct bio bio;
+	u32 i;
+	int err;
+
+	bio_init(&bio, xs_fast(cache), vec, XP_RECOVER_CHUNK, REQ_OP_READ | REQ_SYNC | REQ_META);
+	bio.bi_iter.bi_sector = block * XP_BLOCK_SECTORS;
+	for (i = 0; i < nr; i++)
+		__bio_add_page(&bio, vmalloc_to_page(buf + i * XP_BLOCK_SIZE), XP_BLOCK_SIZE,
+			       offset_in_page(buf + i * XP_BLOCK_SIZE));
+	err = submit_bio_wait(&bio);
+	bio_uninit(&bio);
+	invalidate_kernel_vmap_range(buf, (int)(nr * XP_BLOCK_SIZE));
+	if (err)
+		xs_fast_error(cache, "read", block * XP_BLOCK_SECTORS, err);
+	return err;
+}
+
 static int media_read(void *ctx, u64 block, u32 nr_blocks, void *buf)
 {
-	struct xs_copy *copy = xs_copy_borrow(ctx);
+	struct xs_cache *cache = ctx;
+	struct xs_copy *copy;
 	int err = 0;
 	u32 n;
 
+	if (!cache->dax && nr_blocks <= XP_RECOVER_CHUNK && is_for_device(buf))
+		return read_there(cache, block, nr_blocks, buf);
+	copy = xs_copy_borrow(cache);
 	if (WARN_ON(!copy))
 		return -ENOMEM;
 	for (; nr_blocks && !err; nr_blocks -= n, block += n, buf += n * XP_BLOCK_SIZE) {

@@ -135,9 +135,13 @@ static void check_readable(u64 *rng)
 	}
 }
 
+#define LOOK_TWICE	16	/* one of so many states */
+
 static void check_new_image(u64 *rng, u64 *own)
 {
 	figures.states++;
+	if (figures.states % LOOK_TWICE == 0)
+		look_twice();
 	if (bad_in_image())
 		check_unreadable(own);
 	else

@@ -432,6 +432,61 @@ int look_as(void *memory, struct xp **c, u32 accept, bool truth, const struct xp
 	return err;
 }
 
+static void no_place(void *ctx, u64 position, enum xp_place place, const struct xp_jblock *b)
+{
+	(void)ctx, (void)position, (void)place, (void)b;
+}
+
+static void no_candidate(void *ctx, const struct xp_ring_block *b, u64 missing)
+{
+	(void)ctx, (void)b, (void)missing;
+}
+
+static void no_record(void *ctx, const struct xp_said *said, const struct xp_message *why)
+{
+	(void)ctx, (void)said, (void)why;
+}
+
+/* What replay has made of the slots, from the table of their segments on to the end; their entries but the ranks. */
+static size_t slots_of(const struct xp *c, u8 *to)
+{
+	const u8 *end = (u8 *)state_memory + xp_memory(c->super.sb, true), *from = (const u8 *)c->segment;
+	size_t tables = (size_t)(end - from);
+	struct xp_entry *e = (struct xp_entry *)(to + tables);
+
+	memcpy(to, from, tables);
+	memcpy(e, c->entry, c->nr_slots * sizeof(*e));
+	for (u32 i = 0; i < c->nr_slots; i++)
+		e[i].use = 0;
+	return tables + c->nr_slots * sizeof(*e);
+}
+
+/* A witness only looks on. Records are replayed one by one for it, and not by the shorter way (replay_plain()). */
+void look_twice(void)
+{
+	static const struct xp_witness witness = { .place = no_place, .candidate = no_candidate, .record = no_record };
+	struct arena_mark mark = arena_mark(&sim.state);
+	u32 nr[3];
+	struct xp_message msg;
+	u8 *alone, *watched;
+	size_t size;
+
+	if (!look_as(state_memory, &state_core, 0, false, NULL, &msg)) {
+		alone = arena_alloc(&sim.state, xp_memory(state_core->super.sb, true));
+		watched = arena_alloc(&sim.state, xp_memory(state_core->super.sb, true));
+		size = slots_of(state_core, alone);
+		nr[0] = state_core->nr_dirty;
+		nr[1] = state_core->nr_clean;
+		nr[2] = state_core->nr_free;
+		if (look_as(state_memory, &state_core, 0, false, &witness, &msg))
+			violation(P_STAYS, "a recovery is refused only where somebody looks on: %s", msg.text);
+		else if (slots_of(state_core, watched) != size || memcmp(alone, watched, size) ||
+			 nr[0] != state_core->nr_dirty || nr[1] != state_core->nr_clean || nr[2] != state_core->nr_free)
+			violation(P_STAYS, "a recovery finds something else where somebody looks on");
+	}
+	arena_rewind(&sim.state, mark);
+}
+
 static struct xp_sb superblock_of_image(void)
 {
 	struct medium m = { &sim.state, UINT32_MAX, UINT32_MAX, NULL, 0, 0, false };
