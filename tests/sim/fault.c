@@ -61,6 +61,12 @@ void fault_new_run(void)
 	choose_bad(le64_to_cpu(sim.sb.data_start), g->slots, g->slots / 8);
 }
 
+void fault_fast_goes(void)
+{
+	sim.fault = (struct fault){ .on = true, .ops = 1 << OP_READ | 1 << OP_WRITE | 1 << OP_FLUSH, .left = UINT32_MAX };
+	trace("--- the fast device goes");
+}
+
 void fault_turn(u64 *rng)
 {
 	static const u8 ops[] = { 1 << OP_READ, 1 << OP_WRITE, 1 << OP_FLUSH,

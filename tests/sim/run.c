@@ -7,6 +7,7 @@
 #include "cache.h"
 #include "checksum.h"
 #include "layout.h"
+#include "request.h"
 #include "run.h"
 #include "image.h"
 #include "superblock.h"
@@ -124,7 +125,7 @@ static void slots_used_again(struct geometry *g, u64 *rng)
 /* More than a word of the free map has bits. */
 static void many_slots(struct geometry *g, u64 *rng)
 {
-	g->slots = 65 + below(rng, 8);
+	g->slots = 64 + below(rng, 8);
 	g->slow_sectors = 100 * XP_BLOCK_SECTORS;
 	g->hot = 90;
 }
@@ -598,6 +599,16 @@ static void restart(u64 *rng)
 	life_start();
 }
 
+/* A write in place has put its sectors in the slot, and its record waits for room in the journal. */
+static bool record_waits(void)
+{
+	struct xp_link *link = sim.c->parked.head;
+
+	while (link && req_of(link)->state != REQ_OVERWRITE_PARKED)
+		link = link->next;
+	return link;
+}
+
 static void happen(u64 *rng)
 {
 	const struct geometry *g = &sim.geometry;
@@ -613,6 +624,10 @@ static void happen(u64 *rng)
 			kill_it(rng);
 		else
 			power_cut(rng);
+		return;
+	}
+	if (g->fault_one_in && record_waits() && chance(rng, 8)) {
+		fault_fast_goes();
 		return;
 	}
 	if (g->fault_one_in && chance(rng, g->fault_one_in)) {

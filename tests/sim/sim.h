@@ -393,6 +393,8 @@ struct fault {
 void fault_new_run(void);
 /* Begins one, or ends it. */
 void fault_turn(u64 *rng);
+/* It fails all, until the next turn. */
+void fault_fast_goes(void);
 /* Does it hit an @op of that device, or of the journal on it? Then it is counted, and used up. */
 bool fault_hits(u32 disk, enum disk_op op, bool journal);
 /* Does the fast device refuse to write there, always? */
