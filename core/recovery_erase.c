@@ -110,12 +110,11 @@ static bool is_overwritten(const struct recovery *r, u64 seq)
 	return seq + r->c->journal.blocks <= r->c->journal.sealed_number;
 }
 
-/* The number that has the @i-th place to go, of those up to the head; 0: none. */
+/* The number that has the @i-th place to go, of those up to the head: of a hole, so that there is one. */
 static u64 number_to_go(const struct recovery *r, u64 i)
 {
-	u64 seq = r->head.seq + i;
-
-	return seq > r->c->journal.blocks ? seq - r->c->journal.blocks : 0;
+	XP_ASSERT(r->head.seq + i > r->c->journal.blocks);
+	return r->head.seq + i - r->c->journal.blocks;
 }
 
 /* The chain has left it behind by now: a hole, or what is older (is_leftover). */

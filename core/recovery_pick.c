@@ -201,8 +201,12 @@ static u32 note_holes(struct recovery *r, u64 *newest)
 		r->c->lost = r->leave;
 		if (holes < XP_LOSS_HOLES)
 			r->loss.hole[holes] = cpu_to_le64(seq);
-		if (was_accepted(r, seq) || (seq < oldest && unnamed && unnamed--))
+		if (was_accepted(r, seq))
 			continue;
+		if (seq < oldest && unnamed) {
+			unnamed--;
+			continue;
+		}
 		*newest = *newest ? *newest : seq;
 		more++;
 	}
@@ -313,12 +317,12 @@ static int refuse_ring(struct recovery *r)
 	return r->nr_unreadable ? -EIO : -EUCLEAN;
 }
 
-/* The first one behind @head that is not there; what cannot be read may be. */
+/* The first one behind @head that is not there; what cannot be read may be. In its own place @head is. */
 static u64 first_absent(const struct recovery *r, const struct xp_ring_block *head)
 {
 	u64 seq = number_after(r->c, head->seq);
 
-	while (ring_at(r, seq)->unreadable && seq - head->seq < r->c->journal.blocks)
+	while (ring_at(r, seq)->unreadable)
 		seq = number_after(r->c, seq);
 	return seq;
 }

@@ -107,6 +107,21 @@ static void another_number_or_life_is_none_of_it(void **state)
 	s = stats_of(&f);
 	note_rest(s.seq + ring_blocks(), s.incarnation);
 	assert_true(reads_all());
+	note_rest(XP_MAX_SEQ, s.incarnation);
+	assert_true(reads_all());
+}
+
+/* All of the ring is blocks of this cache, and the noted one's place has the one before it. */
+static void nor_is_one_of_the_next_round(void **state)
+{
+	(void)state;
+	write_dirty(0, 100, 7);
+	while (stats_of(&f).seq < 2 * ring_blocks())
+		write_dirty(3000, 1, 8);
+	note_rest(stats_of(&f).seq + ring_blocks(), stats_of(&f).incarnation);
+	assert_true(reads_all());
+	assert_int_equal(mapped_byte(&f, 0), 7);
+	assert_int_equal(mapped_byte(&f, 3000), 8);
 }
 
 /* Its first blocks are lost, by a device that keeps less than it says: so many do not hide the next. */
@@ -296,6 +311,7 @@ int main(void)
 		C(all_is_read_without_one),
 		C(a_start_since_then_is_seen),
 		C(another_number_or_life_is_none_of_it),
+		C(nor_is_one_of_the_next_round),
 		C(a_life_that_lacks_its_beginning_is_seen),
 		C(all_is_read_by_who_asks_for_all),
 		C(half_a_block_behind_it_is_seen),

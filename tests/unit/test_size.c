@@ -145,6 +145,37 @@ static void a_clean_one_of_an_older_version_is_dropped(void **state)
 	assert_int_equal(mapped_byte(&f, LAST), -1);
 }
 
+/* The newest block of the journal says of the last block of the device that its slot lacks those sectors. */
+static void say_it_lacks(u8 lacks)
+{
+	struct xp_jblock *b = ring_block(&f, stats_of(&f).seq);
+	u32 i = 0;
+
+	while ((le64_to_cpu(b->rec[i].lba) & (XP_MAX_LBAS - 1)) != LAST)
+		i++;
+	assert_true(i < le16_to_cpu(b->head.count));
+	b->rec[i].lba = cpu_to_le64(LAST | (u64)XP_REC_MAP << 40 | (u64)XP_REC_DIRTY << 48 | (u64)lacks << 56);
+	b->rec[i].hash = 0;
+	reseal(b);
+}
+
+/* Its slot has what is behind the end of the device, and nothing of what the device had. */
+static void of_a_part_behind_the_end_nothing_is_written_back(void **state)
+{
+	(void)state;
+	older_version(true, 7);
+	say_it_lacks(0x1f);
+	assert_int_equal(restart_with(2 * SECTORS), 0);
+	assert_int_equal(slow.times, 0);
+	assert_int_equal(mapped_byte(&f, LAST), -1);
+	older_version(true, 7);
+	say_it_lacks(0x07);
+	assert_int_equal(restart_with(2 * SECTORS), 0);
+	assert_int_equal(slow.times, 1);
+	assert_int_equal(slow.sector, LAST * 8 + 3);
+	assert_int_equal(slow.nr, 2);
+}
+
 static void a_dirty_one_is_written_back_as_long_as_it_was(void **state)
 {
 	(void)state;
@@ -434,6 +465,7 @@ int main(void)
 		T(a_longer_one_is_taken),
 		T(a_short_last_block_is_not_cached),
 		T(a_clean_one_of_an_older_version_is_dropped),
+		T(of_a_part_behind_the_end_nothing_is_written_back),
 		T(a_dirty_one_is_written_back_as_long_as_it_was),
 		T(it_stays_where_it_cannot_be),
 		T(what_has_rotted_is_not_written_back),
