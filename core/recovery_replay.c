@@ -260,6 +260,8 @@ static int replay_checked(struct recovery *r, struct xp_said *p)
 {
 	struct decided *d = &r->decided[r->nr_decided];
 
+	if ((p->flags & (XP_REC_DIRTY | XP_REC_ZEROS)) != XP_REC_DIRTY)	/* no write is so (parallel.c) */
+		return recovery_refuse(r, "holds an unproven record of a block that is clean, or zeros; lba", p->seq, xp_lba_n(p->lba));
 	if (r->nr_decided == RECORDS_CHECKED_MAX)
 		return recovery_refuse(r, "holds more unproven records than can be in flight",
 			      p->seq, r->nr_decided);

@@ -218,6 +218,24 @@ static void one_that_lacks_records_is_not_what_was_overwritten(void **state)
 	assert_int_equal(stats_of(&f).seq, 10);
 }
 
+/* A clean block whose slot cannot be read has no place among those that were not seen, nor have zeros. */
+static void an_unproven_record_is_of_a_dirty_block(void **state)
+{
+	const u64 flags[] = { XP_REC_CHECKED, XP_REC_CHECKED | XP_REC_DIRTY | XP_REC_ZEROS };
+	struct xp_jblock *b;
+
+	(void)state;
+	lose(le64_to_cpu(f.sb.data_start) + 7);
+	for (u32 i = 0; i < 2; i++) {
+		b = put(BEGAN, BEGAN, BEGAN - 1, 1);
+		b->head.count = cpu_to_le16(1);
+		b->rec[0].lba = cpu_to_le64(7 | (u64)XP_REC_MAP << 40 | flags[i] << 48);
+		b->rec[0].slot = cpu_to_le32(7);
+		reseal(b);
+		restart_refused(&f, "an unproven record of a block that is clean, or zeros");
+	}
+}
+
 static int read_of_one_place(void *ctx, u64 block, u32 nr, void *buf)
 {
 	u64 start = le64_to_cpu(f.sb.journal_start), one = start + BEGAN % ring_blocks();
@@ -253,6 +271,7 @@ int main(void)
 		E(what_has_moved_is_told_beside_one_that_was_given_up),
 		E(where_no_chain_is_whole_any_of_the_newest_may_be_missing),
 		E(one_that_lacks_records_is_not_what_was_overwritten),
+		E(an_unproven_record_is_of_a_dirty_block),
 		E(one_block_of_a_ring_that_cannot_be_read_is_asked_about),
 	};
 

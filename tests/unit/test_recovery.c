@@ -238,7 +238,7 @@ static void too_many_unproven_records_are_refused(void **state)
 		for (i = 0; i < XP_RECORDS; i++)
 			b->rec[i] = (struct xp_record){
 				.lba = cpu_to_le64(i | (u64)XP_REC_MAP << 40 |
-						   (u64)XP_REC_CHECKED << 48),
+						   (u64)(XP_REC_CHECKED | XP_REC_DIRTY) << 48),
 				.slot = cpu_to_le32((u32)i), .hash = cpu_to_le64(1),
 			};
 		b->head.count = cpu_to_le16(XP_RECORDS);
