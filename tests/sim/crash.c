@@ -141,7 +141,7 @@ static void check_new_image(u64 *rng, u64 *own)
 {
 	figures.states++;
 	if (figures.states % LOOK_TWICE == 0)
-		look_twice();
+		look_twice(figures.states / LOOK_TWICE % 4);	/* each of what may be accepted, and both */
 	if (bad_in_image())
 		check_unreadable(own);
 	else

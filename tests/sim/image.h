@@ -69,8 +69,8 @@ void recover_under_fire(u64 *rng);
 /* Only looks at the image, and changes nothing; or one of its reads fails, and
  * that is said. */
 void look_at_image(u32 failing_read);
-/* Without a witness and with one: the same is found. */
-void look_twice(void);
+/* Without a witness and with one: the same is found, or it is refused. @accept: XP_ACCEPT_*. */
+void look_twice(u32 accept);
 
 /* ---------------------------------------------------------------- bad.c ---- */
 
