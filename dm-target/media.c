@@ -79,6 +79,7 @@ static int read_there(struct xs_cache *cache, u64 block, u32 nr, void *buf)
 	for (i = 0; i < nr; i++)
 		__bio_add_page(&bio, vmalloc_to_page(buf + i * XP_BLOCK_SIZE), XP_BLOCK_SIZE,
 			       offset_in_page(buf + i * XP_BLOCK_SIZE));
+	flush_kernel_vmap_range(buf, (int)(nr * XP_BLOCK_SIZE));	/* else what it held comes over what is read */
 	err = submit_bio_wait(&bio);
 	bio_uninit(&bio);
 	invalidate_kernel_vmap_range(buf, (int)(nr * XP_BLOCK_SIZE));

@@ -127,6 +127,7 @@ NEEDS_USE(alloc_percpu, u64 __percpu *all = alloc_percpu(u64); int cpu;
 	  KEEP(get_cpu_ptr(all)); put_cpu_ptr(all); free_percpu(all))
 NEEDS_USE(clear_highpage, clear_highpage(p))
 NEEDS_USE(flush_dcache_page, flush_dcache_page(p))
+NEEDS_USE(flush_kernel_vmap_range, flush_kernel_vmap_range(p, 0))
 NEEDS_USE(invalidate_kernel_vmap_range, invalidate_kernel_vmap_range(p, 0))
 NEEDS(is_vmalloc_addr, bool, (const void *))
 NEEDS_USE(copy_page, copy_page(p, p))
