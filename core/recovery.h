@@ -120,6 +120,7 @@ int recovery_restate(struct recovery *r);
 /* recovery_slow.c */
 /* None of the records stays in the ring: they may speak of what is past the end of the slow device, or it is asked for. */
 bool recovery_leaves_all(const struct recovery *r);
+/* Of the slow device: recovery.whole. */
 u64 recovery_whole_blocks(const struct recovery *r);
 /* Before anything is written. */
 int recovery_fit(struct recovery *r);

@@ -61,9 +61,12 @@ void fault_new_run(void)
 	choose_bad(le64_to_cpu(sim.sb.data_start), g->slots, g->slots / 8);
 }
 
+/* Of the fast device, and all of it, until healed. */
+static const struct fault fast_is_gone = { .on = true, .ops = 1 << OP_READ | 1 << OP_WRITE | 1 << OP_FLUSH, .left = UINT32_MAX };
+
 void fault_fast_goes(void)
 {
-	sim.fault = (struct fault){ .on = true, .ops = 1 << OP_READ | 1 << OP_WRITE | 1 << OP_FLUSH, .left = UINT32_MAX };
+	sim.fault = fast_is_gone;
 	trace("--- the fast device goes");
 }
 
@@ -85,11 +88,8 @@ void fault_turn(u64 *rng)
 	f->disk = (u8)below(rng, 2);
 	f->ops = ops[below(rng, 4)];
 	f->left = chance(rng, 2) ? 1 : UINT32_MAX;
-	if (sim.geometry.fast_goes && !chance(rng, 8)) {
-		f->disk = 0;
-		f->ops = 7;
-		f->left = UINT32_MAX;
-	}
+	if (sim.geometry.fast_goes && !chance(rng, 8))
+		*f = fast_is_gone;
 	if (sim.geometry.forgets && !chance(rng, 4)) {
 		f->disk = 1;
 		f->ops = 1 << OP_FLUSH;

@@ -12,7 +12,7 @@
 #include "message.h"
 #include "options.h"
 #include "rest.h"
-#include "witness.h"
+#include "../no_witness.h"
 
 /* ---------------------------------------------------------------- media ---- */
 
@@ -432,21 +432,6 @@ int look_as(void *memory, struct xp **c, u32 accept, bool truth, const struct xp
 	return err;
 }
 
-static void no_place(void *ctx, u64 position, enum xp_place place, const struct xp_jblock *b)
-{
-	(void)ctx, (void)position, (void)place, (void)b;
-}
-
-static void no_candidate(void *ctx, const struct xp_ring_block *b, u64 missing)
-{
-	(void)ctx, (void)b, (void)missing;
-}
-
-static void no_record(void *ctx, const struct xp_said *said, const struct xp_message *why)
-{
-	(void)ctx, (void)said, (void)why;
-}
-
 /* What replay has made of the slots, from the table of their segments on to the end; their entries but the ranks. */
 static size_t slots_of(const struct xp *c, u8 *to)
 {
@@ -464,7 +449,6 @@ static size_t slots_of(const struct xp *c, u8 *to)
 /* A witness only looks on. Records are replayed one by one for it, and not by the shorter way (replay_plain()). */
 void look_twice(u32 accept)
 {
-	static const struct xp_witness witness = { .place = no_place, .candidate = no_candidate, .record = no_record };
 	struct arena_mark mark = arena_mark(&sim.state);
 	u32 dirty, clean, unoccupied;
 	struct xp_message msg;
@@ -478,7 +462,7 @@ void look_twice(u32 accept)
 	dirty = state_core->nr_dirty;
 	clean = state_core->nr_clean;
 	unoccupied = state_core->nr_free;
-	if (!look_as(state_memory, &state_core, accept, false, &witness, &msg) != !err)
+	if (!look_as(state_memory, &state_core, accept, false, &no_witness, &msg) != !err)
 		violation(P_STAYS, "a recovery is refused only with a witness, or without: %s", msg.text);
 	else if (!err && (slots_of(state_core, watched) != size || memcmp(alone, watched, size) || dirty != state_core->nr_dirty ||
 			  clean != state_core->nr_clean || unoccupied != state_core->nr_free))

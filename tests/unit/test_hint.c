@@ -7,7 +7,7 @@
 #include "look.h"
 #include "ranks.h"
 #include "slot.h"
-#include "witness.h"
+#include "../no_witness.h"
 
 #define FAST_BLOCKS	20000u		/* three blocks of ranks, two of them in slots */
 #define LBAS		100000u
@@ -159,24 +159,8 @@ static void slots_that_were_free_are(void **state)
 	assert_int_equal(mapped_byte(&f, 1000), 'z');
 }
 
-static void no_place(void *ctx, u64 position, enum xp_place place, const struct xp_jblock *b)
-{
-	(void)ctx, (void)position, (void)place, (void)b;
-}
-
-static void no_candidate(void *ctx, const struct xp_ring_block *b, u64 breaks_at)
-{
-	(void)ctx, (void)b, (void)breaks_at;
-}
-
-static void no_record(void *ctx, const struct xp_said *said, const struct xp_message *why)
-{
-	(void)ctx, (void)said, (void)why;
-}
-
 static void who_looks_sees_it(void **state)
 {
-	static const struct xp_witness witness = { .place = no_place, .candidate = no_candidate, .record = no_record };
 	void *scratch = malloc(xp_recover_memory(&f.sb));
 
 	(void)state;
@@ -185,7 +169,7 @@ static void who_looks_sees_it(void **state)
 	for (u32 i = 0; i < 2; i++) {
 		memset(f.memory, 0, xp_memory(&f.sb, false));
 		f.c = xp_init(f.memory, &f.sb, &f.opt);
-		assert_int_equal(xp_look(f.c, &f.media, scratch, i ? NULL : &witness, &f.msg), 0);
+		assert_int_equal(xp_look(f.c, &f.media, scratch, i ? NULL : &no_witness, &f.msg), 0);
 		assert_int_equal(stats_of(&f).ranks_restored, i ? 0 : MAPPED);
 	}
 	free(scratch);
