@@ -77,8 +77,7 @@ grid_remote "logical partitions of a remote disk" 7
 grid_disk 40001 63
 expect "grid: create says so" 0 "^its blocks begin at sector 7 of slow, as most of its partitions do\$" create --fast fast --slow slow --name grid --no-start
 expect "grid: start" 0 "grid: started" start --fast fast --slow slow --idle-ms 0
-grid_does "import random
-h.pwrite(b'A' * 4096, (63 + 800) * 512)		# a block
+grid_does "h.pwrite(b'A' * 4096, (63 + 800) * 512)		# a block
 h.pwrite(b'B' * 20480, (63 + 1600) * 512)	# five
 h.pwrite(b'C' * 512, (63 + 2402) * 512)		# a sector
 h.pwrite(b'D' * 512, 3 * 512)			# before the first block
@@ -87,12 +86,7 @@ h.flush()
 data = bytearray(open('slow.first', 'rb').read())
 for at, n, c in ((863, 8, b'A'), (1663, 40, b'B'), (2465, 1, b'C'), (3, 1, b'D'), (39999, 2, b'E')):
     data[at * 512:(at + n) * 512] = c * 512 * n
-open('wanted', 'wb').write(data)
-for n in range(300):
-    at, nr = random.randrange(40001), random.randrange(1, 30)
-    nr = min(nr, 40001 - at)
-    assert h.pread(nr * 512, at * 512) == data[at * 512:(at + nr) * 512], (at, nr)"
-[ -s out ] && fail "grid: it reads what was written" "$(cat out)" || pass "grid: it reads what was written"
+open('wanted', 'wb').write(data)"
 grid_kill
 same "grid: what is written to the partition is whole" "$(mapped)" "(108, 0) (208, 0) (209, 0) (210, 0) (211, 0) (212, 0) (308, 251)"
 cp --sparse=always fast fast.kept
@@ -110,6 +104,15 @@ bad "0 16" expect "grid: by the journal alone" 0 "every block is written back" f
 same "grid: by the journal alone it is there, too" "$(cmp slow wanted && echo same)" "same"
 again
 expect "grid: start again" 0 "grid: started" start --fast fast --slow slow --idle-ms 0
+# The first of the reads is of the block whose other sectors the cache lacks: the slow device gives them.
+grid_does "import random
+data = open('wanted', 'rb').read()
+random.seed(1)
+for n in range(300):
+    at, nr = (2463, 8) if not n else (random.randrange(40001), random.randrange(1, 30))
+    nr = min(nr, 40001 - at)
+    assert h.pread(nr * 512, at * 512) == data[at * 512:(at + nr) * 512], (at, nr)"
+[ -s out ] && fail "grid: it reads what was written" "$(cat out)" || pass "grid: it reads what was written"
 expect "grid: flush" 0 "every block is written back" flush grid
 rests grid
 same "grid: the daemon brings it there" "$(cmp slow wanted && echo same)" "same"
