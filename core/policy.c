@@ -137,7 +137,7 @@ bool policy_unmap(struct xp *c, xp_slot_t slot, struct xp_todo *todo)
 	return true;
 }
 
-u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo)
+u32 policy_evict(struct xp *c, u32 want, bool awaited, struct xp_todo *todo)
 {
 	u32 steps = min(want * EVICT_STEPS_EACH, EVICT_STEPS_MAX), done = 0;
 	bool in_vain = false;
@@ -151,9 +151,19 @@ u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo)
 		ranks_evicted(c, entry_of(c, slot));
 		done++;
 	}
-	ranks_found(c, done || !in_vain);
+	if (done || !in_vain)
+		ranks_found(c, true);
+	else if (awaited)
+		ranks_found(c, false);
 	c->stats.evicted += done;
 	return done;
+}
+
+void policy_free_soon(struct xp *c, struct xp_todo *todo)
+{
+	if (!c->nr_pending_free)
+		policy_evict(c, c->low_free, true, todo);
+	journal_commit(c, todo);
 }
 
 void policy_evict_some(struct xp *c, struct xp_todo *todo)
@@ -161,7 +171,7 @@ void policy_evict_some(struct xp *c, struct xp_todo *todo)
 	u32 coming = c->nr_free + c->nr_pending_free;
 
 	if (coming < c->low_free)
-		policy_evict(c, min(c->low_free - coming, 32u), todo);
+		policy_evict(c, min(c->low_free - coming, 32u), false, todo);
 	if (journal_frees(c) >= commit_batch(c) || (c->nr_pending_free && c->nr_free < reserve(c)))
 		journal_commit(c, todo);
 }

@@ -19,8 +19,13 @@ void policy_drop(struct xp *c, xp_slot_t slot);
 bool policy_evictable(const struct xp_entry *e);
 /* Ends the mapping of a block that is so. False: no room in the journal. */
 bool policy_unmap(struct xp *c, xp_slot_t slot, struct xp_todo *todo);
-/* Evicts up to @want clean blocks; they become free once durable. */
-u32 policy_evict(struct xp *c, u32 want, struct xp_todo *todo);
+/*
+ * Evicts up to @want clean blocks; they become free once durable. @awaited: somebody waits for a slot, and where calls find
+ * none blocks that are worth more go as well.
+ */
+u32 policy_evict(struct xp *c, u32 want, bool awaited, struct xp_todo *todo);
+/* Somebody waits for a slot: what is on its way to be free is committed. Where nothing is, c->low_free blocks are evicted first. */
+void policy_free_soon(struct xp *c, struct xp_todo *todo);
 void policy_evict_some(struct xp *c, struct xp_todo *todo);
 /* Keeps c->low_free slots free or about to be. */
 static inline void policy_evict_ahead(struct xp *c, struct xp_todo *todo)

@@ -11,10 +11,8 @@ void requests_hand_out(struct xp *c, struct xp_todo *todo)
 {
 	u32 n;
 
-	if (!c->nr_free) {
-		policy_evict(c, c->low_free, todo);
-		journal_commit(c, todo);
-	}
+	if (!c->nr_free)
+		policy_free_soon(c, todo);
 	todo->work |= !c->nr_free && c->nr_dirty;
 	/*
 	 * No more than slots: whoever is let go and takes none ends or

@@ -42,8 +42,7 @@ static enum xp_act write_without_slot(struct xp *c, struct xp_req *req,
 {
 	bool coming;
 
-	policy_evict(c, c->low_free, todo);
-	journal_commit(c, todo);
+	policy_free_soon(c, todo);
 	coming = c->nr_free || c->nr_pending_free || c->nr_clean > c->nr_slots / 64;
 	if (mapped && !coming && !c->overlaid && (c->futile == XP_FUTILE_MAX || all_are_unread(c))) {
 		writeback_soon(c, todo);

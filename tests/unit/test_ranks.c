@@ -294,7 +294,7 @@ static void main_goes_by_how_often_it_was_asked_for(void **state)
 	(void)state;
 	for (i = 0; i < kept; i += 2)
 		read_block(i);
-	assert_int_equal(policy_evict(f.c, 32, &f.todo), 32);
+	assert_int_equal(policy_evict(f.c, 32, true, &f.todo), 32);
 	for (i = 0; i < kept; i += 2)
 		assert_true(is_mapped(i));
 }
@@ -353,7 +353,7 @@ static u32 calls_until_some_are_evicted(void)
 {
 	u32 calls;
 
-	for (calls = 1; calls < 1000 && !policy_evict(f.c, 1, &f.todo); calls++)
+	for (calls = 1; calls < 1000 && !policy_evict(f.c, 1, true, &f.todo); calls++)
 		;
 	return calls;
 }
@@ -372,7 +372,7 @@ static void without_a_free_slot_no_frequency_saves_all(void **state)
 	assert_int_equal(f.c->nr_clean, nr);
 	assert_rank(nr - 1, XP_RANK_MAIN, XP_FREQ_MAX);
 	assert_true(calls_until_some_are_evicted() <= XP_HURRY_MAX + 1);
-	assert_int_equal(policy_evict(f.c, 1, &f.todo), 0);	/* and it counts again */
+	assert_int_equal(policy_evict(f.c, 1, true, &f.todo), 0);	/* and it counts again */
 }
 
 /* The one clean block of MAIN is read all the time. */
