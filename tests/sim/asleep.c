@@ -34,6 +34,8 @@ static bool close_and_forget(u64 *rng)
 	empty = xp_empty_after(&sb, &closed);
 	if (!err && end.seq == empty.seq && end.incarnation == empty.incarnation)
 		return true;	/* it forgot before, went on, and has written no journal block since */
+	if (err && s.failed)
+		return false;	/* all is durable, and the block that a hint needs found no place */
 	if (err == -ENOENT && sim.faulted)
 		return false;
 	if (err || end.seq != s.seq || end.incarnation != s.incarnation)
