@@ -39,6 +39,11 @@ static bool may_part(const struct xp_sb *sb)
 	return le64_to_cpu(sb->incompat) & XP_INCOMPAT_PARTS;
 }
 
+static bool may_run(const struct xp_sb *sb)
+{
+	return le64_to_cpu(sb->incompat) & XP_INCOMPAT_RUNS;
+}
+
 static void lay_out(const struct xp_sb *sb, bool verify, struct layout *l)
 {
 	u64 slots = le64_to_cpu(sb->nr_slots);
@@ -168,6 +173,7 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
 	c->opt = *opt;
 	c->opt.verify = verify;
 	c->may_sum = may_sum(sb);
+	c->may_run = may_run(sb);
 	c->lacks = may_part(sb) ? base + l.lacks : NULL;
 	c->sum = verify ? (u32 *)(base + l.sum) : NULL;
 	c->owes = true;

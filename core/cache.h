@@ -160,14 +160,6 @@ static inline u32 entry_rank(const struct xp_entry *e)
 static_assert(XP_HIT_PINS > 2, "a slot at its most pins has a reader");
 static_assert((XP_MAX_PINS + 1) * XP_PIN <= 1u << 16, "pins end before the word does");
 
-/*
- * Records that are new in a block; the rest of it is for relocated ones. With a
- * ring of which a full map fills a quarter, that keeps the head from ever
- * reaching the tail (docs/ARCHITECTURE.md, "The ring never fills").
- */
-#define XP_NEW_MAX	(XP_PUT_MAX / 2)
-#define XP_RELOCATE_MAX	(XP_PUT_MAX - XP_NEW_MAX)
-
 enum xp_block_state {
 	BLOCK_IDLE,		/* no journal block */
 	BLOCK_OPEN,		/* takes records; where it grows, some are on the medium */
@@ -178,6 +170,10 @@ enum xp_block_state {
 	BLOCK_WRITTEN,
 };
 
+struct xp_slots {
+	u32 first, nr;		/* one behind the other; nr 0: none */
+};
+
 /* A journal block from its first record until it and its data are durable. */
 struct xp_window {
 	u64 seq;		/* in order, without a gap: what is waited for */
@@ -186,10 +182,12 @@ struct xp_window {
 	u64 tail;		/* once sealed, or stored: a number */
 	u32 position;		/* in the ring */
 	u32 nr, nr_relocated;	/* records; those of them that only repeat */
+	u32 nr_beyond;		/* blocks that new ones speak of, but for one each */
+	u32 run_end;		/* the record before this one is new, and may become longer */
 	u32 scanned;		/* slots that were looked at for these */
 	/* OPEN: so many are on the medium already, the relocated ones among them */
 	u32 stored;
-	u32 nr_freed;
+	u32 nr_freed, nr_freed_slots;
 	u8 state;		/* enum xp_block_state */
 	u8 tries;		/* SEALED: writes of it that have failed at this place */
 	/* it could not be stored, and may be there with fewer records all the same */
@@ -197,7 +195,7 @@ struct xp_window {
 	/* the data of the request sent beside it is not known to be durable */
 	bool undone;
 	bool unmaps;		/* one of .freed is in the hash until then */
-	u32 freed[XP_RECORDS];	/* slots that its being durable sets free */
+	struct xp_slots freed[XP_NAMED_MAX];	/* that its being durable sets free */
 };
 
 struct xp_journal {
@@ -394,10 +392,6 @@ struct xp_overwrites {
 /* Slots of a write that failed, one of which may be bad: they are written to one by one. */
 #define XP_SUSPECTS	8u
 
-struct xp_slots {
-	u32 first, nr;		/* nr 0: none */
-};
-
 enum xp_pass {
 	PASS_OFF,
 	PASS_MARKING,		/* writes wait for the mark */
@@ -418,6 +412,7 @@ struct xp {
 	u32 nr_regions, region_shift;
 	u32 low_free;		/* below: evict ahead of need */
 	bool may_sum;		/* XP_INCOMPAT_SUMS: records may bear one */
+	bool may_run;		/* XP_INCOMPAT_RUNS: they may speak of several blocks */
 	u64 memory;
 
 	/* Of the lock; so are the limits in @opt that xp_set_limits() changes. */

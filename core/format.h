@@ -63,7 +63,9 @@
 #define XP_INCOMPAT_COMING	(1ull << 7)	/* it moves to this one, if that from which it comes is AWAY */
 #define XP_INCOMPAT_PARTS	(1ull << 8)	/* MAP records may say that their slot lacks sectors */
 #define XP_INCOMPAT_GRID	(1ull << 9)	/* grid speaks: the blocks of the cache do not begin with the slow device */
-#define XP_INCOMPAT_NEW		(XP_INCOMPAT_MARK | XP_INCOMPAT_GROWS | XP_INCOMPAT_PARTS)	/* of a cache as it is made */
+#define XP_INCOMPAT_RUNS	(1ull << 10)	/* records may be RUNs */
+#define XP_INCOMPAT_NEW		(XP_INCOMPAT_MARK | XP_INCOMPAT_GROWS | XP_INCOMPAT_PARTS | \
+				 XP_INCOMPAT_RUNS)	/* of a cache as it is made */
 #define XP_INCOMPAT_KNOWN	(XP_INCOMPAT_NEW | XP_INCOMPAT_BAD | XP_INCOMPAT_SUMS | XP_INCOMPAT_MODE | \
 				 XP_INCOMPAT_UNREAD | XP_INCOMPAT_GRID)
 
@@ -294,6 +296,8 @@ enum xp_kind {
 #define XP_REC_SUMMED	0x08		/* MAP: sum is xp_sum() of that; XP_INCOMPAT_SUMS */
 #define XP_REC_UNREAD	0x10		/* MAP, DIRTY and CHECKED: a recovery could not read the slot. Until one finds there what
 					 * hash is of, the block is an error; XP_INCOMPAT_UNREAD */
+#define XP_REC_RUN	0x20		/* MAP that is DIRTY or has no other flag, CLEAN: the same of each of the sum blocks behind
+					 * lba, in as many slots behind slot; XP_INCOMPAT_RUNS */
 
 /*
  * A block that lies in memory grows: records are stored behind its last one, each with a tag that
@@ -306,11 +310,14 @@ struct xp_record {
 	__le64	lba;			/*  0 bits 0-39 lba; 40-47 kind; 48-55 flags; 56-63 of a MAP that is DIRTY and no more: a bit */
 					/*    for each sector that the slot lacks, not all; XP_INCOMPAT_PARTS. Else zero */
 	__le32	slot;			/*  8 */
-	__le32	sum;			/* 12 of the 4096 bytes, never zero, when SUMMED; else zero */
+	__le32	sum;			/* 12 of the 4096 bytes, never zero, when SUMMED; of a RUN the blocks less one, 1 to 255; else */
+					/*    zero */
 	__le64	hash;			/* 16 of the 4096 bytes, when CHECKED; behind count the tag; else zero */
 };
 
 #define XP_RECORDS	168u		/* (4096 - 64) / 24 */
+#define XP_RUN_RECORD	256u		/* blocks of a RUN, at most */
+#define XP_SPOKEN_OF	348u		/* blocks that the records of a journal block speak of, at most, as caches write them */
 
 struct xp_jblock {
 	struct xp_jheader head;

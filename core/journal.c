@@ -37,8 +37,8 @@ static bool open_block(struct xp *c)
 	w->position = journal_position(c, w->number);
 	w->undone = w->refused = w->unmaps = false;
 	w->tries = 0;
-	w->nr = w->nr_relocated = w->scanned = w->stored = 0;
-	w->nr_freed = 0;
+	w->nr = w->nr_relocated = w->nr_beyond = w->run_end = w->scanned = w->stored = 0;
+	w->nr_freed = w->nr_freed_slots = 0;
 	return true;
 }
 
@@ -62,6 +62,38 @@ void journal_add_mapping(struct xp *c, xp_slot_t slot)
 {
 	journal_owe(c);
 	journal_put_mapping(c, slot);
+}
+
+/* The newest record, if the block @lba in @slot may be one more of it. */
+static struct xp_record *run_to(struct xp *c, struct xp_window *w, u64 word, xp_slot_t slot)
+{
+	struct xp_record *r;
+	u32 blocks;
+
+	if (!journal_runs(c) || !w->nr || w->run_end != w->nr || w->nr == w->stored)
+		return NULL;
+	r = &journal_buffer(c, w->seq)->rec[w->nr - 1];
+	blocks = record_blocks(r);
+	return blocks < XP_RUN_RECORD && le32_to_cpu(r->slot) + blocks == xp_slot_n(slot) &&
+	       (le64_to_cpu(r->lba) & ~((u64)XP_REC_RUN << 48)) + blocks == word ? r : NULL;
+}
+
+void journal_add_next(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba, xp_slot_t slot)
+{
+	struct xp_window *w = journal_window(c, journal_open(c));
+	struct xp_record *r = run_to(c, w, xp_lba_n(lba) | (u64)kind << 40 | (u64)flags << 48, slot);
+
+	XP_ASSERT(window_has_room(w, 1));
+	if (!r) {
+		journal_add(c, kind, flags, lba, slot, 0);
+		w->run_end = w->nr;
+		return;
+	}
+	r->sum = cpu_to_le32(record_blocks(r));
+	r->lba |= cpu_to_le64((u64)XP_REC_RUN << 48);
+	w->nr_beyond++;
+	if (kind == XP_REC_MAP)
+		record_is_live(c, slot, w->position);
 }
 
 /*
@@ -168,10 +200,15 @@ bool journal_retire(struct xp *c)
  * make. All before it is on the medium, so what was stored is reached (I2): it waits for nobody,
  * and slots are free at once (I1).
  */
-static noinline void unmapped_slot(struct xp *c, xp_slot_t slot, struct xp_todo *todo)
+static noinline void unmapped_slots(struct xp *c, const struct xp_slots *freed, struct xp_todo *todo)
 {
-	map_remove(c, slot);
-	requests_wake(c, entry_lba(entry_of(c, slot)), 1, todo);
+	u32 i;
+
+	for (i = freed->first; i < freed->first + freed->nr; i++)
+		if (c->entry[i].state == SLOT_UNMAPPING) {
+			map_remove(c, XP_SLOT(i));
+			requests_wake(c, entry_lba(&c->entry[i]), 1, todo);
+		}
 }
 
 /* What supersedes them is on the medium, and all before it. */
@@ -180,12 +217,11 @@ static void set_free(struct xp *c, struct xp_window *w, struct xp_todo *todo)
 	u32 i;
 
 	for (i = 0; w->unmaps && i < w->nr_freed; i++)
-		if (c->entry[w->freed[i]].state == SLOT_UNMAPPING)
-			unmapped_slot(c, XP_SLOT(w->freed[i]), todo);
+		unmapped_slots(c, &w->freed[i], todo);
 	w->unmaps = false;
 	slots_release(c, w->freed, w->nr_freed);
-	c->nr_pending_free -= w->nr_freed;
-	w->nr_freed = 0;
+	c->nr_pending_free -= w->nr_freed_slots;
+	w->nr_freed = w->nr_freed_slots = 0;
 }
 
 /*
@@ -243,7 +279,7 @@ static void close_grown(struct xp *c)
 static void move_on(struct xp *c, struct xp_window *w)
 {
 	struct xp_jblock *b = journal_buffer(c, w->seq);
-	u32 i = w->stored, nr = w->nr, nr_freed = w->nr_freed;
+	u32 i = w->stored, nr = w->nr;
 	struct xp_window *next;
 	bool open;
 
@@ -257,12 +293,14 @@ static void move_on(struct xp *c, struct xp_window *w)
 
 		r->hash = 0;
 		journal_buffer(c, next->seq)->rec[next->nr++] = *r;
+		next->nr_beyond += record_blocks(r) - 1;
 		journal_goes_along(c, r, next->position);
 	}
-	memcpy(next->freed, w->freed, nr_freed * sizeof(w->freed[0]));
-	next->nr_freed = nr_freed;
+	memcpy(next->freed, w->freed, w->nr_freed * sizeof(w->freed[0]));
+	next->nr_freed = w->nr_freed;
+	next->nr_freed_slots = w->nr_freed_slots;
 	next->unmaps |= w->unmaps;
-	w->nr_freed = 0;
+	w->nr_freed = w->nr_freed_slots = 0;
 	if (c->cleaned > journal_point(w->seq, w->stored))
 		c->cleaned = journal_here(c);
 }
@@ -348,11 +386,13 @@ void journal_close(struct xp *c, struct xp_todo *todo)
 
 static bool room(struct xp *c, u32 n, struct xp_todo *todo)
 {
-	if (journal_new(c) + n > XP_NEW_MAX) {
+	const struct xp_window *w = journal_window(c, journal_open(c));
+
+	if (w->state == BLOCK_OPEN && !window_has_room(w, n)) {
 		journal_commit(c, todo);
 		close_grown(c);
 	}
-	if (!open_block(c) || journal_new(c) + n > XP_NEW_MAX)
+	if (!open_block(c) || !window_has_room(journal_window(c, journal_open(c)), n))
 		return false;
 	todo->tick |= !journal_pending(c);
 	return true;

@@ -30,6 +30,11 @@ u64 journal_flush(struct xp *c, struct xp_todo *todo);
  * newest that is on the medium by then, it will be overwritten (xp_forget_after()).
  */
 void journal_close(struct xp *c, struct xp_todo *todo);
+/*
+ * A new record, of one block: @kind is MAP or CLEAN, @flags 0 or XP_REC_DIRTY. Where it goes on from the newest one that
+ * came by this, that speaks of both.
+ */
+void journal_add_next(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba, xp_slot_t slot);
 /* Carries records into the open block before it is sealed: while a device works. */
 void journal_relocate_ahead(struct xp *c);
 /* What holds of a MAPPED slot, once more. */
@@ -153,7 +158,15 @@ static inline u32 journal_frees(struct xp *c)
 {
 	const struct xp_window *w = journal_window(c, journal_open(c));
 
-	return w->state == BLOCK_OPEN ? w->nr_freed : 0;
+	return w->state == BLOCK_OPEN ? w->nr_freed_slots : 0;
+}
+
+/* Has an open block room for @n new records, each of a block? */
+static inline bool window_has_room(const struct xp_window *w, u32 n)
+{
+	u32 has = w->nr - w->nr_relocated;
+
+	return has + n <= XP_NEW_MAX && has + w->nr_beyond + n <= XP_NAMED_MAX;
 }
 
 /* After all records placed so far; there is one in the open block. */
@@ -182,23 +195,30 @@ static inline bool journal_room(struct xp *c, u32 n, struct xp_todo *todo)
 	const struct xp_window *w = journal_window(c, journal_open(c));
 
 	/* Mostly it is open, has room, and is not the last place. */
-	if (w->state != BLOCK_OPEN || w->nr - w->nr_relocated + n > XP_NEW_MAX ||
+	if (w->state != BLOCK_OPEN || !window_has_room(w, n) ||
 	    journal_window(c, journal_open(c) + 1)->state != BLOCK_IDLE)
 		return journal_make_room(c, n, todo);
 	todo->tick |= window_rests(w);
 	return true;
 }
 
-/* For how many of @want new records is there room? The same, of one where it is not plain that there is for more. */
+/* May a record speak of several blocks? Not where each bears a sum. */
+static inline bool journal_runs(const struct xp *c)
+{
+	return c->may_run && !c->sum;
+}
+
+/* Of @want blocks, which are a run, for the new records of how many is there room? */
 static inline u32 journal_room_for(struct xp *c, u32 want, struct xp_todo *todo)
 {
-	const struct xp_window *w = journal_window(c, journal_open(c));
-	u32 has = w->nr - w->nr_relocated;
+	const struct xp_window *w;
+	u32 has;
 
-	if (w->state != BLOCK_OPEN || has >= XP_NEW_MAX || journal_window(c, journal_open(c) + 1)->state != BLOCK_IDLE)
-		return journal_make_room(c, 1, todo);
-	todo->tick |= window_rests(w);
-	return min(want, XP_NEW_MAX - has);
+	if (!journal_room(c, 1, todo))
+		return 0;
+	w = journal_window(c, journal_open(c));
+	has = w->nr - w->nr_relocated;
+	return min(want, journal_runs(c) ? XP_NAMED_MAX - w->nr_beyond - has : XP_NEW_MAX - has);
 }
 
 /* Into the open block; where it lives is to be said. */
@@ -218,6 +238,18 @@ static inline void window_record(struct xp *c, struct xp_window *w, enum xp_kind
 	r->hash = cpu_to_le64(hash);
 }
 
+/* One record of @nr blocks from @lba on, in as many slots: more than one. */
+static inline void window_run(struct xp *c, struct xp_window *w, xp_lba_t lba, xp_slot_t slot, u32 nr)
+{
+	struct xp_record *r = &c->journal.buffer[w->seq % XP_WINDOW].rec[w->nr++];
+
+	w->nr_beyond += nr - 1;
+	r->lba = cpu_to_le64(xp_lba_n(lba) | (u64)XP_REC_MAP << 40 | (u64)(XP_REC_DIRTY | XP_REC_RUN) << 48);
+	r->slot = cpu_to_le32(xp_slot_n(slot));
+	r->sum = cpu_to_le32(nr - 1);
+	r->hash = 0;
+}
+
 static inline void journal_put(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_t lba, xp_slot_t slot, u64 hash)
 {
 	struct xp_window *w = journal_window(c, journal_open(c));
@@ -230,10 +262,11 @@ static inline void journal_put(struct xp *c, enum xp_kind kind, u8 flags, xp_lba
 /* A record goes to the block at @position: so does its slot's newest, if that is alive. */
 static inline void journal_goes_along(struct xp *c, const struct xp_record *r, u32 position)
 {
-	xp_slot_t slot = XP_SLOT(le32_to_cpu(r->slot));
+	u32 slot = le32_to_cpu(r->slot), end = slot + record_blocks(r);
 
-	if ((u8)(le64_to_cpu(r->lba) >> 40) == XP_REC_MAP && record_lives(c, slot))
-		record_is_live(c, slot, position);
+	for (; slot < end && record_kind(r) == XP_REC_MAP; slot++)
+		if (record_lives(c, XP_SLOT(slot)))
+			record_is_live(c, XP_SLOT(slot), position);
 }
 
 /* The record that comes next is new. */
@@ -252,12 +285,20 @@ static inline u64 journal_add(struct xp *c, enum xp_kind kind, u8 flags, xp_lba_
 	return journal_open(c);
 }
 
-/* @slot, which is not in the hash, becomes free when the open block @w is durable. */
-static inline void window_free_later(struct xp *c, struct xp_window *w, xp_slot_t slot)
+/* Slots, one at least, which are not in the hash, become free when the open block @w is durable. */
+static inline void window_free_later(struct xp *c, struct xp_window *w, struct xp_slots slots)
 {
-	XP_ASSERT(w->state == BLOCK_OPEN && w->nr_freed < XP_RECORDS);
-	w->freed[w->nr_freed++] = xp_slot_n(slot);
-	c->nr_pending_free++;
+	struct xp_slots *next = &w->freed[w->nr_freed];
+
+	XP_ASSERT(w->state == BLOCK_OPEN && w->nr_freed_slots + slots.nr <= XP_NAMED_MAX);
+	w->nr_freed_slots += slots.nr;
+	if (w->nr_freed && next[-1].first + next[-1].nr == slots.first) {
+		next[-1].nr += slots.nr;
+	} else {
+		*next = slots;
+		w->nr_freed++;
+	}
+	c->nr_pending_free += slots.nr;
 }
 
 /* The same of any. */
@@ -265,7 +306,7 @@ static inline void journal_free_later(struct xp *c, xp_slot_t slot)
 {
 	struct xp_window *w = journal_window(c, journal_open(c));
 
-	window_free_later(c, w, slot);
+	window_free_later(c, w, (struct xp_slots){ xp_slot_n(slot), 1 });
 	w->unmaps |= entry_of(c, slot)->state == SLOT_UNMAPPING;
 }
 

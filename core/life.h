@@ -80,7 +80,7 @@ struct xp *xp_init(void *mem, const struct xp_sb *sb, const struct xp_options *o
  * What cannot be read, and is not needed, is overwritten while restating: it may be readable again
  * some day. Refused with *msg, and nothing was written:
  *  -EUCLEAN: damaged metadata. What is damaged is an error of who wrote it, or of the device.
- *  -EBADMSG: journal blocks cannot be read, and at most XP_RECORDS records in each are not known:
+ *  -EBADMSG: journal blocks cannot be read, and the records in each, of at most XP_SPOKEN_OF blocks, are not known:
  *            so many blocks may be older than what was promised, or missing. XP_ACCEPT_LOSS
  *            goes on; xp_mapping.doubtful says of which that may be so.
  *  -EIO: there is no journal block to begin with, and some cannot be read.

@@ -216,12 +216,15 @@ static inline xp_slot_t map_mapped(struct xp *c, xp_lba_t lba)
 	return XP_SLOT(XP_NIL);
 }
 
-/* The same, and what names it in its chain. */
-static inline xp_slot_t map_mapped_link(struct xp *c, xp_lba_t lba, u32 **link)
+/*
+ * The same where @slot is the lba's, and WRITING: what that will supersede came into the chain before it, and is behind it.
+ * *@link: what names it there.
+ */
+static inline xp_slot_t map_mapped_behind(struct xp *c, xp_slot_t slot, xp_lba_t lba, u32 **link)
 {
 	u32 *at, i;
 
-	for (at = map_chain(c, lba); (i = *at) != XP_NIL; at = &c->entry[i].hash_next) {
+	for (at = &entry_of(c, slot)->hash_next; (i = *at) != XP_NIL; at = &c->entry[i].hash_next) {
 		struct xp_entry *e = &c->entry[i];
 
 		if (e->state == SLOT_MAPPED && entry_is_of(e, lba)) {

@@ -19,8 +19,11 @@
 
 /*
  * Of the free slots that eviction aims at, a fill leaves a quarter to writes. A commit for the sake of
- * eviction frees half of them: another quarter is for the fills until it is durable.
+ * eviction frees a third of them, and the rest is for fills until it is durable: a long one has one record, and
+ * fills no block of the journal. A few at least, half of them in a small cache: a commit is a write.
  */
+#define COMMIT_SMALL	32u
+
 static u32 reserve(const struct xp *c)
 {
 	return c->low_free / 4;
@@ -28,7 +31,7 @@ static u32 reserve(const struct xp *c)
 
 static u32 commit_batch(const struct xp *c)
 {
-	return c->low_free / 2;
+	return max(c->low_free / 3, min(c->low_free / 2, COMMIT_SMALL));
 }
 
 /* Longer requests are not filled where streams are not told. */

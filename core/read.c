@@ -521,7 +521,7 @@ static void fill_block_end(struct xp *c, xp_lba_t lba, xp_slot_t slot,
 	if (is_slot(part)) {
 		complete(c, lba, slot, part);
 	} else {
-		journal_add(c, XP_REC_MAP, 0, lba, slot, 0);
+		journal_add_next(c, XP_REC_MAP, 0, lba, slot);
 		slot_map(c, slot, false, ranks_arrival(c, lba));
 	}
 	c->stats.fills++;

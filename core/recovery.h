@@ -11,7 +11,7 @@
 #include "witness.h"
 
 #define RECORDS_CHECKED_MAX	(2 * XP_WINDOW * XP_RECORDS)
-#define DISPLACED_MAX		RECORDS_CHECKED_MAX
+#define DISPLACED_MAX		(2 * XP_WINDOW * XP_SPOKEN_OF)
 /* with those that are proven after all, of a whole table (unread.h), and a short block */
 #define DECIDED_MAX		(3 * RECORDS_CHECKED_MAX + 1)
 

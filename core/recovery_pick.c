@@ -272,7 +272,8 @@ static int check_head(struct recovery *r, const struct xp_ring_block *head)
 
 static int refuse_missed(struct recovery *r, u64 gap)
 {
-	return recovery_refuse_loss(r, gap, "what it said of up to 168 blocks is lost, and others build on it");
+	static_assert(XP_SPOKEN_OF == 348, "as it says");
+	return recovery_refuse_loss(r, gap, "what it said of up to 348 blocks is lost, and others build on it");
 }
 
 /*

@@ -469,6 +469,46 @@ static __always_inline void look_ahead(const struct xp *c, const struct xp_recor
 		__builtin_prefetch(&c->entry[slot], 1);
 }
 
+/* A run that makes sense: @rec of MAP with DIRTY or nothing, or of CLEAN, and no block or slot of it is behind all there may be. */
+static bool is_run(const struct xp *c, const struct xp_record *rec)
+{
+	u64 word = le64_to_cpu(rec->lba), plain = word >> 40 & ~((u64)XP_REC_DIRTY << 8);
+	u32 blocks = record_blocks(rec);
+
+	return c->may_run && blocks > 1 &&
+	       (plain == (XP_REC_MAP | XP_REC_RUN << 8) || word >> 40 == (XP_REC_CLEAN | XP_REC_RUN << 8)) &&
+	       (word & (XP_MAX_LBAS - 1)) + blocks <= XP_MAX_LBAS && (u64)le32_to_cpu(rec->slot) + blocks <= 1ull << 32;
+}
+
+/* The record of block @i of a run. */
+static struct xp_record one_of(const struct xp_record *run, u32 i)
+{
+	return (struct xp_record){
+		.lba = cpu_to_le64((le64_to_cpu(run->lba) & ~((u64)XP_REC_RUN << 48)) + i),
+		.slot = cpu_to_le32(le32_to_cpu(run->slot) + i),
+		.hash = run->hash,
+	};
+}
+
+/* As if each of its blocks had a record. */
+static int replay_run(struct recovery *r, const struct xp_record *run, u64 seq, u32 index, u32 flags, struct plain *plain)
+{
+	u32 segment = journal_position(r->c, seq) >> r->c->journal.segment_shift, nr = record_blocks(run), i;
+	struct xp_record rec;
+	int err = 0;
+
+	for (i = 0; i < nr; i++) {
+		rec = one_of(run, i);
+		look_ahead(r->c, &rec);
+	}
+	for (i = 0; i < nr && !err; i++) {
+		rec = one_of(run, i);
+		if (!replay_plain(r, &rec, flags, segment, plain))
+			err = replay_any(r, &rec, seq, index);
+	}
+	return err;
+}
+
 /* The first @count records of block @seq. */
 static int replay_records(struct recovery *r, const struct xp_jblock *b, u32 count, u64 seq)
 {
@@ -481,7 +521,9 @@ static int replay_records(struct recovery *r, const struct xp_jblock *b, u32 cou
 	for (i = 0; i < count; i++)
 		look_ahead(r->c, &b->rec[i]);
 	for (i = 0; i < count && !err; i++)
-		if (!replay_plain(r, &b->rec[i], flags, segment, &plain))
+		if (is_run(r->c, &b->rec[i]))
+			err = replay_run(r, &b->rec[i], seq, i, flags, &plain);
+		else if (!replay_plain(r, &b->rec[i], flags, segment, &plain))
 			err = replay_any(r, &b->rec[i], seq, i);
 	count_plain(r->c, &plain, segment);
 	return err;

@@ -18,7 +18,7 @@
 
 #define PART		8u	/* of the ring */
 #define HURRIED		64u	/* slots for each that the ring has blocks */
-#define SPARE		(XP_WINDOW + 4)	/* blocks */
+#define SPARE		(XP_WINDOW + 8)	/* blocks */
 #define AT_REST		(1u << 20)	/* slots: a millisecond or two */
 
 static_assert(XP_SEGMENTS_MAX / PART < 0x7ff0u, "pass_over() asks of half of what 16 bits tell apart");
@@ -322,13 +322,16 @@ u64 record_first_of(const struct xp *c, xp_slot_t slot, u64 newest, u32 *nr)
 /* Of its first @nr records one gives the block the slot. */
 static bool has_record_of(const struct xp_jblock *b, u32 nr, xp_lba_t lba, xp_slot_t slot)
 {
-	u64 map = xp_lba_n(lba) | (u64)XP_REC_MAP << 40, flags = 0xffffull << 48;	/* and what it lacks */
 	u32 i;
 
-	for (i = 0; i < nr; i++)
-		if ((le64_to_cpu(b->rec[i].lba) & ~flags) == map &&
-		    le32_to_cpu(b->rec[i].slot) == xp_slot_n(slot))
+	for (i = 0; i < nr; i++) {
+		const struct xp_record *r = &b->rec[i];
+		u64 behind = xp_lba_n(lba) - (le64_to_cpu(r->lba) & (XP_MAX_LBAS - 1));
+
+		if (record_kind(r) == XP_REC_MAP && behind < record_blocks(r) &&
+		    behind == (u64)xp_slot_n(slot) - le32_to_cpu(r->slot))
 			return true;
+	}
 	return false;
 }
 

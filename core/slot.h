@@ -23,8 +23,8 @@ u32 slots_alloc(struct xp *c, u32 want, enum xp_state state, xp_lba_t lba,
  * neither in the hash nor on a list.
  */
 void slot_release(struct xp *c, xp_slot_t slot);
-/* The same of @nr slots. */
-void slots_release(struct xp *c, const u32 *slot, u32 nr);
+/* The same of @nr such runs. */
+void slots_release(struct xp *c, const struct xp_slots *run, u32 nr);
 void slot_pin(struct xp *c, xp_slot_t slot);
 void slot_unpin(struct xp *c, xp_slot_t slot);
 /* RELEASED, and the last pin has gone: FREE. */
@@ -121,20 +121,28 @@ static inline void slot_uncount(struct xp *c, const struct xp_entry *e)
 		c->nr_clean--;
 }
 
+/*
+ * WRITING or FILLING -> MAPPED. No exchange: it was not MAPPED, so no hit has it.
+ * I4: who hits this one finds what it supersedes gone, wherever he looks: pin_more() looks beside, not in the hash.
+ */
+static inline void slot_show(struct xp_entry *e, bool dirty, u32 rank)
+{
+	union xp_word word = e->word;
+
+	XP_ASSERT(!word_pins(word));
+	word.state = SLOT_MAPPED;
+	word.dirty = dirty;
+	word.use = (u16)rank;
+	xp_write_barrier();
+	XP_WRITE_ONCE(e->word.all, word.all);
+}
+
 /* WRITING or FILLING -> MAPPED, counted, with that rank. */
 static inline void slot_map(struct xp *c, xp_slot_t slot, bool dirty, u32 rank)
 {
 	struct xp_entry *e = entry_of(c, slot);
 
-	XP_ASSERT(!entry_pins(e));
-	e->use = (u16)rank;	/* no exchange: not MAPPED, so no hit has it */
-	/*
-	 * I4: who hits this one finds what it supersedes gone, wherever he looks:
-	 * pin_more() looks beside, not in the hash.
-	 */
-	xp_write_barrier();
-	e->state = SLOT_MAPPED;
-	e->dirty = dirty;
+	slot_show(e, dirty, rank);
 	if (dirty)
 		c->nr_dirty++;
 	else
@@ -160,16 +168,13 @@ static inline void slot_supersede(struct xp *c, xp_slot_t slot)
  */
 static inline void slot_follow(struct xp *c, xp_slot_t old, xp_slot_t slot, u32 rank)
 {
-	struct xp_entry *was = entry_of(c, old), *e = entry_of(c, slot);
+	struct xp_entry *was = entry_of(c, old);
 
-	XP_ASSERT(was->state == SLOT_MAPPED && !entry_pins(e));
+	XP_ASSERT(was->state == SLOT_MAPPED);
 	slot_is_read_again(c, old);
 	slot_set_dirty(c, was, true);
 	was->state = SLOT_PENDING_FREE;
-	e->use = (u16)rank;
-	xp_write_barrier();
-	e->state = SLOT_MAPPED;
-	e->dirty = true;
+	slot_show(entry_of(c, slot), true, rank);
 }
 
 /* A number that a FILLING slot keeps for who fills it: it has no pins, no rank, and no live record. */

@@ -157,31 +157,59 @@ static inline bool becomes_free(struct xp *c, xp_slot_t slot)
 	return !slot_is_bad(c, xp_slot_n(slot));
 }
 
-void slots_release(struct xp *c, const u32 *slot, u32 nr)
+static void are_released(struct xp *c, const struct xp_slots *run)
 {
-	u32 i, first = 0, n = 0;
+	struct xp_entry *e = &c->entry[run->first], *end = e + run->nr;
+	const u16 *segment = &c->segment[run->first];
 
-	for (i = 0; i < nr; i++) {
-		XP_ASSERT(!record_lives(c, XP_SLOT(slot[i])));
-		c->entry[slot[i]].state = SLOT_RELEASED;
+	for (; e < end; e++, segment++) {
+		XP_ASSERT(*segment == NO_SEGMENT);
+		e->state = SLOT_RELEASED;
 	}
-	xp_barrier();	/* whoever takes the last pin away sees that, or we see none */
-	for (i = 0; i < nr; i++) {
-		if (!becomes_free(c, XP_SLOT(slot[i])))
-			continue;
-		if (slot[i] != first + n) {
-			free_set(c, first, n);
-			first = slot[i];
-			n = 0;
+}
+
+/* RELEASED without a pin, and no more to be said of it. */
+static inline bool is_free_at_once(const struct xp_entry *e)
+{
+	const union xp_word word = { .all = XP_READ_ONCE(e->word.all) };
+	const union xp_word asked = { .state = 7, .apart = 1, .use = (u16)~(XP_PIN - 1) }, want = { .state = SLOT_RELEASED };
+
+	return (word.all & asked.all) == want.all;
+}
+
+/* Those of them that nobody has pinned. */
+static void become_free(struct xp *c, const struct xp_slots *run)
+{
+	u32 first = run->first, end = first + run->nr, i;
+	bool any_bad = c->super.nr_bad_slots;
+	struct xp_entry *e = &c->entry[first];
+
+	for (i = first; i < end; i++, e++) {
+		if (likely(is_free_at_once(e) && !any_bad)) {
+			xp_stores_depend();
+			e->state = SLOT_FREE;
+		} else if (!becomes_free(c, XP_SLOT(i))) {
+			free_set(c, first, i - first);
+			first = i + 1;
 		}
-		n++;
 	}
-	free_set(c, first, n);
+	free_set(c, first, end - first);
+}
+
+void slots_release(struct xp *c, const struct xp_slots *run, u32 nr)
+{
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		are_released(c, &run[i]);
+	xp_barrier();	/* whoever takes the last pin away sees that, or we see none */
+	for (i = 0; i < nr; i++)
+		become_free(c, &run[i]);
 }
 
 void slot_release(struct xp *c, xp_slot_t slot)
 {
-	u32 one = xp_slot_n(slot);
+	struct xp_slots one = { xp_slot_n(slot), 1 };
 
 	slots_release(c, &one, 1);
 }

@@ -311,49 +311,68 @@ void write_abort(struct xp *c, struct xp_req *req, struct xp_todo *todo)
 	requests_wake(c, req_lba(req), req->nr_blocks, todo);
 }
 
-/*
- * The mapping of @lba flips to @slot, by a record of the open block @w. Was there one? Then that is to be counted out of its
- * region.
- */
-static __always_inline bool flip(struct xp *c, struct xp_window *w, xp_lba_t lba, xp_slot_t slot, bool streams)
+/* The mapping of @lba flips to @slot, by a record of the open block. Returns the slot that it had. */
+static __always_inline xp_slot_t flip(struct xp *c, xp_lba_t lba, xp_slot_t slot, bool streams)
 {
 	u32 *link;
-	xp_slot_t old = map_mapped_link(c, lba, &link);
+	xp_slot_t old = map_mapped_behind(c, slot, lba, &link);
 
-	window_record(c, w, XP_REC_MAP, XP_REC_DIRTY, lba, slot, 0);
 	if (!is_slot(old)) {
 		slot_map(c, slot, true, ranks_written_new(c, lba, streams));
-		return false;
+		return old;
 	}
 	record_is_dead(c, old);
 	map_unlink(entry_of(c, old), link);
 	slot_follow(c, old, slot, ranks_successor(c, old));
-	window_free_later(c, w, old);
-	return true;
+	return old;
+}
+
+/* Slots in a row that the blocks before @end had: out of the count of their regions, and free some day. */
+static __always_inline void superseded(struct xp *c, struct xp_window *w, xp_lba_t first, u32 end, struct xp_slots *gone)
+{
+	if (!gone->nr)
+		return;
+	map_count(c, lba_add(first, end - gone->nr), gone->nr, region_less);
+	window_free_later(c, w, *gone);
+	gone->nr = 0;
+}
+
+/* Of @nr blocks from @lba on: one record, if it may be. */
+static __always_inline void record_blocks_of(struct xp *c, struct xp_window *w, xp_lba_t lba, xp_slot_t slot, u32 nr)
+{
+	u32 i;
+
+	if (nr > 1 && journal_runs(c)) {
+		window_run(c, w, lba, slot, nr);
+		return;
+	}
+	for (i = 0; i < nr; i++)
+		window_record(c, w, XP_REC_MAP, XP_REC_DIRTY, lba_add(lba, i), slot_add(slot, i), 0);
 }
 
 /* Of the next @nr blocks, for which the open block has room. */
 static __always_inline void flip_blocks(struct xp *c, struct xp_req *req, u32 nr)
 {
 	struct xp_window *w = journal_window(c, journal_open(c));
-	u32 segment = w->position >> c->journal.segment_shift, i, gone = 0;	/* so many in a row had a slot before */
+	u32 segment = w->position >> c->journal.segment_shift, i;
 	xp_lba_t first = lba_add(req_lba(req), req->progress);
-	xp_slot_t slot = slot_add(req->slot, req->progress);
+	xp_slot_t slot = slot_add(req->slot, req->progress), old;
 	bool streams = req->stream == STREAM_LONG;
+	struct xp_slots gone = { 0, 0 };
 
 	journal_owe(c);
-	XP_ASSERT(journal_new(c) + nr <= XP_NEW_MAX);
+	XP_ASSERT(window_has_room(w, journal_runs(c) ? 1 : nr) && w->nr - w->nr_relocated + w->nr_beyond + nr <= XP_NAMED_MAX);
+	record_blocks_of(c, w, first, slot, nr);
 	for (i = 0; i < nr; i++) {
 		record_is_born(c, slot_add(slot, i), segment);
-		if (flip(c, w, lba_add(first, i), slot_add(slot, i), streams)) {
-			gone++;
-			continue;
-		}
-		if (gone)
-			map_count(c, lba_add(first, i - gone), gone, region_less);
-		gone = 0;
+		old = flip(c, lba_add(first, i), slot_add(slot, i), streams);
+		if (gone.nr && xp_slot_n(old) != gone.first + gone.nr)
+			superseded(c, w, first, i, &gone);
+		if (!gone.nr)
+			gone.first = xp_slot_n(old);
+		gone.nr += is_slot(old);
 	}
-	map_count(c, lba_add(first, i - gone), gone, region_less);
+	superseded(c, w, first, nr, &gone);
 	c->journal.live[segment] += nr;
 	req->progress += nr;
 }

@@ -591,7 +591,7 @@ static bool clean_one(struct xp *c, const struct xp_batch_entry *be,
 		if (!e->apart)
 			ranks_evicted(c, e);
 	} else {
-		journal_add(c, XP_REC_CLEAN, 0, entry_lba(e), slot, 0);
+		journal_add_next(c, XP_REC_CLEAN, 0, entry_lba(e), slot);
 		slot_set_dirty(c, e, false);
 		ranks_cleaned(c, e);
 	}

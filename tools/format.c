@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A cache of an older version becomes one of this: a bit of the superblock allows slots that lack sectors, and what was
- * there stays.
+ * A cache of an older version becomes one of this: bits of the superblock allow slots that lack sectors and records
+ * of several blocks, and what was there stays.
  *
  * And back: what lacks sectors is written back, all that the journal says is said once more by the core's own recovery, and
- * the bit goes last. Until then the cache is one of this version, whatever comes between.
+ * these bits go last. Until then the cache is one of this version, whatever comes between.
  */
 #include "tools/format.h"
 #include "lib/caches.h"
@@ -51,7 +51,7 @@ static bool is_asked(const struct cache *c, const struct options *opt)
 		return true;
 	if (opt->boot || opt->all || opt->offline || !isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return false;
-	printf("%s: of an older version: a write of a part of a block reads the rest first.\n"
+	printf("%s: of an older version: writes of parts of blocks and long ones take longer.\n"
 	       "Convert it? That version refuses it then, until it is converted back. [y/N] ", c->name);
 	fflush(stdout);
 	return fgets(answer, sizeof(answer), stdin) && (*answer == 'y' || *answer == 'Y');
@@ -169,7 +169,7 @@ static int say_anew(struct offline *o, u64 *seq)
 	xp_get_stats(o->core, &s);
 	*seq = s.seq;
 	err = xp_sb_read(&o->media.io, le64_to_cpu(o->sb.fast_blocks), &o->sb, &o->message);
-	return err ? err : xp_sb_forbid(&o->media.io, &o->sb, XP_INCOMPAT_PARTS);
+	return err ? err : xp_sb_forbid(&o->media.io, &o->sb, XP_INCOMPAT_PARTS | XP_INCOMPAT_RUNS);
 }
 
 static enum xc go_back(const struct running *r)

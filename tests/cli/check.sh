@@ -242,7 +242,7 @@ unreadable "$(slot_of 201)" damaged "data: a clean block unreadable" \
 	"slot 9 .*cannot be read, Input/output error: sector 1608 .*clean: the slow device has the same" --data
 same "data: the others are read" "$(unreadable "$(slot_of 201)" found data.read --data)" "10"
 unreadable 0 damaged "a superblock unreadable" "superblock in block 0: cannot be read: Input/output error; the next start writes it anew$"
-unreadable "$(at 9)" damaged "a journal block unreadable" "journal block 9 cannot be read .block $(at 9) of the fast device.: what it said of up to 168 blocks is lost, and others build on it$"
+unreadable "$(at 9)" damaged "a journal block unreadable" "journal block 9 cannot be read .block $(at 9) of the fast device.: what it said of up to 348 blocks is lost, and others build on it$"
 same "a journal block unreadable: what to do" "$(grep -c 'fast: nothing was changed; xpcache start --accept-loss --fast fast --slow DEV goes on' out)" "1"
 same "a journal block unreadable: JSON" "$(unreadable "$(at 9)" found sound) $(unreadable "$(at 9)" found places.unreadable)" "False 1"
 unreadable "$(at 18)" damaged "one that may have been the newest" "journal block 18 cannot be read .block $(at 18) of the fast device.: the last commit before the cut may be lost$"

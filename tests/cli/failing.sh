@@ -201,7 +201,7 @@ expect "failing: remove that one too" 0 "" remove failing
 # An older version must not believe what has a mark; what it has made gets no place.
 with_place
 ends
-expect "failing: a feature says so" 0 "incompat +0x103\$" dump fast
+expect "failing: a feature says so" 0 "incompat +0x503\$" dump fast
 "$forge" fast set incompat 0
 up
 same "failing: without it there is no place" "$(mark_of)" 0

@@ -32,12 +32,12 @@ expect "mode: help of set, too" 0 "^  mode=writeback\|writethrough\|writearound$
 
 # ---- a superblock keeps it ----
 fresh --name demo
-same "mode: of a new cache" "$(field superblock.mode) $(field superblock.incompat)" "writeback 0x103"
+same "mode: of a new cache" "$(field superblock.mode) $(field superblock.incompat)" "writeback 0x503"
 fresh --name demo --mode writeback
-same "mode: of one that is told the default" "$(field superblock.mode) $(field superblock.incompat)" "writeback 0x103"
+same "mode: of one that is told the default" "$(field superblock.mode) $(field superblock.incompat)" "writeback 0x503"
 expect "mode: no limit goes with --no-start still" 2 "the limits are those of a running cache" create --fast fast --slow slow --no-start --mode writethrough --idle-ms 1
 fresh --name demo --mode writethrough
-same "mode: of one that is told another" "$(field superblock.mode) $(field superblock.incompat)" "writethrough 0x113"
+same "mode: of one that is told another" "$(field superblock.mode) $(field superblock.incompat)" "writethrough 0x513"
 expect "mode: check has nothing against it" 0 "" check fast
 expect "mode: dump shows it" 0 "^  mode  *writethrough$" dump fast
 expect "mode: a start that is told none" 0 "started" start --fast fast --slow slow --idle-ms 0
@@ -74,7 +74,7 @@ kept writearound && pass "mode: it is kept" || fail "mode: it is kept" "$(field 
 expect "mode: a start with the default" 0 "started" start --fast fast --slow slow --mode writeback --idle-ms 0
 same "mode: has that" "$(limits demo)" "mode writeback"
 rests demo
-same "mode: and keeps it" "$(field superblock.mode) $(field superblock.incompat)" "writeback 0x103"
+same "mode: and keeps it" "$(field superblock.mode) $(field superblock.incompat)" "writeback 0x503"
 expect "mode: with another" 0 "started" start --fast fast --slow slow --mode writearound --idle-ms 0
 rests demo
 expect "mode: with what is kept" 0 "started" start --fast fast --slow slow --idle-ms 0

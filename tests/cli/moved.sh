@@ -27,5 +27,5 @@ done
 
 # A version that does not know them, as this one does not know the next bit.
 fresh
-"$forge" fast set incompat 0x543
-expect "moved, and more" 4 "incompat features unknown .*0x400" check fast
+"$forge" fast set incompat 0xd43
+expect "moved, and more" 4 "incompat features unknown .*0x800" check fast

@@ -76,7 +76,7 @@ for name in ("unreadable", "left", *([] if "--forgets" in sys.argv else ["unwrit
     assert not changed & set(parts[name]), f"a block that is {name} was written"
 assert changed <= home | set(parts["doubtful"]) | set(parts["unwritable"]), "another block was written"
 unnamed = {lba for lba in t if lba not in listed and now[lba] != t[lba]}
-assert len(unnamed) <= 168 * r["journal"]["lost"], f"{len(unnamed)} blocks are neither right nor listed"
+assert len(unnamed) <= 348 * r["journal"]["lost"], f"{len(unnamed)} blocks are neither right nor listed"
 print(*(f"{name} {n}" for name, n in [("home", len(home))] + [(n, len(p)) for n, p in parts.items()] if n), f"lost {r['journal']['lost']}")
 PY
 
@@ -309,7 +309,7 @@ print(sum(h.pread(len(d), lba * 4096) != d for lba, d in truth().items()))' >wro
 	[ -s wrong ] && [ "$(cat wrong)" -le "$2" ] && pass "$1" || fail "$1" "$(cat wrong) blocks are wrong"
 }
 window=$(place $((last + 2))) hole=$(place $((first + 8)))
-for where in "$window behind-the-head 0" "$hole chain 168"; do
+for where in "$window behind-the-head 0" "$hole chain 348"; do
 	read -r block what most <<<"$where"
 	again
 	for words in "start" "flush --offline" "remove rescue"; do
@@ -321,7 +321,7 @@ for where in "$window behind-the-head 0" "$hole chain 168"; do
 	bad "$block" expect "rescue: $what: dump refuses" 4 "cannot be read .block $block of .*: fast: nothing was changed; xpcache start --accept-loss" dump fast
 	bad "$block" "${xpcache}d" serve --fast fast --slow slow --control run/none.control >out 2>&1
 	same "rescue: $what: the daemon refuses" "$? $(grep -cE "journal block .* cannot be read .block $block .*: $dir/fast: nothing was changed; xpcache start --accept-loss --fast $dir/fast --slow $dir/slow goes on" out)" "4 1"
-	bad "$block" expect "rescue: $what: start goes on" 0 "^rescue: goes on without 1 journal block: at most 168 blocks may be older than was promised, or missing; [0-9,]+ blocks? .* may be older, or another block's\$" \
+	bad "$block" expect "rescue: $what: start goes on" 0 "^rescue: goes on without 1 journal block: at most 348 blocks may be older than was promised, or missing; [0-9,]+ blocks? .* may be older, or another block's\$" \
 		start --accept-loss --fast fast --slow slow --idle-ms 0 --dirty-low 90 --dirty-high 95
 	compared "rescue: $what: all else is there" "$most"
 	rescue_kill

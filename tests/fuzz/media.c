@@ -115,6 +115,7 @@ static void lay_record(struct xp_record *r, struct input *in)
 
 	r->lba = cpu_to_le64(lba | kind << 40 | flags << 48);
 	r->slot = cpu_to_le32((u32)take_number(in));
+	r->sum = flags & (XP_REC_SUMMED | XP_REC_RUN) ? cpu_to_le32((u32)take_number(in)) : 0;
 	r->hash = flags & XP_REC_CHECKED && take(in, 1) & 1 ? cpu_to_le64(xp_checksum(zeros, sizeof(zeros))) : 0;
 }
 

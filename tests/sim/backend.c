@@ -226,12 +226,26 @@ static void copy_begin(struct part *p, struct xp_todo *todo)
 
 /* -------------------------------------------------------------- journal ---- */
 
+static void count_runs(const struct xp_jblock *b)
+{
+	u32 i;
+
+	for (i = 0; i < le16_to_cpu(b->head.count); i++) {
+		u32 blocks = record_blocks(&b->rec[i]);
+
+		figures.run_records += blocks > 1;
+		figures.run_blocks += blocks > 1 ? blocks : 0;
+	}
+}
+
 static void journal_go(u32 i)
 {
 	struct event *e;
 	struct xp_journal_io io;
 
 	xp_journal_io(sim.c, i, &io);
+	if (i != XP_SUPERBLOCK)
+		count_runs(io.data);
 	e = event_add(io.flush_fua ? IO_JOURNAL_FLUSH : IO_JOURNAL, NULL);
 	e->index = i;
 	e->sector = io.target;

@@ -68,7 +68,12 @@ static u32 slot_of_record(u64 seq, u64 *rng)
 	if (!ring_block(seq % sim.geometry.ring, &b))
 		return below(rng, sim.geometry.slots);
 	nr = xp_block_records(&b);
-	return nr ? le32_to_cpu(b.rec[below(rng, nr)].slot) % sim.geometry.slots : 0;
+	if (nr) {
+		const struct xp_record *r = &b.rec[below(rng, nr)];
+
+		return (le32_to_cpu(r->slot) + below(rng, record_blocks(r))) % sim.geometry.slots;
+	}
+	return 0;
 }
 
 /* Of some record that a recovery believed, and may have found to be right since; ~0: there is none. */

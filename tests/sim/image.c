@@ -132,6 +132,8 @@ static void dump_record(const struct xp_record *r)
 	       (unsigned long long)(word & (XP_MAX_LBAS - 1)), le32_to_cpu(r->slot),
 	       flags & XP_REC_DIRTY ? "d" : "", flags & XP_REC_ZEROS ? "z" : "",
 	       flags & XP_REC_CHECKED ? "c" : "");
+	if (flags & XP_REC_RUN)
+		printf("+%u", record_blocks(r) - 1);
 }
 
 void image_dump(void)

@@ -110,6 +110,8 @@ static u64 print_faults(void)
 	       (unsigned long long)figures.whole_runs, (unsigned long long)figures.privates);
 	printf("parts of blocks: %llu slots, %llu runs of writeback\n", (unsigned long long)figures.parts,
 	       (unsigned long long)figures.parts_home);
+	printf("runs: %llu records of %llu blocks\n", (unsigned long long)figures.run_records,
+	       (unsigned long long)figures.run_blocks);
 	printf("in place: %llu writes; %llu sectors cannot be read since one failed\n",
 	       (unsigned long long)figures.in_place, (unsigned long long)figures.in_place_lost);
 	printf("read at once: %llu fills off the grid, %llu spans with hits, %llu runs laid over; %llu failed, and were read alone\n",

@@ -430,8 +430,10 @@ static void check_preflush(const u64 *tags, struct version * const *found)
 /* 13: each journal block that is lost says something of so many. */
 static void check_loss(u32 older)
 {
+	u32 each = sim.geometry.runs ? XP_NAMED_MAX + XP_RELOCATE_MAX : XP_PUT_MAX;
+
 	figures.older += older;
-	if (told.loss && !told.unended && older > told.lost * XP_PUT_MAX && !sim.forgot)
+	if (told.loss && !told.unended && older > told.lost * each && !sim.forgot)
 		violation(P_UNREADABLE, "%u journal blocks are lost, and %u blocks older than promised, or another's",
 			  told.lost, older);
 }

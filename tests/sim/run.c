@@ -269,6 +269,7 @@ static void draw_kinds(struct geometry *g)
 	g->slow_fua = mix(sim.seed ^ 0xf0a) % 2;
 	g->pad = mix(sim.seed ^ 0x961d) % 3 ? 0 : 1 + mix(sim.seed ^ 0x961e) % (XP_BLOCK_SECTORS - 1);
 	g->parts = mix(sim.seed ^ 0x9a75) % 3;
+	g->runs = mix(sim.seed ^ 0x9a76) % 4;
 	g->small = mix(sim.seed ^ 0x5ec70) % 3 == 0;
 	g->whole = !g->memory && mix(sim.seed ^ 0x4096) % 4 == 0;
 	g->refuses = mix(sim.seed ^ 0xbadd) % 3 ? 0 : 1 + mix(sim.seed ^ 0xbadc) % 3;
@@ -353,7 +354,8 @@ static void make_superblock(void)
 	memcpy(sb->magic, XP_SB_MAGIC, sizeof(sb->magic));
 	memset(sb->uuid, 0x5a, sizeof(sb->uuid));
 	sb->version = cpu_to_le32(XP_SB_VERSION);
-	sb->incompat = cpu_to_le64(XP_INCOMPAT_KNOWN & ~(XP_INCOMPAT_MODE | XP_INCOMPAT_UNREAD | (g->parts ? 0 : XP_INCOMPAT_PARTS)));
+	sb->incompat = cpu_to_le64(XP_INCOMPAT_KNOWN & ~(XP_INCOMPAT_MODE | XP_INCOMPAT_UNREAD | (g->parts ? 0 : XP_INCOMPAT_PARTS) |
+							 (g->runs ? 0 : XP_INCOMPAT_RUNS)));
 	xp_sb_set_grid(sb, (XP_BLOCK_SECTORS - g->pad) % XP_BLOCK_SECTORS);
 	sb->fast_blocks = cpu_to_le64(FAST_HEAD + g->ring + g->slots);
 	sb->journal_start = cpu_to_le64(FAST_HEAD);

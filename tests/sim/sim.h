@@ -362,6 +362,7 @@ struct geometry {
 	u32 writeback, ticks;	/* of 100 steps */
 	bool has_place;		/* for a mark */
 	bool parts;		/* a slot may have a part of its block */
+	bool runs;		/* a record may speak of several blocks */
 	bool small;		/* most requests are of a part of a block */
 	bool whole;		/* the fast device has logical sectors of 4 KiB, and the slow one of 512 bytes */
 	bool fast_goes;		/* the error is that the fast device is gone */
@@ -488,6 +489,7 @@ struct figures {
 	u64 written_again, refused, rerouted, given_up;
 	u64 whole_runs, privates;	/* requests that it must not see */
 	u64 parts, parts_home;		/* slots that got a part; runs of writeback of one */
+	u64 run_records, run_blocks;	/* written in journal blocks: of several blocks each, and of how many */
 	u64 in_place, in_place_lost;	/* writes; sectors that one that failed left unreadable */
 	u64 verifying, checks, rots[2];		/* runs; reads of sums; sectors: clean, dirty */
 	u64 rot_read, rot_based, rot_written_back;	/* and where it was found */

@@ -8,7 +8,7 @@ HOURS ?= 1
 
 SIM_FLAGS := -std=gnu11 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Icore -Itests/sim
 # Constants of the core that make full windows, full blocks and a full ring common.
-SIM_NARROW := -DXP_WINDOW=4u -DXP_PUT_MAX=4u -DXP_RUN_MAX=4u -DXP_RECOVER_CHUNK=8u \
+SIM_NARROW := -DXP_WINDOW=4u -DXP_PUT_MAX=5u -DXP_RUN_MAX=4u -DXP_RECOVER_CHUNK=8u \
 	-DXP_HIT_PINS=3u -DXP_HIT_STEPS=2u -DXP_BATCH_MIN=5u -DXP_BATCH_SOON=2u -DXP_SOON_SHARE=8u -DXP_LONG_NS=300000000ull -DXP_THROUGH_TURNS=1u -DXP_THROUGH_TURNS_FAILING=3u -DXP_THROUGH_BATCH=4u -DXP_THROUGH_MAX=3u -DXP_LOOKS=3u -DXP_BYPASS_MAX=2u -DXP_UNFLUSHED_MAX=3u -DXP_FILL_RUNS_MAX=2u -DXP_OVERLAYS_MAX=2u -DXP_OVERLAY_RUNS_MAX=1u -DXP_STREAM_BEGIN=2u -DXP_REGION_FULL=3 -DXP_HINT_RANKS=5u -DXP_SEGMENTS_MAX=16u -DXP_OVERWRITES_MAX=2u
 SIM_SANITIZED := -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined
 sim-sources := $(wildcard tests/sim/*.c) $(wildcard core/*.c)

@@ -179,6 +179,7 @@ static void features_stay(void **state)
 	(void)state;
 	f.sb.incompat = cpu_to_le64(XP_INCOMPAT_SUMS | XP_INCOMPAT_MARK);
 	superblock_is();
+	fixture_reopen(&f);
 	rest_with_clean_blocks();
 	add_room(MORE);
 	tells = XP_COMPAT_PART;

@@ -563,9 +563,11 @@ static void a_witness_hears_each_record(void **state)
 {
 	struct xp_jblock *b;
 	struct told t;
+	u32 i;
 
 	(void)state;
-	write_blocks(&f, 9, 4, 3);
+	for (i = 0; i < 4; i++)
+		write_blocks(&f, 9 + i, 1, 3);
 	b = forge();
 	half_written_fua(5, 4, false);
 	half_written_fua(6, 4, true);

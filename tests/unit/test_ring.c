@@ -14,7 +14,7 @@
 #define SLOTS		4032u
 #define DATA_START	512u
 #define ASIDE		15000u		/* an lba of no other use */
-#define FREE		80u		/* so few that 84 records a block need two for each full one */
+#define FREE		80u		/* so few that XP_RELOCATE_MAX records a block need two for each full one */
 #define QUARTER		(RING / 4)	/* as many blocks as a full map fills */
 #define PART		(RING / 8)	/* that are emptied at once */
 #define MOST		92u		/* docs/ARCHITECTURE.md, "The ring never fills" */
@@ -51,7 +51,7 @@ static int full(void **state)
 {
 	int err = teardown(state);
 
-	if (most > RING / 8 * 5)
+	if (most > RING / 2)
 		return err;
 	fprintf(stderr, "no more than %llu blocks were in use\n", (unsigned long long)most);
 	return -1;
@@ -226,6 +226,78 @@ static void write_nothing(u32 blocks)
 	}
 }
 
+/* Of @nr blocks: as many at once as there are free slots in a row. */
+static void write_run(u64 lba, u32 nr)
+{
+	f.c->opt.stream_kib = 0;
+	while (nr) {
+		u64 hash[XP_COPY_MAX] = { 0 };
+		struct xp_req req;
+
+		if (f.c->nr_free < nr)
+			flush(&f);
+		if (submit(&f, &req, XP_WRITE, lba * XP_BLOCK_SECTORS, nr * XP_BLOCK_SECTORS, false) == XP_COPY)
+			xp_copied(f.c, &req, hash, &f.todo);
+		assert_in_range(req.nr_blocks, 1, nr);
+		write_journal(&f);
+		assert_int_equal(xp_end(f.c, &req, 0, &f.todo), XP_DONE);
+		write_journal(&f);
+		check_room();
+		lba += req.nr_blocks;
+		nr -= req.nr_blocks;
+	}
+}
+
+/* Nearly all of the map in as few blocks as can be, each with one record of as many blocks as it may speak of. */
+static u64 dense_runs(void)
+{
+	u64 all = SLOTS - f.c->low_free - 8, n;
+
+	for (n = 0; n < all; n += XP_NAMED_MAX) {
+		write_run(n, (u32)min(all - n, (u64)XP_NAMED_MAX));
+		flush(&f);
+		check_room();
+	}
+	return all;
+}
+
+/* One in @step of the first @all blocks, from @from on, written anew: @together in a block of the journal. */
+static void punch(u64 from, u64 all, u32 step, u32 together)
+{
+	u64 n;
+	u32 i = 0;
+
+	for (n = from; n < all; n += step) {
+		write_blocks(&f, n, 1, 2);
+		if (++i % together == 0)
+			flush(&f);
+		check_room();
+	}
+	flush(&f);
+}
+
+/* A run of 256 blocks is one record, until each block that is left of it has one of its own. */
+static void nor_does_what_is_left_of_long_runs_fill_it(void **state)
+{
+	static const u32 step[] = { 2, 3, 8, 256, 5000 };
+	static const u32 together[] = { XP_NEW_MAX, 30, 1 };
+	u32 before, i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(step) / sizeof(step[0]); i++)
+		for (k = 0; k < sizeof(together) / sizeof(together[0]); k++)
+			for (before = 0; before <= QUARTER; before += 6) {
+				u64 all;
+
+				write_nothing(before);
+				all = dense_runs();
+				punch(1, all, step[i], together[k]);
+				write_nothing(2 * RING);
+				fixture_teardown(&f);
+				setup_ring(RING);
+			}
+}
+
 /* Behind as much as is left alone: the dense quarter, and then what makes no record die. */
 static void the_worst_that_a_ring_relocates_leaves_room(void **state)
 {
@@ -238,6 +310,11 @@ static void the_worst_that_a_ring_relocates_leaves_room(void **state)
 		write_nothing(3 * RING);
 		fixture_teardown(&f);
 		setup_ring(RING);
+		write_nothing(before);
+		dense_runs();
+		write_nothing(3 * RING);
+		fixture_teardown(&f);
+		setup_ring(RING);
 	}
 }
 
@@ -247,6 +324,13 @@ static u64 draw(u64 *rng)
 	*rng ^= *rng << 13;
 	*rng ^= *rng >> 7;
 	return *rng ^= *rng << 17;
+}
+
+static u32 random_length(u64 *rng, u64 limit)
+{
+	u64 nr = 1 + draw(rng) % XP_NAMED_MAX;
+
+	return (u32)min(nr, limit);
 }
 
 /* In turns of a random length: dense, sparse, with what ends mappings, with held records, cut in between. */
@@ -265,7 +349,7 @@ static void nor_does_a_ring_fill_by_chance(void **state)
 
 			lba = way & 1 ? (lba + 1) % all : draw(&rng) % all;
 			if (way < 4)
-				write_blocks(&f, lba, 1, 1);
+				write_run(lba, turn % 3 ? 1 : random_length(&rng, all - lba));
 			else if (way < 6 && xp_slot_n(map_mapped(f.c, XP_LBA(lba))) != XP_NIL)
 				assert_int_equal(submit(&f, &req, XP_DISCARD, lba * XP_BLOCK_SECTORS, XP_BLOCK_SECTORS,
 							false), XP_DONE);
@@ -343,6 +427,37 @@ static void a_part_is_empty_when_the_hand_has_been_round(void **state)
 	assert_in_range(journal_used(f.c), QUARTER, RING / 2 + PART);
 }
 
+/*
+ * The most that is in use where the hand is in a hurry from @mark on, and all that lives is at the tail of a ring of @blocks,
+ * as dense as it can be: in thousandths of a block.
+ */
+static u64 bound_at(u64 blocks, u64 mark)
+{
+	const u64 each = XP_RELOCATE_MAX, dense = XP_NAMED_MAX + XP_RELOCATE_MAX, all = blocks * 42;
+	u64 pace = blocks / 64 + 1, part = blocks / 8, worst = 0, n;
+
+	/* the tail of so many parts, of which the first is cut short by the ring's end, and bad places may lie in any */
+	for (n = 1; n <= 8; n++) {
+		u64 least = (n - 1) * part, k;
+
+		least -= min(least, (u64)XP_BAD_PLACES);
+		k = max(least * 1000, min(all * 1000 / dense, n * part * 1000));
+		if (k > mark * 1000)
+			break;
+		worst = max(worst, mark * 1000 + min(all * 1000, k * dense) / each - k + (pace * n + XP_WINDOW) * 1000 + blocks * 125);
+	}
+	return worst;
+}
+
+static void the_bound_is_that_of_every_ring(void **state)
+{
+	u64 blocks;
+
+	(void)state;
+	for (blocks = RING; blocks < 1ull << 31; blocks += 1 + blocks / 1000)
+		assert_true(bound_at(blocks, blocks / 2 - min(blocks / 4, (u64)XP_WINDOW + 8)) < blocks * 1000);
+}
+
 /* A quarter of the ring, and nine blocks, are kept (docs/ARCHITECTURE.md). */
 static void a_ring_is_tight_in_time(void **state)
 {
@@ -364,7 +479,7 @@ static void a_held_record_keeps_no_other(void **state)
 
 	(void)state;
 	dense_quarter();
-	while (!j->nr_empty || j->hand < SLOTS / 8 * 7)
+	while (!j->nr_empty || j->hand < SLOTS / 4 * 3)
 		write_aside();
 	from = j->empty_from;
 	nr = j->nr_empty;
@@ -432,8 +547,10 @@ int main(void)
 		T(a_held_record_keeps_no_other),
 		T(no_sync_has_much_more_to_relocate_than_another),
 		T(a_part_is_empty_when_the_hand_has_been_round),
+		T(the_bound_is_that_of_every_ring),
 		T(a_ring_is_tight_in_time),
 		TEST_WITH(the_worst_that_a_ring_relocates_leaves_room, setup, full),
+		TEST_WITH(nor_does_what_is_left_of_long_runs_fill_it, setup, full),
 		TEST_WITH(nor_does_what_cannot_be_written_fill_it, setup, full),
 		TEST_WITH(nor_does_a_ring_fill_by_chance, setup, full),
 		T(a_chain_leaves_room_for_what_is_alive),

@@ -482,7 +482,7 @@ static void print_text(const struct rescue *r)
 	print_fate(r, LEFT);
 	if (r->lost)
 		printf("  %-12s %s of its blocks cannot be used: at most %s blocks, which nobody can name, may be older than was promised\n",
-		       "journal", text_count(r->lost), text_count(r->lost * XP_RECORDS));
+		       "journal", text_count(r->lost), text_count(r->lost * XP_SPOKEN_OF));
 	if (r->refused)
 		printf("  %-12s %s of its records make no sense\n", "journal", text_count(r->refused));
 }

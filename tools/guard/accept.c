@@ -73,7 +73,7 @@ static void count_doubtful(struct acceptance *a)
 static void say_blocks_lost(u64 lost)
 {
 	printf("%s journal block%s: at most %s blocks may be older than was promised, or missing",
-	       text_count(lost), lost == 1 ? "" : "s", text_count(lost * XP_RECORDS));
+	       text_count(lost), lost == 1 ? "" : "s", text_count(lost * XP_SPOKEN_OF));
 }
 
 /* Once it is done: nobody can ask for it again. */
