@@ -344,7 +344,7 @@ void bad_turn(u64 *rng)
 
 static bool is_stuck(const struct xp_mapping *m)
 {
-	return m->dirty && !m->zeros && (m->unread || unreadable(sim.fast.seen, true, xp_slot_sector(sim.c, m->slot), 1));
+	return m->dirty && !m->zeros && (m->unread || unreadable(sim.fast.seen, true, xp_slot_sector(sim.c, m->slot), 1) || rot_is_in(m));
 }
 
 bool bad_is_unread(u64 sector, u32 nr)

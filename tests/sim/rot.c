@@ -165,20 +165,31 @@ void rot_cut(void)
 			note_dirty(rotten[i].lba);
 }
 
+static bool holds(const struct xp_mapping *m)
+{
+	u8 bytes[XP_BLOCK_SIZE];
+	u32 i;
+
+	for (i = 0; i < XP_BLOCK_SECTORS; i++)
+		sector_copy(bytes + i * SECTOR, sim.fast.seen[xp_slot_sector(sim.c, m->slot) + i]->bytes);
+	return xp_mapping_holds(m, bytes);
+}
+
 /* A loss that was accepted may leave a block with a slot that was given to another one since: its sum tells, and it is an
  * error like what has rotted. */
 void rot_note_doubtful(void)
 {
-	u8 bytes[XP_BLOCK_SIZE];
 	struct xp_mapping m;
-	u32 cursor = 0, i;
+	u32 cursor = 0;
 
-	while (xp_walk(sim.c, &cursor, &m)) {
-		for (i = 0; i < XP_BLOCK_SECTORS; i++)
-			sector_copy(bytes + i * SECTOR, sim.fast.seen[xp_slot_sector(sim.c, m.slot) + i]->bytes);
-		if (m.dirty && told.doubtful[xp_lba_n(m.lba)] && !xp_mapping_holds(&m, bytes))
+	while (xp_walk(sim.c, &cursor, &m))
+		if (m.dirty && told.doubtful[xp_lba_n(m.lba)] && !holds(&m))
 			note_dirty(xp_lba_n(m.lba));
-	}
+}
+
+bool rot_is_in(const struct xp_mapping *m)
+{
+	return sim.verifies && dirty[xp_lba_n(m->lba)] && !holds(m);
 }
 
 static void rot(u32 slot, u64 *rng)

@@ -428,6 +428,8 @@ bool rot_is_of(u64 lba);
 /* After a cut: what had been made clean may be dirty again. */
 void rot_cut(void);
 void rot_note_doubtful(void);
+/* A dirty block that was noted, and that the core cannot bring home: what its slot has is not what its sum is of. */
+bool rot_is_in(const struct xp_mapping *m);
 /* All of it is as before; then, when nothing is under way any more, nobody may be excused by it. */
 void rot_heal(void);
 void rot_forget(void);
