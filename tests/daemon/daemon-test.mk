@@ -112,6 +112,10 @@ daemon-kills-faults: $(kill9-programs)
 	LABEL=kill9-noring FAST=file KILLS=8 EACH=4 build/tests/noring 1 tests/daemon/kill9/run || status=1; \
 	exit $$status
 
+.PHONY: daemon-latency
+daemon-latency: bootstrap-check build/xpcached build/xpcache ## what writes of parts of blocks cost through the daemon, beside those of whole ones
+	@tests/daemon/latency build
+
 .PHONY: daemon-commands
 daemon-commands: bootstrap-check build/xpcached build/xpcache ## what discards and zeroes of 64 GiB cost through the daemon
 	@tests/daemon/commands build
