@@ -216,6 +216,8 @@ static inline u32 journal_room_for(struct xp *c, u32 want, struct xp_todo *todo)
 
 	if (!journal_room(c, 1, todo))
 		return 0;
+	if (want == 1)
+		return 1;
 	w = journal_window(c, journal_open(c));
 	has = w->nr - w->nr_relocated;
 	return min(want, journal_runs(c) ? XP_NAMED_MAX - w->nr_beyond - has : XP_NEW_MAX - has);
@@ -244,6 +246,7 @@ static inline void window_run(struct xp *c, struct xp_window *w, xp_lba_t lba, x
 	struct xp_record *r = &c->journal.buffer[w->seq % XP_WINDOW].rec[w->nr++];
 
 	w->nr_beyond += nr - 1;
+	XP_ASSERT(w->nr - w->nr_relocated + w->nr_beyond <= XP_NAMED_MAX);
 	r->lba = cpu_to_le64(xp_lba_n(lba) | (u64)XP_REC_MAP << 40 | (u64)(XP_REC_DIRTY | XP_REC_RUN) << 48);
 	r->slot = cpu_to_le32(xp_slot_n(slot));
 	r->sum = cpu_to_le32(nr - 1);

@@ -193,6 +193,17 @@ static inline void map_find(struct xp *c, xp_lba_t lba, struct xp_found *f)
 	map_find_in(c, map_chain(c, lba), lba, f);
 }
 
+/* Is the lba mapped at most, and nothing under way? Of a chain as map_find_in(). */
+static inline bool map_is_quiet(const struct xp *c, const u32 *chain, xp_lba_t lba)
+{
+	u32 i;
+
+	for (i = *chain; i != XP_NIL; i = c->entry[i].hash_next)
+		if (c->entry[i].state != SLOT_MAPPED && entry_is_of(&c->entry[i], lba))
+			return false;
+	return likely(!c->overwrites.nr) || !map_is_overwritten(c, lba);
+}
+
 /* Is a slot in the hash that speaks of it? */
 static inline bool map_holds(const struct xp *c, xp_lba_t lba)
 {

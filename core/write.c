@@ -26,6 +26,14 @@ static bool lba_busy(struct xp *c, const struct xp_found *f, xp_lba_t lba)
 	return false;
 }
 
+static noinline bool chain_busy(struct xp *c, const u32 *chain, xp_lba_t lba)
+{
+	struct xp_found f;
+
+	map_find_in(c, chain, lba, &f);
+	return lba_busy(c, &f, lba);
+}
+
 /* Then no slot becomes free by itself. */
 static bool all_are_unread(const struct xp *c)
 {
@@ -88,7 +96,6 @@ static enum xp_act write_whole(struct xp *c, struct xp_req *req, u32 want,
 			       struct xp_todo *todo)
 {
 	u32 start = slots_next(c), n = 0, free;
-	struct xp_found f;
 	bool busy;
 
 	if (req_is_private(c, req))
@@ -98,8 +105,7 @@ static enum xp_act write_whole(struct xp *c, struct xp_req *req, u32 want,
 		xp_lba_t lba = lba_add(req_lba(req), n);
 		u32 *chain = map_chain(c, lba);
 
-		map_find_in(c, chain, lba, &f);
-		busy = lba_busy(c, &f, lba);
+		busy = map_is_quiet(c, chain, lba) ? bypass_overlaps(c, lba) : chain_busy(c, chain, lba);
 		if (busy || n == free)
 			break;
 		slot_begin(c, start + n, SLOT_WRITING);
@@ -107,7 +113,7 @@ static enum xp_act write_whole(struct xp *c, struct xp_req *req, u32 want,
 	} while (++n < free);
 	if (!n)
 		return busy ? req_wait(c, &c->busy, req) :
-			      write_without_slot(c, req, is_slot(f.mapped), todo);
+			      write_without_slot(c, req, is_slot(map_mapped(c, req_lba(req))), todo);
 	slots_mark_run(c, start, n);
 	map_count(c, req_lba(req), n, region_more);
 	req->slot = XP_SLOT(start);
@@ -346,6 +352,7 @@ static __always_inline void record_blocks_of(struct xp *c, struct xp_window *w, 
 		window_run(c, w, lba, slot, nr);
 		return;
 	}
+	XP_ASSERT(window_has_room(w, nr));
 	for (i = 0; i < nr; i++)
 		window_record(c, w, XP_REC_MAP, XP_REC_DIRTY, lba_add(lba, i), slot_add(slot, i), 0);
 }
@@ -361,7 +368,6 @@ static __always_inline void flip_blocks(struct xp *c, struct xp_req *req, u32 nr
 	struct xp_slots gone = { 0, 0 };
 
 	journal_owe(c);
-	XP_ASSERT(window_has_room(w, journal_runs(c) ? 1 : nr) && w->nr - w->nr_relocated + w->nr_beyond + nr <= XP_NAMED_MAX);
 	record_blocks_of(c, w, first, slot, nr);
 	for (i = 0; i < nr; i++) {
 		record_is_born(c, slot_add(slot, i), segment);
@@ -388,12 +394,16 @@ enum xp_act write_flip(struct xp *c, struct xp_req *req,
 	u64 point;
 	u32 nr;
 
-	for (; req->progress < req->nr_blocks; flip_blocks(c, req, nr)) {
+	while (req->progress < req->nr_blocks) {
 		nr = journal_room_for(c, req->nr_blocks - req->progress, todo);
 		if (!nr) {
 			req->state = REQ_PARKED;
 			return req_wait(c, &c->parked, req);
 		}
+		if (nr == 1)	/* the shortest way, as the compiler knows of it */
+			flip_blocks(c, req, 1);
+		else
+			flip_blocks(c, req, nr);
 	}
 	req_count_written(c, req);
 	requests_wake(c, req_lba(req), req->nr_blocks, todo);
