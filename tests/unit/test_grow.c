@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Journal blocks that grow, in memory. */
 #include "fixture.h"
+#include "jblock.h"
+#include "journal.h"
 #include "rest.h"
 
 static struct fixture f;
@@ -137,6 +139,26 @@ static void a_record_belongs_to_its_place(void **state)
 	b = ring_block(&f, newest());
 	b->rec[1] = kept;
 	assert_int_equal(xp_block_records(b), 1);
+}
+
+/* What is on the medium is not added to: it would not be stored again. */
+static void a_record_that_is_stored_speaks_of_no_more(void **state)
+{
+	u64 seq;
+
+	(void)state;
+	sync_write(5, 3);
+	fill_block(&f, 500, 4);
+	flush(&f);
+	seq = newest();
+	fill_block(&f, 501, 5);
+	assert_true(journal_pending(f.c));
+	flush(&f);
+	assert_int_equal(newest(), seq);
+	assert_int_equal(xp_block_records(ring_block(&f, seq)), 3);
+	fixture_reopen(&f);
+	assert_int_equal(mapped_byte(&f, 500), 4);
+	assert_int_equal(mapped_byte(&f, 501), 5);
 }
 
 static u32 good_reads;
@@ -393,6 +415,7 @@ int main(void)
 		T(a_flush_without_anything_to_cover_stores_nothing),
 		T(a_torn_record_is_left_out),
 		T(a_record_belongs_to_its_place),
+		T(a_record_that_is_stored_speaks_of_no_more),
 		T(a_record_that_goes_while_it_is_read_is_missed),
 		T(a_full_block_is_told_by_the_next),
 		T(what_a_block_has_lost_is_damage),

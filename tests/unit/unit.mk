@@ -48,9 +48,9 @@ build/unit/wide/core/%.o: core/%.c
 	$(CC) $(UNIT_FLAGS) -DXP_SEGMENTS_MAX=8u -MMD -MP -c -o $@ $<
 
 wide-objects := $(unit-objects:build/unit/core/%=build/unit/wide/core/%)
-unit-tests += build/unit/test_displaced_wide
+unit-tests += build/unit/test_displaced_wide build/unit/test_runs_wide
 
-build/unit/test_displaced_wide: build/unit/test_displaced.o $(wide-objects)
+build/unit/test_%_wide: build/unit/test_%.o $(wide-objects)
 	$(CC) $(UNIT_FLAGS) -o $@ $^ -lcmocka -lxxhash
 
 -include $(wide-objects:.o=.d)
